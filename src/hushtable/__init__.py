@@ -1,0 +1,35 @@
+"""hushtable: publish a table about people without publishing the people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hushtable._version import __version__
+
+__all__ = ["Anonymizer", "Policy", "Release", "__version__", "anonymize", "load_policy", "verify"]
+
+# name -> module; models, algorithms and measures are found through the registry, so that importing hushtable
+# costs nothing and a new model needs no line here
+_LAZY = {
+    "Anonymizer": "hushtable.anonymizer",
+    "Policy": "hushtable.policy.policy",
+    "Release": "hushtable.release.release",
+    "anonymize": "hushtable.api",
+    "load_policy": "hushtable.policy.files",
+    "verify": "hushtable.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    if name[:1].isupper():
+        from hushtable import registry
+
+        for known in (registry.models, registry.algorithms, registry.measures):
+            found = known.by_class_name(name)
+            if found is not None:
+                return found
+    raise AttributeError(f"module 'hushtable' has no attribute {name!r}")

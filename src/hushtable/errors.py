@@ -1,0 +1,176 @@
+"""What can go wrong, as one tree.
+
+::
+
+    HushtableError
+    ├── UsageError                exit 2: the call, the policy or the data is not usable as it is
+    │   ├── ParameterError        a parameter of a model, algorithm or measure is out of range
+    │   ├── PolicyError           the policy contradicts itself or the table
+    │   ├── DataError             the table cannot be read or used
+    │   ├── HierarchyError        a hierarchy misses values or does not nest
+    │   ├── IncompatibleError     model, algorithm, recoding or engine refuse each other
+    │   └── OutputError           the result cannot be written
+    ├── Infeasible                exit 3: proved that no release satisfies the models
+    ├── NotFound                  exit 3: this algorithm found none; claims nothing more
+    ├── VerificationError         exit 1: what was to be published violates a model
+    └── Cancelled                 exit 130: the user stopped the run; nothing was written
+
+Every error carries a stable ``code`` for programs and a ``hint`` that says what to do. None of them ever
+carries a cell of the table: they name the column and the kind of value instead.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import ClassVar
+
+__all__ = [
+    "Cancelled",
+    "DataError",
+    "HierarchyError",
+    "HushtableError",
+    "IncompatibleError",
+    "Infeasible",
+    "NotFound",
+    "OutputError",
+    "ParameterError",
+    "PolicyError",
+    "PrivacyLeakWarning",
+    "UsageError",
+    "VerificationError",
+    "did_you_mean",
+]
+
+
+class HushtableError(Exception):
+    """Base of every error that hushtable raises on purpose.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, in one sentence.
+    code : str, optional
+        A stable reason code; the class has a default.
+    hint : str, optional
+        What the user can do about it.
+
+    Examples
+    --------
+    >>> error = HushtableError("The file is empty.", code="empty-file", hint="Check the path.")
+    >>> print(error)
+    The file is empty. Check the path.
+    >>> error.code
+    'empty-file'
+    """
+
+    default_code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, message: str, *, code: str | None = None, hint: str = "") -> None:
+        super().__init__(f"{message} {hint}".rstrip())
+        self.message = message
+        self.code = code or self.default_code
+        self.hint = hint
+
+    def as_dict(self) -> dict[str, str]:
+        """The error as JSON-ready data."""
+        return {"error": type(self).__name__, "code": self.code, "message": self.message, "hint": self.hint}
+
+
+class UsageError(HushtableError):
+    """The call, the policy or the data is not usable as it is."""
+
+    default_code = "usage"
+
+
+class ParameterError(UsageError, ValueError):
+    """A parameter of a model, an algorithm or a measure is not acceptable."""
+
+    default_code = "parameter"
+
+
+class PolicyError(UsageError, ValueError):
+    """The policy contradicts itself or does not fit the table."""
+
+    default_code = "policy"
+
+
+class DataError(UsageError, ValueError):
+    """The table cannot be read or used."""
+
+    default_code = "data"
+
+
+class HierarchyError(UsageError, ValueError):
+    """A hierarchy misses values, does not nest or cannot be read."""
+
+    default_code = "hierarchy"
+
+
+class IncompatibleError(UsageError, TypeError):
+    """Model, algorithm, recoding or engine refuse each other; said before any work is done."""
+
+    default_code = "incompatible"
+
+
+class OutputError(UsageError, OSError):
+    """The result cannot be written; nothing was left half-written."""
+
+    default_code = "output"
+
+
+class Infeasible(HushtableError):
+    """No release of this table satisfies the models: proved, with the reason.
+
+    Examples
+    --------
+    >>> raise Infeasible("p=5 but 'disease' has 4 distinct values.", hint="Lower p to 4.")
+    Traceback (most recent call last):
+    hushtable.errors.Infeasible: p=5 but 'disease' has 4 distinct values. Lower p to 4.
+    """
+
+    default_code = "infeasible"
+    exit_code = 3
+
+
+class NotFound(HushtableError):
+    """This algorithm found no release that satisfies the models; another one might."""
+
+    default_code = "not-found"
+    exit_code = 3
+
+
+class VerificationError(HushtableError):
+    """What was about to be published violates a model. It was not returned, written or shown."""
+
+    default_code = "violated"
+    exit_code = 1
+
+
+class Cancelled(HushtableError):
+    """The user stopped the run; nothing was written."""
+
+    default_code = "cancelled"
+    exit_code = 130
+
+
+class PrivacyLeakWarning(UserWarning):
+    """Something legal was asked for that can disclose people if it leaves the house."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A hint that names the closest known words, or lists them all when none is close.
+
+    Examples
+    --------
+    >>> did_you_mean("k-anonimity", ["k-anonymity", "k-map"])
+    "Did you mean 'k-anonymity'?"
+    >>> did_you_mean("zzz", ["b", "a"])
+    'Known: a, b.'
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean {close[0]!r}?"
+    return f"Known: {', '.join(names)}." if names else ""

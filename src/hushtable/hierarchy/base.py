@@ -1,0 +1,110 @@
+"""What a hierarchy is: levels of ever coarser labels above the values of one column.
+
+A ``Hierarchy`` is a recipe (a frozen dataclass, data in a policy); ``build`` applies it to the values that occur in
+a column and yields a ``Coded`` hierarchy: integer look-up arrays that every algorithm works on.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.params import Parametrised
+from hushtable.schema.columns import Kind
+from hushtable.arrays import IntArray
+
+__all__ = ["ROOT", "Coded", "Hierarchy"]
+
+ROOT = "*"
+"""The label of a top node that says nothing."""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column's domain and its hierarchy, as arrays.
+
+    Codes ``0 .. size - 1`` are the leaves. Where ``missing`` is true, code 0 is the missing value, a leaf of its own
+    that joins the others only in the root, and ``values[c - 1]`` is the value of code ``c``; otherwise ``values[c]`` is.
+
+    Attributes
+    ----------
+    kind : Kind
+    values : pyarrow.Array
+        The value of every leaf except the missing one, in code order: numeric order for numbers and dates, the
+        declared order for ordinal columns, otherwise depth-first order of the tree with labels in sorted UTF-8, so
+        that the leaves of a node are neighbours.
+    missing : bool
+    levels : tuple of int64 arrays
+        ``levels[h][code]`` is the node above the leaf at height h. ``levels[0]`` is the identity; the last level
+        has exactly one node. Node numbers of a level run from 0 in order of their first leaf.
+    labels : tuple of tuples of str or None
+        ``labels[h][node]``. The missing value's own node has the label None.
+
+    Examples
+    --------
+    >>> c = Coded(Kind.NOMINAL, pa.array(["a", "b"]), False,
+    ...           (np.array([0, 1]), np.array([0, 0])), (("a", "b"), ("*",)))
+    >>> c.size, c.height
+    (2, 1)
+    >>> c.leaves(1).tolist()
+    [2]
+    """
+
+    kind: Kind
+    values: pa.Array
+    missing: bool
+    levels: tuple[IntArray, ...]
+    labels: tuple[tuple[str | None, ...], ...]
+
+    @property
+    def size(self) -> int:
+        """Number of leaves, the missing value included: D in the loss formulas."""
+        return len(self.levels[0])
+
+    @property
+    def height(self) -> int:
+        """Number of generalisation steps from a leaf to the root."""
+        return len(self.levels) - 1
+
+    def leaves(self, level: int) -> IntArray:
+        """How many leaves each node of a level covers."""
+        return np.bincount(self.levels[level], minlength=len(self.labels[level])).astype(np.int64)
+
+    @cached_property
+    def contiguous(self) -> bool:
+        """Whether every node's leaves are neighbours in code order."""
+        return all(bool(np.all(np.diff(level) >= 0)) for level in self.levels)
+
+
+@dataclass(frozen=True)
+class Hierarchy(Parametrised, ABC):
+    """A recipe for a hierarchy: one subclass per file, found through the registry."""
+
+    @abstractmethod
+    def build(self, values: pa.Array, kind: Kind, *, missing: bool, column: str, counts: IntArray) -> Coded:
+        """Apply the recipe.
+
+        Parameters
+        ----------
+        values : pyarrow.Array
+            The distinct values that occur in the column, in any order, without nulls: int64 or float64 for numeric
+            columns, date32 for dates, string for nominal and ordinal ones (ordinal: in the declared order, which
+            must be kept).
+        kind : Kind
+        missing : bool
+            Whether the column has missing values.
+        column : str
+            The column's name, for error messages.
+        counts : int64 array
+            How often each of ``values`` occurs.
+
+        Raises
+        ------
+        HierarchyError
+            If values are not covered or levels do not nest. The message names the column and how many values are
+            concerned, never the values.
+        """

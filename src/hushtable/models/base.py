@@ -1,0 +1,236 @@
+"""What a privacy model is: a predicate over statistics of groups, described as data.
+
+A model is a frozen dataclass. Its annotated fields are its parameters; its class attributes say which statistics
+it needs, which threat it answers and what keeps it satisfied; its one formula is ``score``. Enforcing, auditing
+and reporting all call that ``score``: there is no second formula.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from enum import Enum, Flag, auto
+from typing import Annotated, ClassVar, Literal, Self
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.errors import Infeasible
+from hushtable.params import Parametrised
+from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import GroupStats, Histogram, Key
+
+__all__ = [
+    "TOLERANCE",
+    "Monotone",
+    "PrivacyModel",
+    "SensitiveModel",
+    "Stat",
+    "Threat",
+    "compare",
+]
+
+TOLERANCE = 1e-9
+"""Scores this close (relative, and absolute near 0) to the bound count as equal to it."""
+
+Sense = Literal[">=", "<=", "<"]
+
+
+class Stat(Enum):
+    """A statistic that a model needs for every group."""
+
+    SIZE = auto()
+    HISTOGRAM = auto()
+    POPULATION = auto()
+    BACKGROUND = auto()
+
+
+class Threat(Enum):
+    """What the adversary would learn: who a record is, or what a person's sensitive value is."""
+
+    IDENTITY = "identity"
+    ATTRIBUTE = "attribute"
+
+
+class Monotone(Flag):
+    """What cannot turn a satisfied group (or table) into a violated one.
+
+    ``ADD``: adding any record. ``MERGE``: merging two satisfied groups. ``SUPPRESS``: removing records while
+    the group is not empty. Declared by each model and attacked by the contract suite.
+    """
+
+    NONE = 0
+    ADD = auto()
+    MERGE = auto()
+    SUPPRESS = auto()
+
+
+def compare(score: FloatArray, sense: Sense, bound: FloatArray | float) -> BoolArray:
+    """Compare scores with a bound, unrounded, with ``TOLERANCE``.
+
+    ``>=`` and ``<=`` accept a score within the tolerance of the bound; ``<`` does not.
+
+    Examples
+    --------
+    >>> compare(np.array([2.9999999999]), ">=", 3).tolist()
+    [True]
+    >>> compare(np.array([0.9999999999]), "<", 1).tolist()
+    [False]
+    """
+    slack = TOLERANCE * np.maximum(1.0, np.abs(bound))
+    if sense == ">=":
+        return np.asarray(score >= bound - slack)
+    if sense == "<=":
+        return np.asarray(score <= bound + slack)
+    return np.asarray(score < bound - slack)
+
+
+@dataclass(frozen=True)
+class PrivacyModel(Parametrised, ABC):
+    """Base of all privacy models.
+
+    Class attributes
+    ----------------
+    name : str
+        Kebab-case name in policies.
+    needs : frozenset of Stat
+    threat : Threat
+    monotone : Monotone
+    sense : {">=", "<=", "<"}
+        How a group's score is compared with ``bound``.
+    table_level : bool
+        Whether satisfaction depends on all groups together; then ``score`` and ``satisfied`` take the groups of
+        one whole candidate table, and algorithms call ``table_satisfied``.
+    """
+
+    needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE})
+    threat: ClassVar[Threat] = Threat.IDENTITY
+    monotone: ClassVar[Monotone] = Monotone.NONE
+    sense: ClassVar[Sense] = ">="
+    table_level: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def bound(self) -> float:
+        """What the score is compared with."""
+
+    @abstractmethod
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """One number per group: the model's own quantity (k, l, t, ...) that the group achieves."""
+
+    def satisfied(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Whether each group fulfils the model."""
+        return compare(self.score(groups, table), self.sense, self.bound)
+
+    def table_satisfied(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Whether each candidate table does (``groups.tables`` tells them apart)."""
+        offsets = groups.table_offsets()
+        violated = np.concatenate([[0], np.cumsum(~self.satisfied(groups, table))])
+        return np.asarray(violated[offsets[1:]] == violated[offsets[:-1]])
+
+    def achieved(self, groups: GroupStats, table: Reference) -> float:
+        """The worst score of all groups: what a report shows beside the bound."""
+        score = self.score(groups, table)
+        if not len(score):
+            return float("nan")
+        return float(score.min() if self.sense == ">=" else score.max())
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """(group x sensitive value): would one more record with that value improve the score?
+
+        Models without a sensitive column answer with one column of True: any record counts.
+        """
+        return np.ones((len(groups), 1), dtype=np.bool_)
+
+    def min_group_size(self) -> int:
+        """No group with fewer people can satisfy the model. A cheap prefilter."""
+        return 1
+
+    def feasible(self, table: Reference) -> Infeasible | None:
+        """Prove, before any work, that no grouping of this table satisfies the model; else None.
+
+        For a model that survives merging the whole table as one group decides: were any grouping satisfied,
+        merging all its groups would be. Other models override this where they can prove something.
+        """
+        if Monotone.MERGE not in self.monotone:
+            return None
+        whole = table.whole()
+        if bool(self.table_satisfied(whole, table)[0]):
+            return None
+        return self.infeasible(whole, table)
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The reason, given that even the whole table as one group fails. Models say it better."""
+        got = float(self.score(whole, table)[0])
+        return Infeasible(
+            f"{self} cannot hold: even the whole table as one class reaches {got:.6g}, "
+            f"but {self.sense} {self.bound:.6g} is needed.",
+            hint="Relax the parameter.",
+        )
+
+    def stats_needed(self) -> frozenset[Stat]:
+        """Which statistics the model needs: ``needs``, unless its parameters ask for more."""
+        return self.needs
+
+    def histogram_keys(self) -> frozenset[Key]:
+        """Which histograms the model needs, once bound to its columns."""
+        return frozenset()
+
+    def bind(self, sensitive: tuple[str, ...]) -> tuple[PrivacyModel, ...]:
+        """Return the model applied to concrete columns: one model, or one for every sensitive column."""
+        return (self,)
+
+
+@dataclass(frozen=True)
+class SensitiveModel(PrivacyModel):
+    """Base of the models that look at a sensitive column.
+
+    Parameters
+    ----------
+    on : str or list of str, optional
+        The sensitive column; a list takes several columns jointly. Left out, the model holds for every
+        sensitive column on its own.
+    """
+
+    on: Annotated[
+        str | tuple[str, ...] | None, "sensitive column, or several taken jointly; every one where left out"
+    ] = field(default=None, kw_only=True)
+
+    needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE, Stat.HISTOGRAM})
+    threat: ClassVar[Threat] = Threat.ATTRIBUTE
+
+    @property
+    def key(self) -> Key:
+        """The histogram that this model reads."""
+        if self.on is None:
+            raise TypeError(f"{self.name} is not bound to a sensitive column yet")
+        return (self.on,) if isinstance(self.on, str) else self.on
+
+    def histogram(self, groups: GroupStats) -> Histogram:
+        """The groups' histogram of the model's column."""
+        return groups.histogram(self.key)
+
+    def attribute(self, table: Reference) -> Attribute:
+        """The model's column over the whole table."""
+        return table.attribute(self.key)
+
+    def histogram_keys(self) -> frozenset[Key]:
+        """Return the model's one histogram."""
+        return frozenset({self.key})
+
+    def bind(self, sensitive: tuple[str, ...]) -> tuple[Self, ...]:
+        """Return one model per sensitive column where ``on`` was left out."""
+        if self.on is not None:
+            return (self,)
+        return tuple(replace(self, on=name) for name in sensitive)
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Try every value: is the score of group + value strictly better?"""
+        n_values = self.attribute(table).n_values
+        now = self.score(groups, table)
+        out = np.zeros((len(groups), n_values), dtype=np.bool_)
+        for value in range(n_values):
+            code: IntArray = np.full(len(groups), value, dtype=np.int64)
+            then = self.score(groups.with_one_more(self.key, code), table)
+            out[:, value] = then > now if self.sense == ">=" else then < now
+        return out

@@ -1,0 +1,127 @@
+"""AllOf: several models at once, and binding models to the columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray
+from hushtable.errors import Infeasible, PolicyError
+from hushtable.models.base import Monotone, PrivacyModel, Stat, Threat
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats, Key
+
+__all__ = ["AllOf"]
+
+
+@dataclass(frozen=True)
+class AllOf(PrivacyModel):
+    """Every member holds. What algorithms are given, even for a single model.
+
+    Score: how many members a group satisfies; the bound is their number.
+
+    Examples
+    --------
+    >>> from hushtable.models.k_anonymity import KAnonymity
+    >>> both = AllOf.bound_to([KAnonymity(k=2), KAnonymity(k=4)], sensitive=())
+    >>> both.satisfied(GroupStats.of(sizes=[3, 4]), Reference.of(7)).tolist()
+    [False, True]
+    >>> both.min_group_size()
+    4
+    """
+
+    members: tuple[PrivacyModel, ...]
+
+    name: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        """Members validated themselves; there is nothing to coerce."""
+
+    @classmethod
+    def bound_to(cls, models: Iterable[PrivacyModel], sensitive: tuple[str, ...]) -> AllOf:
+        """Bind each model to its columns and put them together, the cheap ones first."""
+        bound: list[PrivacyModel] = []
+        for model in models:
+            parts = model.bind(sensitive)
+            if not parts:
+                raise PolicyError(
+                    f"{model.name} protects a sensitive column, but the policy declares none.",
+                    code="no-sensitive",
+                    hint="Give a column the role 'sensitive'.",
+                )
+            for key in (k for part in parts for k in part.histogram_keys()):
+                unknown = [c for c in key if c not in sensitive]
+                if unknown:
+                    raise PolicyError(
+                        f"{model.name} is set on {unknown[0]!r}, which is not a sensitive column.",
+                        code="not-sensitive",
+                        hint=f"Sensitive columns: {', '.join(sensitive) or 'none'}.",
+                    )
+            bound += [p for p in parts if p not in bound]
+        return cls(tuple(sorted(bound, key=lambda m: Stat.HISTOGRAM in m.stats_needed())))
+
+    def stats_needed(self) -> frozenset[Stat]:
+        """Return the union of the members' needs."""
+        return frozenset({Stat.SIZE}).union(*(m.stats_needed() for m in self.members))
+
+    @property
+    def threats(self) -> frozenset[Threat]:
+        """The threats that the members answer."""
+        return frozenset(m.threat for m in self.members)
+
+    @property
+    def flags(self) -> Monotone:
+        """What every member survives."""
+        flags = Monotone.ADD | Monotone.MERGE | Monotone.SUPPRESS
+        for member in self.members:
+            flags &= member.monotone
+        return flags
+
+    def part(self, *, table_level: bool) -> AllOf:
+        """Return the members that judge groups one by one, or those that judge whole tables."""
+        return AllOf(tuple(m for m in self.members if m.table_level == table_level))
+
+    @property
+    def bound(self) -> float:
+        """Return the number of members."""
+        return len(self.members)
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """How many members each group satisfies."""
+        score = np.zeros(len(groups))
+        for member in self.members:
+            score += member.satisfied(groups, table)
+        return score
+
+    def satisfied(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Whether each group satisfies every member; members see only the groups that still stand."""
+        standing = np.ones(len(groups), dtype=np.bool_)
+        for member in self.members:
+            if member.table_level or standing.all():
+                standing &= member.satisfied(groups, table)
+            elif standing.any():
+                index = np.flatnonzero(standing)
+                standing[index] = member.satisfied(groups.take(index), table)
+        return standing
+
+    def table_satisfied(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Whether each candidate table satisfies every member."""
+        standing = np.ones(len(groups.table_offsets()) - 1, dtype=np.bool_)
+        for member in self.members:
+            standing &= member.table_satisfied(groups, table)
+        return standing
+
+    def min_group_size(self) -> int:
+        """Return the largest of the members' minima."""
+        return max((m.min_group_size() for m in self.members), default=1)
+
+    def feasible(self, table: Reference) -> Infeasible | None:
+        """Return the first member's proof that it cannot hold."""
+        return next((reason for m in self.members if (reason := m.feasible(table))), None)
+
+    def histogram_keys(self) -> frozenset[Key]:
+        """Return every histogram that a member needs."""
+        return frozenset().union(*(m.histogram_keys() for m in self.members))

@@ -1,0 +1,62 @@
+"""What is to be done with each column: the policy's columns, resolved to objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hushtable.hierarchy.base import Hierarchy
+from hushtable.schema.columns import CellStyle, Kind, Missing, Role
+
+__all__ = ["ColumnPlan", "TablePlan"]
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """One column of the policy.
+
+    Attributes
+    ----------
+    name : str
+    role : Role
+    kind : Kind, optional
+        Inferred from the data where left out.
+    hierarchy : Hierarchy, optional
+        A flat one (value, then ``*``) where left out.
+    weight : float
+        How much the column's detail matters; 1 by default.
+    order : tuple of str
+        The values of an ordinal column, in order.
+    categories : mapping of str to tuple of str
+        Sensitivity categories of a sensitive column, the most sensitive first (Sun et al.).
+    cells : CellStyle, optional
+        How this column is published, where it differs from the table's style.
+    """
+
+    name: str
+    role: Role
+    kind: Kind | None = None
+    hierarchy: Hierarchy | None = None
+    weight: float = 1.0
+    order: tuple[str, ...] = ()
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cells: CellStyle | None = None
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """All columns of a table, in the policy's order, and what concerns them all."""
+
+    columns: tuple[ColumnPlan, ...]
+    missing: Missing = Missing.OWN_CATEGORY
+    missing_values: tuple[str, ...] = ()
+    cells: CellStyle = CellStyle.INTERVALS
+    entity: str | None = None
+
+    def named(self, role: Role) -> tuple[str, ...]:
+        """Return the names of the columns with this role, in the policy's order."""
+        return tuple(c.name for c in self.columns if c.role is role)
+
+    def style(self, column: ColumnPlan) -> CellStyle:
+        """Return how a column is published."""
+        return column.cells or self.cells

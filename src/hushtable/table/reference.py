@@ -1,0 +1,207 @@
+"""Reference: what a privacy model may know about the whole table and its sensitive columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.errors import PolicyError, did_you_mean
+from hushtable.table.stats import GroupStats, Histogram, Key
+
+__all__ = ["Attribute", "Reference"]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One sensitive column (or several taken jointly) over the whole table.
+
+    Attributes
+    ----------
+    key : Key
+        Its name.
+    labels : sequence of str
+        The value behind each code, as text. A missing value's label is ``""``.
+    units : int64 array
+        How often each code occurs in the whole input table, in units.
+    unit : int
+        Units per person.
+    ordered : bool
+        Whether the order of the codes means something (numbers, dates, ordinal values).
+    numbers : float array, optional
+        The number behind each code, for numeric columns (days for dates).
+    categories : int64 array, optional
+        The sensitivity category of each code; 0 is the most sensitive (Sun et al.).
+    n_categories : int
+        How many categories were declared, occurring or not.
+    levels : tuple of int64 arrays
+        The value hierarchy: ``levels[h][code]`` is the node above ``code`` at height ``h``; ``levels[0]`` is the
+        identity and the last level has one node. Empty where the column has no hierarchy.
+    level_labels : tuple of tuples of str
+        The nodes' labels, level by level.
+
+    Examples
+    --------
+    >>> a = Attribute.of("disease", ["HIV", "cancer", "flu"], [2, 1, 3], categories=[0, 0, 1])
+    >>> a.category_weights().tolist()
+    [0.0, 0.0, 1.0]
+    >>> a.distribution().round(2).tolist()
+    [0.33, 0.17, 0.5]
+    """
+
+    key: Key
+    labels: Sequence[str]
+    units: IntArray
+    unit: int = 1
+    ordered: bool = False
+    numbers: FloatArray | None = None
+    categories: IntArray | None = None
+    n_categories: int = 0
+    levels: tuple[IntArray, ...] = ()
+    level_labels: tuple[tuple[str, ...], ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        labels: Sequence[str],
+        counts: npt.ArrayLike,
+        *,
+        ordered: bool = False,
+        numbers: npt.ArrayLike | None = None,
+        categories: npt.ArrayLike | None = None,
+        levels: Sequence[npt.ArrayLike] = (),
+        level_labels: Sequence[Sequence[str]] = (),
+    ) -> Attribute:
+        """Build by hand, for tests and examples."""
+        cats = None if categories is None else np.asarray(categories, dtype=np.int64)
+        return cls(
+            key=(name,),
+            labels=tuple(labels),
+            units=np.asarray(counts, dtype=np.int64),
+            ordered=ordered or numbers is not None,
+            numbers=None if numbers is None else np.asarray(numbers, dtype=np.float64),
+            categories=cats,
+            n_categories=0 if cats is None else int(cats.max()) + 1,
+            levels=tuple(np.asarray(level, dtype=np.int64) for level in levels),
+            level_labels=tuple(tuple(row) for row in level_labels),
+        )
+
+    @property
+    def name(self) -> str:
+        """The column's name; joint columns are joined by ``+``."""
+        return "+".join(self.key)
+
+    @property
+    def n_values(self) -> int:
+        """How many codes there are, occurring or not."""
+        return len(self.units)
+
+    @property
+    def counts(self) -> FloatArray:
+        """People per code in the whole table."""
+        return self.units / self.unit
+
+    def distribution(self) -> FloatArray:
+        """Each code's share of the whole table."""
+        total = self.units.sum()
+        return self.units / total if total else np.zeros(len(self.units))
+
+    def n_present(self) -> int:
+        """How many codes occur."""
+        return int(np.count_nonzero(self.units))
+
+    def code_of(self, label: str) -> int:
+        """Return the code of a value given by its label, or raise with a hint."""
+        try:
+            return list(self.labels).index(label)
+        except ValueError:
+            raise PolicyError(
+                f"Column {self.name!r} has no value {label!r}.",
+                code="unknown-value",
+                hint=did_you_mean(label, []) or "Check the spelling in the policy.",
+            ) from None
+
+    def category_weights(self) -> FloatArray:
+        """Sun et al., equation 1: code -> weight of its category, (i - 1) / (m - 1), and 1 for the last.
+
+        With a single category its weight is 1 ("the last").
+        """
+        if self.categories is None:
+            raise PolicyError(
+                f"Column {self.name!r} has no sensitivity categories.",
+                code="no-categories",
+                hint="Declare them in the policy, the most sensitive first: categories: {secret: [...], ...}.",
+            )
+        if self.n_categories == 1:
+            return np.ones(len(self.categories))
+        return self.categories / (self.n_categories - 1)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The whole input table, as far as models compare with it.
+
+    Attributes
+    ----------
+    units : int
+        Size of the table, in units.
+    unit : int
+        Units per person.
+    attributes : mapping of Key to Attribute
+    population : int, optional
+        People in the population table, where there is one.
+    background_values : int
+        S of ``GroupStats.background`` codes ``q * S + s``; 0 where there is no background table.
+
+    Examples
+    --------
+    >>> r = Reference.of(6, Attribute.of("disease", ["HIV", "flu"], [2, 4]))
+    >>> r.people
+    6.0
+    >>> r.whole().sizes.tolist()
+    [6.0]
+    """
+
+    units: int
+    unit: int = 1
+    attributes: Mapping[Key, Attribute] = field(default_factory=dict)
+    population: int | None = None
+    background: Histogram | None = None
+    background_values: int = 0
+
+    @classmethod
+    def of(cls, people: int, *attributes: Attribute) -> Reference:
+        """Build by hand, for tests and examples."""
+        return cls(people, attributes={a.key: a for a in attributes})
+
+    @property
+    def people(self) -> float:
+        """People in the whole table."""
+        return self.units / self.unit
+
+    def attribute(self, key: Key) -> Attribute:
+        """Return one sensitive (or joint) column."""
+        return self.attributes[key]
+
+    def whole(self) -> GroupStats:
+        """The whole table as one group: what every merging ends at."""
+        histograms = {}
+        for key, a in self.attributes.items():
+            present = np.flatnonzero(a.units)
+            histograms[key] = Histogram(
+                np.array([0, len(present)], dtype=np.int64),
+                present.astype(np.int64),
+                a.units[present],
+                a.unit,
+            )
+        return GroupStats(
+            np.array([self.units], dtype=np.int64),
+            self.unit,
+            histograms,
+            None if self.population is None else np.array([self.population], dtype=np.int64),
+            self.background,
+        )

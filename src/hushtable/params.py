@@ -212,17 +212,13 @@ class Parametrised:
                 )
         for param in known.values():
             if param.required and param.name not in values:
-                raise ParameterError(
-                    f"{cls.__name__} needs the parameter {param.name!r} ({param.expected()})."
-                )
+                raise ParameterError(f"{cls.__name__} needs the parameter {param.name!r} ({param.expected()}).")
         return cls(**values)
 
     def values(self) -> dict[str, Any]:
         """Return the parameters that differ from their defaults, as policy data."""
         shown = {p.name: getattr(self, p.name) for p in self.params()}
-        return {
-            p.name: _plain(shown[p.name]) for p in self.params() if p.required or shown[p.name] != p.default
-        }
+        return {p.name: _plain(shown[p.name]) for p in self.params() if p.required or shown[p.name] != p.default}
 
     @classmethod
     def schema(cls) -> dict[str, Any]:

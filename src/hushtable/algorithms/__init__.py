@@ -1,0 +1,1 @@
+"""Anonymization algorithms, one per file."""

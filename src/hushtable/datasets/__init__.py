@@ -1,0 +1,1 @@
+"""Generated microdata and loaders of reference data sets."""

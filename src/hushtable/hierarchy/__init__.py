@@ -1,0 +1,1 @@
+"""Generalisation hierarchies: recipes and their coded form."""

@@ -1,6 +1,6 @@
 """What a hierarchy is: levels of ever coarser labels above the values of one column.
 
-A ``Hierarchy`` is a recipe (a frozen dataclass, data in a policy); ``build`` applies it to the values that occur in
+A ``Hierarchy`` is a recipe (a frozen dataclass, data in a policy); ``code`` applies it to the values that occur in
 a column and yields a ``Coded`` hierarchy: integer look-up arrays that every algorithm works on.
 """
 
@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from hushtable.arrays import IntArray
 from hushtable.params import Parametrised
 from hushtable.schema.columns import Kind
-from hushtable.arrays import IntArray
 
 __all__ = ["ROOT", "Coded", "Hierarchy"]
 
@@ -85,7 +85,7 @@ class Hierarchy(Parametrised, ABC):
     """A recipe for a hierarchy: one subclass per file, found through the registry."""
 
     @abstractmethod
-    def build(self, values: pa.Array, kind: Kind, *, missing: bool, column: str, counts: IntArray) -> Coded:
+    def code(self, values: pa.Array, kind: Kind, *, missing: bool, column: str, counts: IntArray) -> Coded:
         """Apply the recipe.
 
         Parameters

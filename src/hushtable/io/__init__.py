@@ -1,0 +1,1 @@
+"""Reading and writing tables: the border to files and DataFrame libraries."""

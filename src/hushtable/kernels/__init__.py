@@ -1,0 +1,1 @@
+"""Hot loops on plain arrays: numba beside a slow NumPy twin."""

@@ -1,0 +1,1 @@
+"""The policy: one frozen object, one YAML file."""

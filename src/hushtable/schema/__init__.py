@@ -1,0 +1,1 @@
+"""Roles and kinds of columns, inference with reasons, and validation."""

@@ -1,0 +1,1 @@
+"""The encoded table and the statistics that models see."""

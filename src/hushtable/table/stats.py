@@ -188,7 +188,7 @@ class GroupStats:
         An adversary's prior mass per (quasi-identifier, sensitive value), as ``q * S + s``; its ``unit`` makes
         the whole mass 1.
     tables : int64 array, optional
-        Where the groups belong to several candidate tables: groups ``tables[t]:tables[t + 1]`` form table ``t``.
+        Where the groups belong to several candidate tables: groups ``tables[t]:tables[t + 1]`` form the t-th.
 
     Examples
     --------

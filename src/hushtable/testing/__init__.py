@@ -1,0 +1,1 @@
+"""The contract suite that every model, algorithm and engine passes."""

@@ -20,8 +20,8 @@ def mix(word: int) -> int:
 
 
 def test_golden_values_never_change():
-    assert [f"{w:016x}" for w in rng.bits(0, "", 3)] == ["3ce2c6cbd84bfc05", "aad86396bc7f18cb", "e46d97216edd012e"]
-    assert [f"{w:016x}" for w in rng.bits(-1, "é", 1, 10**12)] == ["4a5b40d862f52ce5"]
+    assert rng.bits(0, "", 3).tolist() == [0x3CE2C6CBD84BFC05, 0xAAD86396BC7F18CB, 0xE46D97216EDD012E]
+    assert rng.bits(-1, "é", 1, 10**12).tolist() == [0x4A5B40D862F52CE5]
     assert rng.uniform(1, "u", 2).tolist() == [0.315733658095915, 0.8294617488610857]
     assert rng.normal(1, "z", 2).tolist() == [-1.0071991464373753, 0.7206235413161265]
     assert rng.integers(7, "docs", 8, 1, 7).tolist() == [5, 2, 6, 6, 2, 2, 1, 4]

@@ -1,9 +1,9 @@
 """Random numbers of our own: a hash of (seed, stream, counter), so no library upgrade changes a release.
 
-Number i of a stream depends on the seed, the stream's name and i alone: any slice of a stream can be drawn on its own,
-in any order, on any engine. Only integer operations and the arithmetic that IEEE 754 defines to the last bit (``+ - * /``
-and the square root) are used; logarithm and sine are series of our own, because those of NumPy differ between
-versions and processors.
+Number i of a stream depends on the seed, the stream's name and i alone: any slice of a stream can be drawn on its
+own, in any order, on any engine. Only integer operations and the arithmetic that IEEE 754 defines to the last bit
+(``+ - * /`` and the square root) are used; logarithm and sine are series of our own, because those of NumPy differ
+between versions and processors.
 
 This is not a cryptographic generator: whoever knows the seed knows every number.
 
@@ -64,8 +64,8 @@ def bits(seed: int, stream: str, n: int, start: int = 0) -> WordArray:
         name = ((name ^ byte) * _FNV_PRIME) & _MASK
     key = _mix_int((_mix_int((seed + _GOLDEN) & _MASK) ^ name) & _MASK)
     counters = np.arange(start, start + n, dtype=np.uint64)
-    # two rounds: with one, streams would be slices of the same sequence. The second key is not the image of a small
-    # counter under the first round: their exclusive or would be 0
+    # two rounds: with one, streams would be slices of the same sequence; the second key must not be the image of a
+    # small counter under the first round, whose exclusive or with it would be 0
     second = _mix_int(key ^ _FNV_OFFSET)
     return _mix(_mix(counters * np.uint64(_GOLDEN) + np.uint64(key)) ^ np.uint64(second))
 
@@ -78,7 +78,7 @@ def uniform(seed: int, stream: str, n: int, start: int = 0) -> FloatArray:
     >>> uniform(7, "docs", 3).round(4).tolist()
     [0.6857, 0.2214, 0.984]
     """
-    return (bits(seed, stream, n, start) >> np.uint64(11)) * 2.0**-53
+    return (bits(seed, stream, n, start) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def integers(seed: int, stream: str, n: int, low: int, high: int, start: int = 0) -> IntArray:
@@ -98,9 +98,7 @@ def integers(seed: int, stream: str, n: int, low: int, high: int, start: int = 0
     return (((words >> half) * width + lower) >> half).astype(np.int64) + low
 
 
-def choice(
-    seed: int, stream: str, n: int, weights: Sequence[float] | FloatArray, start: int = 0
-) -> IntArray:
+def choice(seed: int, stream: str, n: int, weights: Sequence[float] | FloatArray, start: int = 0) -> IntArray:
     """Return positions in ``weights``, each drawn in proportion to its weight.
 
     Examples
@@ -114,7 +112,7 @@ def choice(
     cumulated = np.cumsum(given)
     drawn = np.searchsorted(cumulated, uniform(seed, stream, n, start) * cumulated[-1], side="right")
     # u * total may round up to the total itself
-    return np.minimum(drawn, np.flatnonzero(given)[-1]).astype(np.int64)
+    return np.asarray(np.minimum(drawn, np.flatnonzero(given)[-1]), dtype=np.int64)
 
 
 def normal(seed: int, stream: str, n: int, start: int = 0) -> FloatArray:

@@ -1,0 +1,62 @@
+"""Fixtures and hypothesis profiles that every test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, settings
+
+from hushtable.datasets import adult_hierarchies, load_adult, load_census
+from hushtable.datasets import patients as generate_patients
+from hushtable.errors import DataError
+
+# compiling a kernel or a busy machine makes single examples slow, which says nothing about the code
+settings.register_profile("default", deadline=None)
+# the same examples on every run, so that a red build means a changed program
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile(
+    "thorough", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
+
+
+@pytest.fixture(scope="session")
+def adult() -> pa.Table:
+    """The 30,162-record, 9-column subset of Adult."""
+    return _or_skip(lambda: load_adult("30162"))
+
+
+@pytest.fixture(scope="session")
+def adult_full() -> pa.Table:
+    """All 48,842 records of Adult, null where unknown."""
+    return _or_skip(lambda: load_adult("full"))
+
+
+@pytest.fixture(scope="session")
+def adult_hierarchy_files() -> dict[str, Path]:
+    """The published hierarchy file of each Adult column."""
+    return _or_skip(adult_hierarchies)
+
+
+@pytest.fixture(scope="session")
+def census() -> pa.Table:
+    """The CASC project's Census reference file."""
+    return _or_skip(load_census)
+
+
+@pytest.fixture(scope="session")
+def patients() -> pa.Table:
+    """A thousand generated patients."""
+    return generate_patients(1000)
+
+
+def _or_skip(load):
+    try:
+        return load()
+    except DataError as error:
+        if error.code != "data-not-found":
+            raise
+        pytest.skip(str(error))

@@ -1,0 +1,82 @@
+"""Ordered sensitivity categories of a sensitive column and their weights.
+
+References
+----------
+X. Sun, L. Sun, H. Wang, "Extended k-anonymity models against sensitive attribute disclosure", 2011, equation 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.errors import HierarchyError
+from hushtable.hierarchy.text import label_text
+
+__all__ = ["category_weights", "code_categories"]
+
+
+def code_categories(
+    labels: Sequence[str], categories: Mapping[str, Sequence[Any]], column: str
+) -> tuple[IntArray, int]:
+    """Return the category of each label, 0 being the most sensitive, and the number of categories.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        The column's values as text; a missing value is ``""``.
+    categories : mapping of str to sequence
+        The categories, the most sensitive first, with their values. Values need not occur. A missing value belongs
+        to the category that lists ``""`` or null.
+    column : str
+        The column's name, for error messages.
+
+    Raises
+    ------
+    HierarchyError
+        If a label belongs to no category or a value to two.
+
+    Examples
+    --------
+    >>> codes, m = code_categories(["HIV", "flu"], {"secret": ["HIV", "cancer"], "open": ["flu"]}, "disease")
+    >>> codes.tolist(), m
+    ([0, 1], 2)
+    """
+    known: dict[str, int] = {}
+    twice = set()
+    for category, values in enumerate(categories.values()):
+        for value in values:
+            text = "" if value is None else label_text(value)
+            if known.setdefault(text, category) != category:
+                twice.add(text)
+    if twice:
+        raise HierarchyError(
+            f"{len(twice)} of the values listed for column {column!r} are in two sensitivity categories.",
+            code="two-categories",
+            hint="List each value in one category only.",
+        )
+    codes = np.fromiter((known.get(label, -1) for label in labels), dtype=np.int64, count=len(labels))
+    uncovered = int(np.count_nonzero(codes < 0))
+    if uncovered:
+        missing = "" not in known and "" in set(labels)
+        raise HierarchyError(
+            f"{uncovered} of the {len(labels)} values of column {column!r} are in no sensitivity category"
+            f"{' (the missing value among them)' if missing else ''}.",
+            code="uncovered",
+            hint='Add them to a category of the policy; a missing value is written as "" or null.',
+        )
+    return codes, len(categories)
+
+
+def category_weights(m: int) -> FloatArray:
+    """Weight of each of m categories: (i - 1) / (m - 1) for the i-th; a single category weighs 1.
+
+    Examples
+    --------
+    >>> category_weights(3).tolist(), category_weights(1).tolist()
+    ([0.0, 0.5, 1.0], [1.0])
+    """
+    return np.ones(1) if m == 1 else np.arange(m) / (m - 1)

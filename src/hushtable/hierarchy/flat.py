@@ -1,0 +1,34 @@
+"""The hierarchy without any level in between: the value, then ``*``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pyarrow as pa
+
+from hushtable.arrays import IntArray
+from hushtable.hierarchy.build import Draft, Recipe, sorted_leaves
+from hushtable.schema.columns import Kind
+
+__all__ = ["Flat"]
+
+
+@dataclass(frozen=True)
+class Flat(Recipe):
+    """A value is published as it is or as ``*``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values, counts = pa.array(["m", "f"]), np.array([1, 1])
+    >>> Flat().code(values, Kind.NOMINAL, missing=False, column="sex", counts=counts).labels
+    (('f', 'm'), ('*',))
+    """
+
+    name: ClassVar[str] = "flat"
+
+    def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
+        """Return the values alone."""
+        leaves, _ = sorted_leaves(values, kind, counts, column)
+        return Draft.over(leaves, [])

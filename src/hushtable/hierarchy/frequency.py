@@ -1,0 +1,92 @@
+"""Automatic groups for columns with very many values and no taxonomy.
+
+Neighbours in the order of the values (UTF-8 for nominal columns) are merged into groups of about equal numbers of
+records, ``fanout`` nodes into one on average, level by level up to the root: a rare value shares its group with
+more others than a frequent one. A group is called after its first and last value, ``aachen..berlin``. Both occur
+in the table, so a published label tells that someone has them, as the ends of a published interval do; a group of
+one value keeps its name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.hierarchy.build import Draft, Level, Recipe, sorted_leaves
+from hushtable.hierarchy.text import text_of
+from hushtable.params import AtLeast
+from hushtable.schema.columns import Kind
+
+__all__ = ["Frequency"]
+
+
+@dataclass(frozen=True)
+class Frequency(Recipe):
+    """Merge neighbouring values into groups of balanced record counts.
+
+    Parameters
+    ----------
+    fanout : int
+        How many nodes make one of the next level, on average.
+
+    Examples
+    --------
+    >>> towns = pa.array(["bonn", "aachen", "celle", "dessau"])
+    >>> counts = np.array([9, 1, 8, 2])
+    >>> coded = Frequency(fanout=2).code(towns, Kind.NOMINAL, missing=False, column="town", counts=counts)
+    >>> coded.labels[1]
+    ('aachen..bonn', 'celle..dessau')
+    """
+
+    fanout: Annotated[int, AtLeast(2), "how many nodes make one of the next level, on average"] = 4
+
+    name: ClassVar[str] = "frequency"
+    shorthand: ClassVar[str] = "fanout"
+
+    def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
+        """Group the values, then the groups, until one is left."""
+        leaves, weights = sorted_leaves(values, kind, counts, column)
+        text = _quoted(text_of(leaves))
+        starts = np.arange(len(leaves), dtype=np.int64)
+        levels: list[Level] = []
+        while len(starts) > self.fanout:
+            group = _balanced(weights, -(-len(starts) // self.fanout))
+            opens = np.diff(group, prepend=-1) != 0
+            starts, weights = starts[opens], np.add.reduceat(weights, np.flatnonzero(opens))
+            levels.append(_named(starts, text))
+        return Draft.over(leaves, levels)
+
+
+def _balanced(weights: IntArray, n_groups: int) -> IntArray:
+    """Return which of n_groups equal shares of the total the middle of each weight falls in; never falls."""
+    if not weights.any():
+        weights = np.ones_like(weights)
+    ends = np.cumsum(weights)
+    total = int(ends[-1])
+    middles = 2 * ends - weights
+    if 2 * total * n_groups >= 2**63:
+        middles = middles.astype(object)
+    shares: IntArray = (middles * n_groups // (2 * total)).astype(np.int64)
+    return shares
+
+
+def _named(starts: IntArray, text: pa.Array) -> Level:
+    lasts = np.append(starts[1:], len(text)) - 1
+    first, last = text.take(pa.array(starts)), text.take(pa.array(lasts))
+    single: BoolArray = starts == lasts
+    labels = pc.if_else(pa.array(single), first, pc.binary_join_element_wise(first, last, ".."))
+    opens = np.zeros(len(text), dtype=np.int64)
+    opens[starts] = 1
+    return Level.of(np.cumsum(opens) - 1, labels)
+
+
+def _quoted(text: pa.Array) -> pa.Array:
+    """Quote the values that could make two different groups read alike."""
+    odd = pc.match_substring_regex(text, r'^[."]|\.\.|\.$')
+    quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
+    return pc.if_else(odd, quoted, text)

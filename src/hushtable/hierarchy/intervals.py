@@ -1,0 +1,214 @@
+"""Numeric intervals: of fixed widths, between given cut points, or of equal frequency.
+
+Intervals are closed on the left, open on the right: ``[20, 25)``. Ends beyond the first and last cut point are
+open: ``< 20``, ``>= 90``. The top is ``*``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hushtable.arrays import IntArray
+from hushtable.errors import HierarchyError, ParameterError
+from hushtable.hierarchy.build import Draft, Level, Recipe, sorted_leaves
+from hushtable.hierarchy.grid import Grid, decimals, exact, first_at_least, scaled_text
+from hushtable.hierarchy.quantile import equal_frequency_cuts
+from hushtable.hierarchy.text import number_text
+from hushtable.schema.columns import Kind
+
+__all__ = ["Intervals"]
+
+_Number = int | float
+
+
+@dataclass(frozen=True)
+class Intervals(Recipe):
+    """Ever wider intervals of a numeric column. One of ``widths``, ``cuts`` and ``quantiles`` is given.
+
+    Parameters
+    ----------
+    widths : tuple of numbers, optional
+        The width at each level, each a multiple of the one before.
+    cuts : tuple of numbers, or of tuples of numbers, optional
+        The cut points at each level, the finest first, each level a subset of the one before. A plain list is one
+        level.
+    quantiles : tuple of int, optional
+        The number of intervals with about equally many records at each level, each dividing the one before. A
+        value is never split, so there may be fewer.
+    origin : number
+        Where an interval of the widths begins.
+    low, high : number, optional
+        Open ends: everything below ``low``, and everything from ``high`` on, is one interval at every level.
+
+    Examples
+    --------
+    >>> ages = pa.array([17, 21, 24, 93])
+    >>> coded = Intervals(widths=(5, 10), low=20, high=90).code(
+    ...     ages, Kind.NUMERIC, missing=False, column="age", counts=np.ones(4, dtype=int))
+    >>> coded.labels[1:]
+    (('< 20', '[20, 25)', '>= 90'), ('< 20', '[20, 30)', '>= 90'), ('*',))
+    """
+
+    widths: Annotated[tuple[_Number, ...] | None, "width at each level, each a multiple of the one before"] = None
+    cuts: Annotated[tuple[tuple[_Number, ...] | _Number, ...] | None, "cut points at each level, the finest first"] = (
+        None
+    )
+    quantiles: Annotated[tuple[int, ...] | None, "number of equal-frequency intervals at each level"] = None
+    origin: Annotated[_Number, "where an interval of the widths begins"] = 0
+    low: Annotated[_Number | None, "everything below is one open interval"] = None
+    high: Annotated[_Number | None, "everything from here on is one open interval"] = None
+
+    name: ClassVar[str] = "intervals"
+    shorthand: ClassVar[str] = "widths"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = [way for way in ("widths", "cuts", "quantiles") if getattr(self, way) is not None]
+        if len(given) != 1:
+            raise ParameterError(
+                f"Intervals needs one of 'widths', 'cuts' and 'quantiles'. Got {' and '.join(given) or 'none'}."
+            )
+        if self.origin != 0 and self.widths is None:
+            raise ParameterError(f"The 'origin' parameter of Intervals goes with 'widths', not with {given[0]!r}.")
+        ends = [n for n in (self.low, self.high, self.origin) if n is not None]
+        if not all(math.isfinite(n) for n in ends) or (
+            self.low is not None and self.high is not None and self.low >= self.high
+        ):
+            raise ParameterError("The 'origin', 'low' and 'high' of Intervals must be finite, and low < high.")
+        if self.cuts is not None:
+            object.__setattr__(self, "cuts", _nested(self.cuts))
+        getattr(self, f"_check_{given[0]}")()
+
+    def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
+        """Find the interval of every value."""
+        if len(values) and not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+            raise HierarchyError(
+                f"Column {column!r} has a hierarchy of intervals but its values are not numbers.",
+                code="not-numbers",
+                hint="Declare 'kind: numeric' for the column, or use 'dates', 'prefix' or a taxonomy.",
+            )
+        leaves, weights = sorted_leaves(values, kind, counts, column)
+        numbers = leaves.to_numpy(zero_copy_only=False) if len(leaves) else np.zeros(0, dtype=np.int64)
+        if self.widths is not None:
+            return Draft.over(leaves, self._equal_widths(numbers, column))
+        if self.quantiles is not None:
+            begin, end = self._inner(numbers, column)
+            levels = equal_frequency_cuts(numbers[begin:end], weights[begin:end], self.quantiles)
+        else:
+            levels = [list(level) for level in self.cuts or () if isinstance(level, tuple)]
+        return Draft.over(leaves, [_between(numbers, self._with_ends(level)) for level in levels])
+
+    def _check_widths(self) -> None:
+        widths = self.widths or ()
+        if not widths or not all(math.isfinite(w) and w > 0 for w in widths):
+            raise ParameterError(f"The 'widths' of Intervals must be numbers > 0. Got {list(widths)} instead.")
+        for level, (narrow, wide) in enumerate(pairwise(widths), 1):
+            ratio = exact(wide) / exact(narrow)
+            if ratio.denominator != 1 or ratio == 1:
+                raise HierarchyError(
+                    f"Intervals do not nest: the width {wide} at level {level + 1} is no multiple of {narrow}.",
+                    code="not-nested",
+                    hint="Choose widths like 5, 10, 20.",
+                )
+
+    def _check_cuts(self) -> None:
+        levels = [level for level in self.cuts or () if isinstance(level, tuple)]
+        for level in levels:
+            if not level or not all(math.isfinite(c) for c in level) or any(a >= b for a, b in pairwise(level)):
+                raise ParameterError(f"The 'cuts' of Intervals must be rising numbers. Got {list(level)} instead.")
+        for height, (fine, coarse) in enumerate(pairwise(levels), 1):
+            if not set(coarse) < set(fine):
+                raise HierarchyError(
+                    f"Intervals do not nest: the cuts at level {height + 1} are no proper subset of those below.",
+                    code="not-nested",
+                    hint="Leave out cut points from level to level; never add or move one.",
+                )
+
+    def _check_quantiles(self) -> None:
+        bins = self.quantiles or ()
+        if not bins or min(bins) < 2:
+            raise ParameterError(f"The 'quantiles' of Intervals must be int >= 2. Got {list(bins)} instead.")
+        for height, (fine, coarse) in enumerate(pairwise(bins), 1):
+            if fine % coarse or fine == coarse:
+                raise HierarchyError(
+                    f"Intervals do not nest: {coarse} quantiles at level {height + 1} do not divide {fine} below.",
+                    code="not-nested",
+                    hint="Choose numbers like 16, 8, 4.",
+                )
+
+    def _inner(self, numbers: npt.NDArray[Any], column: str) -> tuple[int, int]:
+        """Return the positions between the open ends."""
+        begin = 0 if self.low is None else first_at_least(numbers, self.low)
+        end = len(numbers) if self.high is None else first_at_least(numbers, self.high)
+        infinite = int(np.count_nonzero(~np.isfinite(numbers[begin:end])))
+        if infinite:
+            raise HierarchyError(
+                f"Column {column!r} has {infinite} infinite values.",
+                code="infinite",
+                hint="Give the intervals open ends ('low', 'high') or read infinite values as missing.",
+            )
+        return begin, end
+
+    def _equal_widths(self, numbers: npt.NDArray[Any], column: str) -> list[Level]:
+        begin, end = self._inner(numbers, column)
+        widths = self.widths or ()
+        digits = max(decimals(n) for n in (*widths, self.origin, self.low, self.high) if n is not None)
+        origin = _scaled(self.origin, digits)
+        low, high = (None if n is None else _scaled(n, digits) for n in (self.low, self.high))
+        index = Grid(origin, _scaled(widths[0], digits), digits).index(numbers[begin:end])
+        levels = []
+        for width in (_scaled(w, digits) for w in widths):
+            bins = index // (width // _scaled(widths[0], digits))
+            opens = np.ones(len(bins), dtype=bool)
+            opens[1:] = bins[1:] != bins[:-1]
+            labels = []
+            for k in bins[opens].tolist():
+                left, right = origin + k * width, origin + (k + 1) * width
+                left = left if low is None else max(left, low)
+                right = right if high is None else min(right, high)
+                labels.append(f"[{scaled_text(left, digits)}, {scaled_text(right, digits)})")
+            nodes = np.full(len(numbers), len(labels) + 1, dtype=np.int64)
+            nodes[:begin] = 0
+            nodes[begin:end] = np.cumsum(opens)
+            levels.append(Level.of(nodes, [_end("<", self.low), *labels, _end(">=", self.high)]))
+        return levels
+
+    def _with_ends(self, cuts: Sequence[_Number]) -> list[_Number]:
+        inner = [c for c in cuts if (self.low is None or c > self.low) and (self.high is None or c < self.high)]
+        return [*([] if self.low is None else [self.low]), *inner, *([] if self.high is None else [self.high])]
+
+
+def _nested(cuts: Sequence[Any]) -> tuple[tuple[_Number, ...], ...]:
+    """Return cuts level by level; a plain list is one level."""
+    if all(not isinstance(c, tuple) for c in cuts):
+        return (tuple(cuts),)
+    if all(isinstance(c, tuple) for c in cuts):
+        return tuple(cuts)
+    raise ParameterError("The 'cuts' of Intervals must be one list of numbers or one list per level, not both.")
+
+
+def _end(sign: str, bound: _Number | None) -> str:
+    return "" if bound is None else f"{sign} {number_text(bound)}"
+
+
+def _scaled(number: _Number, digits: int) -> int:
+    return int(exact(number) * 10**digits)
+
+
+def _between(numbers: npt.NDArray[Any], cuts: Sequence[_Number]) -> Level:
+    """Return the intervals between rising cut points, open at both ends."""
+    begins = [first_at_least(numbers, cut) for cut in cuts]
+    nodes = np.searchsorted(begins, np.arange(len(numbers)), side="right").astype(np.int64)
+    if not cuts:
+        return Level.of(nodes, ["*"])
+    text = [number_text(cut) for cut in cuts]
+    inner = [f"[{a}, {b})" for a, b in pairwise(text)]
+    return Level.of(nodes, [f"< {text[0]}", *inner, f">= {text[-1]}"])

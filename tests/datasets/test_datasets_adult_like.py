@@ -9,6 +9,8 @@ import pytest
 from hushtable.datasets.adult_facts import ADULT_TREES, ADULT_VALUES, COLUMNS_9
 from hushtable.datasets.adult_like import adult_like, adult_like_codes, adult_like_labels, adult_policy
 from hushtable.errors import ParameterError
+from hushtable.hierarchy.spec import parse_hierarchy
+from hushtable.schema.columns import Kind
 
 
 def leaves(tree) -> list[str]:
@@ -80,3 +82,16 @@ def test_trees_cover_the_generated_vocabulary():
 def test_negative_sizes_are_refused():
     with pytest.raises(ParameterError, match="must not be negative"):
         adult_like_codes(-1)
+
+
+def test_every_hierarchy_of_the_policy_covers_its_column():
+    table = adult_like(20_000)
+    for name, column in adult_policy()["columns"].items():
+        if column["role"] != "quasi":
+            continue
+        counted = pc.value_counts(table[name])
+        values, counts = counted.field("values"), counted.field("counts").to_numpy()
+        hierarchy = parse_hierarchy(column["hierarchy"], name)
+        coded = hierarchy.code(values, Kind(column["kind"]), missing=False, column=name, counts=counts)
+        assert coded.height >= 1
+        assert set(values.to_pylist()) <= set(coded.values.to_pylist())

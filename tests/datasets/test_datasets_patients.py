@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from hushtable.datasets import patient_facts as facts
 from hushtable.datasets.patients import patients, patients_batches, patients_hierarchies, patients_policy
 from hushtable.errors import ParameterError
+from hushtable.hierarchy.spec import parse_hierarchy
+from hushtable.schema.columns import Kind
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +122,22 @@ def test_the_policy_assigns_every_column():
     assert quasi == list(patients_hierarchies())
     policy["columns"]["diagnosis"]["categories"]["secret"].clear()
     assert patients_policy()["columns"]["diagnosis"]["categories"]["secret"]
+
+
+def test_every_hierarchy_covers_its_column(many):
+    columns = patients_policy()["columns"]
+    heights = {}
+    for name, spec in patients_hierarchies().items():
+        kind = Kind(columns[name]["kind"])
+        counted = pc.value_counts(many[name].drop_null())
+        values, counts = counted.field("values"), counted.field("counts").to_numpy()
+        if kind is Kind.ORDINAL:
+            values = pa.array(columns[name]["order"])
+            counts = np.array([pc.sum(pc.equal(many[name], v)).as_py() for v in values])
+        missing = many[name].null_count > 0
+        coded = parse_hierarchy(spec, name).code(values, kind, missing=missing, column=name, counts=counts)
+        assert coded.size == len(values) + missing
+        heights[name] = coded.height
+    assert heights == {
+        "age": 5, "sex": 1, "postcode": 5, "country": 3, "education": 3, "occupation": 3, "admission": 4,
+    }  # fmt: skip

@@ -1,0 +1,59 @@
+# make demo: see what hushtable does. make test: what CI runs. make help: the rest.
+VENV ?= .venv
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+BENCHMARKS := $(wildcard benchmarks/[!_]*.py)
+
+.PHONY: help demo test lint docs properties bench clean
+
+help:
+	@echo "demo        anonymize generated patients into demo/"
+	@echo "test        lint, types and tests, as CI runs them"
+	@echo "lint        ruff and mypy"
+	@echo "docs        check that the documentation and its examples are true"
+	@echo "properties  the long property tests"
+	@echo "bench       the benchmarks"
+	@echo "clean       remove everything that make made"
+
+demo: $(VENV)/.installed
+	$(BIN)/hushtable demo --output demo
+	@echo "Written to demo/:" && ls demo
+
+test: $(VENV)/.installed-dev lint
+	@$(BIN)/python -m hushtable.datasets.fetch || echo "Tests that need Adult will be skipped."
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+docs: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest tests/test_docs.py src
+
+properties: $(VENV)/.installed-dev
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow -n 2
+
+bench: $(VENV)/.installed-dev
+	@test -n "$(BENCHMARKS)" || { echo "There is no benchmark in benchmarks/." >&2; exit 1; }
+	@set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python $$script; done
+
+clean:
+	rm -rf $(VENV) demo build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# stamps, so that a second call installs nothing unless the dependencies changed
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "hushtable needs Python 3.11 or later; none was found." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing hushtable into $(VENV) ..."
+	@$(PIP) -e .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing hushtable and its development tools into $(VENV) ..."
+	@$(PIP) -e '.[dev]'
+	@touch $@ $(VENV)/.installed

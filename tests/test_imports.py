@@ -1,4 +1,4 @@
-"""The direction of imports: a folder imports only from folders to its left, and heavy libraries stay where they are."""
+"""The direction of imports: a folder imports from folders to its left, and heavy libraries stay where they are."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def place(top: str) -> str:
 
 
 def imports(tree: ast.AST, *, lazy: bool = True) -> Iterator[tuple[int, str]]:
-    """The line and the full name of everything imported; without ``lazy`` only what importing the module imports."""
+    """Line and full name of all that is imported; without ``lazy`` only what importing the module imports."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)

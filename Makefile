@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 BENCHMARKS := $(wildcard benchmarks/[!_]*.py)
 
 .PHONY: help demo test lint docs properties bench clean

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,4 +12,4 @@ __all__ = ["AnyArray", "BoolArray", "FloatArray", "IntArray"]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
-AnyArray: TypeAlias = npt.NDArray[np.generic]
+AnyArray: TypeAlias = npt.NDArray[Any]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hushtable.arrays import FloatArray, IntArray
-from hushtable.errors import PolicyError, did_you_mean
+from hushtable.errors import PolicyError, UsageError
 from hushtable.table.stats import GroupStats, Histogram, Key
 
 __all__ = ["Attribute", "Reference"]
@@ -42,6 +42,9 @@ class Attribute:
         identity and the last level has one node. Empty where the column has no hierarchy.
     level_labels : tuple of tuples of str
         The nodes' labels, level by level.
+    whole : bool
+        Whether ``units`` describe the whole input table. A published file alone does not: there, asking for the
+        distribution is an error rather than a wrong answer.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class Attribute:
     n_categories: int = 0
     levels: tuple[IntArray, ...] = ()
     level_labels: tuple[tuple[str, ...], ...] = ()
+    whole: bool = True
 
     @classmethod
     def of(
@@ -103,12 +107,22 @@ class Attribute:
     @property
     def counts(self) -> FloatArray:
         """People per code in the whole table."""
+        self._must_be_whole()
         return self.units / self.unit
 
     def distribution(self) -> FloatArray:
         """Each code's share of the whole table."""
+        self._must_be_whole()
         total = self.units.sum()
         return self.units / total if total else np.zeros(len(self.units))
+
+    def _must_be_whole(self) -> None:
+        if not self.whole:
+            raise UsageError(
+                f"A model compares {self.name!r} with the whole input table, which the published file does not tell.",
+                code="needs-release-json",
+                hint="Keep release.json beside the published file.",
+            )
 
     def n_present(self) -> int:
         """How many codes occur."""
@@ -122,7 +136,7 @@ class Attribute:
             raise PolicyError(
                 f"Column {self.name!r} has no value {label!r}.",
                 code="unknown-value",
-                hint=did_you_mean(label, []) or "Check the spelling in the policy.",
+                hint="Check the spelling in the policy.",
             ) from None
 
     def category_weights(self) -> FloatArray:

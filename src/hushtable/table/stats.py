@@ -63,9 +63,7 @@ class Histogram:
         return cls(offsets, values.astype(np.int64), matrix[groups, values])
 
     @classmethod
-    def from_pairs(
-        cls, groups: IntArray, values: IntArray, units: IntArray, n_groups: int, unit: int = 1
-    ) -> Histogram:
+    def from_pairs(cls, groups: IntArray, values: IntArray, units: IntArray, n_groups: int, unit: int = 1) -> Histogram:
         """Build from unsorted (group, value, units) triples; equal pairs add up, zeros disappear."""
         order = np.lexsort((values, groups))
         g, v, u = groups[order], values[order], units[order]

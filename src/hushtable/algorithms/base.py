@@ -1,0 +1,151 @@
+"""What an algorithm is: something that turns a problem into a partition of the records.
+
+An algorithm never names a model and never publishes anything: it is given an encoded table and a predicate, and
+returns a group number for every record. Recoding and verifying are done elsewhere, the same way for all of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hushtable.algorithms.regions import CutTree
+from hushtable.arrays import IntArray
+from hushtable.errors import IncompatibleError, NotFound
+from hushtable.models.base import Monotone, Stat, Threat
+from hushtable.models.compose import AllOf
+from hushtable.params import Parametrised
+from hushtable.schema.columns import Missing
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.reference import Reference
+
+__all__ = ["Algorithm", "Partition", "Problem", "Progress", "Recoding", "check_compatible"]
+
+Progress = Callable[[float, str], None]
+"""Called with the share of the work that is done and a word on it; raises ``Cancelled`` to stop."""
+
+
+class Recoding(Enum):
+    """How the records of a group come to look alike.
+
+    ``GLOBAL``: every column at one level of its hierarchy. ``LOCAL``: each group at its own cells. ``CENTROID``: one
+    representative record. ``PATTERN``: common values kept, others blanked. ``BUCKET``: quasi-identifiers stay exact
+    and only the link to the sensitive values is broken.
+    """
+
+    GLOBAL = "global"
+    LOCAL = "local"
+    CENTROID = "centroid"
+    PATTERN = "pattern"
+    BUCKET = "bucket"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """All that an algorithm is given.
+
+    Attributes
+    ----------
+    table : EncodedTable
+    model : AllOf
+    reference : Reference
+    suppression : float
+        Share of the sample's people that may be left out, from 0 to 1.
+    seed : int
+    progress : Progress
+    """
+
+    table: EncodedTable
+    model: AllOf
+    reference: Reference
+    suppression: float = 0.0
+    seed: int = 0
+    progress: Progress = lambda share, what: None
+
+    @property
+    def budget(self) -> int:
+        """How many units may be suppressed."""
+        return int(np.floor(self.suppression * self.table.sample_units + 1e-9))
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A group number for every row of the encoded table.
+
+    Attributes
+    ----------
+    labels : int64 array
+        ``0 .. n_groups - 1``; -1 for suppressed rows.
+    n_groups : int
+    levels : tuple of int, optional
+        The level of every quasi-identifier, for global recoding.
+    regions : CutTree, optional
+        Where new records would fall, for algorithms that cut space.
+    notes : mapping
+        What the algorithm says about its result (``optimum_proven`` and the like).
+    """
+
+    labels: IntArray
+    n_groups: int
+    levels: tuple[int, ...] | None = None
+    regions: CutTree | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Algorithm(Parametrised, ABC):
+    """Base of all algorithms: parameters as fields, ``recoding`` as class attribute, ``run`` as the work."""
+
+    recoding: ClassVar[Recoding] = Recoding.LOCAL
+
+    @abstractmethod
+    def run(self, problem: Problem) -> Partition:
+        """Partition the records so that every group satisfies the model.
+
+        Raises
+        ------
+        NotFound
+            If this algorithm finds no such partition; it claims nothing more.
+        """
+
+    def not_found(self, problem: Problem) -> NotFound:
+        """The error of an algorithm that gave up."""
+        return NotFound(
+            f"{self.name} found no partition that satisfies {', '.join(m.name for m in problem.model.members)}.",
+            hint="Relax a parameter, raise the suppression limit, or try another algorithm.",
+        )
+
+
+def check_compatible(algorithm: Algorithm, model: AllOf, missing: Missing, *, population: bool) -> None:
+    """Refuse, before any work, what cannot give a sound release.
+
+    The refusals are few and declared: bucketization publishes exact quasi-identifiers, so it refuses models against
+    identity disclosure; centroids and patterns do not say which of the population they cover, so they refuse models
+    that count it; missing values as wildcards unite classes, so they refuse models that do not survive merging.
+    """
+    for member in model.members:
+        if algorithm.recoding is Recoding.BUCKET and member.threat is Threat.IDENTITY:
+            raise IncompatibleError(
+                f"{algorithm.name} publishes exact quasi-identifiers, so it cannot promise {member.name}.",
+                hint="Choose an algorithm that generalises, or a model against attribute disclosure.",
+            )
+        if Stat.POPULATION in member.stats_needed():
+            if algorithm.recoding in (Recoding.CENTROID, Recoding.PATTERN):
+                raise IncompatibleError(
+                    f"{member.name} counts the population that a class covers; {algorithm.name} publishes no cover.",
+                    hint="Choose an algorithm that generalises, such as mondrian.",
+                )
+            if not population:
+                raise IncompatibleError(
+                    f"{member.name} needs a population table.", hint="Give 'population: file.csv' in the policy."
+                )
+        if missing is Missing.WILDCARD and Monotone.MERGE not in member.monotone:
+            raise IncompatibleError(
+                f"'missing: wildcard' unites classes, and {member.name} does not survive merging.",
+                hint="Choose 'missing: own_category'.",
+            )

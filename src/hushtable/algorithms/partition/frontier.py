@@ -1,0 +1,335 @@
+"""The frontier of a top-down partition: all groups of a level, and the cuts proposed for them.
+
+Everything is a struct of arrays: a level costs a few kernel calls and a few calls of the model, however many groups
+it has. Working memory is the row-major copy of the codes that is being rearranged, plus 4 bytes a row for where each
+row came from.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hushtable.algorithms.base import Partition, Problem
+from hushtable.algorithms.regions import TreeBuilder
+from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.kernels.partition import balanced_cuts, bounds, split_children, split_rows, split_ties
+from hushtable.models.base import Stat
+from hushtable.models.compose import AllOf
+from hushtable.schema.columns import Kind
+from hushtable.table.encoded import SCALE
+from hushtable.table.stats import GroupStats
+
+__all__ = ["Frontier", "Proposals"]
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """Cuts proposed for some groups of a level; each makes two or more children.
+
+    Attributes
+    ----------
+    group : int64 array
+        The group of the level that a proposal divides.
+    column : int64 array
+        The quasi-identifier that it cuts.
+    offsets : int64 array
+        Children ``offsets[p]:offsets[p + 1]`` belong to proposal p.
+    starts, ends, units : int64 arrays
+        Row range and units of each child.
+    cuts : int64 array
+        The greatest code of each child, but for the last child of a proposal.
+    """
+
+    group: IntArray
+    column: IntArray
+    offsets: IntArray
+    starts: IntArray
+    ends: IntArray
+    units: IntArray
+    cuts: IntArray
+
+    @classmethod
+    def none(cls) -> Proposals:
+        """Return no proposals."""
+        empty = np.empty(0, dtype=np.int64)
+        return cls(empty, empty, np.zeros(1, dtype=np.int64), empty, empty, empty, empty)
+
+    @classmethod
+    def binary(
+        cls, group: IntArray, column: IntArray, starts: IntArray, middle: IntArray, ends: IntArray,
+        left: IntArray, right: IntArray, cuts: IntArray,
+    ) -> Proposals:  # fmt: skip
+        """Return proposals with two children each."""
+        return cls(
+            group,
+            column,
+            2 * np.arange(len(group) + 1, dtype=np.int64),
+            _interleave(starts, middle),
+            _interleave(middle, ends),
+            _interleave(left, right),
+            _interleave(cuts, cuts),
+        )
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    def all_children(self, satisfied: BoolArray) -> BoolArray:
+        """Return which proposals have only satisfied children."""
+        if not len(self):
+            return np.empty(0, dtype=np.bool_)
+        return np.logical_and.reduceat(satisfied, self.offsets[:-1])
+
+    def children_of(self, chosen: IntArray) -> IntArray:
+        """Return the numbers of these proposals' children."""
+        lengths = np.diff(self.offsets)[chosen]
+        begin = np.cumsum(lengths) - lengths
+        return np.repeat(self.offsets[:-1][chosen] - begin, lengths) + np.arange(lengths.sum())
+
+    def take(self, chosen: BoolArray | IntArray) -> Proposals:
+        """Return some of the proposals."""
+        index: IntArray = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen.astype(np.int64)
+        kids = self.children_of(index)
+        offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[index])]).astype(np.int64)
+        return Proposals(
+            self.group[index], self.column[index], offsets,
+            self.starts[kids], self.ends[kids], self.units[kids], self.cuts[kids],
+        )  # fmt: skip
+
+    @staticmethod
+    def concat(parts: Sequence[Proposals]) -> Proposals:
+        """Return the proposals of all parts."""
+        lengths = np.concatenate([np.diff(p.offsets) for p in parts])
+        return Proposals(
+            np.concatenate([p.group for p in parts]),
+            np.concatenate([p.column for p in parts]),
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            np.concatenate([p.starts for p in parts]),
+            np.concatenate([p.ends for p in parts]),
+            np.concatenate([p.units for p in parts]),
+            np.concatenate([p.cuts for p in parts]),
+        )
+
+
+class Frontier:
+    """The groups of the current level, the finished ones, and the rows they own.
+
+    Parameters
+    ----------
+    problem : Problem
+    kept : bool array
+        Rows that take part.
+    relaxed : bool
+        Whether a cut may divide records with equal codes.
+    children : bool
+        Whether nominal columns are divided into the children of the covering node.
+    """
+
+    def __init__(self, problem: Problem, kept: BoolArray, *, relaxed: bool, children: bool) -> None:
+        self._table = table = problem.table
+        self._model = problem.model
+        self._relaxed = relaxed
+        self._children = children
+        self._minimum = problem.model.min_group_size() * table.unit
+        # where a column has missing values, a column of its own says so: telling them apart is the widest cut
+        self._gaps = [j for j, c in enumerate(table.quasi) if c.coded.missing and c.coded.size > 1]
+        self._owner = np.array(self._gaps + list(range(len(table.quasi))), dtype=np.int64)
+        self.width = len(self._owner)
+        self._rows = table.canonical_order if relaxed else None
+        chosen = np.flatnonzero(kept if self._rows is None else kept[self._rows])
+        self._index = chosen.astype(np.uint32 if table.n_rows < 2**32 else np.uint64)
+        self._work = self._matrix(chosen if self._rows is None else self._rows[chosen])
+        self._tree = TreeBuilder()
+        zero = np.zeros(1, dtype=np.int64)
+        end = np.array([len(chosen)], dtype=np.int64)
+        self._done: list[tuple[IntArray, IntArray, IntArray]] = []
+        self._begin_level(zero, end, self._units(zero, end), zero)
+
+    def _matrix(self, rows: IntArray) -> AnyArray:
+        quasi = self._table.quasi
+        dtype = np.result_type(np.uint8, *(c.codes.dtype for c in quasi))
+        work = np.empty((len(rows), self.width), dtype=dtype)
+        everything = len(rows) == self._table.n_rows and self._rows is None
+        for at, j in enumerate(self._owner):
+            codes = quasi[j].codes if everything else quasi[j].codes[rows]
+            work[:, at] = codes > 0 if at < len(self._gaps) else codes
+        return work
+
+    def _begin_level(self, starts: IntArray, ends: IntArray, units: IntArray, nodes: IntArray) -> None:
+        divisible = units >= 2 * self._minimum
+        self._done.append((starts[~divisible], ends[~divisible], nodes[~divisible]))
+        self._starts, self._ends = starts[divisible], ends[divisible]
+        self._group_units, self._nodes = units[divisible], nodes[divisible]
+        if not len(self._starts):
+            return
+        self._low, self._high = bounds(self._work, self._starts, self._ends)
+        self._eligible = self._high > self._low
+        spans = np.empty_like(self._low)
+        for at, j in enumerate(self._owner):
+            column = self._table.quasi[j]
+            if at < len(self._gaps):
+                spans[:, at] = np.where(self._eligible[:, at], round(SCALE * column.weight), 0)
+            else:
+                spans[:, at] = column.positions[self._high[:, at]] - column.positions[self._low[:, at]]
+        self._spans = np.where(self._eligible, spans, -1)
+        self._order = np.argsort(-self._spans, axis=1, kind="stable")
+
+    @property
+    def open(self) -> int:
+        """How many groups may still be divided."""
+        return len(self._starts)
+
+    def share_done(self) -> float:
+        """Share of the rows whose group is finished."""
+        return 1.0 - float((self._ends - self._starts).sum()) / max(len(self._index), 1)
+
+    def propose(self, turn: int, accepted: Proposals) -> Proposals:
+        """Return each undivided group's cut of its widest column but ``turn``, where every child is large enough."""
+        waiting = np.ones(self.open, dtype=np.bool_)
+        waiting[accepted.group] = False
+        group = np.flatnonzero(waiting)
+        dims = self._order[group, turn]
+        able = self._eligible[group, dims]
+        group, dims = group[able], dims[able]
+        if not len(group):
+            return Proposals.none()
+        whole = np.zeros(len(group), dtype=np.bool_)
+        if self._children:
+            by_children = np.array([self._has_children(d) for d in range(self.width)])
+            whole = by_children[dims]
+        parts = []
+        if not whole.all():
+            cut = self._halve if self._relaxed else self._cut
+            parts.append(cut(group[~whole], dims[~whole]))
+        if whole.any():
+            parts.append(self._branch(group[whole], dims[whole]))
+        proposals = Proposals.concat(parts)
+        return proposals.take(proposals.all_children(proposals.units >= self._minimum))
+
+    def _has_children(self, dim: int) -> bool:
+        coded = self._table.quasi[self._owner[dim]].coded
+        return dim >= len(self._gaps) and coded.kind is Kind.NOMINAL and coded.height > 1 and coded.contiguous
+
+    def _cut(self, group: IntArray, dims: IntArray) -> Proposals:
+        starts, ends = self._starts[group], self._ends[group]
+        cuts, left, right = balanced_cuts(
+            self._work, self._index, self._table.row_units, starts, ends, dims,
+            self._low[group, dims], self._high[group, dims],
+        )  # fmt: skip
+        large = np.minimum(left, right) >= self._minimum
+        group, dims, cuts, left, right = group[large], dims[large], cuts[large], left[large], right[large]
+        starts, ends = starts[large], ends[large]
+        middle = split_rows(self._work, self._index, starts, ends, dims, cuts)
+        return Proposals.binary(group, self._owner[dims], starts, middle, ends, left, right, cuts)
+
+    def _halve(self, group: IntArray, dims: IntArray) -> Proposals:
+        starts, ends = self._starts[group], self._ends[group]
+        weights = self._table.row_units
+        if len(weights) and self._rows is not None:
+            weights = weights[self._rows]
+        middle, left = split_ties(self._work, self._index, weights, starts, ends, dims)
+        right = self._group_units[group] - left
+        return Proposals.binary(group, self._owner[dims], starts, middle, ends, left, right, middle)
+
+    def _branch(self, group: IntArray, dims: IntArray) -> Proposals:
+        parts = []
+        for g, dim in zip(group, dims, strict=True):
+            coded = self._table.quasi[self._owner[dim]].coded
+            low, high = self._low[g, dim], self._high[g, dim]
+            level = next(h for h in range(coded.height + 1) if coded.levels[h][low] == coded.levels[h][high])
+            edges = split_children(
+                self._work,
+                self._index,
+                int(self._starts[g]),
+                int(self._ends[g]),
+                int(dim),
+                coded.levels[level - 1],
+            )
+            cuts = np.array([self._work[s:e, dim].max() for s, e in itertools.pairwise(edges)], np.int64)
+            parts.append(
+                Proposals(
+                    np.array([g]),
+                    self._owner[[dim]],
+                    np.array([0, len(cuts)], dtype=np.int64),
+                    edges[:-1],
+                    edges[1:],
+                    self._units(edges[:-1], edges[1:]),
+                    cuts,
+                )
+            )
+        return Proposals.concat(parts)
+
+    def _units(self, starts: IntArray, ends: IntArray) -> IntArray:
+        if not len(self._table.row_units):
+            return ends - starts
+        total = np.cumsum(self._table.row_units[self._originals(0, len(self._index))])
+        total = np.concatenate([[0], total]).astype(np.int64)
+        return total[ends] - total[starts]
+
+    def _originals(self, start: int, end: int) -> AnyArray:
+        rows = self._index[start:end]
+        return rows if self._rows is None else self._rows[rows]
+
+    def children_stats(self, proposals: Proposals, model: AllOf) -> GroupStats:
+        """Return the statistics of all proposed children, as far as the model needs them."""
+        return self._stats(proposals.starts, proposals.ends, proposals.units, model)
+
+    def table_stats(self, model: AllOf) -> tuple[GroupStats, int]:
+        """Return the statistics of the table as it stands, and how many finished groups come first."""
+        starts = np.concatenate([d[0] for d in self._done])
+        ends = np.concatenate([d[1] for d in self._done])
+        n_done = len(starts)
+        starts, ends = np.concatenate([starts, self._starts]), np.concatenate([ends, self._ends])
+        return self._stats(starts, ends, self._units(starts, ends), model), n_done
+
+    def _stats(self, starts: IntArray, ends: IntArray, units: IntArray, model: AllOf) -> GroupStats:
+        if model.stats_needed() == frozenset({Stat.SIZE}):
+            return GroupStats(units, self._table.unit)
+        rows = self._index if self._rows is None else self._rows[self._index]
+        return self._table.stats(rows, starts, ends, model.histogram_keys())
+
+    def widths(self, proposals: Proposals) -> IntArray:
+        """Return how wide the widest column of each proposal's group is."""
+        return self._spans[proposals.group].max(axis=1)
+
+    def advance(self, accepted: Proposals) -> None:
+        """Divide the groups whose cut was accepted; the others are finished."""
+        finished = np.ones(self.open, dtype=np.bool_)
+        finished[accepted.group] = False
+        self._done.append((self._starts[finished], self._ends[finished], self._nodes[finished]))
+        self._begin_level(accepted.starts, accepted.ends, accepted.units, self._grow(accepted))
+
+    def _grow(self, accepted: Proposals) -> IntArray:
+        """Add the accepted cuts to the tree of regions; return the children's nodes."""
+        nodes = np.empty(len(accepted.starts), dtype=np.int64)
+        at = self._nodes[accepted.group]
+        lengths = np.diff(accepted.offsets)
+        for turn in range(int(lengths.max(initial=1)) - 1):
+            more = np.flatnonzero(lengths > turn + 1)
+            first = accepted.offsets[:-1][more] + turn
+            left, right = self._tree.split(at[more], accepted.column[more], accepted.cuts[first])
+            nodes[first], nodes[first + 1] = left, right
+            at = at.copy()
+            at[more] = right
+        return nodes
+
+    def partition(self) -> Partition:
+        """Return the finished partition, groups numbered from the top left of the tree."""
+        starts, ends, nodes = (np.concatenate([d[i] for d in self._done]) for i in range(3))
+        labels = np.full(self._table.n_rows, -1, dtype=np.int64)
+        number = np.arange(len(starts), dtype=np.int64)
+        by_place = np.argsort(starts, kind="stable")
+        number[by_place] = np.arange(len(starts))
+        spread = np.repeat(number[by_place], (ends - starts)[by_place])
+        labels[self._originals(0, len(self._index))] = spread
+        tree = None if self._relaxed else self._tree.tree(nodes, number)
+        return Partition(labels, len(starts), regions=tree)
+
+
+def _interleave(first: IntArray, second: IntArray) -> IntArray:
+    out = np.empty(2 * len(first), dtype=np.int64)
+    out[0::2], out[1::2] = first, second
+    return out

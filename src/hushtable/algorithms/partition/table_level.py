@@ -1,0 +1,55 @@
+"""Committing a level's cuts under models that judge the whole table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hushtable.algorithms.partition.frontier import Frontier, Proposals
+from hushtable.arrays import IntArray
+from hushtable.models.compose import AllOf
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["CHECKS", "commit_prefix"]
+
+CHECKS = 64
+"""How often the table may be judged in one level."""
+
+
+def commit_prefix(frontier: Frontier, accepted: Proposals, model: AllOf, reference: Reference) -> Proposals:
+    """Return as many of the cuts, widest group first, as leave the table satisfied.
+
+    The longest satisfied prefix is found by bisection; the cut after it is given up, and the search goes on with the
+    rest until ``CHECKS`` is used up. What is returned was judged satisfied as a whole, whether or not the model is
+    monotone.
+    """
+    if not len(accepted):
+        return accepted
+    standing, n_done = frontier.table_stats(model)
+    everything = GroupStats.concat([standing, frontier.children_stats(accepted, model)])
+    checks = CHECKS
+
+    def holds(chosen: IntArray) -> bool:
+        nonlocal checks
+        checks -= 1
+        keep = np.ones(len(standing), dtype=np.bool_)
+        keep[n_done + accepted.group[chosen]] = False
+        groups = np.concatenate([np.flatnonzero(keep), len(standing) + accepted.children_of(chosen)])
+        return bool(model.table_satisfied(everything.take(groups), reference)[0])
+
+    rest = np.lexsort((accepted.group, -frontier.widths(accepted)))
+    committed = rest[:0]
+    while len(rest) and checks > 0:
+        low, high = 0, len(rest)
+        if holds(np.concatenate([committed, rest])):
+            return accepted.take(np.sort(np.concatenate([committed, rest])))
+        high -= 1
+        while low < high and checks > 0:
+            middle = (low + high + 1) // 2
+            if holds(np.concatenate([committed, rest[:middle]])):
+                low = middle
+            else:
+                high = middle - 1
+        committed = np.concatenate([committed, rest[:low]])
+        rest = rest[low + 1 :]
+    return accepted.take(np.sort(committed))

@@ -1,0 +1,74 @@
+"""Suppressing what makes even the whole table unfit, within the suppression budget.
+
+Most models hold for the whole table as one group; where they do not (one diagnosis is half of all records, say), no
+grouping helps, but leaving out some records of that value may.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hushtable.algorithms.base import Problem
+from hushtable.arrays import BoolArray
+from hushtable.models.base import SensitiveModel
+from hushtable.table.stats import GroupStats
+
+__all__ = ["trim"]
+
+STEPS = 256
+"""The budget is spent in at most this many steps."""
+
+
+def trim(problem: Problem) -> BoolArray | None:
+    """Return the rows to keep so that the whole table satisfies the model, or None if the budget does not suffice.
+
+    Greedy: as long as the table as one group fails, some records are left out of the sensitive value whose removal
+    satisfies most members, and then improves the first failing member's score most; of two such values, the first
+    in sorted order. Records of a value go from the last in canonical order.
+    """
+    table, model = problem.table, problem.model
+    kept = np.ones(table.n_rows, dtype=np.bool_)
+    keys = model.histogram_keys()
+    budget = problem.budget
+    while True:
+        stats = table.stats_of(np.where(kept, 0, -1), 1, keys)
+        if bool(model.table_satisfied(stats, problem.reference)[0]):
+            return kept
+        failing = [
+            m
+            for m in model.members
+            if isinstance(m, SensitiveModel) and not bool(m.table_satisfied(stats, problem.reference)[0])
+        ]
+        step = min(budget, max(table.unit, problem.budget // STEPS))
+        if not failing or step < table.unit:
+            return None
+        value = _best_value(failing[0], stats, step, problem)
+        if value is None:
+            return None
+        codes, _ = table.code_column(failing[0].key)
+        order = table.canonical_order
+        rows = order[(codes[order] == value) & kept[order] & (order < table.n_sample)][::-1]
+        weights = table.row_units[rows] if len(table.row_units) else np.ones(len(rows), dtype=np.int64)
+        taken = rows[np.cumsum(weights) <= step]
+        if not len(taken):
+            return None
+        kept[taken] = False
+        budget -= int(weights[: len(taken)].sum())
+
+
+def _best_value(model: SensitiveModel, stats: GroupStats, step: int, problem: Problem) -> int | None:
+    """Return the value whose records are best left out, or None where no removal helps."""
+    hist = stats.histogram(model.key)
+    now = float(model.score(stats, problem.reference)[0])
+    best, best_score = None, now
+    for at, value in enumerate(hist.values):
+        units = hist.units.copy()
+        removed = min(step, int(units[at]))
+        units[at] -= removed
+        fewer = type(hist).from_pairs(hist.groups, hist.values, units, 1, hist.unit)
+        tried = GroupStats(stats.units - removed, stats.unit, {**stats.histograms, model.key: fewer})
+        score = float(model.score(tried, problem.reference)[0])
+        better = score > best_score if model.sense == ">=" else score < best_score
+        if better:
+            best, best_score = int(value), score
+    return best

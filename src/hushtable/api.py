@@ -1,0 +1,103 @@
+"""The two calls that most people need: ``anonymize`` and ``verify``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hushtable.algorithms.base import Progress
+from hushtable.engines import local
+from hushtable.engines.plan import Plan
+from hushtable.io.frames import to_arrow
+from hushtable.models.compose import AllOf
+from hushtable.policy.policy import Policy
+from hushtable.release.files import load_evidence, read_published, verify_published
+from hushtable.release.release import Release
+from hushtable.release.verify import Verification
+from hushtable.schema.columns import Role
+
+__all__ = ["anonymize", "run_plan", "verify"]
+
+
+def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) -> Release:
+    """Anonymize a table under a policy.
+
+    Parameters
+    ----------
+    data : pandas, polars or pyarrow table
+        One row per record. Its index and its row order do not matter.
+    policy : Policy
+    progress : callable, optional
+        Called with (share done, what is being done); may raise ``Cancelled``.
+
+    Returns
+    -------
+    Release
+        Verified: a release that violates a model is never returned.
+
+    Raises
+    ------
+    Infeasible
+        If provably no release of this table satisfies the models.
+    NotFound
+        If the algorithm found none.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> people = pa.table({"name": list("abcd"), "zip": ["14248", "14249", "13053", "13068"], "pay": [1, 2, 3, 4]})
+    >>> policy = ht.Policy(identifiers=["name"], quasi={"zip": {"hierarchy": {"prefix": "*"}, "cells": "nodes"}},
+    ...                    sensitive=["pay"], models=[ht.KAnonymity(k=2)])
+    >>> ht.anonymize(people, policy).frame.to_pydict()
+    {'zip': ['130**', '130**', '1424*', '1424*'], 'pay': [3, 4, 1, 2]}
+    """
+    return run_plan(data, policy.plan(), progress)
+
+
+def run_plan(data: Any, plan: Plan, progress: Progress | None = None) -> Release:
+    """Run a resolved plan on this machine."""
+    outcome = local.run(to_arrow(data), plan, progress)
+    return Release(
+        table=outcome.published,
+        policy=plan.document,
+        verification=outcome.verification,
+        problem=outcome.problem,
+        recoded=outcome.recoded,
+        partition=outcome.partition,
+        source=data,
+        source_rows=outcome.rows,
+        verifier=lambda release: local.judge(
+            outcome.problem, plan, release.recoded, release.table, release.source_rows
+        ),
+    )
+
+
+def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -> Verification:
+    """Verify a published table from its cells, the policy and, where a model needs it, ``release.json``.
+
+    Parameters
+    ----------
+    published : path or table
+        The published file, or a DataFrame with its contents.
+    policy : Policy
+    evidence : path, optional
+        ``release.json``; by default the one beside the published file, where there is one.
+
+    Returns
+    -------
+    Verification
+        ``ok`` says whether every model holds.
+    """
+    found = None
+    if isinstance(published, str | Path):
+        path = Path(published)
+        beside = path.parent / "release.json"
+        found = Path(evidence) if evidence else beside if beside.exists() else None
+        table = read_published(path)
+    else:
+        table = to_arrow(published)
+        found = Path(evidence) if evidence else None
+    plan = policy.table_plan()
+    model = AllOf.bound_to(policy.built_models(), plan.named(Role.SENSITIVE))
+    return verify_published(table, plan, model, load_evidence(found) if found else None)

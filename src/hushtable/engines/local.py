@@ -1,0 +1,149 @@
+"""The local engine: one machine, whole columns in memory as integer codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Partition, Problem, Progress
+from hushtable.arrays import IntArray
+from hushtable.engines.plan import Plan
+from hushtable.errors import NotFound
+from hushtable.models.base import Monotone
+from hushtable.release.publish import publish, published_order
+from hushtable.release.recode import Recoded
+from hushtable.release.reread import sensitive_codes
+from hushtable.release.settle import settle
+from hushtable.release.verify import Published, Verification, verify
+from hushtable.table.encode import encode
+
+__all__ = ["Outcome", "check_feasible", "judge", "problem_of", "run"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run produced: verified, or it would not exist.
+
+    Attributes
+    ----------
+    published : pyarrow.Table
+        The release, rows in published order.
+    rows : int64 array
+        The source row of each published row. Internal: it is a link key.
+    problem, partition, recoded, verification
+        How it came about, for measures and reports.
+    """
+
+    published: pa.Table
+    rows: IntArray
+    problem: Problem
+    partition: Partition
+    recoded: Recoded
+    verification: Verification
+
+
+def problem_of(table: pa.Table, plan: Plan, progress: Progress | None = None) -> Problem:
+    """Encode a table and set up the problem that an algorithm is given."""
+    encoded = encode(table, plan.table, plan.extra)
+    model = plan.model()
+    return Problem(
+        table=encoded,
+        model=model,
+        reference=encoded.reference(model.histogram_keys()),
+        suppression=plan.suppression,
+        seed=plan.seed,
+        progress=progress or (lambda share, what: None),
+    )
+
+
+def check_feasible(problem: Problem) -> None:
+    """Raise the proof that no release can satisfy the model, where there is one.
+
+    With a suppression budget, only a model that gains by every record added is beyond help.
+    """
+    for member in problem.model.members:
+        reason = member.feasible(problem.reference)
+        if reason is not None and (not problem.budget or Monotone.ADD in member.monotone):
+            raise reason
+
+
+def run(table: pa.Table, plan: Plan, progress: Progress | None = None) -> Outcome:
+    """Anonymize a table under a plan.
+
+    Raises
+    ------
+    UsageError, Infeasible, NotFound, VerificationError, Cancelled
+        Nothing is returned that was not verified.
+    """
+    report = progress or (lambda share, what: None)
+    report(0.0, "encoding")
+    problem = problem_of(table, plan, progress)
+    check_feasible(problem)
+    partition = plan.algorithm.run(problem)
+    report(1.0, "recoding")
+    recoded = settle(problem, partition)
+    if recoded is None:
+        raise plan.algorithm.not_found(problem)
+    kept = np.flatnonzero(recoded.labels[: problem.table.n_sample] >= 0)
+    if not len(kept):
+        raise NotFound(
+            f"{plan.algorithm.name} could only satisfy the models by suppressing every record.",
+            hint="Relax a parameter or lower the suppression limit.",
+        )
+    report(1.0, "publishing")
+    published = publish(table, recoded, plan.table, kept)
+    order = published_order(published)
+    published, rows = published.take(pa.array(order)), kept[order]
+    report(1.0, "verifying")
+    verification = judge(problem, plan, recoded, published, rows)
+    verification.raise_if_violated()
+    return Outcome(
+        published=published,
+        rows=rows,
+        problem=problem,
+        partition=partition,
+        recoded=recoded,
+        verification=verification,
+    )
+
+
+def judge(problem: Problem, plan: Plan, recoded: Recoded, published: pa.Table, rows: IntArray) -> Verification:
+    """Verify a published table from its cells.
+
+    What its cells cannot tell (whose a row is, which of the population it covers) comes from the encoded table:
+    ``rows`` says where each published row came from, and population and background rows are recoded like the others.
+    """
+    table = problem.table
+    hidden = np.flatnonzero(recoded.labels[table.n_sample :] >= 0) + table.n_sample
+    everyone = np.concatenate([rows, hidden])
+    quasi = []
+    for j, column in enumerate(table.quasi):
+        shown = published.column(column.name)
+        quasi.append(pa.chunked_array([*shown.chunks, recoded.column(j, hidden)]) if len(hidden) else shown)
+    kinds = {c.name: c.coded.kind for c in table.sensitive}
+    codes = sensitive_codes(published, plan.table, problem.reference, kinds)
+    padding = np.zeros(len(hidden), dtype=np.int64)
+    in_background = (everyone >= table.background_rows.start) & (everyone < table.background_rows.stop)
+    mass = everyone[in_background] - table.background_rows.start
+    population = np.empty(0, dtype=np.bool_)
+    if len(table.population_rows):
+        population = (everyone >= table.population_rows.start) & (everyone < table.population_rows.stop)
+    return verify(
+        Published(
+            quasi=tuple(quasi),
+            sensitive={name: np.concatenate([c, padding]) if len(hidden) else c for name, c in codes.items()},
+            sizes={c.name: c.coded.size for c in table.sensitive},
+            unit=table.unit,
+            row_units=table.row_units[everyone] if len(table.row_units) else table.row_units,
+            population=population,
+            background_rows=np.flatnonzero(in_background),
+            background_mass=table.background_mass[mass],
+            background_codes=table.background_codes[mass],
+            background_unit=table.background_unit,
+        ),
+        problem.model,
+        problem.reference,
+        plan.table.missing,
+    )

@@ -1,0 +1,181 @@
+"""Kernels of group-by: exact class numbers, counting sort by label, and sparse histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.kernels.compile import dispatch
+
+__all__ = ["group_rows", "histogram", "number_rows"]
+
+
+def number_rows(columns: Sequence[AnyArray], sizes: Sequence[int]) -> tuple[IntArray, IntArray]:
+    """Number the distinct rows of several code columns, exactly (no hashes), in lexicographic order.
+
+    Parameters
+    ----------
+    columns : sequence of integer arrays
+        Codes in ``0 .. size - 1``.
+    sizes : sequence of int
+        How many codes each column has.
+
+    Returns
+    -------
+    labels, first
+        The number of each row's combination, and for each combination a row that carries it.
+
+    Examples
+    --------
+    >>> labels, first = number_rows([np.array([1, 0, 1]), np.array([0, 0, 0])], [2, 1])
+    >>> labels.tolist(), first.tolist()
+    ([1, 0, 1], [1, 0])
+    """
+    n = len(columns[0]) if columns else 0
+    key = np.zeros(n, dtype=np.int64)
+    span = 1
+    for column, size in zip(columns, sizes, strict=True):
+        size = max(int(size), 1)
+        if span * size >= 2**62:
+            key, first = _compact(key, span)
+            span = len(first)
+        key *= size
+        key += column
+        span *= size
+    return _compact(key, span)
+
+
+def _compact(key: IntArray, span: int) -> tuple[IntArray, IntArray]:
+    """Renumber keys 0, 1, ... in ascending order of key."""
+    if span <= max(4 * len(key), 1024):
+        first_row = np.full(span, -1, dtype=np.int64)
+        first_row[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+        present = first_row >= 0
+        rank = np.cumsum(present) - 1
+        return rank[key], first_row[present]
+    order = np.argsort(key, kind="stable")
+    in_order = key[order]
+    new = np.ones(len(key), dtype=np.bool_)
+    new[1:] = in_order[1:] != in_order[:-1]
+    labels = np.empty(len(key), dtype=np.int64)
+    labels[order] = np.cumsum(new) - 1
+    return labels, order[new]
+
+
+def group_rows(labels: AnyArray, n_groups: int) -> tuple[IntArray, IntArray]:
+    """Order rows by label (stable); rows with label -1 are left out.
+
+    Returns
+    -------
+    rows, offsets
+        Rows of group g are ``rows[offsets[g]:offsets[g + 1]]``.
+    """
+    counts = np.bincount(labels[labels >= 0], minlength=n_groups)
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    rows = np.empty(offsets[-1], dtype=np.int64)
+    dispatch(_group_loops, _group_numpy, len(labels))(labels, offsets, rows)
+    return rows, offsets
+
+
+def _group_numpy(labels: Any, offsets: Any, rows: Any) -> None:
+    order = np.argsort(labels, kind="stable")
+    rows[:] = order[len(labels) - len(rows) :]
+
+
+def _group_loops(labels: Any, offsets: Any, rows: Any) -> None:
+    place = offsets[:-1].copy()
+    for i in range(len(labels)):
+        g = labels[i]
+        if g >= 0:
+            rows[place[g]] = i
+            place[g] += 1
+
+
+def histogram(
+    rows: AnyArray, starts: IntArray, ends: IntArray, codes: AnyArray, units: IntArray, n_values: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Count the codes of each group's rows.
+
+    Parameters
+    ----------
+    rows : integer array
+        Original row numbers; group g owns ``rows[starts[g]:ends[g]]``.
+    codes : integer array
+        The code of each original row.
+    units : int64 array
+        The weight of each original row, or empty where every row weighs 1. Weight 0 is not counted.
+    n_values : int
+        Codes are below this.
+
+    Returns
+    -------
+    offsets, values, counts
+        In compressed rows, values ascending within a group.
+
+    Examples
+    --------
+    >>> o, v, c = histogram(np.arange(3), np.array([0, 2]), np.array([2, 3]), np.array([1, 1, 0]), np.empty(0, int), 2)
+    >>> o.tolist(), v.tolist(), c.tolist()
+    ([0, 1, 2], [1, 0], [2, 1])
+    """
+    function = dispatch(_histogram_loops, _histogram_numpy, len(rows))
+    offsets, values, counts = function(rows, starts, ends, codes, units, n_values)
+    return offsets, values, counts
+
+
+def _histogram_numpy(rows: Any, starts: Any, ends: Any, codes: Any, units: Any, n_values: Any) -> tuple[Any, Any, Any]:
+    lengths = ends - starts
+    group = np.repeat(np.arange(len(starts)), lengths)
+    position = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(len(group))
+    row = rows[position]
+    weight = units[row] if len(units) else np.ones(len(row), dtype=np.int64)
+    keep = weight > 0
+    key = group[keep] * np.int64(n_values) + codes[row[keep]].astype(np.int64)
+    present, inverse = np.unique(key, return_inverse=True)
+    counts = np.zeros(len(present), dtype=np.int64)
+    np.add.at(counts, inverse, weight[keep])
+    owner = present // n_values
+    offsets = np.searchsorted(owner, np.arange(len(starts) + 1)).astype(np.int64)
+    return offsets, (present % n_values).astype(np.int64), counts
+
+
+def _histogram_loops(rows: Any, starts: Any, ends: Any, codes: Any, units: Any, n_values: Any) -> tuple[Any, Any, Any]:
+    weighted = len(units) > 0
+    n_groups = len(starts)
+    offsets = np.zeros(n_groups + 1, np.int64)
+    capacity = 0
+    for g in range(n_groups):
+        capacity += min(ends[g] - starts[g], n_values)
+    values = np.empty(capacity, np.int64)
+    counts = np.empty(capacity, np.int64)
+    scratch = np.zeros(n_values, np.int64)
+    at = 0
+    for g in range(n_groups):
+        begin = at
+        for i in range(starts[g], ends[g]):
+            row = rows[i]
+            u = units[row] if weighted else 1
+            if u > 0:
+                c = np.int64(codes[row])
+                if scratch[c] == 0:
+                    values[at] = c
+                    at += 1
+                scratch[c] += u
+        if at - begin > 24:
+            values[begin:at] = np.sort(values[begin:at])
+        else:
+            for a in range(begin + 1, at):
+                x = values[a]
+                b = a - 1
+                while b >= begin and values[b] > x:
+                    values[b + 1] = values[b]
+                    b -= 1
+                values[b + 1] = x
+        for a in range(begin, at):
+            counts[a] = scratch[values[a]]
+            scratch[values[a]] = 0
+        offsets[g + 1] = at
+    return offsets, values[:at].copy(), counts[:at].copy()

@@ -1,0 +1,226 @@
+"""Cells: what a group publishes in one column, and how far that is from the original.
+
+A cell covers a set of leaves of the column's domain. From the distinct codes of each group follow its label in the
+chosen style, the number of leaves it covers (for loss) and the height of the lowest node above it (for distortion).
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.hierarchy.base import ROOT
+from hushtable.kernels.grouping import histogram
+from hushtable.schema.columns import CellStyle, Kind
+from hushtable.table.encoded import QuasiColumn
+
+__all__ = ["Cells", "escape_member", "escape_value"]
+
+
+def escape_member(label: str | None) -> str:
+    r"""Write one member of a set: delimiters are escaped, the missing value is ``null``.
+
+    Examples
+    --------
+    >>> print(escape_member("a, b"), escape_member(None), escape_member("null"))
+    a\, b null \null
+    """
+    if label is None:
+        return "null"
+    text = label.replace("\\", "\\\\").replace(",", "\\,").replace("{", "\\{").replace("}", "\\}")
+    return "\\null" if text == "null" else text
+
+
+def escape_value(label: str | None) -> str | None:
+    r"""Write a single value so that it cannot be taken for a set, an interval or the root.
+
+    Examples
+    --------
+    >>> print(escape_value("*"), escape_value("flu"))
+    \* flu
+    """
+    if label is None:
+        return None
+    return f"\\{label}" if label[:1] in ("{", "[", "\\") or label == ROOT else label
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one column, one per group.
+
+    Attributes
+    ----------
+    column : QuasiColumn
+    offsets, members : int64 arrays
+        The distinct codes of each group, ascending, in compressed rows. A group may be empty.
+    level : int, optional
+        The level that every cell is generalised to, for global recoding.
+    """
+
+    column: QuasiColumn
+    offsets: IntArray
+    members: IntArray
+    level: int | None = None
+
+    @classmethod
+    def of_groups(cls, column: QuasiColumn, rows: AnyArray, offsets: IntArray, level: int | None = None) -> Cells:
+        """Collect the codes of the groups ``rows[offsets[g]:offsets[g + 1]]``."""
+        counted, members, _ = histogram(
+            rows, offsets[:-1], offsets[1:], column.codes, np.empty(0, dtype=np.int64), column.coded.size
+        )
+        return cls(column, counted, members, level)
+
+    @classmethod
+    def of_boxes(cls, column: QuasiColumn, low: IntArray, high: IntArray) -> Cells:
+        """Cover whole ranges of codes: the regions behind a partition."""
+        lengths = high - low + 1
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        members = np.repeat(low - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return cls(column, offsets, members)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def counts(self) -> IntArray:
+        """How many distinct codes each group has."""
+        return np.diff(self.offsets)
+
+    def _at(self, position: IntArray) -> IntArray:
+        if not len(self.members):
+            return np.zeros(len(self), dtype=np.int64)
+        return self.members[np.clip(position, 0, len(self.members) - 1)]
+
+    @cached_property
+    def low(self) -> IntArray:
+        """The least code of each group."""
+        return self._at(self.offsets[:-1])
+
+    @cached_property
+    def high(self) -> IntArray:
+        """The greatest code of each group."""
+        return self._at(self.offsets[1:] - 1)
+
+    @cached_property
+    def with_gap(self) -> BoolArray:
+        """Which groups hold the missing value."""
+        return np.asarray((self.low == 0) & self.column.coded.missing)
+
+    @cached_property
+    def mixed(self) -> BoolArray:
+        """Which groups hold the missing value beside others."""
+        return self.with_gap & (self.counts > 1)
+
+    @cached_property
+    def height(self) -> IntArray:
+        """Height of the lowest node that covers each group."""
+        if self.level is not None:
+            return np.full(len(self), self.level, dtype=np.int64)
+        coded = self.column.coded
+        height = np.full(len(self), coded.height, dtype=np.int64)
+        for h in range(coded.height - 1, -1, -1):
+            level = coded.levels[h]
+            if coded.contiguous:
+                together = level[self.low] == level[self.high]
+            else:
+                node = level[self.members]
+                filled = self.counts > 0
+                together = np.ones(len(self), dtype=np.bool_)
+                starts = self.offsets[:-1][filled]
+                together[filled] = np.maximum.reduceat(node, starts) == np.minimum.reduceat(node, starts)
+            height[together] = h
+        return height
+
+    @cached_property
+    def node(self) -> IntArray:
+        """The covering node of each group, within its level."""
+        node = np.zeros(len(self), dtype=np.int64)
+        for h, level in enumerate(self.column.coded.levels):
+            here = self.height == h
+            node[here] = level[self.low[here]]
+        return node
+
+    @property
+    def style(self) -> CellStyle:
+        """How the cells are written, resolved for the column's kind."""
+        style = self.column.style
+        if self.level is not None:
+            return CellStyle.NODES
+        kind = self.column.coded.kind
+        if style is CellStyle.MIDPOINT and kind is not Kind.NUMERIC:
+            style = CellStyle.INTERVALS
+        if style is CellStyle.INTERVALS and not kind.ordered:
+            style = CellStyle.SETS
+        return style
+
+    @cached_property
+    def leaves(self) -> IntArray:
+        """How many leaves of the domain each cell covers.
+
+        A node covers its leaves, a set its members, a range every leaf of the domain inside it. Where a range would
+        have to hold the missing value too, it is published as the root and covers all.
+        """
+        coded, style = self.column.coded, self.style
+        if style is CellStyle.SETS:
+            return self.counts
+        if style is CellStyle.NODES:
+            out = np.zeros(len(self), dtype=np.int64)
+            for h in range(coded.height + 1):
+                here = self.height == h
+                out[here] = coded.leaves(h)[self.node[here]]
+            return out
+        return np.where(self.mixed, coded.size, self.high - self.low + 1)
+
+    def labels(self) -> pa.Array:
+        """The published cells: text, or numbers where the style is the midpoint."""
+        style = self.style
+        if style is CellStyle.MIDPOINT:
+            return self._midpoints()
+        if style is CellStyle.NODES:
+            names = self.column.coded.labels
+            leaf = [escape_value(label) for label in names[0]]
+            height, node = self.height.tolist(), self.node.tolist()
+            return pa.array(
+                [leaf[n] if h == 0 else names[h][n] for h, n in zip(height, node, strict=True)], pa.string()
+            )
+        return self._ranges() if style is CellStyle.INTERVALS else self._sets()
+
+    def _ranges(self) -> pa.Array:
+        names = self.column.coded.labels[0]
+        out: list[str | None] = []
+        for low, high, mixed in zip(self.low.tolist(), self.high.tolist(), self.mixed.tolist(), strict=True):
+            if mixed:
+                out.append(ROOT)
+            elif low == high:
+                out.append(escape_value(names[low]))
+            else:
+                out.append(f"[{names[low]}, {names[high]}]")
+        return pa.array(out, pa.string())
+
+    def _sets(self) -> pa.Array:
+        names = self.column.coded.labels[0]
+        safe = [escape_member(label) for label in names]
+        alone = [escape_value(label) for label in names]
+        members, offsets = self.members.tolist(), self.offsets.tolist()
+        out = []
+        for start, end in itertools.pairwise(offsets):
+            codes = members[start:end]
+            out.append(alone[codes[0]] if len(codes) == 1 else "{" + ", ".join(safe[c] for c in codes) + "}")
+        return pa.array(out, pa.string())
+
+    def _midpoints(self) -> pa.Array:
+        """The middle of each range; null for groups with missing values, whose middle is not a number."""
+        coded = self.column.coded
+        shift = int(coded.missing)
+        values = coded.values.to_numpy(zero_copy_only=False)
+        hidden = self.with_gap
+        low = values[np.where(hidden, 0, self.low - shift)] if len(values) else np.zeros(len(self))
+        high = values[np.where(hidden, 0, self.high - shift)] if len(values) else np.zeros(len(self))
+        if values.dtype.kind == "i" and np.array_equal(low, high):
+            return pa.array(low, mask=hidden)
+        return pa.array(low / 2 + high / 2, mask=hidden)

@@ -1,0 +1,251 @@
+"""A release on disk: the table, the policy, and ``release.json`` with what verifying later needs.
+
+``release.json`` holds whole-table distributions of the sensitive columns, what was achieved and what it cost; no
+record's values. A sensitive value that occurs in suppressed records only keeps its count, not its name.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import IntArray
+from hushtable.errors import DataError, UsageError
+from hushtable.io.atomic import atomic_folder, atomic_write_text
+from hushtable.io.files import read_table, write_table
+from hushtable.models.compose import AllOf
+from hushtable.release.recode import class_numbers
+from hushtable.release.reread import check_published_columns, sensitive_codes
+from hushtable.release.verify import Published, Verification, verify
+from hushtable.schema.columns import Kind, Role
+from hushtable.table.encode import sensitive_column
+from hushtable.table.plan import TablePlan
+from hushtable.table.reference import Attribute, Reference
+
+if TYPE_CHECKING:
+    from hushtable.release.release import Release
+
+__all__ = ["load_evidence", "read_published", "save_release", "verify_published"]
+
+
+def save_release(release: Release, folder: Any, *, format: str = "csv", overwrite: bool = False) -> Path:
+    """Write ``release.csv`` (or ``.parquet``), ``policy.yaml`` and ``release.json``, all or nothing."""
+    if format not in ("csv", "parquet"):
+        raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
+    import yaml
+
+    with atomic_folder(folder, overwrite=overwrite) as target:
+        name = f"release.{format}"
+        write_table(release.table, target / name)
+        policy = yaml.safe_dump(dict(release.policy), sort_keys=False, allow_unicode=True)
+        atomic_write_text(target / "policy.yaml", policy)
+        evidence = _evidence(release, name)
+        atomic_write_text(target / "release.json", json.dumps(evidence, indent=1, ensure_ascii=False) + "\n")
+    return Path(folder)
+
+
+def _evidence(release: Release, name: str) -> dict[str, Any]:
+    table = release.encoded
+    evidence = {
+        **release.summary(),
+        "file": name,
+        "kinds": {c.name: str(c.coded.kind) for c in table.sensitive},
+        "reference": _reference_data(release),
+    }
+    if len(table.row_units) or len(table.population_rows):
+        stats = release.verification.stats
+        shown = _shown_classes(release)
+        evidence["classes"] = {
+            "unit": table.unit,
+            "units": stats.units[shown].tolist(),
+            "population": None if stats.population is None else stats.population[shown].tolist(),
+        }
+    plain: dict[str, Any] = _jsonable(evidence)
+    return plain
+
+
+def _shown_classes(release: Release) -> IntArray:
+    """The verifier's classes, in the order in which the published file shows them."""
+    labels = release.verification.labels[: release.table.num_rows]
+    shown, first = np.unique(labels, return_index=True)
+    return shown[np.argsort(first, kind="stable")]
+
+
+def _reference_data(release: Release) -> dict[str, Any]:
+    reference = release.reference
+    published: dict[str, set[str]] = {}
+    for column in release.encoded.sensitive:
+        codes = np.unique(column.codes[release.source_rows])
+        published[column.name] = {column.coded.labels[0][c] or "" for c in codes.tolist()}
+    return {
+        "units": reference.units,
+        "unit": reference.unit,
+        "population": reference.population,
+        "attributes": [
+            _attribute_data(a, published[a.key[0]]) for a in reference.attributes.values() if len(a.key) == 1
+        ],
+    }
+
+
+def _attribute_data(attribute: Attribute, shown: set[str]) -> dict[str, Any]:
+    hidden = [label not in shown for label in attribute.labels]
+    numbers = None
+    if attribute.numbers is not None:
+        numbers = [None if h else x for h, x in zip(hidden, attribute.numbers.tolist(), strict=True)]
+    return {
+        "column": attribute.key[0],
+        "labels": [None if h else label for h, label in zip(hidden, attribute.labels, strict=True)],
+        "units": attribute.units.tolist(),
+        "ordered": attribute.ordered,
+        "numbers": numbers,
+        "categories": None if attribute.categories is None else attribute.categories.tolist(),
+        "n_categories": attribute.n_categories,
+        "levels": [level.tolist() for level in attribute.levels],
+        "level_labels": [
+            [None if h == 0 and hidden[i] else label for i, label in enumerate(row)]
+            for h, row in enumerate(attribute.level_labels)
+        ],
+    }
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _jsonable(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def read_published(path: Path) -> pa.Table:
+    """Read a published file; the guard against spreadsheet formulas is taken off again."""
+    return read_table(path, unescape_formulas=True)
+
+
+def load_evidence(path: Path) -> dict[str, Any]:
+    """Read a ``release.json``."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"There is no {path.name} in {path.parent}.", code="no-release-json") from None
+    except (ValueError, UnicodeDecodeError):
+        raise DataError(f"{path.name} is not a release.json: it is not JSON.", code="bad-release-json") from None
+    if not isinstance(data, dict) or "reference" not in data:
+        raise DataError(f"{path.name} is not a release.json: it has no 'reference'.", code="bad-release-json")
+    return data
+
+
+def verify_published(
+    table: pa.Table, plan: TablePlan, model: AllOf, evidence: Mapping[str, Any] | None
+) -> Verification:
+    """Verify a published table from its cells.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        As published.
+    plan : TablePlan
+        Roles and the meaning of missing values.
+    model : AllOf
+    evidence : mapping, optional
+        What ``release.json`` says. Without it, models that compare with the whole input table, count people instead
+        of rows, or count a population are refused.
+    """
+    check_published_columns(table, plan)
+    if plan.entity is not None and (evidence is None or "classes" not in evidence):
+        raise UsageError(
+            "The policy counts people, and the published file does not tell whose a row is.",
+            code="needs-release-json",
+            hint="Keep release.json beside the published file.",
+        )
+    kinds = {name: Kind(kind) for name, kind in (evidence or {}).get("kinds", {}).items()}
+    reference = _reference(table, plan, kinds, evidence, model)
+    codes = sensitive_codes(table, plan, reference, kinds)
+    classes = (evidence or {}).get("classes")
+    quasi = tuple(table.column(n) for n in plan.named(Role.QUASI))
+    units = population = None
+    if classes is not None:
+        units, population = _class_counts(quasi, classes)
+    published = Published(
+        quasi=quasi,
+        sensitive=codes,
+        sizes={key[0]: a.n_values for key, a in reference.attributes.items() if len(key) == 1},
+        unit=int(classes["unit"]) if classes else 1,
+        class_units=units,
+        class_population=population,
+    )
+    return verify(published, model, reference, plan.missing)
+
+
+def _class_counts(quasi: tuple[pa.ChunkedArray, ...], classes: Mapping[str, Any]) -> tuple[IntArray, IntArray | None]:
+    """Bring the stated counts, given in the order of first rows, into the verifier's order of classes."""
+    labels, n = class_numbers(quasi)
+    rows = np.bincount(labels, minlength=n)
+    _, first = np.unique(labels, return_index=True)
+    shown = np.argsort(first, kind="stable")
+    stated = np.asarray(classes["units"], dtype=np.int64)
+    if len(stated) != n:
+        raise DataError(
+            f"The published file has {n} classes, release.json speaks of {len(stated)}.",
+            code="mismatch",
+            hint="They do not belong together.",
+        )
+    units = np.empty(n, dtype=np.int64)
+    units[shown] = stated
+    if np.any(units > rows * int(classes["unit"])):
+        raise DataError("release.json claims more people than a class has rows.", code="mismatch")
+    if classes.get("population") is None:
+        return units, None
+    population = np.empty(n, dtype=np.int64)
+    population[shown] = np.asarray(classes["population"], dtype=np.int64)
+    return units, population
+
+
+def _reference(
+    table: pa.Table,
+    plan: TablePlan,
+    kinds: Mapping[str, Kind],
+    evidence: Mapping[str, Any] | None,
+    model: AllOf,
+) -> Reference:
+    attributes: dict[tuple[str, ...], Attribute] = {}
+    if evidence is not None:
+        data = evidence["reference"]
+        for entry in data["attributes"]:
+            attributes[(entry["column"],)] = _attribute(entry, int(data["unit"]))
+        people, unit, population = int(data["units"]), int(data["unit"]), data["population"]
+    else:
+        people, unit, population = table.num_rows, 1, None
+        for column in (c for c in plan.columns if c.role is Role.SENSITIVE):
+            coded = sensitive_column(column, table, plan, table.num_rows)
+            attributes[(column.name,)] = coded.attribute(np.zeros(coded.coded.size, dtype=np.int64), 1, whole=False)
+    for key in model.histogram_keys():
+        if len(key) > 1 and key not in attributes:
+            size = math.prod(attributes[(name,)].n_values for name in key)
+            attributes[key] = Attribute(key, range(size), np.zeros(size, dtype=np.int64), whole=False)  # type: ignore[arg-type]
+    return Reference(people, unit, attributes, population)
+
+
+def _attribute(entry: Mapping[str, Any], unit: int) -> Attribute:
+    # a hidden value keeps a label that no cell can have
+    labels = [f"\0{i}" if label is None else label for i, label in enumerate(entry["labels"])]
+    numbers = entry["numbers"]
+    return Attribute(
+        key=(entry["column"],),
+        labels=labels,
+        units=np.asarray(entry["units"], dtype=np.int64),
+        unit=unit,
+        ordered=bool(entry["ordered"]),
+        numbers=None if numbers is None else np.array([np.nan if x is None else x for x in numbers], dtype=np.float64),
+        categories=None if entry["categories"] is None else np.asarray(entry["categories"], dtype=np.int64),
+        n_categories=int(entry["n_categories"]),
+        levels=tuple(np.asarray(level, dtype=np.int64) for level in entry["levels"]),
+        level_labels=tuple(tuple(x or "" for x in row) for row in entry["level_labels"]),
+    )

@@ -1,0 +1,86 @@
+"""From a partition to the published columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Partition
+from hushtable.arrays import IntArray
+from hushtable.kernels.grouping import group_rows, number_rows
+from hushtable.release.cells import Cells
+from hushtable.table.encoded import EncodedTable
+
+__all__ = ["Recoded", "class_numbers", "recode"]
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """The cells of every group, and the group of every row.
+
+    Attributes
+    ----------
+    labels : int64 array
+        The group of every row of the encoded table; -1 for suppressed ones. Groups are numbered as classes: no two
+        of them publish the same cells.
+    cells : tuple of Cells
+        One per quasi-identifier.
+    published : tuple of pyarrow arrays
+        The cells' labels, one per group.
+    """
+
+    labels: IntArray
+    cells: tuple[Cells, ...]
+    published: tuple[pa.Array, ...]
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.cells[0])
+
+    def column(self, j: int, rows: IntArray) -> pa.DictionaryArray:
+        """Return the published cells of column j for these rows, as a dictionary array."""
+        encoded = self.published[j].dictionary_encode()
+        of_group = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        codes = of_group[self.labels[rows]].astype(np.int32)
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), encoded.dictionary)
+
+
+def class_numbers(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[IntArray, int]:
+    """Number rows by their exact cells; null is a value like any other. Returns labels and their number."""
+    codes, sizes = [], []
+    for column in columns:
+        if isinstance(column, pa.ChunkedArray):
+            column = column.unify_dictionaries().combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+        if pa.types.is_dictionary(column.type) and len(column.dictionary.unique()) < len(column.dictionary):
+            column = column.dictionary_decode()
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        codes.append(column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False))
+        sizes.append(len(column.dictionary) + 1)
+    labels, first = number_rows(codes, sizes)
+    return labels, len(first)
+
+
+def recode(table: EncodedTable, partition: Partition) -> Recoded:
+    """Publish each group's cells; groups that coincide once published become one."""
+    labels = partition.labels
+    n_groups = partition.n_groups
+    while True:
+        rows, offsets = group_rows(labels, n_groups)
+        if np.any(np.diff(offsets) == 0):
+            filled = np.diff(offsets) > 0
+            renumber = np.append(np.cumsum(filled) - 1, -1)
+            labels, n_groups = renumber[labels], int(filled.sum())
+            continue
+        levels = partition.levels or (None,) * len(table.quasi)
+        cells = tuple(Cells.of_groups(c, rows, offsets, level) for c, level in zip(table.quasi, levels, strict=True))
+        published = tuple(c.labels() for c in cells)
+        merged, n_classes = class_numbers(published)
+        if n_classes == n_groups:
+            return Recoded(labels, cells, published)
+        labels = np.where(labels >= 0, merged[labels], -1)
+        n_groups = n_classes

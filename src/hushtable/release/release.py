@@ -1,0 +1,195 @@
+"""Release: the verified result that users hold."""
+
+from __future__ import annotations
+
+import html
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable._version import __version__
+from hushtable.algorithms.base import Partition, Problem
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.errors import PrivacyLeakWarning
+from hushtable.io.frames import like
+from hushtable.models.compose import AllOf
+from hushtable.release.recode import Recoded
+from hushtable.release.verify import Verification
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.reference import Reference
+
+__all__ = ["Release"]
+
+
+@dataclass(frozen=True)
+class Release:
+    """A table that passed the verifier, and how it came about.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        What is published: rows sorted by all their cells, no identifiers.
+    policy : mapping
+        The policy it was made under.
+    verification : Verification
+        What every model achieved, recomputed from the published cells.
+
+    Examples
+    --------
+    >>> import hushtable as ht
+    >>> people = pa.table({"age": [30, 31, 52, 53], "disease": ["flu", "HIV", "flu", "cold"]})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+    >>> release = ht.anonymize(people, policy)
+    >>> release.frame["age"].to_pylist()
+    ['[30, 31]', '[30, 31]', '[52, 53]', '[52, 53]']
+    >>> release.verify().ok
+    True
+    """
+
+    table: pa.Table
+    policy: Mapping[str, Any]
+    verification: Verification
+    problem: Problem = field(repr=False)
+    recoded: Recoded = field(repr=False)
+    partition: Partition = field(repr=False)
+    source: Any = field(repr=False, default=None)
+    source_rows: IntArray = field(repr=False, default_factory=lambda: np.empty(0, dtype=np.int64))
+    verifier: Callable[[Release], Verification] | None = field(repr=False, default=None)
+
+    @property
+    def encoded(self) -> EncodedTable:
+        """The encoded input."""
+        return self.problem.table
+
+    @property
+    def model(self) -> AllOf:
+        """The models, bound to their columns."""
+        return self.problem.model
+
+    @property
+    def reference(self) -> Reference:
+        """What models compare classes with."""
+        return self.problem.reference
+
+    @cached_property
+    def frame(self) -> Any:
+        """The published table as the same kind of DataFrame that was given."""
+        return like(self.table, self.source)
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which input rows were released, in input order."""
+        return np.asarray(self.recoded.labels[: self.encoded.n_sample] >= 0)
+
+    @property
+    def n_suppressed(self) -> int:
+        """Input rows that were left out."""
+        return self.encoded.n_sample - len(self.source_rows)
+
+    @cached_property
+    def groups(self) -> Any:
+        """One row per class: its published cells, its size, and its score under every model."""
+        shown, first = np.unique(self.verification.labels[: self.table.num_rows], return_index=True)
+        order = np.argsort(first, kind="stable")
+        take = pa.array(first[order])
+        columns = {c.name: self.table.column(c.name).take(take) for c in self.encoded.quasi}
+        stats = self.verification.stats.take(shown[order])
+        columns["people"] = pa.array(stats.sizes)
+        for member in self.model.members:
+            columns[_title(member)] = pa.array(member.score(stats, self.reference))
+        return like(pa.table(columns), self.source)
+
+    def verify(self) -> Verification:
+        """Recompute the classes from the published cells and judge them again; raise if a model is violated."""
+        verification = self.verifier(self) if self.verifier is not None else self.verification
+        verification.raise_if_violated()
+        return verification
+
+    def aligned(self) -> Any:
+        """The released rows in input order, for modelling inside the house only.
+
+        The order links rows to people, so this warns, and ``save`` never writes it. Suppressed rows are absent;
+        ``kept`` tells which.
+        """
+        warnings.warn(
+            "aligned() keeps the input's row order, which links every row to its person. Do not let it leave.",
+            PrivacyLeakWarning,
+            stacklevel=2,
+        )
+        back = np.argsort(self.source_rows, kind="stable")
+        return like(self.table.take(pa.array(back)), self.source)
+
+    def comparison(self) -> Any:
+        """The release beside its original, as utility measures see it."""
+        from hushtable.utility.base import Comparison
+
+        return Comparison(
+            table=self.encoded,
+            labels=self.recoded.labels[: self.encoded.n_sample],
+            cells=self.recoded.cells,
+            k=self.model.min_group_size(),
+            seed=int(self.policy.get("seed", 0)),
+        )
+
+    def measure(self, name: str, **parameters: Any) -> float:
+        """Compute one utility measure by name; ``hushtable measures`` lists them."""
+        from hushtable.registry import measures
+
+        return float(measures.build(name, parameters).compute(self.comparison()))
+
+    def measures(self, names: Sequence[str] | None = None) -> dict[str, float]:
+        """Compute several utility measures: those asked for, or the cheap ones."""
+        from hushtable.utility.summary import measure_all
+
+        return measure_all(self.comparison(), names)
+
+    def summary(self) -> dict[str, Any]:
+        """What was done, as data: sizes, what every model achieved, what it cost. No value of a record."""
+        return {
+            "hushtable": __version__,
+            "records": self.encoded.n_sample,
+            "released": self.table.num_rows,
+            "suppressed": self.n_suppressed,
+            "columns": self.table.column_names,
+            "algorithm": self.policy.get("algorithm"),
+            **self.verification.as_dict(),
+            "measures": self.measures(),
+            "notes": dict(self.partition.notes),
+        }
+
+    def save(self, folder: Any, *, format: str = "csv", overwrite: bool = False) -> Any:
+        """Write the release, its policy and ``release.json`` into a folder, all or nothing.
+
+        Parameters
+        ----------
+        folder : path
+        format : {"csv", "parquet"}
+        overwrite : bool
+            Whether an existing folder may be replaced.
+        """
+        from hushtable.release.files import save_release
+
+        return save_release(self, folder, format=format, overwrite=overwrite)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(e.model)}</td><td>{e.achieved:.4g}</td><td>{html.escape(e.sense)} {e.bound:.4g}</td>"
+            f"<td>{'holds' if e.ok else 'violated'}</td></tr>"
+            for e in self.verification.evidence
+        )
+        return (
+            f"<p><b>hushtable release</b>: {self.table.num_rows:,} of {self.encoded.n_sample:,} records in "
+            f"{self.verification.classes:,} classes, {self.n_suppressed:,} suppressed</p>"
+            f"<table><thead><tr><th>model</th><th>achieved</th><th>needed</th><th></th></tr></thead>"
+            f"<tbody>{rows}</tbody></table>"
+        )
+
+
+def _title(model: Any) -> str:
+    on = getattr(model, "on", None)
+    return f"{model.name} ({on if isinstance(on, str) else '+'.join(on)})" if on else model.name

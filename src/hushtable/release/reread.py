@@ -1,0 +1,65 @@
+"""Reading a published table back, as the verifier and nobody else does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import IntArray
+from hushtable.errors import DataError, PolicyError
+from hushtable.io.text import to_labels
+from hushtable.schema.columns import Kind, Role
+from hushtable.schema.prepare import prepare
+from hushtable.table.plan import ColumnPlan, TablePlan
+from hushtable.table.reference import Attribute, Reference
+
+__all__ = ["check_published_columns", "sensitive_codes", "sensitive_labels"]
+
+
+def check_published_columns(table: pa.Table, plan: TablePlan) -> None:
+    """The published table has every published column of the policy and nothing else."""
+    wanted = [c.name for c in plan.columns if c.role is not Role.IDENTIFIER]
+    leaked = [n for n in table.column_names if n not in wanted]
+    if leaked:
+        raise PolicyError(
+            f"The published table has columns that the policy does not publish: {', '.join(map(repr, leaked))}.",
+            code="leaked-columns",
+            hint="Remove them, or give them a role in the policy.",
+        )
+    absent = [n for n in wanted if n not in table.column_names]
+    if absent:
+        raise PolicyError(
+            f"The published table lacks columns of the policy: {', '.join(map(repr, absent))}.", code="absent-columns"
+        )
+
+
+def sensitive_labels(
+    column: pa.ChunkedArray, plan: ColumnPlan, kind: Kind | None, missing_values: tuple[str, ...]
+) -> pa.DictionaryArray:
+    """Return the canonical text of a published sensitive column; missing values are the empty text."""
+    data = prepare(column, name=plan.name, kind=kind or plan.kind, missing_values=missing_values, order=plan.order).data
+    labels = pa.concat_arrays([to_labels(data.dictionary).cast(pa.string()), pa.array([""], pa.string())])
+    return pa.DictionaryArray.from_arrays(data.indices.fill_null(len(labels) - 1), labels)
+
+
+def sensitive_codes(
+    table: pa.Table, plan: TablePlan, reference: Reference, kinds: Mapping[str, Kind]
+) -> dict[str, IntArray]:
+    """Return the codes of the published sensitive columns in the reference's attributes."""
+    codes = {}
+    for column in (c for c in plan.columns if c.role is Role.SENSITIVE):
+        attribute: Attribute = reference.attribute((column.name,))
+        labels = sensitive_labels(table.column(column.name), column, kinds.get(column.name), plan.missing_values)
+        place = pc.index_in(labels.dictionary, value_set=pa.array(list(attribute.labels), pa.string()))
+        used = place.fill_null(-1).to_numpy(zero_copy_only=False)[labels.indices.to_numpy(zero_copy_only=False)]
+        if np.any(used < 0):
+            raise DataError(
+                f"Column {column.name!r} holds {np.count_nonzero(used < 0)} values that its input did not have.",
+                code="unknown-values",
+                hint="The published file does not belong to this release.json.",
+            )
+        codes[column.name] = used.astype(np.int64)
+    return codes

@@ -1,0 +1,55 @@
+"""Making classes of groups: what coincides or overlaps once published is one class, and is judged again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from hushtable.algorithms.base import Partition, Problem
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.models.base import Monotone
+from hushtable.release.overlap import merge_overlapping
+from hushtable.release.recode import Recoded, recode
+
+__all__ = ["settle"]
+
+
+def settle(problem: Problem, partition: Partition) -> Recoded | None:
+    """Return the recoded partition, with classes merged until they neither overlap nor violate the model.
+
+    Models that survive merging need nothing: their coinciding groups were satisfied one by one. For the others,
+    overlapping classes become one, and a class that fails joins the class whose cells grow least, until every class
+    is satisfied. None where that ends in a single class that still fails.
+    """
+    while True:
+        recoded = recode(problem.table, partition)
+        if Monotone.MERGE in problem.model.flags:
+            return recoded
+        merged, n = merge_overlapping(recoded.cells)
+        if n == recoded.n_groups:
+            stats = problem.table.stats_of(recoded.labels, n, problem.model.histogram_keys())
+            good = problem.model.satisfied(stats, problem.reference)
+            if good.all() and bool(problem.model.table_satisfied(stats, problem.reference)[0]):
+                return recoded
+            if n == 1:
+                return None
+            merged, n = _join_worst(recoded, good)
+        labels = np.where(recoded.labels >= 0, merged[recoded.labels], -1)
+        partition = replace(partition, labels=labels, n_groups=n)
+
+
+def _join_worst(recoded: Recoded, good: BoolArray) -> tuple[IntArray, int]:
+    """Merge the first violating class (or simply the first) with the class that widens its cells least."""
+    worst = int(np.argmin(good))
+    growth = np.zeros(recoded.n_groups, dtype=np.int64)
+    for cells in recoded.cells:
+        position = cells.column.positions
+        low, high = np.minimum(cells.low, cells.low[worst]), np.maximum(cells.high, cells.high[worst])
+        growth += position[high] - position[low]
+    growth[worst] = np.iinfo(np.int64).max
+    partner = int(np.argmin(growth))
+    labels = np.arange(recoded.n_groups, dtype=np.int64)
+    labels[max(worst, partner)] = min(worst, partner)
+    _, labels = np.unique(labels, return_inverse=True)
+    return labels.astype(np.int64), recoded.n_groups - 1

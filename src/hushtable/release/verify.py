@@ -1,0 +1,278 @@
+"""The independent verifier: classes recomputed from the published cells alone, judged by the models' own scores.
+
+Nothing is released that did not pass through here. Class keys are exact (codes of dictionaries, no hashes), and the
+algorithm's group labels are not looked at.
+
+With ``missing: wildcard`` an empty cell may stand for any value. That is not transitive, so there are no classes to
+judge: every distinct published row is judged with the union of all classes it is compatible with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.errors import VerificationError
+from hushtable.kernels.grouping import group_rows, histogram, number_rows
+from hushtable.models.compose import AllOf
+from hushtable.release.recode import class_numbers
+from hushtable.schema.columns import Missing
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats, Histogram, Key
+
+__all__ = ["Evidence", "Published", "Verification", "verify"]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A table as an adversary sees it, and what counting people needs beside it.
+
+    Attributes
+    ----------
+    quasi : tuple of pyarrow arrays
+        The published quasi-identifier columns.
+    sensitive : mapping of str to integer array
+        Codes of the sensitive columns in the reference's attributes.
+    sizes : mapping of str to int
+        How many codes each sensitive column has.
+    unit : int
+    row_units : int64 array
+        Weight of each row; empty where every row is a person. Population rows weigh 0.
+    population : bool array
+        Which rows are the population's; empty where there is none.
+    class_units, class_population : int64 arrays
+        Instead of ``row_units`` and ``population``: people and population of each class, in the order of the classes'
+        first rows, as a saved release states them.
+    background_rows, background_mass, background_codes : int64 arrays
+        An adversary's background table: which rows it is, their mass and their ``q * S + s``.
+    """
+
+    quasi: tuple[pa.Array | pa.ChunkedArray, ...]
+    sensitive: Mapping[str, IntArray]
+    sizes: Mapping[str, int]
+    unit: int = 1
+    row_units: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    population: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    class_units: IntArray | None = None
+    class_population: IntArray | None = None
+    background_rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    background_mass: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    background_codes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    background_unit: int = 1
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one model achieved.
+
+    Attributes
+    ----------
+    model : str
+        The model's name.
+    parameters : mapping
+    sense : str
+    bound : float
+    achieved : float
+        The worst class's score.
+    violations : int
+        Classes that violate it.
+    """
+
+    model: str
+    parameters: Mapping[str, Any]
+    sense: str
+    bound: float
+    achieved: float
+    violations: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether the model holds."""
+        return self.violations == 0
+
+    def sentence(self) -> str:
+        """The evidence in words."""
+        given = ", ".join(f"{k}={v}" for k, v in self.parameters.items())
+        verdict = "holds" if self.ok else f"violated by {self.violations} classes"
+        return f"{self.model}({given}): achieved {self.achieved:.6g}, needs {self.sense} {self.bound:.6g}: {verdict}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What the verifier found.
+
+    Attributes
+    ----------
+    rows : int
+        Published rows.
+    classes : int
+    people : float
+    evidence : tuple of Evidence
+    labels : int64 array
+        The class of each row that was judged.
+    stats : GroupStats
+        The classes' statistics.
+    """
+
+    rows: int
+    classes: int
+    people: float
+    evidence: tuple[Evidence, ...]
+    labels: IntArray
+    stats: GroupStats
+
+    @property
+    def ok(self) -> bool:
+        """Whether every model holds."""
+        return all(e.ok for e in self.evidence)
+
+    def raise_if_violated(self) -> None:
+        """Raise ``VerificationError`` with every violated model; return silently otherwise."""
+        bad = [e.sentence() for e in self.evidence if not e.ok]
+        if bad:
+            raise VerificationError(
+                f"The release violates {len(bad)} of {len(self.evidence)} models: {'; '.join(bad)}.",
+                hint="Nothing was published.",
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready summary."""
+        return {
+            "satisfied": self.ok,
+            "rows": self.rows,
+            "people": self.people,
+            "classes": self.classes,
+            "models": [
+                {
+                    "model": e.model,
+                    "parameters": dict(e.parameters),
+                    "comparison": e.sense,
+                    "bound": e.bound,
+                    "achieved": e.achieved,
+                    "violations": e.violations,
+                    "satisfied": e.ok,
+                }
+                for e in self.evidence
+            ],
+        }
+
+
+def verify(published: Published, model: AllOf, reference: Reference, missing: Missing) -> Verification:
+    """Judge what is published.
+
+    Parameters
+    ----------
+    published : Published
+    model : AllOf
+        The models, bound to their columns.
+    reference : Reference
+        The whole input table.
+    missing : Missing
+        What an empty quasi-identifier cell means.
+    """
+    labels, n_classes = class_numbers(published.quasi)
+    stats = _stats(published, labels, n_classes, model.histogram_keys())
+    # a class of population rows alone is not in the release
+    real = stats.units > 0
+    judged = stats.take(real)
+    if missing is Missing.WILDCARD:
+        judged = _with_compatible(published.quasi, labels, stats, real)
+    evidence = tuple(_judge(m, judged, reference) for m in model.members)
+    rows = int(np.count_nonzero(published.row_units)) if len(published.row_units) else len(labels)
+    return Verification(
+        rows=rows,
+        classes=int(real.sum()),
+        people=float(stats.sizes.sum()),
+        evidence=evidence,
+        labels=labels,
+        stats=stats,
+    )
+
+
+def _judge(model: Any, groups: GroupStats, reference: Reference) -> Evidence:
+    violations = int((~model.satisfied(groups, reference)).sum())
+    if not violations and not bool(model.table_satisfied(groups, reference)[0]):
+        violations = len(groups)
+    return Evidence(
+        model.name, model.values(), model.sense, float(model.bound), model.achieved(groups, reference), violations
+    )
+
+
+def _stats(published: Published, labels: IntArray, n_classes: int, keys: frozenset[Key]) -> GroupStats:
+    rows, offsets = group_rows(labels, n_classes)
+    starts, ends = offsets[:-1], offsets[1:]
+    histograms = {}
+    for key in keys:
+        codes, size = _joint([published.sensitive[name] for name in key], published, key)
+        parts = histogram(rows, starts, ends, codes, published.row_units, size)
+        histograms[key] = Histogram(*parts, published.unit)
+    units = np.diff(offsets)
+    if len(published.row_units):
+        units = np.zeros(n_classes, dtype=np.int64)
+        np.add.at(units, labels, published.row_units)
+    elif published.class_units is not None:
+        units = published.class_units
+    population = published.class_population
+    if len(published.population):
+        population = np.bincount(labels[published.population], minlength=n_classes).astype(np.int64)
+    background = None
+    if len(published.background_rows):
+        background = Histogram.from_pairs(
+            labels[published.background_rows], published.background_codes, published.background_mass,
+            n_classes, published.background_unit,
+        )  # fmt: skip
+    return GroupStats(units, published.unit, histograms, population, background)
+
+
+def _joint(columns: Sequence[IntArray], published: Published, key: Key) -> tuple[IntArray, int]:
+    codes, size = columns[0], published.sizes[key[0]]
+    for name, column in zip(key[1:], columns[1:], strict=True):
+        codes = codes.astype(np.int64) * published.sizes[name] + column
+        size *= published.sizes[name]
+    return codes, size
+
+
+def _with_compatible(
+    quasi: Sequence[pa.Array | pa.ChunkedArray], labels: IntArray, stats: GroupStats, real: BoolArray
+) -> GroupStats:
+    """Return, for every real class, the statistics of all classes that it could be the same person's as."""
+    first = np.full(len(stats), -1, dtype=np.int64)
+    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
+    codes, empty = [], []
+    for column in quasi:
+        one = column.take(pa.array(first))
+        one = one.combine_chunks() if isinstance(one, pa.ChunkedArray) else one
+        encoded = one if pa.types.is_dictionary(one.type) else one.dictionary_encode()
+        codes.append(encoded.indices.fill_null(0).to_numpy(zero_copy_only=False))
+        empty.append(encoded.is_null().to_numpy(zero_copy_only=False))
+    gaps = np.column_stack(empty)
+    pattern, _ = number_rows([g.astype(np.int64) for g in empty], [2] * len(empty))
+    pairs = []
+    for p in np.unique(pattern):
+        for q in np.unique(pattern):
+            mine, theirs = np.flatnonzero(pattern == p), np.flatnonzero(pattern == q)
+            known = np.flatnonzero(~(gaps[mine[0]] | gaps[theirs[0]]))
+            pairs.append(_join([codes[j] for j in known], mine, theirs))
+    owner, member = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    place = np.append(np.cumsum(real) - 1, -1)
+    keep = real[owner]
+    return stats.take(member[keep]).merge(place[owner[keep]], int(real.sum()))
+
+
+def _join(columns: Sequence[IntArray], mine: IntArray, theirs: IntArray) -> tuple[IntArray, IntArray]:
+    """All pairs of a class of one side and a class of the other that agree in these columns."""
+    both = np.concatenate([mine, theirs])
+    sizes = [int(c.max()) + 1 for c in columns]
+    key = number_rows([c[both] for c in columns], sizes)[0] if columns else np.zeros(len(both), dtype=np.int64)
+    left, right = key[: len(mine)], key[len(mine) :]
+    order = np.argsort(right, kind="stable")
+    start, end = np.searchsorted(right[order], left), np.searchsorted(right[order], left, side="right")
+    lengths = end - start
+    begin = np.cumsum(lengths) - lengths
+    position = np.repeat(start - begin, lengths) + np.arange(lengths.sum())
+    return np.repeat(mine, lengths), theirs[order[position]]

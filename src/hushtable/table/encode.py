@@ -1,0 +1,247 @@
+"""Columns -> codes. Strings are looked at once per distinct value, never once per row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.errors import DataError, PolicyError
+from hushtable.hierarchy.base import Coded
+from hushtable.hierarchy.categories import code_categories
+from hushtable.hierarchy.flat import Flat
+from hushtable.kernels.grouping import number_rows
+from hushtable.schema.columns import Kind, Missing, Role
+from hushtable.schema.prepare import Prepared, prepare
+from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, smallest
+from hushtable.table.plan import ColumnPlan, TablePlan
+from hushtable.table.ranks import dense_ranks
+
+__all__ = ["PERSON_UNITS", "Extra", "check_columns", "encode", "sensitive_column"]
+
+PERSON_UNITS = 232_792_560
+"""lcm(1, ..., 22): the share of each of a person's rows is exact for up to 22 rows, rounded down beyond."""
+
+
+@dataclass(frozen=True)
+class Extra:
+    """Rows that travel with the sample: the population's, and an adversary's background table."""
+
+    population: pa.Table | None = None
+    background: pa.Table | None = None
+    background_on: str = ""
+    probability: str = "probability"
+
+
+def check_columns(names: list[str], plan: TablePlan) -> None:
+    """Every column of the table has a role and every column of the policy is in the table."""
+    planned = {c.name for c in plan.columns}
+    unassigned = [n for n in names if n not in planned]
+    if unassigned:
+        raise PolicyError(
+            f"These columns have no role in the policy: {', '.join(map(repr, unassigned))}.",
+            code="unassigned-columns",
+            hint="Give each a role: identifier, quasi, sensitive or insensitive.",
+        )
+    absent = [c.name for c in plan.columns if c.name not in names]
+    if absent:
+        raise PolicyError(
+            f"The policy names columns that the table does not have: {', '.join(map(repr, absent))}.",
+            code="absent-columns",
+            hint=f"The table has: {', '.join(map(repr, names))}.",
+        )
+
+
+def encode(table: pa.Table, plan: TablePlan, extra: Extra | None = None) -> EncodedTable:
+    """Encode a table under a plan.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    plan : TablePlan
+    extra : Extra, optional
+        Population and background tables; they share the quasi-identifiers' codes.
+
+    Raises
+    ------
+    PolicyError, DataError, HierarchyError
+        With the column, the kind of value and the remedy; never a value.
+    """
+    check_columns(table.column_names, plan)
+    if table.num_rows == 0:
+        raise DataError("The table has no rows.", code="empty", hint="Check the file and its delimiter.")
+    extra = extra or Extra()
+    followers = [t for t in (extra.population, extra.background) if t is not None]
+    quasi = tuple(_quasi(c, [table, *followers], plan) for c in plan.columns if c.role is Role.QUASI)
+    if not quasi:
+        raise PolicyError(
+            "The policy has no quasi-identifier.",
+            code="no-quasi",
+            hint="Give at least one column the role 'quasi'.",
+        )
+    n_population = extra.population.num_rows if extra.population is not None else 0
+    n_background = extra.background.num_rows if extra.background is not None else 0
+    n = table.num_rows
+    n_rows = n + n_population + n_background
+    sensitive = tuple(sensitive_column(c, table, plan, n_rows) for c in plan.columns if c.role is Role.SENSITIVE)
+    unit, weights = _person_units(table, plan, n_rows)
+    if n_rows > n and not len(weights):
+        weights = np.zeros(n_rows, dtype=np.int64)
+        weights[:n] = 1
+    mass, mass_unit, mass_codes = _background_mass(extra, sensitive, plan)
+    return EncodedTable(
+        quasi=quasi,
+        sensitive=sensitive,
+        n_sample=n,
+        n_rows=n_rows,
+        unit=unit,
+        row_units=weights,
+        population_rows=range(n, n + n_population),
+        background_rows=range(n + n_population, n_rows),
+        background_mass=mass,
+        background_unit=mass_unit,
+        background_codes=mass_codes,
+        background_on=extra.background_on,
+        tie_rank=_tie_rank(table, plan),
+    )
+
+
+def _prepared(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Prepared:
+    chunks: list[pa.Array] = []
+    for table in tables:
+        if column.name not in table.column_names:
+            raise DataError(
+                f"The population or background table has no column {column.name!r}.",
+                code="absent-columns",
+                hint="It needs every quasi-identifier of the policy.",
+            )
+        chunks += table.column(column.name).chunks
+    joined = tables[0].column(column.name)
+    if len(tables) > 1:
+        kind = joined.type.value_type if pa.types.is_dictionary(joined.type) else joined.type
+        joined = pa.chunked_array([c.cast(kind) for c in chunks])
+    return prepare(joined, name=column.name, kind=column.kind, missing_values=plan.missing_values, order=column.order)
+
+
+def _code(column: ColumnPlan, prepared: Prepared) -> tuple[AnyArray, Coded]:
+    data = prepared.data
+    indices = data.indices
+    n_missing = indices.null_count
+    plain = indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    counts = np.bincount(plain[plain >= 0] if n_missing else plain, minlength=len(data.dictionary))
+    hierarchy = column.hierarchy or Flat()
+    coded = hierarchy.code(
+        data.dictionary,
+        prepared.kind,
+        missing=n_missing > 0,
+        column=column.name,
+        counts=counts.astype(np.int64),
+    )
+    place = pc.index_in(data.dictionary, value_set=coded.values).to_numpy(zero_copy_only=False)
+    # the last entry serves index -1: the missing value, code 0
+    lookup = np.append(place + int(coded.missing), 0).astype(smallest(coded.size))
+    return lookup[plain], coded
+
+
+def _quasi(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> QuasiColumn:
+    prepared = _prepared(column, tables, plan)
+    if plan.missing is Missing.ERROR and prepared.data.indices.null_count:
+        raise DataError(
+            f"Column {column.name!r} has {prepared.data.indices.null_count} missing values and the policy says "
+            "'missing: error'.",
+            code="missing-values",
+            hint="Fill them, or choose 'missing: own_category' or 'wildcard'.",
+        )
+    codes, coded = _code(column, prepared)
+    return QuasiColumn(column.name, codes, coded, column.weight, plan.style(column))
+
+
+def sensitive_column(column: ColumnPlan, table: pa.Table, plan: TablePlan, n_rows: int) -> SensitiveColumn:
+    """Encode one sensitive column; rows beyond the table's get code 0."""
+    codes, coded = _code(column, _prepared(column, [table], plan))
+    if n_rows > len(codes):
+        codes = np.concatenate([codes, np.zeros(n_rows - len(codes), dtype=codes.dtype)])
+    categories, n_categories = None, 0
+    if column.categories:
+        labels = [label or "" for label in coded.labels[0]]
+        categories, n_categories = code_categories(labels, column.categories, column.name)
+    return SensitiveColumn(column.name, codes, coded, categories, n_categories)
+
+
+def _person_units(table: pa.Table, plan: TablePlan, n_rows: int) -> tuple[int, IntArray]:
+    if plan.entity is None:
+        return 1, np.empty(0, dtype=np.int64)
+    prepared = prepare(
+        table.column(plan.entity), name=plan.entity, kind=Kind.NOMINAL, missing_values=plan.missing_values
+    )
+    indices = prepared.data.indices
+    if indices.null_count:
+        raise DataError(
+            f"The entity column {plan.entity!r} has {indices.null_count} missing values.",
+            code="missing-entity",
+            hint="Every row must say whose it is: fill the column or leave 'entity' out of the policy.",
+        )
+    person = indices.to_numpy(zero_copy_only=False)
+    rows = np.bincount(person)
+    if rows.max() == 1:
+        return 1, np.empty(0, dtype=np.int64)
+    weights = np.zeros(n_rows, dtype=np.int64)
+    weights[: len(person)] = PERSON_UNITS // rows[person]
+    return PERSON_UNITS, weights
+
+
+def _tie_rank(table: pa.Table, plan: TablePlan) -> IntArray | None:
+    """Rank of the published cells that are neither quasi nor sensitive; None where there are none."""
+    names = plan.named(Role.INSENSITIVE)
+    if not names:
+        return None
+    ranks = [dense_ranks(table.column(name)) for name in names]
+    return number_rows([r for r, _ in ranks], [n for _, n in ranks])[0]
+
+
+def _background_mass(
+    extra: Extra, sensitive: tuple[SensitiveColumn, ...], plan: TablePlan
+) -> tuple[IntArray, int, IntArray]:
+    empty = np.empty(0, dtype=np.int64)
+    if extra.background is None:
+        return empty, 1, empty
+    column = next((c for c in sensitive if c.name == extra.background_on), None)
+    names = extra.background.column_names
+    if column is None or extra.background_on not in names or extra.probability not in names:
+        raise DataError(
+            f"The background table needs the sensitive column and a column {extra.probability!r}.",
+            code="background-columns",
+        )
+    raw = np.asarray(extra.background.column(extra.probability).cast(pa.float64()).to_numpy())
+    if not np.all(np.isfinite(raw)) or raw.min(initial=0.0) < 0 or abs(raw.sum() - 1) > 1e-6:
+        raise DataError(
+            "The background table's probabilities must be finite, not negative, and sum to 1.",
+            code="background-probabilities",
+            hint=f"They sum to {raw.sum():.6g}.",
+        )
+    labels = pa.array([label or "" for label in column.coded.labels[0]])
+    text = extra.background.column(extra.background_on).cast(pa.string()).fill_null("")
+    place = pc.index_in(text, value_set=labels)
+    if place.null_count:
+        raise DataError(
+            f"The background table has {place.null_count} rows whose {extra.background_on!r} does not occur in "
+            "the table.",
+            code="background-values",
+        )
+    unit = 2**52
+    codes = place.to_numpy().astype(np.int64)
+    q = _tuple_numbers(extra.background, plan)
+    return np.rint(raw * unit).astype(np.int64), unit, q * column.coded.size + codes
+
+
+def _tuple_numbers(table: pa.Table, plan: TablePlan) -> IntArray:
+    codes, sizes = [], []
+    for name in plan.named(Role.QUASI):
+        encoded = table.column(name).combine_chunks().dictionary_encode()
+        array = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+        codes.append(array)
+        sizes.append(len(encoded.dictionary) + 1)
+    return number_rows(codes, sizes)[0]

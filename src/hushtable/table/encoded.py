@@ -1,0 +1,276 @@
+"""The encoded table: small integer codes and look-up arrays, the only form of the data that algorithms see.
+
+Memory: the smallest unsigned integers that fit, column by column; a table with eight quasi-identifiers and one
+sensitive column of at most 256 values each takes 9 bytes a row. Rows of a population table and of an adversary's
+background table follow the sample's rows with weight 0, so that grouping carries them along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.hierarchy.base import Coded
+from hushtable.kernels.grouping import group_rows, histogram
+from hushtable.schema.columns import CellStyle, Kind
+from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import GroupStats, Histogram, Key
+
+__all__ = ["SCALE", "EncodedTable", "QuasiColumn", "SensitiveColumn", "numbers_of", "smallest"]
+
+SCALE = 2**30
+"""Width of a whole column's range; spans are compared as integers on this scale."""
+
+
+def smallest(size: int) -> npt.DTypeLike:
+    """Return the smallest unsigned integer type that holds codes below ``size``."""
+    return np.min_scalar_type(max(size - 1, 0))
+
+
+def numbers_of(coded: Coded) -> FloatArray | None:
+    """The number behind each code (days for dates), NaN for the missing value; None for labels."""
+    if coded.kind is Kind.DATE:
+        plain = coded.values.cast(pa.int32())
+    elif coded.kind is Kind.NUMERIC:
+        plain = coded.values
+    else:
+        return None
+    numbers = np.asarray(plain.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.concatenate([[np.nan], numbers]) if coded.missing else numbers
+
+
+@dataclass(frozen=True)
+class QuasiColumn:
+    """One quasi-identifier: its codes, its hierarchy, and how much its detail matters."""
+
+    name: str
+    codes: AnyArray
+    coded: Coded
+    weight: float = 1.0
+    style: CellStyle = CellStyle.INTERVALS
+
+    @cached_property
+    def positions(self) -> IntArray:
+        """Where each code lies on the column's scale, times the weight: spans are differences of these.
+
+        Numbers and dates lie at their value, other kinds at their rank in leaf order. The missing value shares the
+        lowest position: how far it is from the others is not a number, and partitioning treats it on its own.
+        """
+        coded = self.coded
+        first = int(coded.missing)
+        n = coded.size - first
+        if n <= 1:
+            return np.zeros(coded.size, dtype=np.int64)
+        if coded.kind in (Kind.NUMERIC, Kind.DATE):
+            values = coded.values.cast(pa.int32()) if coded.kind is Kind.DATE else coded.values
+            raw = values.to_numpy(zero_copy_only=False)
+            if raw.dtype.kind == "i":
+                # unsigned differences are exact over the whole int64 range
+                offset = (raw.astype(np.int64).view(np.uint64) - np.uint64(int(raw[0]) % 2**64)).astype(np.float64)
+            else:
+                offset = raw / 2 - raw[0] / 2  # halves do not overflow
+        else:
+            offset = np.arange(n, dtype=np.float64)
+        scaled = np.rint(offset / offset[-1] * (SCALE * self.weight)).astype(np.int64)
+        return np.concatenate([np.zeros(first, dtype=np.int64), scaled])
+
+
+@dataclass(frozen=True)
+class SensitiveColumn:
+    """One sensitive column: its codes, its hierarchy, its sensitivity categories."""
+
+    name: str
+    codes: AnyArray
+    coded: Coded
+    categories: IntArray | None = None
+    n_categories: int = 0
+
+    def attribute(self, units: IntArray, unit: int, *, whole: bool = True) -> Attribute:
+        """Describe the column to models, given how often each code occurs."""
+        coded = self.coded
+        return Attribute(
+            key=(self.name,),
+            labels=tuple(label or "" for label in coded.labels[0]),
+            units=units,
+            unit=unit,
+            ordered=coded.kind.ordered,
+            numbers=numbers_of(coded),
+            categories=self.categories,
+            n_categories=self.n_categories,
+            levels=coded.levels,
+            level_labels=tuple(tuple(label or "" for label in row) for row in coded.labels),
+            whole=whole,
+        )
+
+
+@dataclass(frozen=True)
+class EncodedTable:
+    """The sample's rows, then population and background rows with weight 0.
+
+    Attributes
+    ----------
+    quasi, sensitive : tuples of columns
+    n_sample : int
+        Rows that may be published.
+    n_rows : int
+        All rows, population and background included.
+    unit : int
+        Units per person.
+    row_units : int64 array
+        Weight of every row in units; empty where every row weighs 1.
+    population_rows : range
+        The rows of the population table; empty where there is none.
+    background_rows : range
+        The rows of the background table.
+    background_mass : int64 array
+        Prior mass of every background row, in units of 1 / ``background_unit``.
+    background_codes : integer array
+        The sensitive code of every background row.
+    tie_rank : int64 array, optional
+        Rank of each sample row's other published cells: the last tie-break.
+    """
+
+    quasi: tuple[QuasiColumn, ...]
+    sensitive: tuple[SensitiveColumn, ...]
+    n_sample: int
+    n_rows: int
+    unit: int = 1
+    row_units: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    population_rows: range = range(0)
+    background_rows: range = range(0)
+    background_mass: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    background_unit: int = 1
+    background_codes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    background_on: str = ""
+    tie_rank: IntArray | None = None
+
+    @property
+    def sample_units(self) -> int:
+        """Size of the sample, in units."""
+        return int(self.row_units.sum()) if len(self.row_units) else self.n_sample
+
+    @property
+    def bytes_per_row(self) -> int:
+        """Bytes of codes that one row takes."""
+        return sum(c.codes.itemsize for c in (*self.quasi, *self.sensitive))
+
+    def code_column(self, key: Key) -> tuple[AnyArray, int]:
+        """Return the codes of a sensitive or joint column for every row, and how many codes there are."""
+        columns = [next(c for c in self.sensitive if c.name == name) for name in key]
+        codes: AnyArray = columns[0].codes
+        size = columns[0].coded.size
+        for column in columns[1:]:
+            codes = codes.astype(np.int64) * column.coded.size + column.codes
+            size *= column.coded.size
+        return codes, size
+
+    @cached_property
+    def _joint(self) -> dict[Key, tuple[AnyArray, int]]:
+        return {}
+
+    def _codes(self, key: Key) -> tuple[AnyArray, int]:
+        if key not in self._joint:
+            self._joint[key] = self.code_column(key)
+        return self._joint[key]
+
+    def attribute(self, key: Key) -> Attribute:
+        """Return a sensitive or joint column over the whole sample."""
+        codes, size = self._codes(key)
+        weights = self.row_units[: self.n_sample] if len(self.row_units) else None
+        codes = codes[: self.n_sample]
+        if weights is None:
+            units = np.bincount(codes, minlength=size).astype(np.int64)
+        else:
+            units = np.zeros(size, dtype=np.int64)
+            np.add.at(units, codes, weights)
+        if len(key) > 1:
+            return Attribute(key, range_labels(size), units, self.unit)
+        column = next(c for c in self.sensitive if c.name == key[0])
+        return column.attribute(units, self.unit)
+
+    def reference(self, keys: Iterable[Key] = ()) -> Reference:
+        """What models compare groups with: the whole input table."""
+        wanted = {(c.name,) for c in self.sensitive} | set(keys)
+        background = None
+        if len(self.background_rows):
+            everything = np.array([0], dtype=np.int64), np.array([self.n_rows], dtype=np.int64)
+            background = self._background(np.arange(self.n_rows), *everything)
+        return Reference(
+            units=self.sample_units,
+            unit=self.unit,
+            attributes={key: self.attribute(key) for key in sorted(wanted)},
+            population=len(self.population_rows) if len(self.population_rows) else None,
+            background=background,
+            background_values=self._background_size(),
+        )
+
+    def stats(self, rows: AnyArray, starts: IntArray, ends: IntArray, keys: Iterable[Key]) -> GroupStats:
+        """Return the statistics of the groups ``rows[starts[g]:ends[g]]``."""
+        histograms = {}
+        for key in keys:
+            codes, size = self._codes(key)
+            units = self.row_units if len(self.row_units) else np.empty(0, dtype=np.int64)
+            parts = histogram(rows, starts, ends, codes, units, size)
+            histograms[key] = Histogram(*parts, self.unit)
+        if len(self.row_units):
+            sizes = _range_sums(self.row_units[rows], starts, ends)
+        else:
+            sizes = (ends - starts).astype(np.int64)
+        population = None
+        if len(self.population_rows):
+            member = (rows >= self.population_rows.start) & (rows < self.population_rows.stop)
+            population = _range_sums(member.astype(np.int64), starts, ends)
+        background = self._background(rows, starts, ends) if len(self.background_rows) else None
+        return GroupStats(sizes, self.unit, histograms, population, background)
+
+    def stats_of(self, labels: AnyArray, n_groups: int, keys: Iterable[Key]) -> GroupStats:
+        """Return the statistics of the groups given by a label per row (-1: in no group)."""
+        rows, offsets = group_rows(labels, n_groups)
+        return self.stats(rows, offsets[:-1], offsets[1:], keys)
+
+    def _background_size(self) -> int:
+        return next((c.coded.size for c in self.sensitive if c.name == self.background_on), 0)
+
+    def _background(self, rows: AnyArray, starts: IntArray, ends: IntArray) -> Histogram:
+        mass = np.zeros(self.n_rows, dtype=np.int64)
+        mass[self.background_rows.start : self.background_rows.stop] = self.background_mass
+        codes = np.zeros(self.n_rows, dtype=np.int64)
+        codes[self.background_rows.start : self.background_rows.stop] = self.background_codes
+        owner = np.repeat(np.arange(len(starts)), ends - starts)
+        lengths = ends - starts
+        position = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+        row = np.asarray(rows)[position]
+        keep = mass[row] > 0
+        return Histogram.from_pairs(
+            owner[keep].astype(np.int64), codes[row[keep]], mass[row[keep]], len(starts), self.background_unit
+        )
+
+    @cached_property
+    def canonical_order(self) -> IntArray:
+        """Rows sorted by (quasi, sensitive, other published) codes: ties are broken by this rank alone.
+
+        Rows that agree in everything published are interchangeable, so their order does not matter.
+        """
+        keys: list[AnyArray] = [self.tie_rank] if self.tie_rank is not None else []
+        keys += [c.codes for c in reversed(self.sensitive)]
+        keys += [c.codes for c in reversed(self.quasi)]
+        order = np.lexsort([k[: self.n_sample] for k in keys])
+        rest = np.arange(self.n_sample, self.n_rows)
+        others = [c.codes[self.n_sample :] for c in reversed(self.quasi)]
+        return np.concatenate([order, rest[np.lexsort(others)]]) if len(rest) else order
+
+
+def range_labels(size: int) -> tuple[str, ...]:
+    """Labels of joint codes: their numbers (nobody writes policies against them)."""
+    return tuple(map(str, range(size)))
+
+
+def _range_sums(values: IntArray, starts: IntArray, ends: IntArray) -> IntArray:
+    total = np.concatenate([[0], np.cumsum(values)]).astype(np.int64)
+    return total[ends] - total[starts]

@@ -1,0 +1,32 @@
+"""Ranks of cells: the order in which rows are worked on and published."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import IntArray
+
+__all__ = ["dense_ranks"]
+
+
+def dense_ranks(column: pa.ChunkedArray | pa.Array) -> tuple[IntArray, int]:
+    """Rank cells (text by UTF-8 bytes, nulls first); equal cells share a rank. Returns ranks and a bound on them.
+
+    Examples
+    --------
+    >>> dense_ranks(pa.array(["b", None, "a", "b"]))[0].tolist()
+    [2, 0, 1, 2]
+    """
+    array = column
+    if isinstance(array, pa.ChunkedArray):
+        array = array.unify_dictionaries().combine_chunks() if array.num_chunks != 1 else array.chunk(0)
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    dictionary = array.dictionary
+    rank = np.zeros(len(dictionary) + 1, dtype=np.int64)
+    if len(dictionary):
+        rank[:-1] = pc.rank(dictionary, tiebreaker="dense").to_numpy(zero_copy_only=False).astype(np.int64)
+    indices = array.indices.fill_null(len(dictionary)).to_numpy(zero_copy_only=False)
+    return rank[indices], len(dictionary) + 1

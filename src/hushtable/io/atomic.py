@@ -1,0 +1,213 @@
+"""Writing so that a file or folder is either complete or not there.
+
+Everything is written beside its target under a hidden temporary name, flushed to the disk and renamed into place.
+Whatever goes wrong (a full disk, an error, Ctrl-C), the temporary is removed and the target is as it was.
+"""
+
+from __future__ import annotations
+
+import errno
+import fnmatch
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from hushtable.errors import OutputError
+
+__all__ = ["atomic_file", "atomic_folder", "atomic_write_text"]
+
+_REASONS = {
+    errno.ENOSPC: ("the disk is full", "Free some space or choose another folder."),
+    errno.EDQUOT: ("the disk quota is used up", "Free some space or choose another folder."),
+    errno.EROFS: ("the file system is read-only", "Choose another folder."),
+    errno.EACCES: ("permission is denied", "Choose a folder that you may write to."),
+    errno.EPERM: ("permission is denied", "Choose a folder that you may write to."),
+    errno.ENOENT: ("its folder does not exist", "Create the folder first."),
+    errno.ENOTDIR: ("a part of its path is a file, not a folder", "Choose another path."),
+    errno.ENAMETOOLONG: ("its name is too long", "Choose a shorter name."),
+}
+
+
+def _failed(path: Path, error: OSError) -> OutputError:
+    reason, hint = _REASONS.get(error.errno or 0, (os.strerror(error.errno) if error.errno else "the write failed", ""))
+    return OutputError(f"{str(path)!r} cannot be written: {reason}.", hint=hint)
+
+
+@contextmanager
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file for writing bytes; it appears under its name only when the block ends without an error.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written: no such folder, no permission, disk full, or the target is no regular file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_file(Path(folder, "a")) as out:
+    ...         _ = out.write(b"1"); before = Path(folder, "a").exists()
+    ...     before, Path(folder, "a").read_bytes()
+    (False, b'1')
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        what = "a folder" if target.is_dir() else "a device or pipe"
+        raise OutputError(f"{str(path)!r} cannot be written: it is {what}.", hint="Choose a file name.")
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+    try:
+        try:
+            with temporary.open("xb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary, target)
+        except BaseException:
+            _remove(temporary)
+            raise
+    except OutputError:
+        raise
+    except OSError as error:
+        raise _failed(Path(path), error) from None
+    _sync_folder(target.parent)
+
+
+def _remove(path: Path) -> None:
+    # A parent that is a file or missing means that the temporary was never made.
+    try:
+        path.unlink(missing_ok=True)
+    except NotADirectoryError:
+        return
+
+
+def _sync_folder(path: Path) -> None:
+    """Make the rename itself durable; not every system lets folders be opened."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        return
+    finally:
+        os.close(handle)
+
+
+def atomic_write_text(path: str | os.PathLike[str], text: str) -> None:
+    r"""Write a text file (UTF-8, line ends as they are), completely or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     atomic_write_text(Path(folder, "a.txt"), "é\n")
+    ...     Path(folder, "a.txt").read_bytes()
+    b'\xc3\xa9\n'
+    """
+    with atomic_file(path) as out:
+        out.write(text.encode("utf-8"))
+
+
+@contextmanager
+def atomic_folder(
+    path: str | os.PathLike[str], *, overwrite: bool = False, owned: Sequence[str] = ()
+) -> Iterator[Path]:
+    """Fill a temporary folder beside the target; it is renamed into place when the block ends without an error.
+
+    Parameters
+    ----------
+    path : path
+        The folder to make. Parents are made as needed. An existing empty folder is used.
+    overwrite : bool
+        Replace a folder that is not empty, as a whole. Only files are replaced that are written again or that
+        match ``owned``; a folder that holds anything else is refused, since it would be lost.
+    owned : sequence of str
+        Patterns such as ``"*.csv"`` of files that earlier runs may have left there.
+
+    Raises
+    ------
+    OutputError
+        If the folder exists with content, or cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as base:
+    ...     with atomic_folder(Path(base, "out")) as folder:
+    ...         _ = (folder / "a.txt").write_text("1")
+    ...     sorted(p.name for p in Path(base, "out").iterdir())
+    ['a.txt']
+    """
+    target = Path(os.path.realpath(path))
+    _refuse(target, path, overwrite)
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+    try:
+        try:
+            temporary.mkdir(parents=True)
+            yield temporary
+            _sync_files(temporary)
+            _check_foreign(target, temporary, path, owned)
+            _swap(temporary, target)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+    except OutputError:
+        raise
+    except OSError as error:
+        raise _failed(Path(path), error) from None
+    _sync_folder(target.parent)
+
+
+def _refuse(target: Path, path: str | os.PathLike[str], overwrite: bool) -> None:
+    if target.exists() and not target.is_dir():
+        raise OutputError(f"{os.fspath(path)!r} is a file, not a folder.", hint="Choose another folder.")
+    if target.is_dir() and any(target.iterdir()) and not overwrite:
+        raise OutputError(
+            f"The folder {os.fspath(path)!r} is not empty.",
+            code="not-empty",
+            hint="Choose another folder, or allow overwriting.",
+        )
+
+
+def _check_foreign(target: Path, temporary: Path, path: str | os.PathLike[str], owned: Sequence[str]) -> None:
+    if not target.is_dir():
+        return
+    written = {p.name for p in temporary.iterdir()}
+    foreign = [
+        p for p in target.iterdir() if p.name not in written and not any(fnmatch.fnmatch(p.name, o) for o in owned)
+    ]
+    if foreign:
+        raise OutputError(
+            f"The folder {os.fspath(path)!r} holds {len(foreign)} other files or folders, which would be lost.",
+            code="not-empty",
+            hint="Choose another folder, or move them away.",
+        )
+
+
+def _sync_files(folder: Path) -> None:
+    for file in folder.rglob("*"):
+        if file.is_file():
+            with file.open("rb+") as stream:
+                os.fsync(stream.fileno())
+
+
+def _swap(temporary: Path, target: Path) -> None:
+    if not target.is_dir() or not any(target.iterdir()):
+        if target.is_dir():
+            target.rmdir()  # some systems do not rename onto an existing folder
+        os.replace(temporary, target)
+        return
+    old = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.old")
+    os.replace(target, old)
+    try:
+        os.replace(temporary, target)
+    except BaseException:
+        os.replace(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,121 @@
+"""Dictionary-encoded columns: one dictionary per column, holding nothing that does not occur.
+
+A dictionary that outlives a filter still holds the values of the rows that were removed, and Arrow and Parquet
+files store it whole: a suppressed person's value would be published. Everything written goes through ``compact``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = ["compact", "decode", "encode", "from_codes", "to_codes"]
+
+
+def encode(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
+    """Return the column as one dictionary array whose dictionary holds exactly the values that occur, once each.
+
+    Examples
+    --------
+    >>> old = pa.DictionaryArray.from_arrays(pa.array([1, 1, None]), pa.array(["gone", "here"]))
+    >>> encode(old).dictionary.to_pylist()
+    ['here']
+    >>> encode(pa.chunked_array([["a"], ["b", None]])).indices.to_pylist()
+    [0, 1, None]
+    """
+    chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    if pa.types.is_string_view(chunked.type):
+        chunked = chunked.cast(pa.large_string())
+    if not pa.types.is_dictionary(chunked.type):
+        chunked = chunked.dictionary_encode()
+    if chunked.num_chunks == 0:
+        return pa.array([], type=chunked.type)
+    # Dictionaries with nulls or repeated values are legal Arrow but break both unification and counting.
+    whole = pa.chunked_array([_proper(chunk) for chunk in chunked.chunks]).unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0)
+    codes = to_codes(whole)
+    used = np.bincount(codes + 1, minlength=len(whole.dictionary) + 1)[1:] > 0
+    if used.all():
+        return from_codes(codes, whole.dictionary)
+    remap = np.append(np.cumsum(used, dtype=np.int64) - 1, -1)
+    return from_codes(remap[codes], whole.dictionary.filter(pa.array(used)))
+
+
+def _proper(array: pa.DictionaryArray) -> pa.DictionaryArray:
+    values = array.dictionary
+    if pa.types.is_string_view(values.type):
+        values = values.cast(pa.large_string())
+    again = values.dictionary_encode()
+    remap = np.append(to_codes(again), -1)
+    return from_codes(remap[to_codes(array)], again.dictionary, pa.int32())
+
+
+def to_codes(array: pa.DictionaryArray) -> npt.NDArray[np.int64]:
+    """Return the positions in the dictionary, -1 for null.
+
+    Examples
+    --------
+    >>> to_codes(pa.array(["x", None, "x"]).dictionary_encode()).tolist()
+    [0, -1, 0]
+    """
+    indices = array.indices
+    if indices.null_count:
+        indices = pc.fill_null(pc.cast(indices, pa.int64()), -1)
+    return np.asarray(indices.to_numpy(zero_copy_only=False)).astype(np.int64)
+
+
+def from_codes(
+    codes: npt.NDArray[np.integer], dictionary: pa.Array, index_type: pa.DataType | None = None
+) -> pa.DictionaryArray:
+    """Return the dictionary array with these positions; a negative one is null.
+
+    Parameters
+    ----------
+    codes : integer array
+    dictionary : pyarrow.Array
+    index_type : pyarrow.DataType, optional
+        The smallest signed type that fits, where left out.
+
+    Examples
+    --------
+    >>> from_codes(np.array([0, -1]), pa.array(["x"])).to_pylist()
+    ['x', None]
+    """
+    if index_type is None:
+        size = len(dictionary)
+        index_type = pa.int8() if size <= 2**7 else pa.int16() if size <= 2**15 else pa.int32()
+    null = codes < 0
+    small = codes.astype(index_type.to_pandas_dtype())
+    indices = pa.array(small, mask=null if null.any() else None)
+    return pa.DictionaryArray.from_arrays(indices, dictionary)
+
+
+def compact(table: pa.Table) -> pa.Table:
+    """Return the table with dictionaries that hold only values that occur, and without metadata.
+
+    Examples
+    --------
+    >>> t = pa.table({"a": pa.array(["x", "y"]).dictionary_encode()}).slice(0, 1)
+    >>> compact(t)["a"].chunk(0).dictionary.to_pylist()
+    ['x']
+    """
+    columns = [encode(c) if pa.types.is_dictionary(c.type) else c for c in table.columns]
+    return pa.table(columns, names=table.column_names)
+
+
+def decode(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return a dictionary column as plain values; any other column as it is.
+
+    Examples
+    --------
+    >>> decode(pa.array(["x", "x"]).dictionary_encode()).type
+    DataType(string)
+    """
+    if isinstance(column, pa.ChunkedArray):
+        if not pa.types.is_dictionary(column.type):
+            return column
+        return pa.chunked_array([decode(c) for c in column.chunks], type=column.type.value_type)
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

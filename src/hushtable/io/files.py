@@ -1,0 +1,225 @@
+"""Tables in files: the ending of the name decides the format.
+
+========================== ===== =====
+ending                     read  write
+========================== ===== =====
+.csv .txt .csv.gz .txt.gz  yes   yes
+.tsv .tsv.gz               yes   yes
+.parquet .pq               yes   yes
+.arrow .feather            yes   yes
+.xlsx                      yes   no
+========================== ===== =====
+
+Reading .xlsx needs the package openpyxl. Writing is atomic: the file is complete or not there.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import feather
+from pyarrow import parquet as pq
+
+from hushtable.errors import DataError, OutputError
+from hushtable.io.atomic import atomic_file, atomic_folder, atomic_write_text
+from hushtable.io.batches import rebatch
+from hushtable.io.csv import csv_names, iter_csv, read_csv
+from hushtable.io.csv_write import write_csv
+from hushtable.io.dictionaries import compact
+from hushtable.io.excel import read_excel
+from hushtable.io.ipc import read_ipc
+from hushtable.io.names import check_names
+from hushtable.io.parquet import iter_parquet, parquet_names, read_parquet
+
+__all__ = ["atomic_folder", "atomic_write_text", "column_names", "iter_batches", "read_table", "write_table"]
+
+_ENDINGS = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".xlsx": "excel",
+}
+_COMPRESSED = ("csv", "tsv")
+
+
+def _format(path: Path) -> tuple[str, bool]:
+    """The format that a name stands for, and whether it is compressed; ``""`` where it is unknown."""
+    name = path.name.lower()
+    compressed = name.endswith(".gz")
+    ending = os.path.splitext(name.removesuffix(".gz"))[1]
+    found = _ENDINGS.get(ending, "")
+    return ("" if compressed and found not in _COMPRESSED else found), compressed
+
+
+def _readable(path: Path) -> str:
+    found, _ = _format(path)
+    if not found:
+        raise DataError(
+            f"The format of {str(path)!r} is not known by its ending.",
+            code="unknown-format",
+            hint=f"Known endings: {' '.join(sorted(_ENDINGS))}, and .gz after .csv, .txt and .tsv.",
+        )
+    return found
+
+
+def _delimiter(found: str, given: str | None) -> str | None:
+    return given or ("\t" if found == "tsv" else None)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    columns: Sequence[str] | None = None,
+    *,
+    delimiter: str | None = None,
+    unescape_formulas: bool = False,
+) -> pa.Table:
+    r"""Read a table from a file.
+
+    Parameters
+    ----------
+    path : path
+        Its ending decides the format.
+    columns : sequence of str, optional
+        Read only these, in this order.
+    delimiter : str, optional
+        For CSV; found where left out.
+    unescape_formulas : bool
+        For CSV: undo what ``write_table`` does to cells that a spreadsheet would run.
+
+    Returns
+    -------
+    pyarrow.Table
+        CSV: all columns as dictionary-encoded text. Parquet: text dictionary-encoded. Others: as stored.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(pa.table({"a": ["01", None]}), Path(folder, "t.csv"))
+    ...     read_table(Path(folder, "t.csv"))["a"].to_pylist()
+    ['01', '']
+    """
+    file = Path(path)
+    found = _readable(file)
+    if found == "parquet":
+        return read_parquet(file, columns=columns)
+    if found == "arrow":
+        return read_ipc(file, columns=columns)
+    if found == "excel":
+        return read_excel(file, columns=columns)
+    return read_csv(file, delimiter=_delimiter(found, delimiter), columns=columns, unescape_formulas=unescape_formulas)
+
+
+def iter_batches(
+    path: str | os.PathLike[str],
+    columns: Sequence[str] | None = None,
+    batch_rows: int = 65_536,
+    *,
+    delimiter: str | None = None,
+    unescape_formulas: bool = False,
+) -> Iterator[pa.RecordBatch]:
+    """Read a table from a file in batches of ``batch_rows`` rows; CSV and Parquet are never held whole.
+
+    Dictionaries differ from batch to batch; otherwise see ``read_table``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(pa.table({"a": [1, 2, 3]}), Path(folder, "t.parquet"))
+    ...     [b.num_rows for b in iter_batches(Path(folder, "t.parquet"), batch_rows=2)]
+    [2, 1]
+    """
+    file = Path(path)
+    found = _readable(file)
+    if found == "parquet":
+        return iter_parquet(file, batch_rows, columns=columns)
+    if found in ("arrow", "excel"):
+        return rebatch([read_table(file, columns)], batch_rows)
+    return iter_csv(
+        file,
+        batch_rows,
+        delimiter=_delimiter(found, delimiter),
+        columns=columns,
+        unescape_formulas=unescape_formulas,
+    )
+
+
+def column_names(
+    path: str | os.PathLike[str], *, delimiter: str | None = None, unescape_formulas: bool = False
+) -> list[str]:
+    """Return the column names of a table in a file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(pa.table({"a": [1], "b": [2]}), Path(folder, "t.tsv"))
+    ...     column_names(Path(folder, "t.tsv"))
+    ['a', 'b']
+    """
+    file = Path(path)
+    found = _readable(file)
+    if found == "parquet":
+        return parquet_names(file)
+    if found in ("arrow", "excel"):
+        names: list[str] = read_table(file).column_names
+        return names
+    return csv_names(file, delimiter=_delimiter(found, delimiter), unescape_formulas=unescape_formulas)
+
+
+def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
+    """Write a table to a file, completely or not at all.
+
+    In CSV files, cells and column names that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return and
+    are not plain numbers get a leading apostrophe, because a spreadsheet would run them. Values that no longer
+    occur are dropped from dictionaries, and schema metadata is not written.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    path : path
+        Its ending decides the format.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written or the format cannot be.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(pa.table({"a": ["=1+1"]}), Path(folder, "t.csv"))
+    ...     Path(folder, "t.csv").read_text().split()
+    ['a', "'=1+1"]
+    """
+    file = Path(path)
+    found, compressed = _format(file)
+    if found in ("", "excel"):
+        endings = " ".join(sorted(e for e, f in _ENDINGS.items() if f != "excel"))
+        raise OutputError(
+            f"A table cannot be written as {file.suffix or file.name!r}.",
+            code="unknown-format",
+            hint=f"Use one of {endings}.",
+        )
+    check_names(table.column_names, "The table")
+    with atomic_file(file) as out:
+        if found == "parquet":
+            pq.write_table(compact(table), out)
+        elif found == "arrow":
+            feather.write_feather(compact(table), out)
+        elif compressed:
+            # A fixed time and no file name keep the bytes a function of the table.
+            with gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0) as packed:
+                write_csv(table, packed, delimiter=_delimiter(found, None) or ",")
+        else:
+            write_csv(table, out, delimiter=_delimiter(found, None) or ",")

@@ -1,0 +1,48 @@
+"""Spreadsheet formulas in CSV files.
+
+A spreadsheet that opens a CSV file runs cells that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage
+return. Such cells (and column names) are written with a leading apostrophe, unless they are plain numbers such as
+``-5``. A cell that already is one or more apostrophes before such a sign gets one more, so that the escape can be
+undone exactly.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = ["PLAIN_NUMBER", "escape_formulas", "unescape_formulas"]
+
+PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+"""What counts as a plain number: digits, one decimal point, an exponent; no separators, no percent sign."""
+
+_DANGEROUS = r"^'*[=+\-@\t\r]"
+
+
+def _escapes(text: pa.Array) -> pa.Array:
+    dangerous = pc.match_substring_regex(text, _DANGEROUS)
+    return pc.and_not(dangerous, pc.match_substring_regex(text, PLAIN_NUMBER))
+
+
+def escape_formulas(text: pa.Array) -> pa.Array:
+    """Put an apostrophe before every text that a spreadsheet would run.
+
+    Examples
+    --------
+    >>> escape_formulas(pa.array(["=1+1", "-5", "-x", "'=1", "ok"])).to_pylist()
+    ["'=1+1", '-5', "'-x", "''=1", 'ok']
+    """
+    return pc.if_else(_escapes(text), pc.binary_join_element_wise("'", text, ""), text)
+
+
+def unescape_formulas(text: pa.Array) -> pa.Array:
+    """Undo ``escape_formulas``, exactly.
+
+    Examples
+    --------
+    >>> unescape_formulas(pa.array(["'=1+1", "-5", "''=1", "'ok"])).to_pylist()
+    ['=1+1', '-5', "'=1", "'ok"]
+    """
+    rest = pc.utf8_slice_codeunits(text, 1)
+    escaped = pc.and_(pc.starts_with(text, "'"), _escapes(rest))
+    return pc.if_else(escaped, rest, text)

@@ -1,0 +1,175 @@
+"""DataFrames in, the same kind of DataFrame out. An index is never read and never written.
+
+pandas, polars, pyarrow and everything that narwhals understands become a ``pyarrow.Table``; pandas and polars are
+not imported unless the user passes one of their frames.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import pyarrow as pa
+from narwhals import dependencies as known
+
+from hushtable.errors import DataError
+from hushtable.io.dictionaries import decode
+from hushtable.io.kinds import mixed_kinds
+from hushtable.io.names import check_names
+
+__all__ = ["like", "to_arrow"]
+
+_WHERE = "The table"
+
+
+def to_arrow(frame: Any) -> pa.Table:
+    """Return a DataFrame as a pyarrow table, without its index and without metadata.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Of pandas, polars (a LazyFrame is collected), pyarrow, narwhals, or any library that narwhals supports.
+
+    Raises
+    ------
+    DataError
+        If it is no DataFrame, if column names are not text or not unique, or if a column mixes kinds of values.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> to_arrow(pd.DataFrame({"a": [1, 2]}, index=[7, 7])).to_pydict()
+    {'a': [1, 2]}
+    >>> to_arrow(pd.DataFrame({"a": pd.Series([1, "x"], dtype=object)}))
+    Traceback (most recent call last):
+    hushtable.errors.DataError: Column 'a' mixes text and numbers. Convert it to one kind, ...
+    """
+    native = nw.to_native(frame, pass_through=True)
+    if isinstance(native, pa.RecordBatch):
+        native = pa.Table.from_batches([native])
+    if isinstance(native, pa.Table):
+        check_names(native.column_names, _WHERE)
+        return native.replace_schema_metadata(None)
+    if known.is_pandas_dataframe(native):
+        return _from_pandas(native)
+    if known.is_polars_lazyframe(native):
+        native = native.collect()
+    if known.is_polars_dataframe(native):
+        return _from_polars(native)
+    return _from_other(native)
+
+
+def _from_pandas(frame: Any) -> pa.Table:
+    names = check_names(list(frame.columns), _WHERE)
+    arrays = []
+    for name in names:
+        series = frame[name]
+        if series.dtype == object:
+            mixed = mixed_kinds(series.array)
+            if mixed:
+                raise DataError(
+                    f"Column {name!r} mixes {mixed}.",
+                    code="mixed-types",
+                    hint="Convert it to one kind, for example with df[column].astype(str).",
+                )
+        arrays.append(_from_series(name, series))
+    return pa.table(arrays, names=names) if names else _no_columns()
+
+
+def _from_series(name: str, series: Any) -> pa.Array | pa.ChunkedArray:
+    # Arrow's own messages quote the value it stumbled on, so they are replaced, never forwarded.
+    try:
+        return pa.Array.from_pandas(series)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        pass
+    raise DataError(
+        f"Column {name!r} of type {series.dtype} holds values that are neither numbers, dates nor text, "
+        "or whole numbers beyond 64 bits.",
+        code="unsupported-type",
+        hint="Convert it to text, for example with df[column].astype(str).",
+    )
+
+
+def _from_polars(frame: Any) -> pa.Table:
+    check_names(frame.columns, _WHERE)
+    objects = [name for name, kind in frame.schema.items() if str(kind).startswith("Object")]
+    if objects:
+        raise DataError(
+            f"Column {objects[0]!r} holds Python objects that have no Arrow type.",
+            code="unsupported-type",
+            hint="Convert it to numbers, dates or text first.",
+        )
+    return frame.to_arrow().replace_schema_metadata(None) if frame.columns else _no_columns()
+
+
+def _from_other(native: Any) -> pa.Table:
+    wrapped: Any = None
+    try:
+        wrapped = nw.from_native(native)
+    except TypeError:
+        wrapped = None
+    if wrapped is None:
+        raise DataError(
+            f"A DataFrame is needed (pandas, polars, pyarrow or narwhals), not {type(native).__name__}.",
+            code="not-a-frame",
+            hint="Read a file with hushtable.io.read_table, or build a DataFrame first.",
+        )
+    if isinstance(wrapped, nw.LazyFrame):
+        wrapped = wrapped.collect(backend="pyarrow")
+    table = wrapped.to_arrow()
+    check_names(table.column_names, _WHERE)
+    return table.replace_schema_metadata(None)
+
+
+def _no_columns() -> pa.Table:
+    raise DataError("The table has no columns.", code="no-columns", hint="Check how the DataFrame was made.")
+
+
+def like(table: pa.Table, frame: Any) -> Any:
+    """Return a table as the same kind of DataFrame as ``frame``.
+
+    Dictionary columns become plain values, so no value that does not occur travels along as a category.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    frame : DataFrame
+        Only its kind matters.
+
+    Returns
+    -------
+    DataFrame
+        pandas with a fresh RangeIndex (dates as ``datetime64``, whole numbers with gaps as ``Int64``); polars,
+        eager also for a LazyFrame; a narwhals frame around the same; otherwise a ``pyarrow.Table``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> like(pa.table({"a": [1]}), pl.DataFrame({"z": [0]}))["a"].to_list()
+    [1]
+    """
+    plain = pa.table([decode(c) for c in table.columns], names=table.column_names)
+    native = nw.to_native(frame, pass_through=True)
+    if known.is_pandas_dataframe(native):
+        result: Any = _to_pandas(plain)
+    elif known.is_polars_dataframe(native) or known.is_polars_lazyframe(native):
+        import polars as pl
+
+        result = pl.from_arrow(plain)
+    else:
+        result = plain
+    if known.is_narwhals_dataframe(frame) or known.is_narwhals_lazyframe(frame):
+        return nw.from_native(result, eager_only=True)
+    return result
+
+
+def _to_pandas(table: pa.Table) -> Any:
+    import pandas as pd
+
+    columns = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        # pandas would turn whole numbers with gaps into floats, which merges neighbours beyond 2**53.
+        gaps = pa.types.is_integer(column.type) and column.null_count > 0
+        mapper = {column.type: pd.Int64Dtype()}.get if gaps else None
+        columns[name] = column.to_pandas(types_mapper=mapper, date_as_object=False)
+    return pd.DataFrame(columns, columns=list(columns), index=pd.RangeIndex(table.num_rows))

@@ -1,0 +1,70 @@
+"""Column names: what every reader demands of them, and picking some of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hushtable.errors import DataError, did_you_mean
+
+__all__ = ["check_names", "select_names"]
+
+
+def check_names(names: Iterable[Any], where: str) -> list[str]:
+    """Return the names, or raise if one is not text, is empty or occurs twice.
+
+    Parameters
+    ----------
+    names : iterable
+    where : str
+        What has these columns, to begin the error sentence: ``"The table"``.
+
+    Examples
+    --------
+    >>> check_names(["age", "sex", "age"], "The table")
+    Traceback (most recent call last):
+    hushtable.errors.DataError: The table has more than one column named 'age'. Rename the columns so that ...
+    """
+    found = list(names)
+    for place, name in enumerate(found, start=1):
+        if not isinstance(name, str):
+            kind = "several header levels" if isinstance(name, tuple) else f"a name of type {type(name).__name__}"
+            raise DataError(
+                f"{where} has a column (number {place}) with {kind} instead of a text name.",
+                code="column-name",
+                hint="Give every column a text name, for example with df.columns = df.columns.map(str).",
+            )
+        if not name.strip():
+            raise DataError(
+                f"{where} has a column (number {place}) without a name.",
+                code="column-name",
+                hint="Name it or remove it; a file written with its row numbers has such a first column.",
+            )
+    twice = [name for name, times in Counter(found).items() if times > 1]
+    if twice:
+        raise DataError(
+            f"{where} has more than one column named {', '.join(map(repr, twice))}.",
+            code="duplicate-column",
+            hint="Rename the columns so that each name occurs once.",
+        )
+    return found
+
+
+def select_names(names: Sequence[str], columns: Sequence[str] | None, where: str) -> list[str]:
+    """Return ``columns`` (all names where None), or raise with a hint if one does not exist.
+
+    Examples
+    --------
+    >>> select_names(["age", "sex"], ["agee"], "The table")
+    Traceback (most recent call last):
+    hushtable.errors.DataError: The table has no column 'agee'. Did you mean 'age'?
+    """
+    if columns is None:
+        return list(names)
+    for column in columns:
+        if column not in names:
+            raise DataError(
+                f"{where} has no column {column!r}.", code="unknown-column", hint=did_you_mean(column, names)
+            )
+    return check_names(columns, "The selection")

@@ -1,0 +1,124 @@
+"""Reading Parquet: text columns as dictionaries, in one piece or in batches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import parquet as pq
+
+from hushtable.errors import DataError
+from hushtable.io.batches import rebatch
+from hushtable.io.names import check_names, select_names
+from hushtable.io.sniff import open_bytes
+from hushtable.io.text import is_text
+
+__all__ = ["iter_parquet", "parquet_names", "read_parquet"]
+
+
+def read_parquet(path: str | os.PathLike[str], *, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a Parquet file; text columns are dictionary-encoded, the others keep their types.
+
+    Parameters
+    ----------
+    path : path
+    columns : sequence of str, optional
+        Read only these, in this order.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"a": ["x"], "b": [1]}), Path(folder, "t.parquet"))
+    ...     read_parquet(Path(folder, "t.parquet"), columns=["b"]).to_pydict()
+    {'b': [1]}
+    """
+    file = Path(path)
+    with _open(file) as source:
+        wanted = _wanted(file, source, columns)
+        table = None
+        try:
+            table = source.read(columns=wanted).select(wanted)
+        except (pa.ArrowException, OSError):
+            table = None
+    if table is None:
+        raise _damaged(file)
+    return table.replace_schema_metadata(None).unify_dictionaries()
+
+
+def iter_parquet(
+    path: str | os.PathLike[str], batch_rows: int = 65_536, *, columns: Sequence[str] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read a Parquet file in batches of ``batch_rows`` rows; see ``read_parquet``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"b": [1, 2, 3]}), Path(folder, "t.parquet"))
+    ...     [b.num_rows for b in iter_parquet(Path(folder, "t.parquet"), 2)]
+    [2, 1]
+    """
+    file = Path(path)
+    with _open(file) as source:
+        wanted = _wanted(file, source, columns)
+
+        def tables() -> Iterator[pa.Table]:
+            batches = source.iter_batches(batch_size=max(batch_rows, 1), columns=wanted)
+            while True:
+                try:
+                    batch = next(batches, None)
+                except (pa.ArrowException, OSError):
+                    break
+                if batch is None:
+                    return
+                yield pa.Table.from_batches([batch]).select(wanted).replace_schema_metadata(None)
+            raise _damaged(file)
+
+        yield from rebatch(tables(), batch_rows)
+
+
+def parquet_names(path: str | os.PathLike[str]) -> list[str]:
+    """Return the column names of a Parquet file without reading its rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"b": [1]}), Path(folder, "t.parquet"))
+    ...     parquet_names(Path(folder, "t.parquet"))
+    ['b']
+    """
+    file = Path(path)
+    with _open(file) as source:
+        return check_names(source.schema_arrow.names, f"The file {str(file)!r}")
+
+
+def _open(path: Path) -> pq.ParquetFile:
+    with open_bytes(path):  # a missing file or a folder is reported in our words
+        pass
+    try:
+        schema = pq.read_schema(path)
+        texts = [field.name for field in schema if is_text(field.type)]
+        return pq.ParquetFile(path, read_dictionary=texts)
+    except (pa.ArrowException, OSError):
+        pass
+    raise _damaged(path)
+
+
+def _wanted(path: Path, source: pq.ParquetFile, columns: Sequence[str] | None) -> list[str]:
+    where = f"The file {str(path)!r}"
+    wanted = select_names(check_names(source.schema_arrow.names, where), columns, where)
+    if source.metadata.num_rows == 0:
+        raise DataError(f"{where} has no rows.", code="no-rows", hint="Check that the export ran to its end.")
+    return wanted
+
+
+def _damaged(path: Path) -> DataError:
+    return DataError(
+        f"The file {str(path)!r} is not a complete Parquet file.",
+        code="damaged-file",
+        hint="It may be truncated or have the wrong ending; copy or export it again.",
+    )

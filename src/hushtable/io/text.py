@@ -1,0 +1,148 @@
+"""The canonical text of values: what a cell looks like wherever it is shown or compared as text.
+
+One value has one text, whatever type it was stored in:
+
+* whole numbers are plain digits, also when stored as floats (``22.0`` is ``22``) below 2**53 in size; ``-0.0`` is
+  ``0``;
+* other floats are the shortest decimal that reads back as the same number (``0.1``, ``1e+20``); a float32 is the
+  shortest decimal of its own precision;
+* decimals lose trailing zeros; dates are ISO (``1999-12-31``), timestamps ISO with a space and without trailing
+  zeros;
+* truth values are ``true`` and ``false``; text is left as it is; null and NaN have no text (null).
+
+``hushtable.schema.prepare`` reads every one of these texts back as the same value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.errors import DataError
+
+__all__ = ["EXACT", "is_text", "to_labels", "type_words"]
+
+EXACT = 2**53
+"""Below this size every whole number is a float of its own."""
+
+
+def to_labels(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return the canonical text of every value.
+
+    Parameters
+    ----------
+    array : pyarrow.Array or pyarrow.ChunkedArray
+        Numbers, decimals, dates, timestamps, truth values or text. Of a dictionary array only the dictionary is
+        converted, and the result is a dictionary array again.
+
+    Returns
+    -------
+    pyarrow.Array or pyarrow.ChunkedArray
+        Strings, chunked where the input was.
+
+    Raises
+    ------
+    DataError
+        If the type has no canonical text (nested values, bytes, durations).
+
+    Examples
+    --------
+    >>> to_labels(pa.array([22.0, 0.5, None])).to_pylist()
+    ['22', '0.5', None]
+    >>> to_labels(pa.array([True, False])).to_pylist()
+    ['true', 'false']
+    """
+    if isinstance(array, pa.ChunkedArray):
+        chunks = [to_labels(chunk) for chunk in array.chunks]
+        return pa.chunked_array(chunks, type=chunks[0].type if chunks else to_labels(_none_of(array.type)).type)
+    if pa.types.is_dictionary(array.type):
+        return pa.DictionaryArray.from_arrays(array.indices, to_labels(array.dictionary))
+    return _plain_labels(array)
+
+
+def _none_of(type_: pa.DataType) -> pa.Array:
+    return pa.array([], type=type_)
+
+
+def _plain_labels(array: pa.Array) -> pa.Array:
+    kind = array.type
+    if pa.types.is_floating(kind):
+        return _float_labels(array)
+    if pa.types.is_decimal(kind):
+        text = pc.replace_substring_regex(pc.cast(array, pa.string()), r"(\.\d*?)0+$", r"\1")
+        return pc.replace_substring_regex(text, r"\.$", "")
+    if pa.types.is_timestamp(kind):
+        text = pc.replace_substring_regex(pc.cast(array, pa.string()), r"\.0+($|Z|[+-])", r"\1")
+        return pc.replace_substring_regex(text, r"(\.\d*[1-9])0+($|Z|[+-])", r"\1\2")
+    if (
+        is_text(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_date(kind)
+        or pa.types.is_null(kind)
+    ):
+        day = pc.cast(array, pa.date32()) if pa.types.is_date(kind) else array
+        return pc.cast(day, pa.string())
+    raise DataError(
+        f"Values of type {type_words(kind)} have no text form.",
+        code="unsupported-type",
+        hint="Convert the column to numbers, dates or text first.",
+    )
+
+
+def _float_labels(array: pa.Array) -> pa.Array:
+    if array.type == pa.float16():
+        array = pc.cast(array, pa.float32())
+    values = np.nan_to_num(array.to_numpy(zero_copy_only=False), nan=0.5, posinf=0.5, neginf=0.5)
+    whole = (values == np.floor(values)) & (np.abs(values) < EXACT)
+    digits = pc.cast(pa.array(np.where(whole, values, 0).astype(np.int64)), pa.string())
+    text = pc.if_else(pa.array(whole), digits, pc.cast(array, pa.string()))
+    return pc.if_else(pc.is_null(array, nan_is_null=True), pa.scalar(None, pa.string()), text)
+
+
+def is_text(type_: pa.DataType) -> bool:
+    """Whether a type holds text.
+
+    Examples
+    --------
+    >>> is_text(pa.large_string()), is_text(pa.int8())
+    (True, False)
+    """
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_))
+
+
+_WORDS: tuple[tuple[Any, str], ...] = (
+    (pa.types.is_nested, "list or struct"),
+    (pa.types.is_time, "time of day"),
+    (pa.types.is_duration, "duration"),
+    (pa.types.is_interval, "calendar interval"),
+    (pa.types.is_boolean, "true/false"),
+    (pa.types.is_integer, "whole number"),
+    (pa.types.is_floating, "number"),
+    (pa.types.is_decimal, "decimal number"),
+    (pa.types.is_temporal, "date"),
+    (is_text, "text"),
+    (pa.types.is_null, "null"),
+)
+
+
+def type_words(type_: pa.DataType) -> str:
+    """Name a type in words for an error message.
+
+    Examples
+    --------
+    >>> type_words(pa.list_(pa.int8())), type_words(pa.binary()), type_words(pa.time32("s"))
+    ('list or struct', 'bytes', 'time of day')
+    """
+    if pa.types.is_dictionary(type_):
+        return type_words(type_.value_type)
+    if isinstance(type_, pa.BaseExtensionType):
+        return f"extension {type_.extension_name}"
+    for test, words in _WORDS:
+        if test(type_):
+            return words
+    binary = pa.types.is_binary(type_) or pa.types.is_large_binary(type_) or pa.types.is_fixed_size_binary(type_)
+    return "bytes" if binary else str(type_)

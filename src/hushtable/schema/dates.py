@@ -1,0 +1,69 @@
+"""Reading distinct texts as calendar dates.
+
+ISO 8601 only: ``1999-12-31``, with or without a time of day and a zone. What counts is the calendar date as written,
+so in the value's own zone; the time of day is dropped. ``31/12/1999`` is refused, because ``01/02/1999`` is two dates.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import BoolArray
+
+__all__ = ["DAY_FIRST", "iso_dates", "parse_dates", "timestamps_to_dates"]
+
+_ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?\s?(Z|[+-]\d{2}(:?\d{2})?)?)?$"
+DAY_FIRST = r"^\d{1,2}[/.-]\d{1,2}[/.-](\d{4}|\d{2})\b|^\d{4}[/.]\d{1,2}[/.]\d{1,2}\b"
+_DAYS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
+
+
+def iso_dates(text: pa.Array) -> BoolArray:
+    """Which (trimmed) texts are ISO dates that exist in the calendar; null counts as one.
+
+    Examples
+    --------
+    >>> iso_dates(pa.array(["1850-01-31", "2023-02-29", "2020-01-01T10:00:00+02:00", "1/2/2020", None])).tolist()
+    [True, False, True, False, True]
+    """
+    shaped = pc.fill_null(pc.match_substring_regex(text, _ISO), True).to_numpy(zero_copy_only=False)
+    safe = pc.if_else(pa.array(shaped), pc.fill_null(text, "2000-01-01"), "2000-01-01")
+    year, month, day = (_field(safe, start, stop) for start, stop in ((0, 4), (5, 7), (8, 10)))
+    in_year = (year >= 1) & (month >= 1) & (month <= 12)
+    leap = ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0)
+    last = _DAYS[np.clip(month, 1, 12) - 1] - ((month == 2) & ~leap)
+    exists: BoolArray = shaped & in_year & (day >= 1) & (day <= last)
+    return exists
+
+
+def _field(text: pa.Array, start: int, stop: int) -> npt.NDArray[np.int64]:
+    return np.asarray(pc.cast(pc.utf8_slice_codeunits(text, start, stop), pa.int64()))
+
+
+def parse_dates(text: pa.Array) -> pa.Array:
+    """Read ISO dates (all must pass ``iso_dates``) as date32; null stays null.
+
+    Examples
+    --------
+    >>> parse_dates(pa.array(["1850-01-31", "2020-01-01 23:59-08:00", None])).to_pylist()
+    [datetime.date(1850, 1, 31), datetime.date(2020, 1, 1), None]
+    """
+    return pc.cast(pc.utf8_slice_codeunits(text, 0, 10), pa.date32())
+
+
+def timestamps_to_dates(values: pa.Array) -> pa.Array:
+    """Return the calendar dates of timestamps or dates, in their own time zone.
+
+    Examples
+    --------
+    >>> import datetime as dt
+    >>> noon = pa.array([dt.datetime(2020, 1, 1, 20)], pa.timestamp("us", "UTC"))
+    >>> timestamps_to_dates(noon.cast(pa.timestamp("us", "Asia/Tokyo"))).to_pylist()
+    [datetime.date(2020, 1, 2)]
+    """
+    if pa.types.is_timestamp(values.type):
+        local = pc.local_timestamp(values) if values.type.tz else values
+        values = pc.floor_temporal(local, unit="day")
+    return pc.cast(values, pa.date32())

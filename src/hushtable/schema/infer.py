@@ -1,0 +1,95 @@
+"""The likely role of a column, with the reason in one sentence. A suggestion to start from; a person decides.
+
+Names are asked first, values second, and what remains is taken for a quasi-identifier: a column that is generalised
+needlessly costs detail, one that is published needlessly costs a person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hushtable.schema.columns import Kind, Role
+from hushtable.schema.hints import DIRECT, KEYS, QUASI, SENSITIVE, name_hint
+
+__all__ = ["Facts", "suggest_role"]
+
+_FREE_TEXT = 30
+_MANY = 0.5
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is counted about a column before its role is suggested.
+
+    Attributes
+    ----------
+    name : str
+    kind : Kind
+    rows : int
+    distinct : int
+        Distinct values, the missing one not counted.
+    unique : int
+        Values that occur once.
+    missing : int
+    fractions : bool
+        Whether the values are numbers that are not all whole.
+    length : float
+        Average length of the distinct values as text.
+    """
+
+    name: str
+    kind: Kind
+    rows: int
+    distinct: int
+    unique: int
+    missing: int
+    fractions: bool = False
+    length: float = 0.0
+
+    @property
+    def present(self) -> int:
+        """Rows with a value."""
+        return self.rows - self.missing
+
+
+def suggest_role(facts: Facts) -> tuple[Role, str]:
+    """Return the likely role of a column and the reason.
+
+    Examples
+    --------
+    >>> suggest_role(Facts("e-mail", Kind.NOMINAL, 100, 90, 85, 0))
+    (<Role.IDENTIFIER: 'identifier'>, 'its name suggests an e-mail address')
+    >>> suggest_role(Facts("x1", Kind.NOMINAL, 100, 100, 100, 0))
+    (<Role.IDENTIFIER: 'identifier'>, 'every value occurs once')
+    >>> suggest_role(Facts("diagnosis", Kind.NOMINAL, 100, 7, 1, 0))[1]
+    'its name suggests health'
+    """
+    if facts.distinct == 0:
+        return Role.INSENSITIVE, "it has no values"
+    if topic := name_hint(facts.name, DIRECT):
+        return Role.IDENTIFIER, f"its name suggests {topic}"
+    if facts.distinct == 1 and not facts.missing and facts.rows > 1:
+        return Role.INSENSITIVE, "every row has the same value"
+    share = facts.unique / facts.present
+    if (topic := name_hint(facts.name, KEYS)) and share >= _MANY and not name_hint(facts.name, QUASI):
+        return Role.IDENTIFIER, f"its name suggests {topic}, and {share:.0%} of its values occur once"
+    if topic := name_hint(facts.name, SENSITIVE):
+        return Role.SENSITIVE, f"its name suggests {topic}"
+    if topic := name_hint(facts.name, QUASI):
+        return Role.QUASI, f"its name suggests {topic}, which others may know"
+    return _by_values(facts, share)
+
+
+def _by_values(facts: Facts, share: float) -> tuple[Role, str]:
+    quantity = facts.kind is Kind.DATE or (facts.kind is Kind.NUMERIC and facts.fractions)
+    if facts.unique == facts.present and facts.present > 1 and not quantity:
+        return Role.IDENTIFIER, "every value occurs once"
+    if facts.kind is Kind.NOMINAL and facts.distinct / facts.present > _MANY:
+        if facts.length >= _FREE_TEXT:
+            return Role.IDENTIFIER, "it looks like free text, which may name people"
+        return Role.IDENTIFIER, f"{share:.0%} of its values occur once"
+    if facts.kind is Kind.DATE:
+        return Role.QUASI, "it holds dates, which others may know"
+    if quantity and share > _MANY:
+        return Role.QUASI, f"{share:.0%} of its numbers occur once, so whoever knows one finds the person"
+    return Role.QUASI, "nothing says that others cannot know it"

@@ -1,0 +1,114 @@
+"""Reading distinct texts as numbers, and saying what those are that are not.
+
+A plain number is digits with at most one decimal point and an exponent; a sign and surrounding blanks are allowed,
+thousands separators, percent signs, decimal commas and currency signs are not: what they mean differs by country.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.errors import DataError
+from hushtable.io.formulas import PLAIN_NUMBER
+from hushtable.io.text import EXACT
+
+__all__ = ["INFINITY", "LEADING_ZERO", "check_finite", "parse_numbers", "plain_numbers", "whole"]
+
+INFINITY = r"(?i)^[+-]?inf(inity)?$"
+LEADING_ZERO = r"^[+-]?0\d"
+
+
+def plain_numbers(text: pa.Array) -> pa.Array:
+    """Which (trimmed) texts are plain numbers.
+
+    Examples
+    --------
+    >>> plain_numbers(pa.array(["-1.5e3", "1,000", "5%", ".5"])).to_pylist()
+    [True, False, False, True]
+    """
+    return pc.match_substring_regex(text, PLAIN_NUMBER)
+
+
+def parse_numbers(text: pa.Array, name: str) -> pa.Array:
+    """Read plain numbers: int64 where all are whole, else float64; null stays null.
+
+    Whole numbers stay exact up to 64 bits. Where fractions occur beside whole numbers beyond 2**53, which no float
+    tells apart, it is an error.
+
+    Examples
+    --------
+    >>> parse_numbers(pa.array(["007", "+2", "9007199254740993"]), "n").to_pylist()
+    [7, 2, 9007199254740993]
+    >>> parse_numbers(pa.array(["1", "2.50"]), "n").to_pylist()
+    [1.0, 2.5]
+    """
+    unsigned = pc.replace_substring_regex(text, r"^\+", "")
+    digits = pc.match_substring_regex(unsigned, r"^-?\d+$")
+    integers = pc.if_else(digits, unsigned, pa.scalar(None, pa.string()))
+    exact = _to_int64(integers, name)
+    if pc.all(digits).as_py() is not False:
+        return exact
+    values = pc.cast(unsigned, pa.float64())
+    check_finite(values, name)
+    if pc.any(pc.greater_equal(pc.abs(pc.cast(values.filter(digits), pa.float64())), float(EXACT))).as_py():
+        raise DataError(
+            f"Column {name!r} mixes fractions with whole numbers beyond 2**53, which cannot be kept apart.",
+            code="number-too-large",
+            hint="Set kind: nominal if they are codes rather than quantities.",
+        )
+    return whole(values)
+
+
+def _to_int64(digits: pa.Array, name: str) -> pa.Array:
+    try:
+        return pc.cast(digits, pa.int64())
+    except pa.ArrowInvalid:
+        pass
+    raise too_large(name)
+
+
+def too_large(name: str) -> DataError:
+    """The error for whole numbers beyond 64 bits."""
+    return DataError(
+        f"Column {name!r} has whole numbers beyond 64 bits.",
+        code="number-too-large",
+        hint="Set kind: nominal if they are codes rather than quantities.",
+    )
+
+
+def check_finite(values: pa.Array, name: str) -> None:
+    """Raise if a number is infinite.
+
+    Examples
+    --------
+    >>> check_finite(pa.array([1.0, float("inf")]), "income")
+    Traceback (most recent call last):
+    hushtable.errors.DataError: Column 'income' has infinite numbers (1 distinct). Replace them by ...
+    """
+    infinite = pc.sum(pc.is_inf(values)).as_py() or 0
+    if infinite:
+        raise DataError(
+            f"Column {name!r} has infinite numbers ({infinite} distinct).",
+            code="infinite",
+            hint="Replace them by numbers or leave the cells empty.",
+        )
+
+
+def whole(values: pa.Array) -> pa.Array:
+    """Return finite floats as int64 where all of them are whole and below 2**53, else as float64 without ``-0.0``.
+
+    The type then follows from the values alone: a file, a pandas column with gaps and a polars column agree.
+
+    Examples
+    --------
+    >>> whole(pa.array([1.0, None, -0.0])).to_pylist(), whole(pa.array([1.0, 0.5])).to_pylist()
+    ([1, None, 0], [1.0, 0.5])
+    """
+    missing = pc.is_null(values).to_numpy(zero_copy_only=False)
+    numbers: npt.NDArray[np.float64] = np.where(missing, 0.0, values.to_numpy(zero_copy_only=False)) + 0.0
+    if np.all((numbers == np.floor(numbers)) & (np.abs(numbers) < EXACT)):
+        return pa.array(numbers.astype(np.int64), mask=missing)
+    return pa.array(numbers, mask=missing)

@@ -1,0 +1,148 @@
+"""From distinct values as they were stored to distinct values of a kind."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.errors import DataError
+from hushtable.io.text import is_text, to_labels, type_words
+from hushtable.schema.columns import Kind
+from hushtable.schema.dates import iso_dates, parse_dates, timestamps_to_dates
+from hushtable.schema.describe import describe
+from hushtable.schema.numbers import (
+    INFINITY,
+    LEADING_ZERO,
+    check_finite,
+    parse_numbers,
+    plain_numbers,
+    too_large,
+    whole,
+)
+
+__all__ = ["convert", "infer_kind"]
+
+
+def infer_kind(values: pa.Array) -> tuple[Kind, str]:
+    """Infer a column's kind from its distinct values (null where missing), with the reason.
+
+    Examples
+    --------
+    >>> infer_kind(pa.array(["1", "2.5"]))
+    (<Kind.NUMERIC: 'numeric'>, 'every value is a plain number')
+    >>> infer_kind(pa.array(["01234", "99999"]))
+    (<Kind.NOMINAL: 'nominal'>, 'numbers with leading zeros are codes')
+    """
+    kind = values.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return Kind.NUMERIC, "stored as numbers"
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return Kind.DATE, "stored as dates"
+    if pa.types.is_boolean(kind):
+        return Kind.NOMINAL, "stored as true/false"
+    text = _trimmed(values).drop_null()
+    if not len(text):
+        return Kind.NOMINAL, "no values"
+    plain = plain_numbers(text)
+    # An infinite number makes a column of numbers an error later on, not silently one of labels.
+    numbers = pc.or_(plain, pc.match_substring_regex(text, INFINITY))
+    if pc.all(numbers).as_py() and pc.any(plain).as_py():
+        if pc.any(pc.match_substring_regex(text, LEADING_ZERO)).as_py():
+            return Kind.NOMINAL, "numbers with leading zeros are codes"
+        return Kind.NUMERIC, "every value is a plain number"
+    if iso_dates(text).all():
+        return Kind.DATE, "every value is an ISO date"
+    return Kind.NOMINAL, "text"
+
+
+def convert(values: pa.Array, kind: Kind, name: str) -> pa.Array:
+    """Return distinct values in the type of a kind: int64, float64, date32 or string; null stays null.
+
+    Raises
+    ------
+    DataError
+        If a value cannot be read as that kind.
+
+    Examples
+    --------
+    >>> convert(pa.array([" 5 ", "", None]), Kind.NUMERIC, "age").to_pylist()
+    [5, None, None]
+    """
+    if kind is Kind.NUMERIC:
+        return _numeric(values, name)
+    if kind is Kind.DATE:
+        return _date(values, name)
+    return pc.cast(to_labels(values), pa.string())
+
+
+def _trimmed(values: pa.Array) -> pa.Array:
+    text = pc.utf8_trim_whitespace(pc.cast(values, pa.string()))
+    return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+
+
+def _numeric(values: pa.Array, name: str) -> pa.Array:
+    kind = values.type
+    if pa.types.is_integer(kind):
+        if kind == pa.uint64() and pc.any(pc.greater(values, pa.scalar(2**63 - 1, pa.uint64()))).as_py():
+            raise too_large(name)
+        return pc.cast(values, pa.int64())
+    if pa.types.is_floating(kind):
+        check_finite(values if kind != pa.float16() else pc.cast(values, pa.float32()), name)
+        # A float32 means its own shortest decimal: 0.1, not 0.10000000149011612.
+        exact = values if kind == pa.float64() else pc.cast(to_labels(values), pa.float64())
+        return whole(exact)
+    if pa.types.is_decimal(kind):
+        return parse_numbers(to_labels(values), name)
+    if pa.types.is_null(kind):
+        return pc.cast(values, pa.int64())
+    if not is_text(kind):
+        raise _wrong_type(values, Kind.NUMERIC, name, "Set kind: nominal.")
+    text = _trimmed(values)
+    plain = pc.fill_null(plain_numbers(text), True)
+    if not pc.all(plain).as_py():
+        infinite = pc.fill_null(pc.match_substring_regex(text, INFINITY), False)
+        if pc.all(pc.or_(plain, infinite)).as_py():
+            check_finite(pc.cast(text.filter(infinite), pa.float64()), name)
+        raise _unreadable(text, text.filter(pc.invert(plain)), Kind.NUMERIC, name)
+    return parse_numbers(text, name)
+
+
+def _date(values: pa.Array, name: str) -> pa.Array:
+    kind = values.type
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return timestamps_to_dates(values)
+    if pa.types.is_null(kind):
+        return pc.cast(values, pa.date32())
+    if not is_text(kind):
+        raise _wrong_type(values, Kind.DATE, name, "Store dates as text like 1999-12-31, or set kind: numeric.")
+    text = _trimmed(values)
+    good = pa.array(iso_dates(text))
+    if not pc.all(good).as_py():
+        raise _unreadable(text, text.filter(pc.invert(good)), Kind.DATE, name)
+    return parse_dates(text)
+
+
+def _wrong_type(values: pa.Array, kind: Kind, name: str, hint: str) -> DataError:
+    return DataError(
+        f"Column {name!r} cannot be read as {kind}: it is stored as {type_words(values.type)}.",
+        code=f"not-{kind}",
+        hint=hint,
+    )
+
+
+def _unreadable(text: pa.Array, bad: pa.Array, kind: Kind, name: str) -> DataError:
+    total = len(text) - text.null_count
+    what = "a plain number" if kind is Kind.NUMERIC else "a date like 1999-12-31"
+    many = "plain numbers" if kind is Kind.NUMERIC else "dates like 1999-12-31"
+    verb = f"is not {what}" if len(bad) == 1 else f"are not {many}"
+    remedy = (
+        "Write numbers with digits and a decimal point only"
+        if kind is Kind.NUMERIC
+        else "Write dates as YYYY-MM-DD (day and month in another order cannot be told apart)"
+    )
+    return DataError(
+        f"Column {name!r} cannot be read as {kind}: {len(bad):,} of {total:,} distinct values {verb} "
+        f"({describe(bad)}).",
+        code=f"not-{kind}",
+        hint=f"{remedy}, list markers such as NA under missing_values, or set kind: nominal.",
+    )

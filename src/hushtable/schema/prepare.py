@@ -1,0 +1,238 @@
+"""A column as the rest of hushtable wants it: a kind, and distinct typed values with one code per row.
+
+Rules, stated once:
+
+* Null, NaN and ``''`` are missing. Other tokens (``?``, ``NA``, ``-999``) are values unless they are listed as
+  ``missing_values``; surrounding blanks do not matter when a token is compared, and a listed number also matches other
+  spellings of the same number.
+* Surrounding blanks belong to nominal and ordinal values; they are ignored when numbers and dates are read, where a
+  blank cell is missing.
+* Where the kind is left out: number columns are numeric, dates and timestamps are dates, truth values are nominal.
+  Text is numeric where every value is a plain number and none has a leading zero (``01234`` is a code), a date where
+  every value is an ISO date, else nominal. With an ``order`` the column is ordinal.
+* Numbers are int64 where all of them are whole (exact to 64 bits), else float64. Dates are calendar dates in their own
+  time zone; the time of day is dropped.
+* Values are parsed once per distinct value, never per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import IntArray
+from hushtable.errors import DataError, PolicyError
+from hushtable.io.dictionaries import encode, from_codes, to_codes
+from hushtable.io.text import is_text, to_labels, type_words
+from hushtable.schema.columns import Kind
+from hushtable.schema.parse import convert, infer_kind
+
+__all__ = ["Prepared", "prepare"]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One column, ready to be coded.
+
+    Attributes
+    ----------
+    name : str
+    kind : Kind
+    data : pyarrow.DictionaryArray
+        One entry per row; a missing value is a null index. The dictionary holds exactly the values that occur, each
+        once: int64 or float64 in numeric order, date32 in calendar order, strings in sorted UTF-8, or (ordinal) in
+        the declared order. It never holds null.
+    reason : str
+        Why the column has this kind.
+
+    Examples
+    --------
+    >>> p = prepare(pa.chunked_array([["3", "?", "10", "3"]]), name="age", kind=None, missing_values=("?",))
+    >>> p.kind.value, p.values.to_pylist(), p.codes().tolist(), p.missing
+    ('numeric', [3, 10], [0, -1, 1, 0], 1)
+    """
+
+    name: str
+    kind: Kind
+    data: pa.DictionaryArray
+    reason: str
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    @property
+    def values(self) -> pa.Array:
+        """The distinct values, in code order."""
+        return self.data.dictionary
+
+    @property
+    def missing(self) -> int:
+        """How many rows have no value."""
+        return int(self.data.null_count)
+
+    def codes(self) -> IntArray:
+        """Return each row's place in ``values``, -1 where missing."""
+        return to_codes(self.data)
+
+    def counts(self) -> IntArray:
+        """Return how often each of ``values`` occurs."""
+        return np.bincount(self.codes() + 1, minlength=len(self.values) + 1)[1:].astype(np.int64)
+
+
+def prepare(
+    column: pa.ChunkedArray | pa.Array,
+    *,
+    name: str,
+    kind: Kind | None = None,
+    missing_values: Sequence[str] = (),
+    order: Sequence[str] = (),
+) -> Prepared:
+    """Give a column its kind and its typed distinct values.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray or pyarrow.Array
+    name : str
+        For error messages.
+    kind : Kind, optional
+        Inferred where left out; see the rules at the top of this module.
+    missing_values : sequence of str
+        Tokens that stand for a missing value, besides null, NaN and ``''``.
+    order : sequence of str
+        The values of an ordinal column from low to high. Required for it, refused for others.
+
+    Raises
+    ------
+    DataError
+        If values cannot be read as the kind. The message counts them by kind and shows none.
+    PolicyError
+        If ``kind`` and ``order`` contradict each other.
+
+    Examples
+    --------
+    >>> prepare(pa.array(["1,000", "12"]), name="income", kind=Kind.NUMERIC)
+    Traceback (most recent call last):
+    hushtable.errors.DataError: Column 'income' cannot be read as numeric: 1 of 2 distinct values is not a plain
+    number (1 number with thousands separators). Write numbers with digits and a decimal point only, ...
+    >>> prepare(pa.array(["low", "high"]), name="risk", order=["low", "high"]).values.to_pylist()
+    ['low', 'high']
+    """
+    kind = _check_order(name, kind, order)
+    check_type(name, column.type)
+    raw = encode(column)
+    values = _without_missing(raw.dictionary, missing_values)
+    if kind is None:
+        kind, reason = infer_kind(values)
+    else:
+        reason = "declared with its order" if kind is Kind.ORDINAL else "declared"
+    typed = convert(values, kind, name)
+    typed = _without_missing(typed, missing_values)
+    place = _places(typed, order, name) if kind is Kind.ORDINAL else _sorted_places(typed)
+    codes, dictionary = place
+    data = from_codes(np.append(codes, -1)[to_codes(raw)], dictionary)
+    return Prepared(name, kind, data, reason)
+
+
+def _check_order(name: str, kind: Kind | None, order: Sequence[str]) -> Kind | None:
+    if not order:
+        if kind is Kind.ORDINAL:
+            raise PolicyError(
+                f"Column {name!r} is ordinal but its order is not given.",
+                code="no-order",
+                hint="List its values from low to high under 'order', or set kind: nominal.",
+            )
+        return kind
+    if kind not in (None, Kind.ORDINAL):
+        raise PolicyError(
+            f"Column {name!r} is {kind} but has an order.",
+            code="order",
+            hint="Set kind: ordinal, or remove 'order'.",
+        )
+    if len(set(order)) < len(order):
+        raise PolicyError(
+            f"The order of column {name!r} lists a value more than once.", code="order", hint="List each value once."
+        )
+    return Kind.ORDINAL
+
+
+def check_type(name: str, type_: pa.DataType) -> None:
+    """Raise if a column's storage type can be of no kind: nested values, bytes, times of day, durations.
+
+    Examples
+    --------
+    >>> check_type("visits", pa.list_(pa.int8()))
+    Traceback (most recent call last):
+    hushtable.errors.DataError: Column 'visits' holds values of type list or struct, which cannot be used. Convert ...
+    """
+    value_type = type_.value_type if pa.types.is_dictionary(type_) else type_
+    usable = (
+        is_text(value_type)
+        or pa.types.is_integer(value_type)
+        or pa.types.is_floating(value_type)
+        or pa.types.is_decimal(value_type)
+        or pa.types.is_boolean(value_type)
+        or pa.types.is_date(value_type)
+        or pa.types.is_timestamp(value_type)
+        or pa.types.is_null(value_type)
+    )
+    if not usable:
+        raise DataError(
+            f"Column {name!r} holds values of type {type_words(type_)}, which cannot be used.",
+            code="unsupported-type",
+            hint="Convert it to numbers, dates or text, or leave it out of the table.",
+        )
+
+
+def _without_missing(values: pa.Array, tokens: Sequence[str]) -> pa.Array:
+    """Put null where a distinct value means missing."""
+    labels = to_labels(values)
+    listed = list(dict.fromkeys([*tokens, *(t.strip() for t in tokens), *_canonical(tokens, values.type)]))
+    trimmed = pc.utf8_trim_whitespace(labels)
+    gone = pc.or_(pc.equal(labels, ""), pc.is_in(trimmed, pa.array(listed, pa.string())))
+    gone = pc.or_kleene(pc.is_null(labels), gone)
+    return pc.if_else(pc.fill_null(gone, True), pa.scalar(None, values.type), values)
+
+
+def _canonical(tokens: Sequence[str], type_: pa.DataType) -> list[str]:
+    """How listed numbers look once they are numbers, so that ``-999.0`` also finds -999."""
+    if not (pa.types.is_integer(type_) or pa.types.is_floating(type_)):
+        return []
+    numbers = []
+    for token in tokens:
+        try:
+            numbers.append(float(token))
+        except ValueError:
+            continue
+    return [label for label in to_labels(pa.array(numbers, pa.float64())).to_pylist() if label is not None]
+
+
+def _sorted_places(typed: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
+    """For each typed value its rank among the distinct ones (-1 for null), and these in order."""
+    coded = typed.dictionary_encode()
+    order = pc.sort_indices(coded.dictionary).to_numpy()
+    rank = np.empty(len(order) + 1, dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    rank[-1] = -1
+    return rank[to_codes(coded)], coded.dictionary.take(pa.array(order))
+
+
+def _places(labels: pa.Array, order: Sequence[str], name: str) -> tuple[npt.NDArray[np.int64], pa.Array]:
+    declared = pa.array(order, pa.string())
+    found = pc.index_in(labels, declared)
+    outside = int(pc.sum(pc.and_(pc.is_null(found), pc.is_valid(labels))).as_py() or 0)
+    if outside:
+        raise DataError(
+            f"Column {name!r} has {outside:,} distinct values that its order does not list.",
+            code="not-in-order",
+            hint="Add them to 'order', or list them as missing_values. Blanks and capitals count.",
+        )
+    places = pc.fill_null(pc.cast(found, pa.int64()), -1).to_numpy(zero_copy_only=False)
+    used = np.unique(places[places >= 0])
+    rank = np.full(len(declared) + 1, -1, dtype=np.int64)
+    rank[used] = np.arange(len(used))
+    return rank[places], declared.take(pa.array(used))

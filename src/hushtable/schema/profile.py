@@ -1,0 +1,248 @@
+"""What a table looks like before a policy is written: counts, likely roles with reasons, and how many are unique.
+
+A profile holds column names, counts and missing-value tokens, and no other cell of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import IntArray
+from hushtable.errors import DataError
+from hushtable.schema.columns import Kind, Role
+from hushtable.schema.infer import Facts, suggest_role
+from hushtable.schema.prepare import Prepared, prepare
+from hushtable.schema.subsets import count_duplicates, unique_shares
+from hushtable.schema.tokens import Token, find_tokens
+
+__all__ = ["ColumnProfile", "Profile", "SubsetProfile", "profile", "suggest_missing"]
+
+_SAMPLE = 250_000
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """What is known about one column.
+
+    Attributes
+    ----------
+    name : str
+    kind : Kind or None
+        None where the column cannot be used as it is; ``problem`` says why.
+    kind_reason : str
+    distinct, unique, missing : int
+        Distinct values, values that occur once, and rows without a value.
+    unique_share : float
+        Share of all rows whose value occurs once.
+    role : Role
+        The likely role.
+    role_reason : str
+    tokens : tuple of Token
+        Texts that may stand for a missing value but were not listed as such.
+    problem : str
+    """
+
+    name: str
+    kind: Kind | None
+    kind_reason: str
+    distinct: int
+    unique: int
+    missing: int
+    unique_share: float
+    role: Role
+    role_reason: str
+    tokens: tuple[Token, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class SubsetProfile:
+    """The share of records that are unique on some columns."""
+
+    columns: tuple[str, ...]
+    unique_share: float
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What is known about a table.
+
+    Attributes
+    ----------
+    rows : int
+    duplicates : int
+        Rows that repeat an earlier row on all usable columns.
+    columns : tuple of ColumnProfile
+    subsets : tuple of SubsetProfile
+        For subsets of one to three likely quasi-identifiers, the most revealing first within each size.
+    subset_rows : int
+        How many rows the subsets were counted on. Fewer than ``rows`` means evenly spaced rows of a large table,
+        among which more records look unique than in the whole.
+    all_subsets : bool
+        Whether every subset of up to three was counted, rather than the most revealing ones.
+    """
+
+    rows: int
+    duplicates: int
+    columns: tuple[ColumnProfile, ...]
+    subsets: tuple[SubsetProfile, ...]
+    subset_rows: int
+    all_subsets: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """The profile as JSON-ready data."""
+        found = asdict(self)
+        found["columns"] = [{**c, "tokens": list(c["tokens"])} for c in found["columns"]]
+        found["subsets"] = [{**s, "columns": list(s["columns"])} for s in found["subsets"]]
+        return found
+
+    def named(self, role: Role) -> tuple[str, ...]:
+        """Return the columns that are likely to have this role."""
+        return tuple(c.name for c in self.columns if c.role is role)
+
+
+def profile(
+    table: pa.Table,
+    missing_values: Sequence[str] = (),
+    *,
+    max_subsets: int = 300,
+    sample_rows: int = _SAMPLE,
+) -> Profile:
+    """Profile a table.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    missing_values : sequence of str
+        Tokens already known to stand for missing values.
+    max_subsets : int
+        How many subsets of columns to count at most (single columns are always counted).
+    sample_rows : int
+        Above this many rows the subsets are counted on evenly spaced rows; the profile says so.
+
+    Returns
+    -------
+    Profile
+
+    Examples
+    --------
+    >>> p = profile(pa.table({"age": ["31", "?", "31"], "disease": ["flu", "flu", "cough"]}))
+    >>> p.columns[0].kind.value, p.columns[0].kind_reason
+    ('numeric', "every value is a plain number, once '?' counts as missing")
+    >>> suggest_missing(p)
+    ('?',)
+    >>> [(c.name, c.role.value) for c in p.columns]
+    [('age', 'quasi'), ('disease', 'sensitive')]
+    """
+    columns: list[ColumnProfile] = []
+    codes: dict[str, IntArray] = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        found, ready = _column(name, column, tuple(missing_values), table.num_rows)
+        columns.append(found)
+        if ready is not None:
+            codes[name] = ready.codes() + 1
+    quasi = [c.name for c in columns if c.role is Role.QUASI and c.name in codes]
+    duplicates = count_duplicates(list(codes.values())) if codes else 0
+    step = np.arange(min(table.num_rows, sample_rows)) * table.num_rows // max(min(table.num_rows, sample_rows), 1)
+    sample = [codes[name] if len(step) == table.num_rows else codes[name][step] for name in quasi]
+    shares = unique_shares(sample, limit=max_subsets)
+    subsets = [SubsetProfile(tuple(quasi[i] for i in subset), share) for subset, share in shares]
+    subsets.sort(key=lambda s: (len(s.columns), -s.unique_share))
+    n = len(quasi)
+    every = n + n * (n - 1) // 2 + n * (n - 1) * (n - 2) // 6
+    return Profile(table.num_rows, duplicates, tuple(columns), tuple(subsets), len(step), len(subsets) == every)
+
+
+def _column(
+    name: str, column: pa.ChunkedArray, missing_values: tuple[str, ...], rows: int
+) -> tuple[ColumnProfile, Prepared | None]:
+    problem = ""
+    try:
+        ready = prepare(column, name=name, missing_values=missing_values)
+    except DataError as error:
+        problem = str(error)
+        try:
+            ready = prepare(column, name=name, kind=Kind.NOMINAL, missing_values=missing_values)
+        except DataError:
+            unusable = ColumnProfile(name, None, "", 0, 0, 0, 0.0, Role.IDENTIFIER, "it cannot be used as it is")
+            return _with_problem(unusable, problem), None
+    tokens = find_tokens(ready)
+    kind, reason = ready.kind, ready.reason
+    if kind is Kind.NOMINAL and tokens and not problem:
+        kind, reason = _kind_without(column, name, missing_values, tokens, (kind, reason))
+    counts = ready.counts()
+    unique = int((counts == 1).sum())
+    facts = Facts(
+        name=name,
+        kind=kind,
+        rows=rows,
+        distinct=len(counts),
+        unique=unique,
+        missing=ready.missing,
+        fractions=pa.types.is_floating(ready.values.type),
+        length=_length(ready.values),
+    )
+    role, why = suggest_role(facts)
+    found = ColumnProfile(
+        name, kind, reason, len(counts), unique, ready.missing, unique / rows if rows else 0.0, role, why, tokens
+    )
+    return (_with_problem(found, problem) if problem else found), ready
+
+
+def _with_problem(found: ColumnProfile, problem: str) -> ColumnProfile:
+    values = {f: getattr(found, f) for f in found.__dataclass_fields__}
+    return ColumnProfile(**{**values, "kind": None, "kind_reason": "", "problem": problem})
+
+
+def _kind_without(
+    column: pa.ChunkedArray,
+    name: str,
+    missing_values: tuple[str, ...],
+    tokens: tuple[Token, ...],
+    otherwise: tuple[Kind, str],
+) -> tuple[Kind, str]:
+    """The kind that the column would have if its suspicious tokens were listed as missing."""
+    words = tuple(t.text for t in tokens)
+    try:
+        again = prepare(column, name=name, missing_values=(*missing_values, *words))
+    except DataError:
+        return otherwise
+    if again.kind is Kind.NOMINAL:
+        return otherwise
+    listed = " and ".join(repr(w) for w in words)
+    return again.kind, f"{again.reason}, once {listed} {'counts' if len(words) == 1 else 'count'} as missing"
+
+
+def _length(values: pa.Array) -> float:
+    if not pa.types.is_string(values.type) or not len(values):
+        return 0.0
+    return float(pc.mean(pc.utf8_length(values)).as_py())
+
+
+_CERTAIN = {"?", "n/a", "#n/a", "<na>", "nan", "null", "#null!", "(null)", "#value!"}
+
+
+def suggest_missing(found: Profile) -> tuple[str, ...]:
+    """Return the tokens that most likely stand for missing values, for a starter policy.
+
+    Those are the ones that mean nothing else (``?``, ``N/A``, ``null``) and those that alone keep a column from being
+    numeric or a date. ``NA``, ``-`` or ``unknown`` in a column of text may be values; they stay in the profile only.
+
+    Examples
+    --------
+    >>> suggest_missing(profile(pa.table({"country": ["NA", "DE"], "age": ["31", "-"]})))
+    ('-',)
+    """
+    listed = set()
+    for column in found.columns:
+        decisive = column.kind in (Kind.NUMERIC, Kind.DATE)
+        for token in column.tokens:
+            if token.text.lower() in _CERTAIN or (decisive and not token.number):
+                listed.add(token.text)
+    return tuple(sorted(listed))

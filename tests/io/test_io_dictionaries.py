@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hushtable.io.dictionaries import compact, decode, encode, from_codes, to_codes
+
+cells = st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", "é", ""])), max_size=12)
+
+
+@given(st.lists(cells, max_size=4))
+def test_encode_keeps_values_and_holds_each_once(chunks: list[list[str | None]]) -> None:
+    plain = [v for chunk in chunks for v in chunk]
+    for column in (
+        pa.chunked_array([pa.array(c, pa.string()) for c in chunks], pa.string()),
+        pa.chunked_array(
+            [pa.array(c, pa.string()).dictionary_encode() for c in chunks], pa.dictionary(pa.int32(), pa.string())
+        ),
+    ):
+        coded = encode(column)
+        assert coded.to_pylist() == plain
+        assert sorted(coded.dictionary.to_pylist()) == sorted({v for v in plain if v is not None})
+
+
+def test_encode_repairs_dictionaries_with_nulls_and_repeats() -> None:
+    odd = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), pa.array(["x", None, "x", "y"]))
+    coded = encode(odd)
+    assert coded.to_pylist() == ["x", None, "x", "y"]
+    assert coded.dictionary.to_pylist() == ["x", "y"]
+    assert to_codes(coded).tolist() == [0, -1, 0, 1]
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.large_string()])
+def test_encode_takes_every_text_type(kind: pa.DataType) -> None:
+    assert encode(pa.array(["x", None, "x"], kind)).to_pylist() == ["x", None, "x"]
+
+
+@pytest.mark.parametrize(("size", "bits"), [(128, 8), (129, 16), (32768, 16), (32769, 32)])
+def test_codes_use_the_smallest_type(size: int, bits: int) -> None:
+    coded = from_codes(np.arange(size), pa.array(np.arange(size)))
+    assert coded.indices.type.bit_width == bits
+    assert coded[-1].as_py() == size - 1
+
+
+def test_compact_forgets_values_of_removed_rows_and_metadata() -> None:
+    whole = pa.table({"a": pa.array(["keep", "CANARY"]).dictionary_encode(), "n": [1, 2]})
+    rest = compact(whole.replace_schema_metadata({"k": "CANARY"}).slice(0, 1))
+    assert rest.to_pydict() == {"a": ["keep"], "n": [1]}
+    assert rest["a"].chunk(0).dictionary.to_pylist() == ["keep"]
+    assert rest.schema.metadata is None
+
+
+def test_decode_gives_plain_values() -> None:
+    column = pa.chunked_array([pa.array(["x", None]).dictionary_encode()])
+    assert decode(column).type == pa.string()
+    assert decode(column).to_pylist() == ["x", None]

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hushtable.io.formulas import escape_formulas, unescape_formulas
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+cmd", "'+cmd"),
+        ("-cmd", "'-cmd"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\tx", "'\tx"),
+        ("\rx", "'\rx"),
+        ("-5", "-5"),
+        ("+5.5e-3", "+5.5e-3"),
+        ("-5 + 3", "'-5 + 3"),
+        ("-.5", "-.5"),
+        ("-", "'-"),
+        ("'=1", "''=1"),
+        ("'ok", "'ok"),
+        ("a=b", "a=b"),
+        ("", ""),
+    ],
+)
+def test_what_a_spreadsheet_would_run_is_written_as_text(cell: str, written: str) -> None:
+    assert escape_formulas(pa.array([cell])).to_pylist() == [written]
+    assert unescape_formulas(pa.array([written])).to_pylist() == [cell]
+
+
+@given(st.lists(st.one_of(st.none(), st.text("='+-@\t\r1.eé", max_size=6)), max_size=20))
+def test_unescaping_undoes_escaping_exactly(cells: list[str | None]) -> None:
+    array = pa.array(cells, pa.string())
+    escaped = escape_formulas(array)
+    assert unescape_formulas(escaped).to_pylist() == cells
+    for cell in escaped.to_pylist():
+        if cell and cell[0] in "=+-@\t\r":
+            float(cell)  # only plain numbers may begin so

@@ -16,7 +16,7 @@ from hushtable.release.release import Release
 from hushtable.release.verify import Verification
 from hushtable.schema.columns import Role
 
-__all__ = ["anonymize", "run_plan", "verify"]
+__all__ = ["anonymize", "release_of", "run_plan", "verify"]
 
 
 def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) -> Release:
@@ -57,7 +57,11 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
 
 def run_plan(data: Any, plan: Plan, progress: Progress | None = None) -> Release:
     """Run a resolved plan on this machine."""
-    outcome = local.run(to_arrow(data), plan, progress)
+    return release_of(local.run(to_arrow(data), plan, progress), plan, data)
+
+
+def release_of(outcome: local.Outcome, plan: Plan, source: Any) -> Release:
+    """Wrap what an engine produced for its user."""
     return Release(
         table=outcome.published,
         policy=plan.document,
@@ -65,11 +69,9 @@ def run_plan(data: Any, plan: Plan, progress: Progress | None = None) -> Release
         problem=outcome.problem,
         recoded=outcome.recoded,
         partition=outcome.partition,
-        source=data,
+        source=source,
         source_rows=outcome.rows,
-        verifier=lambda release: local.judge(
-            outcome.problem, plan, release.recoded, release.table, release.source_rows
-        ),
+        verifier=lambda r: local.judge(outcome.problem, plan, r.recoded, r.table, r.source_rows),
     )
 
 

@@ -19,7 +19,7 @@ from hushtable.release.settle import settle
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.table.encode import encode
 
-__all__ = ["Outcome", "check_feasible", "judge", "problem_of", "run"]
+__all__ = ["Outcome", "check_feasible", "finish", "judge", "problem_of", "run"]
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,12 @@ def run(table: pa.Table, plan: Plan, progress: Progress | None = None) -> Outcom
     recoded = settle(problem, partition)
     if recoded is None:
         raise plan.algorithm.not_found(problem)
+    return finish(table, plan, problem, partition, recoded)
+
+
+def finish(table: pa.Table, plan: Plan, problem: Problem, partition: Partition, recoded: Recoded) -> Outcome:
+    """Publish a recoded table in an order that tells nothing, and verify it: the only way to an ``Outcome``."""
+    report = problem.progress
     kept = np.flatnonzero(recoded.labels[: problem.table.n_sample] >= 0)
     if not len(kept):
         raise NotFound(

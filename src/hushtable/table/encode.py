@@ -20,7 +20,7 @@ from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, 
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["PERSON_UNITS", "Extra", "check_columns", "encode", "sensitive_column"]
+__all__ = ["PERSON_UNITS", "Extra", "check_columns", "encode", "encode_rest", "sensitive_column"]
 
 PERSON_UNITS = 232_792_560
 """lcm(1, ..., 22): the share of each of a person's rows is exact for up to 22 rows, rounded down beyond."""
@@ -82,6 +82,14 @@ def encode(table: pa.Table, plan: TablePlan, extra: Extra | None = None) -> Enco
             code="no-quasi",
             hint="Give at least one column the role 'quasi'.",
         )
+    return encode_rest(table, plan, quasi, extra)
+
+
+def encode_rest(
+    table: pa.Table, plan: TablePlan, quasi: tuple[QuasiColumn, ...], extra: Extra | None = None
+) -> EncodedTable:
+    """Encode everything but the quasi-identifiers, which are given."""
+    extra = extra or Extra()
     n_population = extra.population.num_rows if extra.population is not None else 0
     n_background = extra.background.num_rows if extra.background is not None else 0
     n = table.num_rows

@@ -1,0 +1,94 @@
+"""delta-disclosure privacy.
+
+Symbol: delta. For every sensitive value of the table, with share p there and q in the class, |ln(q / p)| < delta,
+strictly. A value of the table that is absent from a class is at an infinite distance, so every class holds every
+value: a strong model, best on columns with few values.
+
+Both inequalities are linear in q, so merging two satisfied classes keeps them satisfied; adding or removing single
+records may not. The whole table as one class is at 0.
+
+References
+----------
+J. Brickell, V. Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized data publishing",
+2008.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray
+from hushtable.errors import Infeasible
+from hushtable.models.base import Monotone, Sense, SensitiveModel
+from hushtable.models.earth_mover import entry_shares
+from hushtable.params import Positive
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["DeltaDisclosure"]
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure(SensitiveModel):
+    """Every value's share in a class is within a factor exp(delta) of its share in the table.
+
+    Score: the greatest |ln(q / p)|. Satisfied when score < delta.
+
+    Parameters
+    ----------
+    delta : float
+        What the logarithm of the ratio must stay below.
+    on : str or list of str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> from hushtable.table.reference import Attribute
+    >>> groups = GroupStats.of(sizes=[4, 4], disease=[[2, 2], [0, 4]])
+    >>> table = Reference.of(8, Attribute.of("disease", ["HIV", "flu"], [2, 6]))
+    >>> DeltaDisclosure(delta=0.7, on="disease").score(groups, table).round(3).tolist()
+    [0.693, inf]
+    """
+
+    delta: Annotated[float, Positive(), "what |ln(share in the class / share in the table)| must stay below"]
+
+    name: ClassVar[str] = "delta-disclosure"
+    monotone: ClassVar[Monotone] = Monotone.MERGE
+    sense: ClassVar[Sense] = "<"
+
+    @property
+    def bound(self) -> float:
+        """Return delta."""
+        return self.delta
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Greatest |ln(q / p)| over the table's values; infinite where one is absent or foreign."""
+        histogram, share = self.histogram(groups), self.attribute(table).distribution()
+        theirs = share[histogram.values]
+        known = theirs > 0
+        gap = np.full(len(theirs), np.inf)
+        gap[known] = np.abs(np.log(entry_shares(histogram)[known] / theirs[known]))
+        complete = histogram.lengths >= np.count_nonzero(share)
+        return np.where(complete, histogram.max(gap, empty=np.inf), np.inf)
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Tell the values that the group lacks, and those that bring a complete group closer.
+
+        The score alone does not show the way: it stays infinite until the last missing value has come.
+        """
+        attribute, histogram = self.attribute(table), self.histogram(groups)
+        lacks = np.broadcast_to(attribute.units > 0, (len(histogram), attribute.n_values)).copy()
+        lacks[histogram.groups, histogram.values] = False
+        return lacks | super().contributes(groups, table)
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The table is empty (or delta is below the tolerance of comparisons)."""
+        if self.attribute(table).n_present():
+            return super().infeasible(whole, table)
+        return Infeasible(
+            f"delta={self.delta:g} but column {self.attribute(table).name!r} has no values at all.",
+            hint="Add records.",
+        )

@@ -1,0 +1,115 @@
+"""Per-value confidence bounds: template-based privacy.
+
+Symbol: bounds. For every sensitive value v that the policy names, the share of v in any class is at most
+bounds[v]; other values are free. A common illness may be guessed with more confidence than a rare one, which a
+single bound for all values cannot say.
+
+A bound is linear in the shares, so merging two satisfied classes keeps them satisfied; adding or removing single
+records may not. It can be reached exactly when each value's share in the whole table is within its bound.
+
+References
+----------
+K. Wang, B. C. M. Fung, P. S. Yu, "Template-based privacy preservation in classification problems", 2005; Sun et
+al. 2011, section 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import FloatArray
+from hushtable.errors import Infeasible, ParameterError, PolicyError
+from hushtable.models.base import Monotone, Sense, SensitiveModel
+from hushtable.models.earth_mover import entry_shares
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["ValueBounds"]
+
+
+@dataclass(frozen=True)
+class ValueBounds(SensitiveModel):
+    """In no class is a named value more frequent than its own bound.
+
+    Score: the greatest (share - bound) over the named values. Satisfied when score <= 0.
+
+    Parameters
+    ----------
+    bounds : mapping of str to float
+        Value -> its greatest share in a class, from 0 to 1.
+    on : str, optional
+        The sensitive column. The values must be its own.
+
+    Examples
+    --------
+    >>> from hushtable.table.reference import Attribute
+    >>> groups = GroupStats.of(sizes=[4, 4], disease=[[1, 3], [2, 2]])
+    >>> table = Reference.of(8, Attribute.of("disease", ["HIV", "flu"], [3, 5]))
+    >>> ValueBounds(bounds={"HIV": 0.4}, on="disease").satisfied(groups, table).tolist()
+    [True, False]
+    """
+
+    bounds: Annotated[Mapping[str, float], "value -> its greatest share in a class"]
+
+    name: ClassVar[str] = "value-bounds"
+    monotone: ClassVar[Monotone] = Monotone.MERGE
+    sense: ClassVar[Sense] = "<="
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.bounds or not all(0 <= share <= 1 for share in self.bounds.values()):
+            raise ParameterError(
+                "The 'bounds' parameter of ValueBounds must map at least one value to a share in [0, 1]. "
+                f"Got {dict(self.bounds)!r} instead."
+            )
+
+    @property
+    def bound(self) -> float:
+        """Return 0: no value may exceed its bound."""
+        return 0.0
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Greatest excess of a named value's share over its bound; negative where all keep to it."""
+        histogram, allowed = self.histogram(groups), self._allowed(table)
+        # a value that the group lacks is at -bound, and none of these is above minus the least bound
+        excess = np.maximum(entry_shares(histogram) - allowed[histogram.values], -min(self.bounds.values()))
+        return histogram.max(excess, empty=np.inf)
+
+    def feasible(self, table: Reference) -> Infeasible | None:
+        """Refuse names that are not values of the column; else the whole table's shares decide."""
+        self._allowed(table)
+        return super().feasible(table)
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """Some value is more frequent in the whole table than its bound."""
+        attribute = self.attribute(table)
+        if not attribute.n_present():
+            return Infeasible(f"Column {attribute.name!r} has no values at all.", hint="Add records.")
+        share = attribute.distribution()
+        code = int(np.argmax(share - self._allowed(table)))
+        label = attribute.labels[code]
+        return Infeasible(
+            f"At most {self.bounds[label]:g} of a class may have {label!r}, but {share[code]:.6g} of the whole "
+            f"table do in {attribute.name!r}.",
+            hint=f"Raise the bound of {label!r} to {share[code]:.6g} or more.",
+        )
+
+    def _allowed(self, table: Reference) -> FloatArray:
+        """Code -> its bound; infinite where the policy sets none."""
+        attribute = self.attribute(table)
+        if len(self.key) > 1:
+            raise PolicyError(
+                f"value-bounds is set on {attribute.name!r} taken jointly, whose values have no names.",
+                code="joint-column",
+                hint="Set it on one column.",
+            )
+        allowed = np.full(attribute.n_values, np.inf)
+        known = {label: code for code, label in enumerate(attribute.labels) if label in self.bounds}
+        for label, share in self.bounds.items():
+            code = known[label] if label in known else attribute.code_of(label)  # code_of raises, with a hint
+            allowed[code] = share
+        return allowed

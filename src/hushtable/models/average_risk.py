@@ -1,0 +1,118 @@
+"""Average and maximum re-identification risk.
+
+An adversary who links somebody to a class of n people picks the right record with probability 1 / n. The average
+of this risk over all people of the release is (number of classes) / (number of people); its maximum is 1 / (size
+of the smallest class). Each may be bounded, at least one must.
+
+The average depends on all classes together, so this is a table-level model. Adding records to classes and
+merging classes can only lower both risks; removing records may raise both. Bounds are compared as they are: 1/11
+= 0.0909 is not at most 0.09.
+
+References
+----------
+K. El Emam, "Guide to the de-identification of personal health information", 2013 (its average and maximum risk).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import FloatArray
+from hushtable.errors import Infeasible, ParameterError
+from hushtable.models.base import TOLERANCE, Monotone, PrivacyModel, Sense
+from hushtable.params import Between
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["AverageRisk"]
+
+
+@dataclass(frozen=True)
+class AverageRisk(PrivacyModel):
+    """The re-identification risk is bounded, on average over the people, for the worst of them, or both.
+
+    Score of a class: its risk as a multiple of what is allowed. For the maximum that is (1 / size) / maximum.
+    For the average it is the table's average / ``average`` for all classes while the table keeps to it; where it
+    does not, (1 / size) / ``average``, so that the classes to blame stand out, the smallest most. The score is
+    the greater of the two. Satisfied when score <= 1; a table is when all its classes are.
+
+    Parameters
+    ----------
+    average : float, optional
+        Greatest average risk.
+    maximum : float, optional
+        Greatest risk of anybody.
+
+    Examples
+    --------
+    >>> groups = GroupStats.of(sizes=[2, 6])
+    >>> AverageRisk(average=0.25).satisfied(groups, Reference.of(8)).tolist()
+    [True, True]
+    >>> AverageRisk(average=0.2).satisfied(groups, Reference.of(8)).tolist()
+    [False, True]
+    >>> AverageRisk(average=0.25, maximum=0.2).table_satisfied(groups, Reference.of(8)).tolist()
+    [False]
+    """
+
+    average: Annotated[
+        float | None, Between(0, 1, closed="right"), "greatest number of classes per person: the average risk"
+    ] = None
+    maximum: Annotated[
+        float | None, Between(0, 1, closed="right"), "greatest 1 / (people in a class): the highest risk"
+    ] = None
+
+    name: ClassVar[str] = "average-risk"
+    monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
+    sense: ClassVar[Sense] = "<="
+    table_level: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.average is None and self.maximum is None:
+            raise ParameterError("AverageRisk needs the parameter 'average' or 'maximum', or both.")
+
+    @property
+    def bound(self) -> float:
+        """Return 1: the multiple of the allowed risk that may be reached."""
+        return 1.0
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Each group's risk as a multiple of the allowed one; groups without people are at infinity."""
+        sizes = groups.sizes
+        risk = np.divide(1.0, sizes, out=np.full(len(groups), np.inf), where=sizes > 0)
+        score = np.where(sizes > 0, 0.0, np.inf)
+        if self.average is not None:
+            mean = _average(groups) / self.average
+            score = np.maximum(score, np.where(mean <= 1 + TOLERANCE, mean, risk / self.average))
+        if self.maximum is not None:
+            score = np.maximum(score, risk / self.maximum)
+        return score
+
+    def min_group_size(self) -> int:
+        """Return 1 / maximum, rounded down: with an entity column sizes need not be whole."""
+        return 1 if self.maximum is None else max(1, math.floor((1 + TOLERANCE) / self.maximum))
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The table has too few people, even as one class."""
+        tightest = min(b for b in (self.average, self.maximum) if b is not None)
+        which = "average" if tightest == self.average else "maximum"
+        people = table.people
+        needed = math.ceil(1 / tightest - TOLERANCE / tightest)
+        return Infeasible(
+            f"{which}={tightest:g} but the table has {people:g} people, and at least {needed} are needed.",
+            hint=f"Raise {which} to {1 / people:.6g} or more, or add records." if people >= 1 else "Add records.",
+        )
+
+
+def _average(groups: GroupStats) -> FloatArray:
+    """Classes per person of the table that each group belongs to."""
+    offsets = groups.table_offsets()
+    classes = np.diff(offsets)
+    running = np.concatenate([[0], np.cumsum(groups.units)])
+    people = (running[offsets[1:]] - running[offsets[:-1]]) / groups.unit
+    average = np.divide(classes, people, out=np.full(len(classes), np.inf), where=people > 0)
+    return np.repeat(average, classes)

@@ -1,0 +1,100 @@
+"""delta-presence.
+
+Symbols: low, high (the paper's delta_min and delta_max). For every class, the share of its people of the
+population who are in the release lies in [low, high]: an adversary who knows the population can hardly tell who
+is (and who is not) in the table.
+
+Needs a population table that contains the people of the release. The share of two classes together lies between
+theirs, so merging two satisfied classes keeps them satisfied (their populations add up); adding a record raises a
+share, removing one lowers it. A class without anyone of the population satisfies nothing.
+
+References
+----------
+M. E. Nergiz, M. Atzori, C. Clifton, "Hiding the presence of individuals from shared databases", 2007.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import FloatArray
+from hushtable.errors import Infeasible, ParameterError
+from hushtable.models.base import Monotone, PrivacyModel, Sense, Stat
+from hushtable.models.k_map import population_of
+from hushtable.params import Between
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["DeltaPresence"]
+
+
+@dataclass(frozen=True)
+class DeltaPresence(PrivacyModel):
+    """In every class the share of the population that is in the release lies between two bounds.
+
+    Score: how far the share lies outside [low, high]; negative inside. Satisfied when score <= 0.
+
+    Parameters
+    ----------
+    low, high : float
+        Least and greatest share.
+
+    Examples
+    --------
+    >>> groups = GroupStats(np.array([1, 6]), population=np.array([4, 8]))
+    >>> DeltaPresence(low=0.1, high=0.5).score(groups, Reference(7, population=12)).tolist()
+    [-0.15, 0.25]
+    """
+
+    low: Annotated[float, Between(0, 1), "least share of a class's population that is in the release"]
+    high: Annotated[float, Between(0, 1), "greatest share of a class's population that is in the release"]
+
+    name: ClassVar[str] = "delta-presence"
+    needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE, Stat.POPULATION})
+    monotone: ClassVar[Monotone] = Monotone.MERGE
+    sense: ClassVar[Sense] = "<="
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.low > self.high:
+            raise ParameterError(
+                f"The 'low' parameter of DeltaPresence must not be above 'high'. Got {self.low:g} > {self.high:g}."
+            )
+
+    @property
+    def bound(self) -> float:
+        """Return 0: the share must not lie outside."""
+        return 0.0
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Distance of the share from [low, high], negative inside; infinite without a population."""
+        share = _shares(groups)
+        return np.maximum(self.low - share, share - self.high)
+
+    def feasible(self, table: Reference) -> Infeasible | None:
+        """Refuse where there is no population table; else the overall share decides."""
+        population_of(table.whole(), self.name)
+        return super().feasible(table)
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The overall share lies outside, so some class's share does."""
+        if not population_of(whole, self.name)[0]:
+            return Infeasible("The population table has no people.", hint="Give a larger population table.")
+        share = float(_shares(whole)[0])
+        side, wanted = ("low", self.low) if share < self.low else ("high", self.high)
+        return Infeasible(
+            f"{side}={wanted:g} but the table holds {share:.6g} of the whole population, and some class at least "
+            f"as {'little' if side == 'low' else 'much'}.",
+            hint=f"Let {side} allow {share:.6g}"
+            + (", or check that the population table contains everybody." if side == "high" else "."),
+        )
+
+
+def _shares(groups: GroupStats) -> FloatArray:
+    population = population_of(groups, DeltaPresence.name)
+    share = np.full(len(groups), np.inf)
+    np.divide(groups.sizes, population, out=share, where=population > 0)
+    return share

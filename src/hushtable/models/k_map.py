@@ -1,0 +1,95 @@
+"""k-map.
+
+Symbol: k. Every class of the release describes at least k people of the population table, however few of them
+are in the release: an adversary who does not know who was sampled has k candidates.
+
+Needs a population table whose people fall into the classes by the same quasi-identifiers. Adding records and
+merging classes can only widen what a class covers. Removing records is not declared safe: the published cell may
+shrink to the records left, and cover fewer people of the population.
+
+References
+----------
+L. Sweeney, "Computational disclosure control", 2001; K. El Emam, F. K. Dankar, "Protecting privacy using
+k-anonymity", 2008.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.errors import Infeasible, PolicyError
+from hushtable.models.base import Monotone, PrivacyModel, Stat
+from hushtable.params import AtLeast
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["KMap", "population_of"]
+
+
+@dataclass(frozen=True)
+class KMap(PrivacyModel):
+    """Every class describes at least k people of the population.
+
+    Score: people of the population table in the class. Satisfied when people >= k.
+
+    Parameters
+    ----------
+    k : int
+        Smallest number of people of the population in a class.
+
+    Examples
+    --------
+    >>> groups = GroupStats(np.array([1, 2]), population=np.array([7, 3]))
+    >>> KMap(k=5).satisfied(groups, Reference(3, population=10)).tolist()
+    [True, False]
+    """
+
+    k: Annotated[int, AtLeast(2), "smallest number of people of the population in a class"]
+
+    name: ClassVar[str] = "k-map"
+    needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE, Stat.POPULATION})
+    monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
+
+    @property
+    def bound(self) -> float:
+        """Return k."""
+        return self.k
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """People of the population per group."""
+        return population_of(groups, self.name).astype(np.float64)
+
+    def feasible(self, table: Reference) -> Infeasible | None:
+        """Refuse where there is no population table; infeasible where it has fewer than k people."""
+        population_of(table.whole(), self.name)
+        return super().feasible(table)
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The population has fewer than k people."""
+        people = int(population_of(whole, self.name)[0])
+        return Infeasible(
+            f"k={self.k} but the population table has {people} people.",
+            hint=f"Lower k to {people} or less, or give a larger population table."
+            if people >= 2
+            else "Give a larger population table.",
+        )
+
+
+def population_of(groups: GroupStats, model: str) -> IntArray:
+    """Return the population of each group, or say that the policy has no population table.
+
+    Examples
+    --------
+    >>> population_of(GroupStats.of(sizes=[3]), "k-map")
+    Traceback (most recent call last):
+    hushtable.errors.PolicyError: k-map needs a population table. Give `population:` in the policy.
+    """
+    if groups.population is None:
+        raise PolicyError(
+            f"{model} needs a population table.", code="no-population", hint="Give `population:` in the policy."
+        )
+    return groups.population

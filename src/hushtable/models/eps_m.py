@@ -1,0 +1,164 @@
+"""(eps, m)-anonymity, for numeric sensitive values.
+
+Symbols: eps, m. The papers at hand only name the model, as one in which for each sensitive value of a class at
+most 1/m of the values are similar to it. Reading taken: for every value x that a class holds, the share of the
+class's records whose value lies in [x - eps, x + eps] (absolute), or in [x - eps |x|, x + eps |x|] (relative),
+both ends included, is at most 1/m. x itself counts. A missing value is similar to missing values only.
+
+With an entity column one person may bring several values. They do not hide that person, so a class counts for no
+more than its whole people.
+
+Not monotone in any way: 9 and 11 are not similar for eps = 1, but both are to the 10 of a class that joins them.
+
+References
+----------
+J. Li, Y. Tao, X. Xiao, "Preservation of proximity privacy in publishing numerical sensitive data", 2008; Wang et
+al. 2011, introduction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, NamedTuple
+
+import numpy as np
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.errors import Infeasible, PolicyError
+from hushtable.models.base import TOLERANCE, Monotone, Sense, SensitiveModel
+from hushtable.params import AtLeast
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["EpsM"]
+
+
+@dataclass(frozen=True)
+class EpsM(SensitiveModel):
+    """Around each value of a class lies at most 1/m of the class.
+
+    Score: the greatest share of a class within eps of one of its values, but no less than 1 / (whole people).
+    Satisfied when score <= 1/m.
+
+    Parameters
+    ----------
+    eps : float
+        How far apart similar values may be.
+    m : int
+        One over the greatest share of similar values.
+    relative : bool
+        Whether eps is a fraction of the value instead of a distance.
+    on : str, optional
+        The sensitive column, numeric or a date (eps in days).
+
+    Examples
+    --------
+    >>> from hushtable.table.reference import Attribute
+    >>> income = Attribute.of("income", ["10", "11", "50"], [2, 1, 3], numbers=[10, 11, 50])
+    >>> groups = GroupStats.of(sizes=[2, 4], income=[[1, 0, 1], [1, 1, 2]])
+    >>> EpsM(eps=1, m=2, on="income").score(groups, Reference.of(6, income)).tolist()
+    [0.5, 0.5]
+    """
+
+    eps: Annotated[float, AtLeast(0), "how far apart similar values may be"]
+    m: Annotated[int, AtLeast(2), "one over the greatest share of similar values in a class"]
+    relative: Annotated[bool, "eps is a fraction of the value instead of a distance"] = False
+
+    name: ClassVar[str] = "eps-m"
+    monotone: ClassVar[Monotone] = Monotone.NONE
+    sense: ClassVar[Sense] = "<="
+
+    @property
+    def bound(self) -> float:
+        """Return 1/m."""
+        return 1.0 / self.m
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Greatest share of a group around one of its values."""
+        histogram, near = self.histogram(groups), self._neighbours(table)
+        size = len(near.rank)
+        group = histogram.groups
+        place = group * size + near.rank[histogram.values]
+        order = np.argsort(place, kind="stable")
+        place = place[order]
+        running = np.concatenate([[0], np.cumsum(histogram.units[order])])
+        first = np.searchsorted(place, group * size + near.low[histogram.values])
+        last = np.searchsorted(place, group * size + near.high[histogram.values])
+        similar = histogram.max(running[last] - running[first])
+        total = histogram.sum(histogram.units)
+        people = groups.units // groups.unit
+        share = np.divide(similar, total, out=np.full(len(groups), np.inf), where=total > 0)
+        alone = np.divide(1.0, people, out=np.full(len(groups), np.inf), where=people > 0)
+        return np.asarray(np.maximum(share, alone))
+
+    def min_group_size(self) -> int:
+        """Return m."""
+        return self.m
+
+    def feasible(self, table: Reference) -> Infeasible | None:
+        """Refuse a column without numbers; infeasible with fewer than m people, or too many alike.
+
+        All records of a stretch of eps that meet in a class are similar to one of them, so the stretch makes up at
+        most 1/m of every class, and therefore of the table.
+        """
+        near, attribute = self._neighbours(table), self.attribute(table)
+        if table.people < self.m:
+            return Infeasible(
+                f"m={self.m} but the table has {table.people:g} people.",
+                hint=f"Lower m to {int(table.people)} or less." if table.people >= 3 else "Add records.",
+            )
+        units = np.zeros(len(near.rank), dtype=np.int64)
+        units[near.rank] = attribute.units
+        running = np.concatenate([[0], np.cumsum(units)])
+        start, stop = near.stretches()
+        share = float((running[stop] - running[start]).max(initial=0)) / max(int(running[-1]), 1)
+        if share <= self.bound + TOLERANCE:
+            return None
+        return Infeasible(
+            f"m={self.m} but {share:.6g} of the table lies within eps={self.eps:g} of each other in "
+            f"{attribute.name!r}, more than 1/m = {self.bound:.6g}.",
+            hint=f"Lower m to {int(1 / share + TOLERANCE)}, or lower eps." if share <= 0.5 else "Lower eps.",
+        )
+
+    def _neighbours(self, table: Reference) -> _Neighbours:
+        attribute = self.attribute(table)
+        if attribute.numbers is None:
+            raise PolicyError(
+                f"eps-m is set on {attribute.name!r}, which is not a column of numbers or dates.",
+                code="not-numeric",
+                hint="Make the column numeric, or take a model for labels such as probabilistic-l.",
+            )
+        return _neighbours(attribute.numbers, self.eps, self.relative)
+
+
+class _Neighbours(NamedTuple):
+    """Code -> rank of its number (missing values first), and the ranks ``low`` to ``high`` that are similar."""
+
+    rank: IntArray
+    low: IntArray
+    high: IntArray
+    outward: FloatArray
+
+    def stretches(self) -> tuple[IntArray, IntArray]:
+        """From each code, ranks all of which are similar to whichever of them a class holds.
+
+        That is one side of the code's window: the one away from 0, where relative windows grow.
+        """
+        start = np.where(self.outward >= 0, self.rank, self.low)
+        stop = np.where(self.outward >= 0, self.high, self.rank + 1)
+        return start, stop
+
+
+def _neighbours(numbers: FloatArray, eps: float, relative: bool) -> _Neighbours:
+    missing = np.isnan(numbers)
+    order = np.lexsort((np.where(missing, 0.0, numbers), ~missing))
+    rank = np.empty(len(numbers), dtype=np.int64)
+    rank[order] = np.arange(len(numbers))
+    n_missing = int(missing.sum())
+    known = numbers[order][n_missing:]
+    x = np.where(missing, 0.0, numbers)
+    reach = eps * np.abs(x) if relative else np.full(len(x), eps)
+    reach = reach + 4 * np.finfo(np.float64).eps * (np.abs(x) + eps)  # 0.2 and 0.3 are 0.1 apart, rounding or not
+    low = np.where(missing, 0, n_missing + np.searchsorted(known, x - reach, side="left"))
+    high = np.where(missing, n_missing, n_missing + np.searchsorted(known, x + reach, side="right"))
+    return _Neighbours(rank, low, high, x if relative else np.zeros(len(x)))

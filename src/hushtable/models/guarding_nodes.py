@@ -1,0 +1,188 @@
+"""Guarding nodes: personalised privacy.
+
+Symbols: guard, breach. Each person names, in a column of their own, a node of the sensitive column's hierarchy:
+nobody should conclude that the person's value lies under it. An empty cell asks for no protection. The papers at
+hand only name the model. Reading taken: for every record, the share of its class's records whose value lies
+under that record's guarding node is at most ``breach``. A node is named by its label; where several nodes share
+a label all of them are guarded, and the label of a single value guards that value.
+
+The guard column is sensitive too (declare it so). It is read together with the values, record by record.
+
+Not monotone in any way. Merging a class in which a node is rare with one in which it is frequent, but guarded by
+nobody, violates the first class's guards.
+
+References
+----------
+X. Xiao, Y. Tao, "Personalized privacy preservation", 2006.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, NamedTuple
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.errors import Infeasible, ParameterError, PolicyError
+from hushtable.models.base import TOLERANCE, Monotone, Sense, SensitiveModel
+from hushtable.params import Between
+from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import GroupStats, Histogram, Key
+
+__all__ = ["GuardingNodes"]
+
+
+@dataclass(frozen=True)
+class GuardingNodes(SensitiveModel):
+    """Of no record's class more than ``breach`` lies under the node that the record guards.
+
+    Score: the greatest share of the class under a node that one of its records guards; 0 where nobody guards any.
+    Satisfied when score <= breach.
+
+    Parameters
+    ----------
+    guard : str
+        The column with each record's guarding node, by label.
+    breach : float
+        Greatest share of a class under a guarding node.
+    on : str, optional
+        The sensitive column; may be left out where there is only one beside ``guard``.
+
+    Examples
+    --------
+    >>> disease = Attribute.of("disease", ["flu", "HIV", "cancer"], [1, 2, 1],
+    ...                        levels=[[0, 1, 2], [0, 1, 1], [0, 0, 0]],
+    ...                        level_labels=[["flu", "HIV", "cancer"], ["mild", "grave"], ["*"]])
+    >>> guard = Attribute.of("guard", ["", "grave"], [3, 1])
+    >>> joint = Attribute(("disease", "guard"), range(6), np.array([1, 0, 1, 1, 1, 0]))
+    >>> table = Reference.of(4, disease, guard, joint)
+    >>> model = GuardingNodes(guard="guard", breach=0.5, on="disease")
+    >>> model.score(table.whole(), table).tolist()
+    [0.75]
+    """
+
+    guard: Annotated[str, "column that names the hierarchy node each person guards"]
+    breach: Annotated[float, Between(0, 1), "greatest share of a class under a guarding node"]
+
+    name: ClassVar[str] = "guarding-nodes"
+    monotone: ClassVar[Monotone] = Monotone.NONE
+    sense: ClassVar[Sense] = "<="
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.on == self.guard or isinstance(self.on, tuple):
+            raise ParameterError(
+                f"The 'on' parameter of GuardingNodes must be one column other than 'guard'. Got {self.on!r} instead."
+            )
+
+    @property
+    def bound(self) -> float:
+        """Return the greatest share."""
+        return self.breach
+
+    @property
+    def key(self) -> Key:
+        """The joint histogram of value and guarding node."""
+        (column,) = super().key
+        return (column, self.guard)
+
+    def bind(self, sensitive: tuple[str, ...]) -> tuple[GuardingNodes, ...]:
+        """Return the model on the one sensitive column beside the guard."""
+        if self.on is not None:
+            return (self,)
+        others = [name for name in sensitive if name != self.guard]
+        if len(others) > 1:
+            raise PolicyError(
+                f"guarding-nodes could stand on {len(others)} sensitive columns, but a node belongs to one.",
+                code="ambiguous-column",
+                hint="Say which with `on:`.",
+            )
+        return tuple(replace(self, on=name) for name in others)
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Greatest share under a node that the group's own records guard."""
+        histogram = self.histogram(groups)
+        under, guarded = self._guards(table).under(histogram)
+        units = np.where(guarded, under.units, 0)
+        total = histogram.sum(histogram.units)
+        share = np.full(len(histogram), np.inf)
+        np.divide(under.max(units), total, out=share, where=total > 0)
+        return share
+
+    def feasible(self, table: Reference) -> Infeasible | None:
+        """Refuse labels that are no nodes; infeasible where a node is guarded by too many inside it.
+
+        The classes of the people who guard a node that covers their own value hold all of these people, and nobody
+        outside the node but those whom the table has.
+        """
+        guards, whole = self._guards(table), self.histogram(table.whole())
+        inside, _ = guards.under(whole)
+        own, _ = guards.under(whole, only_own=True)
+        lookup = dict(zip(inside.values.tolist(), inside.units.tolist(), strict=True))
+        total = int(whole.units.sum())
+        least = max((u / (u + total - lookup[g]) for g, u in zip(own.values, own.units, strict=True)), default=0.0)
+        if least <= self.breach + TOLERANCE:
+            return None
+        return Infeasible(
+            f"breach={self.breach:g} but {self.guard!r} guards a node of {self.on!r} for so many people under it "
+            f"that with everybody outside it they are still {least:.6g} of their classes.",
+            hint=f"Raise breach to {least:.6g} or more, or guard lower nodes." if least < 1 else "Guard lower nodes.",
+        )
+
+    def _guards(self, table: Reference) -> _Guards:
+        return _guards(table.attribute((self.key[0],)), table.attribute((self.guard,)))
+
+
+class _Guards(NamedTuple):
+    """Which guard labels (by code) cover each value: ``guards[offsets[value]:offsets[value + 1]]``.
+
+    The empty label covers none.
+    """
+
+    offsets: IntArray
+    guards: IntArray
+    n_guards: int
+
+    def under(self, joint: Histogram, *, only_own: bool = False) -> tuple[Histogram, BoolArray]:
+        """Records under each label, group by group, and whether a record of the group guards it.
+
+        ``only_own`` counts only the records that guard that label themselves.
+        """
+        value, own = np.divmod(joint.values, self.n_guards)
+        times = np.diff(self.offsets)[value]
+        ends = np.cumsum(times)
+        index = np.arange(int(times.sum())) + np.repeat(self.offsets[value] - (ends - times), times)
+        group, label, units = np.repeat(joint.groups, times), self.guards[index], np.repeat(joint.units, times)
+        if only_own:
+            keep = label == np.repeat(own, times)
+            group, label, units = group[keep], label[keep], units[keep]
+        covered = Histogram.from_pairs(group, label, units, len(joint), joint.unit)
+        held = joint.groups * self.n_guards + own
+        return covered, np.isin(covered.groups * self.n_guards + covered.values, held)
+
+
+def _guards(values: Attribute, guard: Attribute) -> _Guards:
+    codes = {label: code for code, label in enumerate(guard.labels) if label}
+    levels = values.levels or (np.arange(values.n_values),)
+    names = values.level_labels or (tuple(values.labels),)
+    _check_labels(values, guard, {name for row in names for name in row})
+    pairs = []
+    for level, row in zip(levels, names, strict=True):
+        of_node = np.array([codes.get(name, -1) for name in row], dtype=np.int64)[level]
+        covered = np.flatnonzero(of_node >= 0)
+        pairs.append(covered * guard.n_values + of_node[covered])
+    both = np.unique(np.concatenate(pairs))
+    offsets = np.searchsorted(both, np.arange(values.n_values + 1) * guard.n_values)
+    return _Guards(offsets, both % guard.n_values, guard.n_values)
+
+
+def _check_labels(values: Attribute, guard: Attribute, known: set[str]) -> None:
+    used = [label for label, units in zip(guard.labels, guard.units, strict=True) if units and label]
+    unknown = sum(label not in known for label in used)
+    if unknown:
+        raise PolicyError(
+            f"Column {guard.name!r} holds {unknown} labels that are no nodes of the hierarchy of {values.name!r}.",
+            code="unknown-node",
+            hint="Use the hierarchy's own labels, or leave the cell empty for no protection.",
+        )

@@ -1,0 +1,211 @@
+"""Bayes-optimal privacy.
+
+Symbol: theta. The adversary knows the joint distribution f(s, q) of sensitive values and quasi-identifiers.
+About a person with quasi-identifier q the prior belief in s is alpha = f(s|q). The release puts q into the class
+q*, which holds n(q*, s) records with s, and the posterior belief is
+
+    beta = n(q*, s) f(s|q) / f(s|q*)  /  sum over s' of  n(q*, s') f(s'|q) / f(s'|q*),
+
+where f(s|q*) = sum f(s, q) / sum f(q) over the q generalised to q*. The model holds when |alpha - beta| < theta,
+strictly, for every q in the class and every s. Two adversaries:
+
+without ``background``
+    f(s|q) = f(s), the value's share in the whole table, for all q. The posterior is then the value's share in
+    the class, and the gap is the greatest |share in the class - share in the table|. It is convex: merging two
+    satisfied classes keeps them satisfied.
+with ``background``
+    f is the policy's background table, and every q of it that falls into a class is judged. Nothing is monotone.
+
+Where the release contradicts f: a value of the class which f holds impossible for all of its q (0/0 in the
+formula) counts with f(s|q) / f(s|q*) = 1, the limit for an adversary who doubts by the same small amount about
+everybody: its prior is 0 and its gap the posterior. If f holds every value of the class impossible for q, but
+not for others, the adversary's belief about q collapses: gap 1. In a class of which the background table knows
+no q at all, the adversary believes the whole table's shares.
+
+References
+----------
+A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006; Allard 2023, "Formalizing the
+Bayes-Optimal Model" and its example.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, NamedTuple
+
+import numpy as np
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.errors import Infeasible, PolicyError
+from hushtable.models.base import Monotone, Sense, SensitiveModel, Stat
+from hushtable.models.earth_mover import entry_shares
+from hushtable.params import Between
+from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import GroupStats, Histogram
+
+__all__ = ["BayesOptimal", "Beliefs"]
+
+
+class Beliefs(NamedTuple):
+    """What an adversary with background knowledge believes about each (group, q, s) of the background table.
+
+    Attributes
+    ----------
+    group, quasi, value : int64 arrays
+    prior, posterior : float arrays
+        alpha and beta; beta is NaN where the release contradicts all that was believed about q.
+    surprise : float array
+        The greatest posterior of a value that the background held impossible for the whole class.
+    """
+
+    group: IntArray
+    quasi: IntArray
+    value: IntArray
+    prior: FloatArray
+    posterior: FloatArray
+    surprise: FloatArray
+
+
+@dataclass(frozen=True)
+class BayesOptimal(SensitiveModel):
+    """What an adversary believes about anybody's value changes by less than theta.
+
+    Score: the greatest |prior - posterior|. Satisfied when score < theta.
+
+    Parameters
+    ----------
+    theta : float
+        What the change must stay below.
+    background : bool
+        Whether the adversary knows the policy's background table instead of the whole table's shares only.
+    on : str or list of str, optional
+        The sensitive column; with ``background`` the one that the background table is about.
+
+    Examples
+    --------
+    >>> groups = GroupStats.of(sizes=[4, 4], disease=[[2, 2], [0, 4]])
+    >>> table = Reference.of(8, Attribute.of("disease", ["HIV", "flu"], [2, 6]))
+    >>> BayesOptimal(theta=0.25, on="disease").score(groups, table).tolist()
+    [0.25, 0.25]
+    """
+
+    theta: Annotated[float, Between(0, 1, closed="right"), "what the change of anybody's belief must stay below"]
+    background: Annotated[bool, "the adversary knows the policy's background table"] = False
+
+    name: ClassVar[str] = "bayes-optimal"
+    monotone: ClassVar[Monotone] = Monotone.NONE
+    sense: ClassVar[Sense] = "<"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.background:
+            # only this adversary's gap is convex, so the instance knows more than its class
+            object.__setattr__(self, "monotone", Monotone.MERGE)
+
+    @property
+    def bound(self) -> float:
+        """Return theta."""
+        return self.theta
+
+    def stats_needed(self) -> frozenset[Stat]:
+        """Ask for the background table where the adversary knows it."""
+        return self.needs | {Stat.BACKGROUND} if self.background else self.needs
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Greatest change of belief per group."""
+        histogram, attribute = self.histogram(groups), self.attribute(table)
+        if not self.background:
+            return _gap_of_shares(histogram, attribute)
+        known = _background(groups.background)
+        beliefs = self.beliefs(groups, table)
+        gap = np.where(np.isnan(beliefs.posterior), 1.0, np.abs(beliefs.prior - beliefs.posterior))
+        score = known.max(np.maximum(gap, beliefs.surprise))
+        unknown = np.flatnonzero(known.lengths == 0)
+        score[unknown] = _gap_of_shares(histogram.take(unknown), attribute)
+        return np.where(histogram.lengths > 0, score, np.inf)
+
+    def beliefs(self, groups: GroupStats, table: Reference) -> Beliefs:
+        """Prior and posterior of every (group, q, s) of the background table."""
+        known = _background(groups.background)
+        if table.background_values != self.attribute(table).n_values:
+            raise PolicyError(
+                f"bayes-optimal is set on {self.attribute(table).name!r}, but the background table is about "
+                "another column.",
+                code="other-background",
+                hint="Set `on:` to the background table's sensitive column.",
+            )
+        return _beliefs(self.histogram(groups), known, table.background_values)
+
+    def feasible(self, table: Reference) -> Infeasible | None:
+        """Refuse where the background table is missing; with it nothing is proved beforehand."""
+        if not self.background:
+            return super().feasible(table)
+        self.beliefs(table.whole(), table)
+        return None
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The table is empty (or theta is below the tolerance of comparisons)."""
+        if self.attribute(table).n_present():
+            return super().infeasible(whole, table)
+        return Infeasible(
+            f"theta={self.theta:g} but column {self.attribute(table).name!r} has no values at all.",
+            hint="Add records.",
+        )
+
+
+def _background(histogram: Histogram | None) -> Histogram:
+    if histogram is None:
+        raise PolicyError(
+            "bayes-optimal with background: true needs a background table.",
+            code="no-background",
+            hint="Give `background:` in the policy, or leave out the parameter.",
+        )
+    return histogram
+
+
+def _gap_of_shares(histogram: Histogram, attribute: Attribute) -> FloatArray:
+    """Greatest |share in the group - share in the table| over all values, those that the group lacks included."""
+    share = attribute.distribution()
+    order = np.argsort(-share, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    # the most frequent value that a group lacks is at the first gap in its ranks
+    sorted_ranks = rank[histogram.values][np.lexsort((rank[histogram.values], histogram.groups))]
+    place = histogram.ranks()
+    lengths = histogram.lengths
+    whole = np.repeat(lengths, lengths)
+    lacking = histogram.min(np.where(sorted_ranks == place, whole, place)).astype(np.int64)
+    lacking_share = np.append(share[order], 0.0)[lacking]
+    present = histogram.max(np.abs(entry_shares(histogram) - share[histogram.values]), empty=np.inf)
+    return np.asarray(np.maximum(present, lacking_share))
+
+
+def _beliefs(histogram: Histogram, known: Histogram, n_values: int) -> Beliefs:
+    group, quasi, value = known.groups, known.values // n_values, known.values % n_values
+    mass = known.units.astype(np.float64)
+    # entries are sorted by (group, q, s), so each person's are neighbours
+    new = np.ones(len(group), dtype=np.bool_)
+    new[1:] = (group[1:] != group[:-1]) | (quasi[1:] != quasi[:-1])
+    person = np.cumsum(new) - 1
+    prior = mass / np.bincount(person, weights=mass)[person] if len(mass) else mass
+
+    cells, cell = np.unique(group * n_values + value, return_inverse=True)
+    class_share = np.bincount(cell, weights=mass)[cell] / known.sum(known.units)[group] if len(mass) else mass
+    here = histogram.groups * n_values + histogram.values
+    count = _look_up(here, histogram.units, group * n_values + value)
+    weight = count * prior / class_share
+
+    impossible = np.where(np.isin(here, cells), 0, histogram.units)
+    total = histogram.sum(impossible)[group]
+    total += np.bincount(person, weights=weight)[person] if len(weight) else weight
+    posterior = np.divide(weight, total, out=np.full(len(weight), np.nan), where=total > 0)
+    surprise = np.divide(histogram.max(impossible)[group], total, out=np.zeros(len(total)), where=total > 0)
+    return Beliefs(group, quasi, value, prior, posterior, surprise)
+
+
+def _look_up(keys: IntArray, counts: IntArray, wanted: IntArray) -> IntArray:
+    """Return the count behind each wanted key, 0 where ``keys`` (sorted) do not hold it."""
+    if not len(keys):
+        return np.zeros(len(wanted), dtype=np.int64)
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, counts[at], 0)

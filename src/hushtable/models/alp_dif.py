@@ -1,0 +1,190 @@
+"""(alp, dif)-anonymity.
+
+Symbol: (alp, dif). For a protected sensitive value s, LP_s of a class is the share of its people who have s.
+The average leakage probability of a table, ALP_s = sum(y_i * y_i / x_i) / sum(y_i) over its classes of x_i
+people, y_i of whom have s, is what a person with s faces on average. Every protected value satisfies
+
+- ALP_s <= alp_s, and
+- LP_s - ALP_s <= dif_s in every class.
+
+A value without an entry is not protected (a bound of 1 never binds), so each value gets the protection it
+needs. The k of the paper's model is ``k-anonymity`` beside it.
+
+The average is taken over the classes of the table that is judged: published ones only, so suppression changes
+it. Merging classes never raises it (Theorem 1), and one class alone reaches the least, the value's share of the
+table (Theorem 2), with no difference left. So a bound below that share is infeasible, and any other can be met.
+But the model does not survive merging: Theorem 3 speaks of the merged class with the higher leakage, while in a
+class that is left alone the difference grows as the average falls.
+
+References
+----------
+Q. Wang, Z. Xu, S. Qu, "An enhanced k-anonymity model against homogeneity attack", 2011.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.errors import Infeasible, ParameterError
+from hushtable.models.alpha_k import known_codes
+from hushtable.models.base import Monotone, Sense, SensitiveModel, compare
+from hushtable.params import Constraint
+from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["AlpDif", "Probabilities"]
+
+
+@dataclass(frozen=True)
+class Probabilities(Constraint):
+    """Every number of a mapping lies between 0 and 1."""
+
+    def holds(self, value: Any) -> bool:
+        """Whether all numbers lie in [0, 1]."""
+        return all(0 <= number <= 1 for number in value.values())
+
+    def sentence(self) -> str:
+        """Return the words that follow the type's name."""
+        return "in [0, 1]"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the bounds of the values."""
+        return {"additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}
+
+
+@dataclass(frozen=True)
+class AlpDif(SensitiveModel):
+    """Each protected value leaks little on average, and nowhere much more than that.
+
+    Score of a class: the worst excess over a bound, max(ALP_s - alp_s, LP_s - ALP_s - dif_s), over the protected
+    values that it holds; -1 where it holds none. Satisfied when score <= 0.
+
+    Parameters
+    ----------
+    alp : mapping of str to float
+        Value -> greatest average leakage probability.
+    dif : mapping of str to float
+        Value -> greatest difference of a class's leakage probability from the average.
+    on : str or list of str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> groups = GroupStats.of(sizes=[4, 2], illness=[[2, 1, 1, 0], [0, 0, 0, 2]])
+    >>> table = Reference.of(6, Attribute.of("illness", ["HIV", "cancer", "cold", "fever"], [2, 1, 1, 2]))
+    >>> AlpDif(alp={"HIV": 0.5, "cancer": 0.25}, on="illness").satisfied(groups, table).tolist()
+    [True, True]
+    >>> AlpDif(alp={"HIV": 0.4}, on="illness").score(groups, table).round(3).tolist()
+    [0.1, -1.0]
+    """
+
+    alp: Annotated[Mapping[str, float], Probabilities(), "value -> greatest average leakage probability"]
+    dif: Annotated[Mapping[str, float], Probabilities(), "value -> greatest difference of a class from the average"] = (
+        field(default_factory=dict)
+    )
+
+    name: ClassVar[str] = "alp-dif"
+    monotone: ClassVar[Monotone] = Monotone.NONE
+    sense: ClassVar[Sense] = "<="
+    table_level: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.protected:
+            raise ParameterError(
+                "AlpDif protects no value: both 'alp' and 'dif' are empty.", hint="Give some value a bound."
+            )
+
+    def __hash__(self) -> int:
+        return hash((tuple(sorted(self.alp.items())), tuple(sorted(self.dif.items())), self.on))
+
+    @property
+    def bound(self) -> float:
+        """Return 0: the score is an excess."""
+        return 0.0
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """The labels of the protected values, sorted."""
+        return tuple(sorted({*self.alp, *self.dif}))
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """The worst excess over a bound, per group."""
+        entries, excess = self._excess(groups, self.attribute(table))
+        histogram = self.histogram(groups)
+        worst = np.full(len(histogram.values), -1.0)
+        worst[entries] = excess
+        return histogram.max(worst, empty=-1.0)
+
+    def average_leakage(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """ALP of every protected value (in the order of ``protected``), a row for each candidate table."""
+        return self._leakage(groups, self.attribute(table))[3]
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Tell every value but the one with the worst excess, which any other record dilutes.
+
+        The default would add a record to all groups of the table at once.
+        """
+        attribute, histogram = self.attribute(table), self.histogram(groups)
+        entries, excess = self._excess(groups, attribute)
+        owner = histogram.groups[entries]
+        out = np.zeros((len(groups), attribute.n_values), dtype=np.bool_)
+        out[owner] = True
+        worst = excess >= self.score(groups, table)[owner]
+        out[owner[worst], histogram.values[entries[worst]]] = False
+        return out
+
+    def feasible(self, table: Reference) -> Infeasible | None:
+        """Prove that an average is below the value's share of the table, which one single class reaches."""
+        attribute = self.attribute(table)
+        codes, alp, _ = self._bounds(attribute)
+        share = attribute.distribution()[codes]
+        violated = np.flatnonzero(~compare(share, "<=", alp))
+        if not len(violated):
+            return None
+        at = int(violated[0])
+        return Infeasible(
+            f"alp={alp[at]:g} for {attribute.labels[codes[at]]!r}, but that value makes up {share[at]:.6g} of "
+            f"{attribute.name!r}, and no grouping leaks less on average.",
+            hint=f"Raise alp for it to {np.ceil(share[at] * 1e4) / 1e4:g} or more.",
+        )
+
+    def _bounds(self, attribute: Attribute) -> tuple[IntArray, FloatArray, FloatArray]:
+        codes = known_codes(attribute, self.protected)
+        labels = [attribute.labels[code] for code in codes]
+        alp = np.array([self.alp.get(label, 1.0) for label in labels])
+        dif = np.array([self.dif.get(label, 1.0) for label in labels])
+        return np.array(codes, dtype=np.int64), alp, dif
+
+    def _leakage(
+        self, groups: GroupStats, attribute: Attribute
+    ) -> tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray]:
+        """Entries of protected values, their tables and columns; ALP (table x value); LP per entry."""
+        codes = self._bounds(attribute)[0]
+        column = np.full(attribute.n_values, -1, dtype=np.int64)
+        column[codes] = np.arange(len(codes))
+        histogram = self.histogram(groups)
+        entries = np.flatnonzero(column[histogram.values] >= 0)
+        value = column[histogram.values[entries]]
+        offsets = groups.table_offsets()
+        table_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        owner = table_of[histogram.groups[entries]]
+        leakage, people = histogram.shares()[entries], histogram.counts[entries]
+        shape = (len(offsets) - 1, len(codes))
+        cell, cells = owner * len(codes) + value, shape[0] * shape[1]
+        leaked = np.bincount(cell, weights=people * leakage, minlength=cells)
+        having = np.bincount(cell, weights=people, minlength=cells)
+        average = np.divide(leaked, having, out=np.zeros(cells), where=having > 0).reshape(shape)
+        return entries, owner, value, average, leakage
+
+    def _excess(self, groups: GroupStats, attribute: Attribute) -> tuple[IntArray, FloatArray]:
+        """Entries of protected values, and how far each is above its worse bound."""
+        _, alp, dif = self._bounds(attribute)
+        entries, owner, value, average, leakage = self._leakage(groups, attribute)
+        mean = average[owner, value]
+        return entries, np.maximum(mean - alp[value], leakage - mean - dif[value])

@@ -1,0 +1,124 @@
+"""(alpha, beta, k)-anonymity.
+
+Symbol: (alpha, beta, k). Every class has at least k people and at least beta different sensitive values, and its
+dissimilar values outnumber its similar ones by at least alpha.
+
+Reading: the papers at hand have one sentence on it ("the number of no similar sensitive attribute values must
+be alpha bigger than the number of similar sensitive attribute values"). Two values are similar when they belong
+to the same sensitivity category. Whatever category the adversary suspects, the people outside it must outnumber
+those in it by alpha: people - 2 x (people in the largest category) >= alpha. People are counted, not different
+values, so that the condition bounds what an adversary can bet on, and survives merging. As for p-sensitivity, a
+class counts for no more values than it has whole people.
+
+References
+----------
+Y. Zhao, J. Wang, Y. Luo, "(alpha, beta, k)-anonymity: an effective privacy preserving model for databases",
+2009, as cited in Wang et al. 2011, section I.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray
+from hushtable.errors import Infeasible
+from hushtable.models.alpha_k import few_people
+from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel, compare
+from hushtable.models.p_plus_sensitive import by_category, categories_of
+from hushtable.models.p_sensitive import absent, too_few, whole_people
+from hushtable.params import AtLeast
+from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import GroupStats, Histogram
+
+__all__ = ["AlphaBetaK"]
+
+
+@dataclass(frozen=True)
+class AlphaBetaK(SensitiveModel):
+    """Every class has k people and beta values, and no category comes within alpha of half of it.
+
+    Score: min(people / k, values / beta, lead / alpha), where lead = people - 2 x people in the largest category.
+    Satisfied when score >= 1.
+
+    Parameters
+    ----------
+    alpha : int
+        By how many the people outside any category outnumber those in it.
+    beta : int
+        Smallest number of different values in a class.
+    k : int
+        Smallest number of people in a class.
+    on : str or list of str, optional
+        The sensitive column; it needs declared categories.
+
+    Examples
+    --------
+    >>> groups = GroupStats.of(sizes=[4, 4], disease=[[2, 1, 1, 0], [1, 0, 1, 2]])
+    >>> disease = Attribute.of("disease", ["HIV", "cancer", "cold", "flu"], [3, 1, 2, 2], categories=[0, 0, 1, 2])
+    >>> AlphaBetaK(alpha=1, beta=2, k=3, on="disease").score(groups, Reference.of(8, disease)).tolist()
+    [-2.0, 0.0]
+    """
+
+    alpha: Annotated[int, AtLeast(1), "by how many the people outside any category outnumber those in it"]
+    beta: Annotated[int, AtLeast(2), "smallest number of different sensitive values in a class"]
+    k: Annotated[int, AtLeast(2), "smallest number of people in a class"]
+
+    name: ClassVar[str] = "alpha-beta-k"
+    monotone: ClassVar[Monotone] = Monotone.MERGE
+
+    @property
+    def bound(self) -> float:
+        """Return 1: all margins are normalised."""
+        return 1.0
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """min(people / k, values / beta, lead / alpha) per group."""
+        histogram = self.histogram(groups)
+        values = np.minimum(histogram.distinct(), whole_people(groups)) / self.beta
+        lead = _lead(histogram, self.attribute(table)) / self.alpha
+        return np.minimum(np.minimum(groups.sizes / self.k, values), lead)
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Tell the values that bring a condition which still fails closer, without undoing the lead.
+
+        Where all categories are even no value raises or keeps the lead at once; those that lower it least do later.
+        """
+        histogram, attribute = self.histogram(groups), self.attribute(table)
+        categories = categories_of(attribute)
+        in_category = by_category(histogram, attribute).as_matrix(attribute.n_categories)
+        top = in_category.max(axis=1, initial=0.0)[:, None]
+        then = groups.sizes[:, None] + 1 - 2 * np.maximum(top, in_category[:, categories] + 1)
+        lead = _lead(histogram, attribute)
+        short = ~compare(lead, ">=", self.alpha)
+        few = histogram.distinct() < self.beta
+        helps = absent(histogram, attribute.n_values) & few[:, None]
+        wanted = np.where(short, lead + TOLERANCE, self.alpha)[:, None]
+        wanted = np.minimum(wanted, then.max(axis=1, initial=-np.inf, keepdims=True))
+        return np.asarray(helps | ((then >= wanted) & (short | ~few)[:, None]))
+
+    def min_group_size(self) -> int:
+        """Return the greatest of the parameters: each asks for as many people."""
+        return max(self.alpha, self.beta, self.k)
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The whole table has too few people or values, or a category in which too many people are."""
+        attribute = self.attribute(table)
+        if reason := few_people(self.k, table):
+            return reason
+        lead = _lead(self.histogram(whole), attribute)
+        if attribute.n_present() < self.beta or compare(lead, ">=", self.alpha)[0]:
+            return too_few("beta", self.beta, attribute.n_present(), f"{attribute.name!r}", table)
+        got = float(lead[0])
+        return Infeasible(
+            f"alpha={self.alpha} but in the whole table the people outside the largest category of "
+            f"{attribute.name!r} outnumber those in it by {got:g}.",
+            hint=f"Lower alpha to {int(got)} or less." if got >= 1 else "Divide the values into more categories.",
+        )
+
+
+def _lead(histogram: Histogram, attribute: Attribute) -> FloatArray:
+    categories = by_category(histogram, attribute)
+    return categories.totals() - 2 * categories.max(categories.counts)

@@ -1,0 +1,165 @@
+"""(alpha, k)-anonymity.
+
+Symbol: (alpha, k). Every class has at least k people, and no sensitive value is more frequent in it than alpha.
+Wong et al. state it first for chosen sensitive values and then for all; ``only`` chooses, and all are bounded
+where it is left out.
+
+References
+----------
+R. Wong, J. Li, A. Fu, K. Wang, "(alpha, k)-anonymity: an enhanced k-anonymity model for privacy preserving data
+publishing", 2006; Wang et al. 2011, section I.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray
+from hushtable.errors import Infeasible
+from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel
+from hushtable.params import AtLeast, Between
+from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import GroupStats, Histogram
+
+__all__ = ["AlphaK", "few_people", "inverse_share", "known_codes", "room"]
+
+
+@dataclass(frozen=True)
+class AlphaK(SensitiveModel):
+    """Every class has at least k people, and no value has more than the share alpha of it.
+
+    Score: min(people / k, alpha / greatest share). Satisfied when score >= 1.
+
+    Parameters
+    ----------
+    alpha : float
+        Greatest share of a value in a class.
+    k : int
+        Smallest number of people in a class.
+    only : list of str, optional
+        The values that are bounded; all where left out.
+    on : str or list of str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> groups = GroupStats.of(sizes=[4, 4, 2], disease=[[3, 1, 0], [2, 1, 1], [1, 0, 1]])
+    >>> table = Reference.of(10, Attribute.of("disease", ["HIV", "cancer", "flu"], [6, 2, 2]))
+    >>> AlphaK(alpha=0.5, k=3, on="disease").satisfied(groups, table).tolist()
+    [False, True, False]
+    >>> AlphaK(alpha=0.5, k=3, only=["flu"], on="disease").satisfied(groups, table).tolist()
+    [True, True, False]
+    """
+
+    alpha: Annotated[float, Between(0, 1, closed="right"), "greatest share of a value in a class"]
+    k: Annotated[int, AtLeast(2), "smallest number of people in a class"]
+    only: Annotated[tuple[str, ...] | None, "sensitive values that are bounded; all where left out"] = None
+
+    name: ClassVar[str] = "alpha-k"
+    monotone: ClassVar[Monotone] = Monotone.MERGE
+
+    @property
+    def bound(self) -> float:
+        """Return 1: both margins are normalised."""
+        return 1.0
+
+    def _bounded(self, attribute: Attribute) -> BoolArray:
+        if self.only is None:
+            return np.ones(attribute.n_values, dtype=np.bool_)
+        bounded = np.zeros(attribute.n_values, dtype=np.bool_)
+        bounded[known_codes(attribute, self.only)] = True
+        return bounded
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """min(people / k, alpha / greatest share) per group."""
+        bounded = self._bounded(self.attribute(table))
+        return np.minimum(groups.sizes / self.k, self.alpha * inverse_share(self.histogram(groups), bounded))
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Tell the values that still have room in a class of the size that it is heading for.
+
+        The default would reject every value for a class that is small and balanced.
+        """
+        attribute = self.attribute(table)
+        count = self.histogram(groups).as_matrix(attribute.n_values)
+        return room(count, groups.sizes, self.alpha, self.k) | ~self._bounded(attribute)
+
+    def min_group_size(self) -> int:
+        """Return k."""
+        return self.k
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The table has fewer than k people, or one value is too frequent in the whole of it."""
+        if reason := few_people(self.k, table):
+            return reason
+        attribute = self.attribute(table)
+        share = float(attribute.distribution()[self._bounded(attribute)].max(initial=0.0))
+        return Infeasible(
+            f"alpha={self.alpha:g} but one value of {attribute.name!r} makes up {share:.6g} of the table.",
+            hint=f"Raise alpha to {math.ceil(share * 1e4) / 1e4:g} or more.",
+        )
+
+
+def known_codes(attribute: Attribute, labels: Sequence[str]) -> list[int]:
+    """Return the codes of values that a policy names, or raise for a name that the table does not have.
+
+    Of a published file alone nothing can be said about a value that is not in it: it may have been suppressed, and
+    what is not there does not leak.
+
+    Examples
+    --------
+    >>> disease = Attribute.of("disease", ["HIV", "flu"], [1, 1])
+    >>> known_codes(disease, ["flu"])
+    [1]
+    >>> known_codes(disease, ["flue"])
+    Traceback (most recent call last):
+    hushtable.errors.PolicyError: Column 'disease' has no value 'flue'. Check the spelling in the policy.
+    """
+    occurring = set(attribute.labels)
+    return [attribute.code_of(label) for label in labels if attribute.whole or label in occurring]
+
+
+def inverse_share(histogram: Histogram, bounded: BoolArray | None = None) -> FloatArray:
+    """One over the greatest share of a (bounded) value; infinite where a group has none.
+
+    Examples
+    --------
+    >>> inverse_share(Histogram.dense([[3, 1], [0, 0]])).round(3).tolist()
+    [1.333, inf]
+    """
+    units = histogram.units if bounded is None else histogram.units * bounded[histogram.values]
+    top = histogram.max(units)
+    total = histogram.sum(histogram.units)
+    inverse: FloatArray = np.divide(total, top, out=np.full(len(histogram), np.inf), where=top > 0)
+    return inverse
+
+
+def room(count: FloatArray, sizes: FloatArray, share: float, size: int = 1) -> BoolArray:
+    """(group x value): one more person with the value keeps it within ``share`` of the class to come.
+
+    The class to come has at least ``size`` people, one more than now, and enough for a single person to be
+    within the share. Where no value has room, the least frequent ones are told: the class has to grow evenly.
+
+    Examples
+    --------
+    >>> room(np.array([[1.0, 1.0], [2.0, 0.0]]), np.array([2.0, 2.0]), 0.5, 4).tolist()
+    [[True, True], [False, True]]
+    """
+    to_come = np.maximum(sizes + 1, max(size, math.ceil(1 / share - TOLERANCE)))
+    fits = count + 1 <= share * to_come[:, None] * (1 + TOLERANCE)
+    least = count <= count.min(axis=1, initial=np.inf, keepdims=True)
+    return np.asarray(np.where(fits.any(axis=1, keepdims=True), fits, least))
+
+
+def few_people(k: int, table: Reference) -> Infeasible | None:
+    """Say that the table has fewer than k people, if it does."""
+    if table.units >= k * table.unit:
+        return None
+    people = int(table.people)
+    hint = f"Lower k to {people} or less, or add records." if people >= 2 else "Add records."
+    return Infeasible(f"k={k} but the table has {table.people:g} people.", hint=hint)

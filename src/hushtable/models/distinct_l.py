@@ -1,0 +1,77 @@
+"""Distinct l-diversity, the naive reading of "well represented".
+
+Symbol: l. At least l different sensitive values appear in every class. The condition is that of p-sensitivity; it
+has a name of its own because the l-diversity literature starts from it.
+
+References
+----------
+A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006; Allard 2023, "l-Diversity III".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from hushtable.arrays import BoolArray, FloatArray
+from hushtable.errors import Infeasible
+from hushtable.models.base import Monotone, SensitiveModel
+from hushtable.models.p_sensitive import PSensitive, too_few
+from hushtable.params import AtLeast
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["DistinctL"]
+
+
+@dataclass(frozen=True)
+class DistinctL(SensitiveModel):
+    """Every class holds at least l different sensitive values.
+
+    Score: different values, but no more than whole people. Satisfied when score >= l.
+
+    Parameters
+    ----------
+    l : int
+        Smallest number of different values in a class.
+    on : str or list of str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> from hushtable.table.reference import Attribute
+    >>> groups = GroupStats.of(sizes=[4, 4], disease=[[4, 0, 0], [2, 1, 1]])
+    >>> table = Reference.of(8, Attribute.of("disease", ["HIV", "cancer", "flu"], [6, 1, 1]))
+    >>> DistinctL(l=3, on="disease").score(groups, table).tolist()
+    [1.0, 3.0]
+    """
+
+    l: Annotated[int, AtLeast(2), "smallest number of different sensitive values in a class"]
+
+    name: ClassVar[str] = "distinct-l"
+    monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
+
+    @property
+    def bound(self) -> float:
+        """Return l."""
+        return self.l
+
+    @property
+    def _sensitivity(self) -> PSensitive:
+        return PSensitive(self.l, on=self.on)
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Different values per group, but no more than its whole people."""
+        return self._sensitivity.score(groups, table)
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Tell the values that are new to the group."""
+        return self._sensitivity.contributes(groups, table)
+
+    def min_group_size(self) -> int:
+        """Return l."""
+        return self.l
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The column has fewer than l values, or the table fewer than l people."""
+        return too_few("l", self.l, self.attribute(table).n_present(), f"{self.attribute(table).name!r}", table)

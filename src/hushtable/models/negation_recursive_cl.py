@@ -1,0 +1,95 @@
+"""Recursive (c, l)-diversity under n negation statements.
+
+Symbol: (c, l, n). The adversary knows n sensitive values that the victim does not have ("Don does not have
+flu"). Whichever they are, the class must still be recursive (c, l)-diverse once they are struck out. For l >= 2
+the worst case strikes out n of the values between the first and the l-th, so this is the same as (c, l +
+n)-diversity before the statements, which is what is computed.
+
+References
+----------
+A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006; Allard 2023, "Recursive (c,
+l)-Diversity, bis".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from hushtable.arrays import BoolArray, FloatArray
+from hushtable.errors import Infeasible
+from hushtable.models.base import Monotone, Sense, SensitiveModel
+from hushtable.models.recursive_cl import RecursiveCL
+from hushtable.params import AtLeast, Positive
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["NegationRecursiveCL"]
+
+
+@dataclass(frozen=True)
+class NegationRecursiveCL(SensitiveModel):
+    """A class stays recursive (c, l)-diverse after any n values are ruled out.
+
+    Score: r1 / (r(l + n) + ... + rm), infinite where there are fewer than l + n values or whole people. Satisfied
+    when score < c.
+
+    Parameters
+    ----------
+    c : float
+        How many times the rest the most frequent value may not reach.
+    l : int
+        Where the rest begins, after the statements.
+    n : int
+        How many values the adversary can rule out.
+    on : str or list of str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> from hushtable.table.reference import Attribute
+    >>> groups = GroupStats.of(sizes=[23], disease=[[7, 6, 5, 3, 1, 1]])
+    >>> table = Reference.of(23, Attribute.of("disease", "abcdef", [7, 6, 5, 3, 1, 1]))
+    >>> NegationRecursiveCL(c=1, l=2, n=1, on="disease").satisfied(groups, table).tolist()
+    [True]
+    >>> NegationRecursiveCL(c=1, l=3, n=1, on="disease").satisfied(groups, table).tolist()
+    [False]
+    """
+
+    c: Annotated[float, Positive(), "how many times the rest the most frequent value may not reach"]
+    l: Annotated[int, AtLeast(2), "place, by frequency, at which the rest begins after the statements"]
+    n: Annotated[int, AtLeast(1), "how many values the adversary can rule out"]
+
+    name: ClassVar[str] = "negation-recursive-cl"
+    monotone: ClassVar[Monotone] = Monotone.MERGE
+    sense: ClassVar[Sense] = "<"
+
+    @property
+    def bound(self) -> float:
+        """Return c."""
+        return self.c
+
+    @property
+    def before(self) -> RecursiveCL:
+        """The diversity that must hold before the statements."""
+        return RecursiveCL(self.c, self.l + self.n, on=self.on)
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """r1 / (r(l + n) + ... + rm) per group."""
+        return self.before.score(groups, table)
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Tell the values that help (c, l + n)-diversity."""
+        return self.before.contributes(groups, table)
+
+    def min_group_size(self) -> int:
+        """Return l + n."""
+        return self.l + self.n
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The whole table is not (c, l + n)-diverse."""
+        reason = self.before.infeasible(whole, table)
+        return Infeasible(
+            f"l={self.l} with n={self.n} statements asks for l={self.l + self.n} before them: {reason.message}",
+            hint=f"{reason.hint} l is l + n here: lowering n helps as well.",
+        )

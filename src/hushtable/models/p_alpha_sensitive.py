@@ -1,0 +1,117 @@
+"""(p, alpha)-sensitivity: the second half of (p, alpha)-sensitive k-anonymity.
+
+Symbol: (p, alpha). Category i of m weighs (i - 1) / (m - 1): 0 for the most sensitive, 1 for the last. Every class
+holds at least p different sensitive values, and the weights of its records add up to at least alpha. A value that
+occurs in several records counts each time (Table 7 of the paper: cancer, flu, flu, indigestion weighs 3). The k is
+``k-anonymity`` beside it.
+
+As for p-sensitivity, a class counts for no more values than it has whole people.
+
+References
+----------
+Sun et al. 2011, equation 1, Definition 4 and Table 7.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray
+from hushtable.errors import Infeasible
+from hushtable.models.base import Monotone, SensitiveModel, compare
+from hushtable.models.p_sensitive import absent, too_few, whole_people
+from hushtable.params import AtLeast, Positive
+from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import GroupStats, Histogram
+
+__all__ = ["PAlphaSensitive", "too_light", "total_weights"]
+
+
+@dataclass(frozen=True)
+class PAlphaSensitive(SensitiveModel):
+    """Every class holds at least p different values that together weigh at least alpha.
+
+    Score: min(values / p, weight / alpha), values being no more than whole people. Satisfied when score >= 1.
+
+    Parameters
+    ----------
+    p : int
+        Smallest number of different values in a class.
+    alpha : float
+        Smallest total weight of a class.
+    on : str or list of str, optional
+        The sensitive column; it needs declared categories.
+
+    Examples
+    --------
+    >>> groups = GroupStats.of(sizes=[3, 3], disease=[[2, 1, 0], [1, 1, 1]])
+    >>> disease = Attribute.of("disease", ["HIV", "cancer", "flu"], [3, 2, 1], categories=[0, 0, 1])
+    >>> PAlphaSensitive(p=2, alpha=1, on="disease").satisfied(groups, Reference.of(6, disease)).tolist()
+    [False, True]
+    """
+
+    p: Annotated[int, AtLeast(1), "smallest number of different sensitive values in a class"]
+    alpha: Annotated[float, Positive(), "smallest total weight of a class"]
+
+    name: ClassVar[str] = "p-alpha-sensitive"
+    monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
+
+    @property
+    def bound(self) -> float:
+        """Return 1: both margins are normalised."""
+        return 1.0
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """min(values / p, weight / alpha) per group."""
+        histogram = self.histogram(groups)
+        values = np.minimum(histogram.distinct(), whole_people(groups)) / self.p
+        return np.minimum(values, total_weights(histogram, self.attribute(table)) / self.alpha)
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Tell the values that bring a condition which still fails closer.
+
+        The default would see nothing where both margins are equal and a value raises only one.
+        """
+        histogram, attribute = self.histogram(groups), self.attribute(table)
+        few_values = histogram.distinct() < self.p
+        light = ~compare(total_weights(histogram, attribute), ">=", self.alpha)
+        few_people = (whole_people(groups) < self.p) & ~few_values & ~light
+        new = absent(histogram, attribute.n_values) & few_values[:, None]
+        return new | (light[:, None] & (attribute.category_weights() > 0)) | few_people[:, None]
+
+    def min_group_size(self) -> int:
+        """Return p, or alpha (rounded down) where it is greater: nobody weighs more than 1."""
+        return max(self.p, math.floor(self.alpha))
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The column has fewer than p values, or the table weighs too little, or has fewer than p people."""
+        attribute = self.attribute(table)
+        if attribute.n_present() >= self.p and (reason := too_light(self.alpha, whole, attribute)):
+            return reason
+        return too_few("p", self.p, attribute.n_present(), f"{attribute.name!r}", table)
+
+
+def total_weights(histogram: Histogram, attribute: Attribute) -> FloatArray:
+    """Sum of the category weights of each group's people.
+
+    Examples
+    --------
+    >>> disease = Attribute.of("disease", ["HIV", "asthma", "flu"], [1, 1, 2], categories=[0, 1, 2])
+    >>> total_weights(Histogram.dense([[1, 1, 2]]), disease).tolist()
+    [2.5]
+    """
+    return histogram.sum(histogram.counts * attribute.category_weights()[histogram.values])
+
+
+def too_light(alpha: float, whole: GroupStats, attribute: Attribute) -> Infeasible | None:
+    """Say that the whole table weighs less than alpha, if it does."""
+    weight = total_weights(whole.histogram(attribute.key), attribute)
+    if compare(weight, ">=", alpha)[0]:
+        return None
+    got = float(weight[0])
+    hint = f"Lower alpha to {got:.6g} or less." if got > 0 else "Only the most sensitive category occurs."
+    return Infeasible(f"alpha={alpha:g} but the whole of {attribute.name!r} weighs {got:.6g}.", hint=hint)

@@ -1,0 +1,116 @@
+"""p+-sensitivity: the second half of p+-sensitive k-anonymity.
+
+Symbol: p+. The values of the sensitive column are divided into categories by how sensitive they are
+(``categories`` in the policy); every class holds values of at least p different categories. This answers the
+similarity attack, where all values of a class differ but tell the same secret. The k is ``k-anonymity`` beside
+it.
+
+As for p-sensitivity, a class counts for no more than its whole people.
+
+References
+----------
+Sun et al. 2011, Definition 3 and Tables 4-6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.errors import Infeasible, PolicyError
+from hushtable.models.base import Monotone, SensitiveModel
+from hushtable.models.p_sensitive import absent, too_few, whole_people
+from hushtable.params import AtLeast
+from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import GroupStats, Histogram
+
+__all__ = ["PPlusSensitive", "by_category", "categories_of"]
+
+
+@dataclass(frozen=True)
+class PPlusSensitive(SensitiveModel):
+    """Every class holds values of at least p different sensitivity categories.
+
+    Score: different categories, but no more than whole people. Satisfied when score >= p.
+
+    Parameters
+    ----------
+    p : int
+        Smallest number of different categories in a class.
+    on : str or list of str, optional
+        The sensitive column; it needs declared categories.
+
+    Examples
+    --------
+    >>> groups = GroupStats.of(sizes=[2, 2], disease=[[1, 1, 0], [1, 0, 1]])
+    >>> disease = Attribute.of("disease", ["HIV", "cancer", "flu"], [2, 1, 1], categories=[0, 0, 1])
+    >>> PPlusSensitive(p=2, on="disease").satisfied(groups, Reference.of(4, disease)).tolist()
+    [False, True]
+    """
+
+    p: Annotated[int, AtLeast(2), "smallest number of different sensitivity categories in a class"]
+
+    name: ClassVar[str] = "p-plus-sensitive"
+    monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
+
+    @property
+    def bound(self) -> float:
+        """Return p."""
+        return self.p
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Different categories per group, but no more than its whole people."""
+        categories = by_category(self.histogram(groups), self.attribute(table))
+        return np.minimum(categories.distinct(), whole_people(groups)).astype(np.float64)
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Tell the values of categories that are new to the group; any where people are scarcer than those."""
+        attribute = self.attribute(table)
+        categories = by_category(self.histogram(groups), attribute)
+        new = absent(categories, attribute.n_categories)[:, categories_of(attribute)]
+        return new | (categories.distinct() > whole_people(groups))[:, None]
+
+    def min_group_size(self) -> int:
+        """Return p."""
+        return self.p
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """Fewer than p categories occur in the column, or the table has fewer than p people."""
+        attribute = self.attribute(table)
+        present = int(by_category(self.histogram(whole), attribute).distinct()[0])
+        return too_few(
+            "p", self.p, present, f"{attribute.name!r}", table, ("category that occurs", "categories that occur")
+        )
+
+
+def categories_of(attribute: Attribute) -> IntArray:
+    """Return the category of every code, or raise where the policy declares none.
+
+    Examples
+    --------
+    >>> categories_of(Attribute.of("disease", ["HIV"], [1]))
+    Traceback (most recent call last):
+    hushtable.errors.PolicyError: Column 'disease' has no sensitivity categories. Declare them in the policy, ...
+    """
+    if attribute.categories is None:
+        raise PolicyError(
+            f"Column {attribute.name!r} has no sensitivity categories.",
+            code="no-categories",
+            hint="Declare them in the policy, the most sensitive first: categories: {secret: [...], ...}.",
+        )
+    return attribute.categories
+
+
+def by_category(histogram: Histogram, attribute: Attribute) -> Histogram:
+    """Return the groups' histogram over sensitivity categories.
+
+    Examples
+    --------
+    >>> disease = Attribute.of("disease", ["HIV", "cancer", "flu"], [2, 1, 1], categories=[0, 0, 1])
+    >>> by_category(Histogram.dense([[2, 1, 1]]), disease).counts.tolist()
+    [3.0, 1.0]
+    """
+    return histogram.relabel(categories_of(attribute))

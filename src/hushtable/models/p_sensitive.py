@@ -1,0 +1,125 @@
+"""p-sensitivity: the second half of p-sensitive k-anonymity.
+
+Symbol: p. Within every class the sensitive column takes at least p different values. The k of p-sensitive
+k-anonymity is ``k-anonymity`` beside it; where p > k the effective k is p, since p different values need p people.
+
+With an entity column one person may bring several values. They do not hide that person, so a class counts for no
+more than its whole people.
+
+References
+----------
+T. M. Truta, B. Vinay, "Privacy protection: p-sensitive k-anonymity property", 2006; Sun et al. 2011, Definition 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.errors import Infeasible
+from hushtable.models.base import Monotone, SensitiveModel
+from hushtable.params import AtLeast
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats, Histogram
+
+__all__ = ["PSensitive", "absent", "too_few", "whole_people"]
+
+
+@dataclass(frozen=True)
+class PSensitive(SensitiveModel):
+    """Every class holds at least p different sensitive values.
+
+    Score: different values, but no more than whole people. Satisfied when score >= p.
+
+    Parameters
+    ----------
+    p : int
+        Smallest number of different values in a class.
+    on : str or list of str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> from hushtable.table.reference import Attribute
+    >>> groups = GroupStats.of(sizes=[4, 4], disease=[[4, 0, 0], [2, 1, 1]])
+    >>> table = Reference.of(8, Attribute.of("disease", ["HIV", "cancer", "flu"], [6, 1, 1]))
+    >>> PSensitive(p=2, on="disease").satisfied(groups, table).tolist()
+    [False, True]
+    """
+
+    p: Annotated[int, AtLeast(2), "smallest number of different sensitive values in a class"]
+
+    name: ClassVar[str] = "p-sensitive"
+    monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
+
+    @property
+    def bound(self) -> float:
+        """Return p."""
+        return self.p
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Different values per group, but no more than its whole people."""
+        return np.minimum(self.histogram(groups).distinct(), whole_people(groups)).astype(np.float64)
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Tell the values that are new to the group; any value where people are scarcer than values."""
+        histogram = self.histogram(groups)
+        new = absent(histogram, self.attribute(table).n_values)
+        return new | (histogram.distinct() > whole_people(groups))[:, None]
+
+    def min_group_size(self) -> int:
+        """Return p."""
+        return self.p
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The column has fewer than p values, or the table fewer than p people."""
+        return too_few("p", self.p, self.attribute(table).n_present(), f"{self.attribute(table).name!r}", table)
+
+
+def whole_people(groups: GroupStats) -> IntArray:
+    """People per group, rounded down.
+
+    Examples
+    --------
+    >>> whole_people(GroupStats(np.array([7, 12]), unit=6)).tolist()
+    [1, 2]
+    """
+    return groups.units // groups.unit
+
+
+def absent(histogram: Histogram, n_values: int) -> BoolArray:
+    """(group x value): the group does not hold the value.
+
+    Examples
+    --------
+    >>> absent(Histogram.dense([[2, 0, 1]]), 3).tolist()
+    [[False, True, False]]
+    """
+    out = np.ones((len(histogram), n_values), dtype=np.bool_)
+    out[histogram.groups, histogram.values] = False
+    return out
+
+
+def too_few(
+    symbol: str,
+    needed: float,
+    got: int,
+    where: str,
+    table: Reference,
+    nouns: tuple[str, str] = ("distinct value", "distinct values"),
+) -> Infeasible:
+    """Say that a column has too few values, or else the table too few people.
+
+    Examples
+    --------
+    >>> raise too_few("p", 5, 4, "'disease'", Reference.of(9))
+    Traceback (most recent call last):
+    hushtable.errors.Infeasible: p=5 but 'disease' has 4 distinct values. Lower p to 4 or less.
+    """
+    if got >= needed:
+        got, where, nouns = int(table.people), "the table", ("person", "people")
+    hint = f"Lower {symbol} to {got} or less." if got >= 2 else f"No {symbol} above 1 can hold."
+    return Infeasible(f"{symbol}={needed:g} but {where} has {got} {nouns[got != 1]}.", hint=hint)

@@ -1,0 +1,109 @@
+"""Probabilistic l-diversity.
+
+Symbol: l. In every class no sensitive value is more frequent than 1/l, so nobody's value can be guessed with more
+than that probability. Sun et al. (section 8) call it the most widely used reading of l-diversity. l may be any
+number from 1, not only a whole one.
+
+With an entity column one person may bring several values. They do not hide that person, so a class counts for no
+more than its whole people.
+
+References
+----------
+A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006; Sun et al. 2011, section 8.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray
+from hushtable.errors import Infeasible
+from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel
+from hushtable.models.p_sensitive import too_few, whole_people
+from hushtable.params import AtLeast
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["ProbabilisticL", "whole_number"]
+
+
+@dataclass(frozen=True)
+class ProbabilisticL(SensitiveModel):
+    """No value is more frequent in a class than 1/l.
+
+    Score: 1 / (share of the most frequent value), but no more than whole people. Satisfied when score >= l.
+
+    Parameters
+    ----------
+    l : int or float
+        One over the greatest share that a value may have.
+    on : str or list of str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> from hushtable.table.reference import Attribute
+    >>> groups = GroupStats.of(sizes=[4, 4], disease=[[3, 1, 0], [2, 1, 1]])
+    >>> table = Reference.of(8, Attribute.of("disease", ["HIV", "cancer", "flu"], [5, 2, 1]))
+    >>> ProbabilisticL(l=2, on="disease").satisfied(groups, table).tolist()
+    [False, True]
+    """
+
+    l: Annotated[int | float, AtLeast(1), "one over the greatest share that a value may have in a class"]
+
+    name: ClassVar[str] = "probabilistic-l"
+    monotone: ClassVar[Monotone] = Monotone.MERGE
+
+    @property
+    def bound(self) -> float:
+        """Return l."""
+        return self.l
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """One over the share of the most frequent value, but no more than whole people."""
+        histogram = self.histogram(groups)
+        top = histogram.max(histogram.units)
+        total = histogram.sum(histogram.units)
+        diversity = np.divide(total, top, out=np.zeros(len(histogram)), where=top > 0)
+        return np.minimum(diversity, whole_people(groups))
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Tell where (n + 1) / (the greatest count then) is above n / (the greatest count now)."""
+        histogram = self.histogram(groups)
+        count = histogram.as_matrix(self.attribute(table).n_values)
+        top, total = count.max(axis=1, initial=0.0)[:, None], histogram.totals()[:, None]
+        then = (total + 1) / np.maximum(top, count + 1)
+        now = np.divide(total, top, out=np.zeros_like(total), where=top > 0)
+        people = whole_people(groups)[:, None]
+        return np.asarray(np.minimum(then, people + 1) > np.minimum(now, people) * (1 + TOLERANCE))
+
+    def min_group_size(self) -> int:
+        """Return l, rounded up."""
+        return whole_number(self.l)
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """One value is too frequent in the whole table, or there are too few values or people."""
+        attribute = self.attribute(table)
+        share = float(attribute.distribution().max(initial=0.0))
+        if attribute.n_present() < self.l or share <= (1 + TOLERANCE) / self.l:
+            return too_few("l", self.l, attribute.n_present(), f"{attribute.name!r}", table)
+        return Infeasible(
+            f"l={self.l:g} but one value of {attribute.name!r} makes up {share:.6g} of the table, "
+            f"more than 1/l = {1 / self.l:.6g}.",
+            hint=f"Lower l to {math.floor(1e4 / share) / 1e4:g} or less.",
+        )
+
+
+def whole_number(l: float) -> int:
+    """How many whole people or values a diversity of l needs.
+
+    Examples
+    --------
+    >>> whole_number(2.5), whole_number(3.0000000001)
+    (3, 3)
+    """
+    return math.ceil(l - TOLERANCE * max(1.0, l))

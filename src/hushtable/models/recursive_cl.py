@@ -1,0 +1,133 @@
+"""Recursive (c, l)-diversity.
+
+Symbol: (c, l). Let r1 >= r2 >= ... >= rm be the counts of the sensitive values of a class. The class is (c,
+l)-diverse when r1 < c (rl + ... + rm), strictly: the most frequent value is not much more frequent than the
+rare ones together. A class with fewer than l different values has no such rest and is never diverse.
+
+With an entity column one person may bring several values. They do not hide that person, so a class needs at
+least l whole people as well.
+
+References
+----------
+A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006; Allard 2023, "Recursive (c,
+l)-Diversity".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray
+from hushtable.errors import Infeasible
+from hushtable.models.base import TOLERANCE, Monotone, Sense, SensitiveModel
+from hushtable.models.p_sensitive import absent, too_few, whole_people
+from hushtable.params import AtLeast, Positive
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats, Histogram
+
+__all__ = ["RecursiveCL"]
+
+
+@dataclass(frozen=True)
+class RecursiveCL(SensitiveModel):
+    """The most frequent value of a class stays below c times the sum from the l-th most frequent on.
+
+    Score: r1 / (rl + ... + rm), infinite where there are fewer than l values or whole people. Satisfied when
+    score < c.
+
+    Parameters
+    ----------
+    c : float
+        How many times the rest the most frequent value may not reach.
+    l : int
+        Where the rest begins.
+    on : str or list of str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> from hushtable.table.reference import Attribute
+    >>> groups = GroupStats.of(sizes=[23], disease=[[7, 6, 5, 3, 1, 1]])
+    >>> table = Reference.of(23, Attribute.of("disease", "abcdef", [7, 6, 5, 3, 1, 1]))
+    >>> RecursiveCL(c=1, l=3, on="disease").score(groups, table).tolist()
+    [0.7]
+    >>> RecursiveCL(c=1, l=4, on="disease").satisfied(groups, table).tolist()
+    [False]
+    """
+
+    c: Annotated[float, Positive(), "how many times the rest the most frequent value may not reach"]
+    l: Annotated[int, AtLeast(2), "place, by frequency, at which the rest begins"]
+
+    name: ClassVar[str] = "recursive-cl"
+    monotone: ClassVar[Monotone] = Monotone.MERGE
+    sense: ClassVar[Sense] = "<"
+
+    @property
+    def bound(self) -> float:
+        """Return c."""
+        return self.c
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """r1 / (rl + ... + rm) per group."""
+        histogram = self.histogram(groups)
+        ratio = _ratio(histogram.max(histogram.units), _rest(histogram, self.l))
+        return np.where(whole_people(groups) < self.l, np.inf, ratio)
+
+    def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
+        """Tell the values that shrink r1 / rest.
+
+        Below l values, which is infinitely far off, the new values do. Those that shrink it without a new r1 go
+        first; where there are none, values that stay below r1 prepare for it by filling the places before the l-th.
+        """
+        histogram, n_values = self.histogram(groups), self.attribute(table).n_values
+        count = histogram.as_matrix(n_values)
+        descending = -np.sort(-np.pad(count, ((0, 0), (0, self.l))), axis=1)
+        top, last_of_head = descending[:, :1], descending[:, self.l - 2 : self.l - 1]
+        head = descending[:, : self.l - 1].sum(axis=1, keepdims=True)
+        total = histogram.totals()[:, None]
+        # A value in the head makes it grow by one; one outside enters it by passing its last member.
+        head_then = np.where(count >= last_of_head, head + 1, np.maximum(head, head - last_of_head + count + 1))
+        then = _ratio(np.maximum(top, count + 1), total + 1 - head_then)
+        now = _ratio(top, total - head)
+        better = then < now * (1 - TOLERANCE)
+        below = count + 1 <= top
+        for choice in (below, better & below):
+            better = np.where(choice.any(axis=1, keepdims=True), choice, better)
+        few = (histogram.distinct() < self.l)[:, None]
+        scarce = (whole_people(groups) < self.l)[:, None] & ~few
+        return np.where(few, absent(histogram, n_values), better | scarce)
+
+    def min_group_size(self) -> int:
+        """Return l."""
+        return self.l
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The whole table is not diverse enough, or there are too few values or people."""
+        attribute = self.attribute(table)
+        got = float(self.score(whole, table)[0])
+        if math.isinf(got):
+            return too_few("l", self.l, attribute.n_present(), f"{attribute.name!r}", table)
+        return Infeasible(
+            f"c={self.c:g} but in the whole of {attribute.name!r} the most frequent value occurs {got:.6g} times "
+            f"as often as all from place {self.l} on, by frequency.",
+            hint=f"Raise c above {got:.6g}, or lower l.",
+        )
+
+
+def _rest(histogram: Histogram, l: int) -> FloatArray:
+    """Sum from rl to rm per group, in units."""
+    # Ties may fall either way: equal counts give equal sums.
+    order = np.lexsort((-histogram.units, histogram.groups))
+    return histogram.sum(np.where(histogram.ranks() >= l - 1, histogram.units[order], 0))
+
+
+def _ratio(top: FloatArray, rest: FloatArray) -> FloatArray:
+    # Sums of fractions of people leave dust where the rest is empty.
+    some = rest > TOLERANCE
+    empty = np.full(np.broadcast(top, rest).shape, np.inf)
+    ratio: FloatArray = np.divide(top, rest, out=empty, where=some)
+    return ratio

@@ -84,7 +84,7 @@ def test_compressed(tmp_path: Path) -> None:
     assert read_csv(path).to_pydict() == {"a": ["1"], "b": ["2"]}
     whole = gzip.compress(("a;b\n" + "".join(f"{i};{os.urandom(20).hex()}\n" for i in range(20_000))).encode())
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(DataError, match="cannot be read to its end|damaged or truncated"):
+    with pytest.raises(DataError, match=r"cannot be read to its end|damaged or truncated"):
         read_csv(path)
 
 

@@ -31,7 +31,7 @@ def encode(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
     if not pa.types.is_dictionary(chunked.type):
         chunked = chunked.dictionary_encode()
     if chunked.num_chunks == 0:
-        return pa.array([], type=chunked.type)
+        return from_codes(np.empty(0, dtype=np.int64), pa.array([], chunked.type.value_type))
     # Dictionaries with nulls or repeated values are legal Arrow but break both unification and counting.
     whole = pa.chunked_array([_proper(chunk) for chunk in chunked.chunks]).unify_dictionaries().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import math
 import numbers
 from collections.abc import Iterable
 from typing import Any
@@ -33,7 +34,7 @@ def mixed_kinds(values: Iterable[Any]) -> str:
     >>> mixed_kinds([1, "a", True])
     'text, true/false and numbers'
     """
-    types = {type(v) for v in values if v is not None and v == v}
+    types = {type(v) for v in values if v is not None and not (isinstance(v, float) and math.isnan(v))}
     kinds = {_kind(t) for t in types} - {""}
     if len(kinds) < 2:
         return ""

@@ -84,7 +84,7 @@ def _by_values(facts: Facts, share: float) -> tuple[Role, str]:
     quantity = facts.kind is Kind.DATE or (facts.kind is Kind.NUMERIC and facts.fractions)
     if facts.unique == facts.present and facts.present > 1 and not quantity:
         return Role.IDENTIFIER, "every value occurs once"
-    if facts.kind is Kind.NOMINAL and facts.distinct / facts.present > _MANY:
+    if facts.kind is Kind.NOMINAL and facts.present > 1 and facts.distinct / facts.present > _MANY:
         if facts.length >= _FREE_TEXT:
             return Role.IDENTIFIER, "it looks like free text, which may name people"
         return Role.IDENTIFIER, f"{share:.0%} of its values occur once"

@@ -85,8 +85,9 @@ def unique_shares(
 ) -> list[tuple[tuple[int, ...], float]]:
     """Return the share of unique rows for subsets of up to ``size`` columns.
 
-    Where there are more than ``limit`` subsets, all single columns are counted, then, for each size, subsets that add
-    a column to the most revealing ones of the size before, until the limit is reached.
+    Where there are more than ``limit`` subsets, all single columns are counted, then, for each size, subsets that
+    add a column to the most revealing ones of the size before (most unique rows, then most values), until the limit
+    is reached.
 
     Parameters
     ----------
@@ -109,22 +110,28 @@ def unique_shares(
     if not rows:
         return []
     shares: dict[tuple[int, ...], float] = {}
+    values = [int(np.count_nonzero(np.bincount(c))) if c.max() < _DENSE else len(np.unique(c)) for c in columns]
     parents: list[tuple[int, ...]] = [()]
     for width in range(1, min(size, len(columns)) + 1):
-        wanted = _extensions(parents, len(columns), limit - len(shares) if width > 1 else len(columns))
+        room = max(limit - len(shares), 0) if width > 1 else len(columns)
+        wanted = _extensions(parents, len(columns), room, last=width == size)
         for prefix, lasts in _by_prefix(wanted).items():
             for last, share in _children(columns, prefix, lasts):
                 shares[(*prefix, last)] = share
-        parents = sorted(wanted, key=lambda s: (-shares[s], s))
+        parents = sorted(wanted, key=lambda s: (-shares[s], -sum(values[i] for i in s), s))
     return sorted(shares.items(), key=lambda item: (len(item[0]), item[0]))
 
 
-def _extensions(parents: list[tuple[int, ...]], n: int, room: int) -> list[tuple[int, ...]]:
-    """Subsets with one more column: all of them if there is room, else those of the first parents."""
+def _extensions(parents: list[tuple[int, ...]], n: int, room: int, *, last: bool) -> list[tuple[int, ...]]:
+    """Subsets with one more column: all of them if there is room, else those of the first parents.
+
+    Unless this is the last size, half of the room is then left for larger subsets.
+    """
     width = len(parents[0]) + 1 if parents else 1
     everything = list(combinations(range(n), width)) if n <= 64 else []
     if everything and len(everything) <= room:
         return everything
+    room = room if last else room // 2
     found: dict[tuple[int, ...], None] = {}
     for parent in parents:
         for column in range(n):

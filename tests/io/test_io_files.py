@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import datetime as dt
+import errno
+import importlib
+import io
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet as pq
+
+from hushtable.errors import DataError, OutputError
+from hushtable.io import csv_write
+from hushtable.io.csv import read_csv
+from hushtable.io.files import column_names, iter_batches, read_table, write_table
+
+CANARY = "CANARY-7731"
+TABLE = pa.table({"first name": ["a", "é,x", None], "n": [1, 2, None], "f": [0.5, 2.0, None]})
+ENDINGS = [".csv", ".tsv", ".txt", ".csv.gz", ".parquet", ".pq", ".arrow", ".feather"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_round_trip(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"t{ending}"
+    write_table(TABLE, path)
+    assert os.listdir(tmp_path) == [f"t{ending}"]
+    table = read_table(path)
+    text = {"first name": ["a", "é,x", ""], "n": ["1", "2", ""], "f": ["0.5", "2", ""]}
+    expected = text if "v" in ending or "txt" in ending else TABLE.to_pydict()
+    assert table.to_pydict() == expected
+    assert column_names(path) == ["first name", "n", "f"]
+    assert read_table(path, ["n"]).to_pydict() == {"n": expected["n"]}
+    batches = list(iter_batches(path, ["n", "f"], 2))
+    assert [b.num_rows for b in batches] == [2, 1]
+    assert pa.Table.from_batches(batches).to_pydict() == {k: expected[k] for k in ("n", "f")}
+    with pytest.raises(DataError, match="has no column 'm'"):
+        read_table(path, ["m"])
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_same_table_gives_the_same_bytes(tmp_path: Path, ending: str) -> None:
+    first, second = tmp_path / f"a{ending}", tmp_path / f"b{ending}"
+    write_table(TABLE, first)
+    write_table(TABLE, second)
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow"])
+def test_values_of_removed_rows_are_not_written(tmp_path: Path, ending: str) -> None:
+    whole = pa.table({"a": pa.array(["keep", CANARY]).dictionary_encode()})
+    path = tmp_path / f"t{ending}"
+    write_table(whole.replace_schema_metadata({"note": CANARY}).slice(0, 1), path)
+    assert CANARY.encode() not in path.read_bytes()
+    assert read_table(path).to_pydict() == {"a": ["keep"]}
+
+
+def test_a_pandas_index_in_metadata_is_not_written(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [1]}, index=pd.Index([0], name=CANARY))
+    write_table(pa.Table.from_pandas(frame).select(["a"]), tmp_path / "t.parquet")
+    assert CANARY.encode() not in (tmp_path / "t.parquet").read_bytes()
+
+
+def test_formulas_are_neutralised_and_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    cells = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@x", "\tx", "\rx", "-5", "'=x", "ok"]
+    write_table(pa.table({"=name": pa.array(cells).dictionary_encode(), "n": [-1] * 9}), path)
+    lines = path.read_bytes().split(b"\n")
+    assert lines[0] == b"'=name,n"
+    assert lines[1] == b"'=cmd|' /C calc'!A0,-1"
+    assert lines[6] == b'"\'\rx",-1'
+    assert lines[7] == b"-5,-1"
+    assert not any(line.startswith((b"=", b"+", b"@", b"\t")) for line in lines)
+    assert read_csv(path, unescape_formulas=True)["=name"].to_pylist() == cells
+    assert read_table(path, ["=name"], unescape_formulas=True).num_columns == 1
+    assert [b.num_rows for b in iter_batches(path, ["=name"], unescape_formulas=True)] == [9]
+
+
+text = st.text(st.sampled_from("ab,;\"'=+-@\n\r\té1."), max_size=5)
+
+
+@given(st.lists(st.tuples(text, text), min_size=1, max_size=8), st.booleans())
+def test_csv_gives_back_every_text(rows: list[tuple[str, str]], alone: bool) -> None:
+    columns = {"x": [r[0] for r in rows]} | ({} if alone else {"y": [r[1] for r in rows]})
+    table = pa.table({k: pa.array(v, pa.string()) for k, v in columns.items()})
+    out = io.BytesIO()
+    csv_write.write_csv(table, out)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "t.csv")
+        path.write_bytes(out.getvalue())
+        assert read_csv(path, delimiter=",", unescape_formulas=True).to_pydict() == columns
+
+
+def test_many_slices_join(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_write, "_SLICE", 7)
+    write_table(pa.table({"a": range(50), "b": ["x"] * 50}), tmp_path / "t.csv")
+    assert read_table(tmp_path / "t.csv")["a"].to_pylist() == [str(i) for i in range(50)]
+
+
+def test_other_types_are_written_canonically(tmp_path: Path) -> None:
+    write_table(pa.table({"d": [dt.date(1850, 1, 2)], "b": [True], "f": [1e15]}), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "d,b,f\n1850-01-02,true,1000000000000000\n"
+
+
+@pytest.mark.parametrize("name", ["t.doc", "t", "t.parquet.gz"])
+def test_unknown_ending(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    for use in (read_table, column_names, lambda p: list(iter_batches(p))):
+        with pytest.raises(DataError) as caught:
+            use(path)
+        assert str(caught.value) == (
+            f"The format of {str(path)!r} is not known by its ending. Known endings: .arrow .csv .feather .parquet .pq "
+            ".tsv .txt .xlsx, and .gz after .csv, .txt and .tsv."
+        )
+    with pytest.raises(OutputError, match=r"A table cannot be written as .* Use one of .arrow .csv"):
+        write_table(TABLE, path)
+
+
+def test_a_tsv_that_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match="one column when split at the tab, but its header contains a comma"):
+        read_table(path)
+    assert read_table(path, delimiter=",").num_columns == 2
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+def test_truncated_and_foreign_files(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"t{ending}"
+    write_table(pa.table({"a": [CANARY] * 1000, "n": range(1000)}), path)
+    whole = path.read_bytes()
+    word = {".parquet": "Parquet", ".arrow": "Arrow"}[ending]
+    for content in (whole[: len(whole) // 2], f"a,b\n{CANARY},2\n".encode(), b""):
+        path.write_bytes(content)
+        for use in (read_table, column_names, lambda p: list(iter_batches(p))):
+            with pytest.raises(DataError) as caught:
+                use(path)
+            assert str(caught.value) == (
+                f"The file {str(path)!r} is not a complete {word} file. It may be truncated or have the wrong ending; "
+                "copy or export it again."
+            )
+            assert caught.value.code == "damaged-file"
+
+
+def test_parquet_damaged_in_the_middle(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    write_table(pa.table({"a": [f"{CANARY}{i}" for i in range(5000)]}), path)
+    raw = bytearray(path.read_bytes())
+    raw[4:3000] = b"\xff" * 2996
+    path.write_bytes(raw)
+    for use in (read_table, lambda p: list(iter_batches(p))):
+        with pytest.raises(DataError, match="is not a complete Parquet file"):
+            use(path)
+
+
+def test_parquet_text_comes_as_dictionaries(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": ["x", "x"], "n": [1, 2]}), tmp_path / "t.parquet", row_group_size=1)
+    table = read_table(tmp_path / "t.parquet")
+    assert pa.types.is_dictionary(table.schema.field("a").type)
+    assert table.schema.field("n").type == pa.int64()
+    assert [b.num_rows for b in iter_batches(tmp_path / "t.parquet", batch_rows=2)] == [2]
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+def test_no_rows(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"t{ending}"
+    write_table(TABLE.slice(0, 0), path)
+    with pytest.raises(DataError, match=r"has no rows. Check that the export ran to its end"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow", ".xlsx"])
+def test_missing_files_and_folders(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"t{ending}"
+    with pytest.raises(DataError, match=r"There is no file .* Check the path\."):
+        read_table(path)
+    path.mkdir()
+    with pytest.raises(DataError, match=r"is a folder, not a file\."):
+        read_table(path)
+
+
+def _book(path: Path, *rows: list[Any]) -> Path:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+def test_excel(tmp_path: Path) -> None:
+    path = _book(
+        tmp_path / "t.xlsx",
+        ["age", "when", "note"],
+        [1, dt.datetime(2020, 1, 2), "x"],
+        [],
+        [2.5, None, None],
+    )
+    table = read_table(path)
+    assert table.to_pydict() == {"age": [1.0, 2.5], "when": [dt.datetime(2020, 1, 2), None], "note": ["x", None]}
+    assert read_table(path, ["note"]).column_names == ["note"]
+    assert column_names(path) == ["age", "when", "note"]
+    assert [b.num_rows for b in iter_batches(path, batch_rows=1)] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "is empty. The names belong in its first row."),
+        ([["a"]], "has a header but no rows."),
+        ([["a"], [1], [CANARY]], "Column 'a' of the file .* mixes text and numbers. Give all cells"),
+        ([["a"], [1, CANARY]], "has 1 rows with cells beyond the named columns."),
+        ([["a", None, "b"], [1, 2, 3]], r"column \(number 2\) without a name"),
+    ],
+)
+def test_bad_workbooks(tmp_path: Path, rows: list[list[Any]], message: str) -> None:
+    path = _book(tmp_path / "t.xlsx", *rows)
+    with pytest.raises(DataError, match=message) as caught:
+        read_table(path)
+    assert CANARY not in str(caught.value)
+
+
+def test_not_a_workbook(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    path.write_text(f"a,b\n{CANARY},2\n")
+    with pytest.raises(DataError, match=r"is not a complete Excel workbook. Save it again") as caught:
+        read_table(path)
+    assert CANARY not in str(caught.value)
+
+
+def test_excel_without_openpyxl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _book(tmp_path / "t.xlsx", ["a"], [1])
+
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(
+        DataError, match=r"needs the package openpyxl. Install it with: pip install 'hushtable\[excel\]'"
+    ):
+        read_table(path)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet", ".arrow"])
+def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    path = tmp_path / f"t{ending}"
+    path.write_text("old")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError) as caught:
+        write_table(TABLE, path)
+    assert str(caught.value) == (
+        f"{str(path)!r} cannot be written: the disk is full. Free some space or choose another folder."
+    )
+    assert os.listdir(tmp_path) == [path.name]
+    assert path.read_text() == "old"

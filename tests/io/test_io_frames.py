@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import datetime as dt
+import subprocess
+import sys
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from hushtable.errors import DataError
+from hushtable.io.frames import like, to_arrow
+
+CANARY = "CANARY-7731"
+DATA = {"age": [31, 45], "name": ["é", None]}
+
+
+def fails(frame: Any, message: str, code: str) -> None:
+    with pytest.raises(DataError) as caught:
+        to_arrow(frame)
+    assert str(caught.value) == message
+    assert caught.value.code == code
+    assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pd.DataFrame,
+        pl.DataFrame,
+        pl.LazyFrame,
+        pa.table,
+        lambda d: nw.from_native(pd.DataFrame(d)),
+        lambda d: nw.from_native(pl.LazyFrame(d)),
+        lambda d: pa.table(d).to_batches()[0],
+    ],
+)
+def test_every_kind_of_frame_comes_in_and_goes_out(make: Any) -> None:
+    frame = make(DATA)
+    table = to_arrow(frame)
+    assert isinstance(table, pa.Table)
+    assert table.to_pydict() == DATA
+    assert table.schema.metadata is None
+    out = like(table, frame)
+    expected = {pl.LazyFrame: pl.DataFrame, nw.LazyFrame: nw.DataFrame, pa.RecordBatch: pa.Table}
+    assert type(out) is expected.get(type(frame), type(frame))
+    assert to_arrow(out).to_pydict() == DATA
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.Index([9, 3]),
+        pd.Index([7, 7]),
+        pd.Index(["x", CANARY], name="age"),
+        pd.MultiIndex.from_tuples([("a", 1), ("b", 2)], names=["p", "q"]),
+        pd.DatetimeIndex(["2020-01-01", "2020-01-01"]),
+    ],
+)
+def test_an_index_never_matters_and_never_comes_out(index: pd.Index) -> None:
+    frame = pd.DataFrame(DATA)
+    frame.index = index
+    table = to_arrow(frame)
+    assert table.to_pydict() == DATA
+    out = like(table, frame)
+    assert list(out.columns) == ["age", "name"]
+    assert out.index.equals(pd.RangeIndex(2))
+    assert out.index.name is None
+
+
+def test_a_filtered_frame() -> None:
+    frame = pd.DataFrame({"a": range(10)})
+    assert to_arrow(frame[frame.a % 2 == 1]).to_pydict() == {"a": [1, 3, 5, 7, 9]}
+    assert to_arrow(frame.sample(frac=1, random_state=1)).num_rows == 10
+
+
+def test_nullable_and_categorical_pandas_columns() -> None:
+    frame = pd.DataFrame(
+        {
+            "i": pd.array([1, None], dtype="Int64"),
+            "b": pd.array([True, None], dtype="boolean"),
+            "s": pd.array(["x", None], dtype="string"),
+            "c": pd.Categorical(["u", None], categories=[CANARY, "u"]),
+            "n": pd.Categorical([2.5, 1.0]),
+            "f": [np.nan, 1.5],
+        }
+    )
+    assert to_arrow(frame).to_pydict() == {
+        "i": [1, None],
+        "b": [True, None],
+        "s": ["x", None],
+        "c": ["u", None],
+        "n": [2.5, 1.0],
+        "f": [None, 1.5],
+    }
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame(), pl.DataFrame()])
+def test_dictionaries_become_plain_values(frame: Any) -> None:
+    table = pa.table({"a": pa.array(["keep", CANARY]).dictionary_encode()}).slice(0, 1)
+    out = like(table, frame)
+    assert CANARY not in str(to_arrow(out).to_pydict())
+    assert not pa.types.is_dictionary(to_arrow(out).schema.field("a").type)
+
+
+def test_whole_numbers_with_gaps_and_old_dates_stay_exact_in_pandas() -> None:
+    big = 2**53 + 1
+    out = like(pa.table({"i": [big, None], "d": [dt.date(1850, 1, 2), None]}), pd.DataFrame())
+    assert out["i"][0] == big
+    assert str(out["i"].dtype) == "Int64"
+    assert out["d"][0] == pd.Timestamp("1850-01-02")
+    assert to_arrow(out)["i"].to_pylist() == [big, None]
+
+
+@pytest.mark.parametrize(
+    ("values", "kinds"),
+    [
+        ([1, CANARY], "text and numbers"),
+        ([True, 1, CANARY, None], "text, true/false and numbers"),
+        ([dt.date(2020, 1, 1), CANARY, float("nan")], "text and dates"),
+        ([[CANARY], 1], "numbers and nested values"),
+        ([object(), CANARY], "text and other objects"),
+    ],
+)
+def test_mixed_types(values: list[Any], kinds: str) -> None:
+    frame = pd.DataFrame({"x y": pd.Series(values, dtype=object)})
+    hint = "Convert it to one kind, for example with df[column].astype(str)."
+    fails(frame, f"Column 'x y' mixes {kinds}. {hint}", "mixed-types")
+
+
+def test_whole_and_broken_numbers_are_not_mixed() -> None:
+    frame = pd.DataFrame({"x": pd.Series([1, 2.5, None, np.int64(3), pd.NA], dtype=object)})
+    assert to_arrow(frame)["x"].to_pylist() == [1.0, 2.5, None, 3.0, None]
+
+
+@pytest.mark.parametrize("values", [[2**70 + 7731], [complex(7731)]])
+def test_values_without_a_type(values: list[Any]) -> None:
+    frame = pd.DataFrame({"x": pd.Series(values, dtype=object)})
+    with pytest.raises(DataError, match=r"^Column 'x' of type object holds values that are neither") as caught:
+        to_arrow(frame)
+    assert "7731" not in str(caught.value)
+
+
+def test_polars_objects() -> None:
+    frame = pl.DataFrame({"x": pl.Series([object()], dtype=pl.Object)})
+    fails(
+        frame,
+        "Column 'x' holds Python objects that have no Arrow type. Convert it to numbers, dates or text first.",
+        "unsupported-type",
+    )
+
+
+def test_bad_names() -> None:
+    twice = "The table has more than one column named 'a'. Rename the columns so that each name occurs once."
+    fails(pd.DataFrame([[1, 2]], columns=["a", "a"]), twice, "duplicate-column")
+    fails(pa.table([[1], [2]], names=["a", "a"]), twice, "duplicate-column")
+    hint = "Give every column a text name, for example with df.columns = df.columns.map(str)."
+    fails(
+        pd.DataFrame([[1, 2]]),
+        f"The table has a column (number 1) with a name of type int instead of a text name. {hint}",
+        "column-name",
+    )
+    fails(
+        pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("a", "b")])),
+        f"The table has a column (number 1) with several header levels instead of a text name. {hint}",
+        "column-name",
+    )
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame(), pl.DataFrame()])
+def test_no_columns(frame: Any) -> None:
+    fails(frame, "The table has no columns. Check how the DataFrame was made.", "no-columns")
+
+
+def test_not_a_frame() -> None:
+    fails(
+        [CANARY],
+        "A DataFrame is needed (pandas, polars, pyarrow or narwhals), not list. Read a file with "
+        "hushtable.io.read_table, or build a DataFrame first.",
+        "not-a-frame",
+    )
+
+
+def test_pandas_and_polars_are_not_imported_by_us() -> None:
+    code = (
+        "import sys, hushtable.io.frames as f, hushtable.io.files, hushtable.schema.profile, pyarrow as pa;"
+        "assert 'pandas' not in sys.modules;"  # later on pyarrow itself imports it where it is installed
+        "f.like(f.to_arrow(pa.table({'a': [1]})), pa.table({'a': [1]}));"
+        "sys.exit(any(m in sys.modules for m in ('polars', 'scipy', 'sklearn', 'numba', 'openpyxl')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

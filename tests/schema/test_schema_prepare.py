@@ -1,0 +1,332 @@
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hushtable.errors import DataError, HushtableError, PolicyError
+from hushtable.io.frames import to_arrow
+from hushtable.io.text import to_labels
+from hushtable.schema.columns import Kind
+from hushtable.schema.prepare import Prepared, prepare
+
+CANARY = "CANARY-7731"
+NUMBERS_HINT = (
+    "Write numbers with digits and a decimal point only, list markers such as NA under missing_values, or set "
+    "kind: nominal."
+)
+DATES_HINT = (
+    "Write dates as YYYY-MM-DD (day and month in another order cannot be told apart), list markers such as NA under "
+    "missing_values, or set kind: nominal."
+)
+
+
+def ready(values: Sequence[Any] | pa.Array, kind: Kind | None = None, **options: Any) -> Prepared:
+    array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
+    return prepare(array, name="x", kind=kind, **options)
+
+
+def fails(values: Any, kind: Kind | None, message: str, code: str, **options: Any) -> None:
+    with pytest.raises(HushtableError) as caught:
+        ready(values, kind, **options)
+    assert str(caught.value) == message
+    assert caught.value.code == code
+    assert CANARY not in str(caught.value)
+    assert "7731" not in str(caught.value)
+    assert "7731" not in str(caught.value.__context__)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "reason"),
+    [
+        ([3, 1], Kind.NUMERIC, "stored as numbers"),
+        ([3.5, 1.0], Kind.NUMERIC, "stored as numbers"),
+        ([decimal.Decimal("1.5")], Kind.NUMERIC, "stored as numbers"),
+        ([True, False], Kind.NOMINAL, "stored as true/false"),
+        ([dt.date(2020, 1, 1)], Kind.DATE, "stored as dates"),
+        ([dt.datetime(2020, 1, 1, 5)], Kind.DATE, "stored as dates"),
+        (["1", " 2 ", "-3.5", "1e3", ".5", "+7"], Kind.NUMERIC, "every value is a plain number"),
+        (["0", "0.5", "-0.25"], Kind.NUMERIC, "every value is a plain number"),
+        (["1", "", "  ", None], Kind.NUMERIC, "every value is a plain number"),
+        (["01234", "99999"], Kind.NOMINAL, "numbers with leading zeros are codes"),
+        (["1", "?"], Kind.NOMINAL, "text"),
+        (["1,000", "2"], Kind.NOMINAL, "text"),
+        (["1999-12-31", "1850-01-01T10:00:00Z"], Kind.DATE, "every value is an ISO date"),
+        (["1999-12-31", "2023-02-30"], Kind.NOMINAL, "text"),
+        (["NaN", "1"], Kind.NOMINAL, "text"),
+        (["a"], Kind.NOMINAL, "text"),
+        (["", None], Kind.NOMINAL, "no values"),
+        ([None], Kind.NOMINAL, "no values"),
+        ([], Kind.NOMINAL, "no values"),
+    ],
+)
+def test_inference(values: list[Any], kind: Kind, reason: str) -> None:
+    found = ready(values)
+    assert (found.kind, found.reason) == (kind, reason)
+    coded = pa.array(values).dictionary_encode()
+    again = ready(coded)
+    assert (again.kind, again.data.to_pylist()) == (kind, found.data.to_pylist())
+
+
+def test_missing_values_together() -> None:
+    assert ready(["b", None, "", "?", "NA", "b"]).data.to_pylist() == ["b", None, None, "?", "NA", "b"]
+    found = ready(["b", None, "", "?", " ? ", "NA"], missing_values=("?",))
+    assert found.data.to_pylist() == ["b", None, None, None, None, "NA"]
+    assert found.missing == 4
+    assert ready([1.5, float("nan"), None]).data.to_pylist() == [1.5, None, None]
+    frame = pd.DataFrame({"x": pd.Series(["v", None, np.nan, "", "?"], dtype=object)})
+    assert prepare(to_arrow(frame)["x"], name="x").data.to_pylist() == ["v", None, None, None, "?"]
+    assert ready(["5", "", "?"], Kind.NUMERIC, missing_values=["?"]).data.to_pylist() == [5, None, None]
+
+
+def test_a_listed_number_matches_every_spelling_and_an_unlisted_one_is_a_value() -> None:
+    for values in ([5, -999], [5.0, -999.0], ["5", "-999"], ["5", "-999.0"], pa.array([5, -999], pa.int16())):
+        assert ready(values).values.to_pylist() == [-999, 5]
+        for token in ("-999", "-999.0"):
+            assert ready(values, missing_values=(token,)).values.to_pylist() == [5]
+
+
+def test_blanks_belong_to_labels_but_not_to_numbers() -> None:
+    assert ready([" a", "a", "  "]).values.to_pylist() == ["  ", " a", "a"]
+    assert ready([" 1", "1 ", "1.0", "\t", "1"]).data.to_pylist() == [1, 1, 1, None, 1]
+
+
+def test_the_dictionary_is_sorted_typed_and_holds_what_occurs() -> None:
+    numbers = ready(["10", "9", "10", "", "-1"])
+    assert numbers.values.equals(pa.array([-1, 9, 10], pa.int64()))
+    assert numbers.codes().tolist() == [2, 1, 2, -1, 0]
+    assert numbers.counts().tolist() == [1, 1, 2]
+    assert ready(["é", "z", "Z", "a"]).values.to_pylist() == ["Z", "a", "z", "é"]
+    dates = ready(["2020-01-01", "1850-06-30"])
+    assert dates.values.equals(pa.array([dt.date(1850, 6, 30), dt.date(2020, 1, 1)], pa.date32()))
+    unused = pa.DictionaryArray.from_arrays(pa.array([1, 1]), pa.array([CANARY, "5"]))
+    assert ready(unused).values.to_pylist() == [5]
+    assert ready(unused).kind is Kind.NUMERIC
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0, None], ["1", "2.0", ""], pa.array([1, 2, None], pa.uint8())])
+def test_whole_numbers_are_int64_whatever_they_came_as(values: Any) -> None:
+    assert ready(values).values.equals(pa.array([1, 2], pa.int64()))
+
+
+def test_mixed_whole_and_broken_numbers() -> None:
+    assert ready(["1", "2.5"]).values.equals(pa.array([1.0, 2.5]))
+    assert ready([decimal.Decimal("1.50"), decimal.Decimal("2")]).values.equals(pa.array([1.5, 2.0]))
+    assert ready(pa.array([0.1], pa.float32())).values.equals(pa.array([0.1]))
+    assert ready([-0.0, 0.5, 0.0]).values.to_pylist() == [0.0, 0.5]
+
+
+def test_large_whole_numbers() -> None:
+    big = [2**53 + 1, 2**53, 2**63 - 1]
+    assert ready(big).values.to_pylist() == sorted(big)
+    assert ready([str(b) for b in big]).values.to_pylist() == sorted(big)
+    hint = "Set kind: nominal if they are codes rather than quantities."
+    beyond = f"Column 'x' has whole numbers beyond 64 bits. {hint}"
+    fails(["1", str(10**30 + 7731)], None, beyond, "number-too-large")
+    fails(pa.array([2**64 - 7731], pa.uint64()), None, beyond, "number-too-large")
+    fails(
+        ["0.5", str(2**53 * 10 + 7731)],
+        None,
+        f"Column 'x' mixes fractions with whole numbers beyond 2**53, which cannot be kept apart. {hint}",
+        "number-too-large",
+    )
+    assert ready([str(10**30)], Kind.NOMINAL).values.to_pylist() == [str(10**30)]
+
+
+def test_infinite_numbers() -> None:
+    hint = "Replace them by numbers or leave the cells empty."
+    fails([1.0, float("inf"), -float("inf")], None, f"Column 'x' has infinite numbers (2 distinct). {hint}", "infinite")
+    for text in ("inf", "-Infinity", "1e999"):
+        fails(["1", text], None, f"Column 'x' has infinite numbers (1 distinct). {hint}", "infinite")
+
+
+def test_numbers_that_cannot_be_read() -> None:
+    fails(
+        ["7731,000", "1,234.50", "1'000'000", "12", CANARY, "n/a", "7731%", "€ 7731", "7,731", "3,5", "<7731"],
+        Kind.NUMERIC,
+        "Column 'x' cannot be read as numeric: 10 of 11 distinct values are not plain numbers (3 numbers with "
+        "thousands separators, 2 numbers with a decimal comma, 1 missing-value marker, 1 percentage, 1 amount with a "
+        f"currency sign, 1 bound or range, 1 text). {NUMBERS_HINT}",
+        "not-numeric",
+    )
+    fails(
+        ["1", CANARY],
+        Kind.NUMERIC,
+        f"Column 'x' cannot be read as numeric: 1 of 2 distinct values is not a plain number (1 text). {NUMBERS_HINT}",
+        "not-numeric",
+    )
+    fails(
+        ["2020-01-01"],
+        Kind.NUMERIC,
+        "Column 'x' cannot be read as numeric: 1 of 1 distinct values is not a plain number (1 ISO date or impossible "
+        f"date). {NUMBERS_HINT}",
+        "not-numeric",
+    )
+    fails(
+        [True],
+        Kind.NUMERIC,
+        "Column 'x' cannot be read as numeric: it is stored as true/false. Set kind: nominal.",
+        "not-numeric",
+    )
+
+
+def test_dates_before_1900_and_with_time_zones() -> None:
+    values = ["1066-10-14", "2020-01-01T23:30:00-08:00", "2020-01-01T23:30:00+0900", "2020-01-01 00:10Z", ""]
+    found = ready(values)
+    assert found.kind is Kind.DATE
+    day = dt.date(2020, 1, 1)
+    assert found.data.to_pylist() == [dt.date(1066, 10, 14), day, day, day, None]
+    utc = pa.array([dt.datetime(2020, 1, 1, 20)], pa.timestamp("us", "UTC"))
+    assert ready(utc).values.to_pylist() == [day]
+    assert ready(utc.cast(pa.timestamp("us", "Asia/Tokyo"))).values.to_pylist() == [dt.date(2020, 1, 2)]
+    old = pa.array([dt.datetime(1850, 6, 1, 3, 4, 5)], pa.timestamp("ns"))
+    assert ready(old).values.to_pylist() == [dt.date(1850, 6, 1)]
+    assert ready(pa.array([dt.date(1850, 6, 1)], pa.date64())).values.to_pylist() == [dt.date(1850, 6, 1)]
+
+
+def test_timestamps_of_one_day_are_one_value() -> None:
+    stamps = pa.array([dt.datetime(2020, 1, 1, h) for h in (1, 5, 23)])
+    assert ready(stamps).values.to_pylist() == [dt.date(2020, 1, 1)]
+
+
+def test_dates_that_cannot_be_read() -> None:
+    head = "Column 'x' cannot be read as date:"
+    fails(
+        ["31/12/7731", "01.02.1999", "1999-01-01"],
+        Kind.DATE,
+        f"{head} 2 of 3 distinct values are not dates like 1999-12-31 (2 dates that are not ISO). {DATES_HINT}",
+        "not-date",
+    )
+    fails(
+        ["2023-02-30", "7731-13-01", CANARY],
+        Kind.DATE,
+        f"{head} 3 of 3 distinct values are not dates like 1999-12-31 (2 ISO dates or impossible dates, 1 text). "
+        f"{DATES_HINT}",
+        "not-date",
+    )
+    fails(
+        [19991231],
+        Kind.DATE,
+        f"{head} it is stored as whole number. Store dates as text like 1999-12-31, or set kind: numeric.",
+        "not-date",
+    )
+
+
+def test_nominal_takes_every_type_as_its_canonical_text() -> None:
+    assert ready([22.0, 22.5], Kind.NOMINAL).values.to_pylist() == ["22", "22.5"]
+    assert ready([True, None]).data.to_pylist() == ["true", None]
+    assert ready([dt.date(1850, 1, 2)], Kind.NOMINAL).values.to_pylist() == ["1850-01-02"]
+    assert ready(["007", "7"], Kind.NOMINAL).values.to_pylist() == ["007", "7"]
+    assert ready(["007", "7"], Kind.NUMERIC).values.to_pylist() == [7]
+
+
+def test_ordinal() -> None:
+    found = ready(["high", "low", None, "high"], Kind.ORDINAL, order=("low", "middle", "high"))
+    assert found.values.to_pylist() == ["low", "high"]
+    assert found.codes().tolist() == [1, 0, -1, 1]
+    assert found.kind is Kind.ORDINAL
+    assert ready([2, 1], order=("1", "2")).kind is Kind.ORDINAL
+    fails(
+        ["low", CANARY, "x"],
+        Kind.ORDINAL,
+        "Column 'x' has 2 distinct values that its order does not list. Add them to 'order', or list them as "
+        "missing_values. Blanks and capitals count.",
+        "not-in-order",
+        order=("low",),
+    )
+    fails(
+        ["low"],
+        Kind.ORDINAL,
+        "Column 'x' is ordinal but its order is not given. List its values from low to high under 'order', or set "
+        "kind: nominal.",
+        "no-order",
+    )
+    with pytest.raises(PolicyError, match=r"is numeric but has an order\. Set kind: ordinal"):
+        ready(["1"], Kind.NUMERIC, order=("1",))
+    with pytest.raises(PolicyError, match=r"lists a value more than once"):
+        ready(["1"], order=("1", "1"))
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (pa.array([[CANARY]]), "list or struct"),
+        (pa.array([{"a": CANARY}]), "list or struct"),
+        (pa.array([CANARY.encode()]), "bytes"),
+        (pa.array([dt.time(7, 31)]), "time of day"),
+        (pa.array([dt.timedelta(7731)]), "duration"),
+    ],
+)
+@pytest.mark.parametrize("kind", [None, Kind.NOMINAL])
+def test_types_that_cannot_be_used(values: pa.Array, words: str, kind: Kind | None) -> None:
+    fails(
+        values,
+        kind,
+        f"Column 'x' holds values of type {words}, which cannot be used. Convert it to numbers, dates or text, or "
+        "leave it out of the table.",
+        "unsupported-type",
+    )
+
+
+def test_no_values_of_a_declared_kind() -> None:
+    assert ready([None, None], Kind.NUMERIC).values.equals(pa.array([], pa.int64()))
+    assert ready(["", None], Kind.DATE).values.equals(pa.array([], pa.date32()))
+    assert ready(["", ""], Kind.NUMERIC).values.equals(pa.array([], pa.int64()))
+    assert ready([], Kind.NUMERIC).data.to_pylist() == []
+
+
+def test_a_million_distinct_labels_are_fast() -> None:
+    values = pa.array(np.char.add("value-", np.random.default_rng(0).permutation(1_000_000).astype(str)))
+    start = time.process_time()
+    found = ready(values)
+    assert time.process_time() - start < 15
+    assert len(found.values) == 1_000_000
+    assert found.values[found.codes()[5]].as_py() == values[5].as_py()
+
+
+cell = st.one_of(
+    st.none(),
+    st.sampled_from(["", " ", "?", "1", "1.0", " 1", "01", "-2.5", "1e3", "2020-01-01", "x", "NaN", "1,000"]),
+)
+
+
+def _twin(value: str | None, kind: Kind, tokens: Sequence[str]) -> Any:
+    """One cell, the slow obvious way."""
+    if value is None or value == "" or value.strip() in tokens:
+        return None
+    if kind is Kind.NOMINAL:
+        return value
+    if not value.strip():
+        return None
+    return float(value) if kind is Kind.NUMERIC else dt.date.fromisoformat(value.strip()[:10])
+
+
+@given(st.lists(cell, max_size=12), st.sampled_from([(), ("?",), ("?", "x", "1,000", "NaN")]), st.integers(1, 3))
+def test_agrees_with_cell_by_cell_reading(values: list[str | None], tokens: tuple[str, ...], chunks: int) -> None:
+    parts = [pa.array(values[i::chunks], pa.string()) for i in range(chunks)]
+    flat = [v for part in parts for v in part.to_pylist()]
+    column = pa.chunked_array([p.dictionary_encode() for p in parts])
+    found = prepare(column, name="x", missing_values=tokens)
+    assert found.data.to_pylist() == [_twin(v, found.kind, tokens) for v in flat]
+    assert found.values.null_count == 0
+    assert len(set(found.values.to_pylist())) == len(found.values)
+    assert found.counts().sum() + found.missing == len(flat)
+    # The canonical text of the values reads back as the same values.
+    again = prepare(to_labels(found.data), name="x", kind=found.kind, missing_values=tokens)
+    assert again.data.to_pylist() == found.data.to_pylist()
+
+
+def test_errors_are_data_errors_with_exit_code_2() -> None:
+    with pytest.raises(DataError) as caught:
+        ready([CANARY], Kind.NUMERIC)
+    assert caught.value.exit_code == 2
+    assert CANARY not in str(caught.value.as_dict())

@@ -180,7 +180,7 @@ def test_not_a_frame() -> None:
     fails(
         [CANARY],
         "A DataFrame is needed (pandas, polars, pyarrow or narwhals), not list. Read a file with "
-        "hushtable.io.read_table, or build a DataFrame first.",
+        "hushtable.io.files.read_table, or build a DataFrame first.",
         "not-a-frame",
     )
 

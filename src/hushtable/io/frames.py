@@ -112,7 +112,7 @@ def _from_other(native: Any) -> pa.Table:
         raise DataError(
             f"A DataFrame is needed (pandas, polars, pyarrow or narwhals), not {type(native).__name__}.",
             code="not-a-frame",
-            hint="Read a file with hushtable.io.read_table, or build a DataFrame first.",
+            hint="Read a file with hushtable.io.files.read_table, or build a DataFrame first.",
         )
     if isinstance(wrapped, nw.LazyFrame):
         wrapped = wrapped.collect(backend="pyarrow")

@@ -255,9 +255,10 @@ class EncodedTable:
     def canonical_order(self) -> IntArray:
         """Rows sorted by (quasi, sensitive, other published) codes: ties are broken by this rank alone.
 
-        Rows that agree in everything published are interchangeable, so their order does not matter.
+        Rows that agree in everything published and in weight are interchangeable, so their order does not matter.
         """
-        keys: list[AnyArray] = [self.tie_rank] if self.tie_rank is not None else []
+        keys: list[AnyArray] = [self.row_units] if len(self.row_units) else []
+        keys += [self.tie_rank] if self.tie_rank is not None else []
         keys += [c.codes for c in reversed(self.sensitive)]
         keys += [c.codes for c in reversed(self.quasi)]
         order = np.lexsort([k[: self.n_sample] for k in keys])

@@ -1,0 +1,275 @@
+"""Mondrian against a recursive twin written from its description."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from support_core import (
+    COUNTRIES,
+    ILLNESSES,
+    PEOPLE,
+    PLACES,
+    MondrianTwin,
+    distinct_at_least,
+    groups_of,
+    people_table,
+    plan_of,
+    quasi,
+    random_people,
+    sensitive,
+    share_at_most,
+)
+
+from hushtable.algorithms.partition.mondrian import Mondrian
+from hushtable.engines import local
+from hushtable.errors import Infeasible
+from hushtable.models.alp_dif import AlpDif
+from hushtable.models.average_risk import AverageRisk
+from hushtable.models.distinct_l import DistinctL
+from hushtable.models.k_anonymity import KAnonymity
+from hushtable.models.probabilistic_l import ProbabilisticL
+from hushtable.models.t_closeness import TCloseness
+from hushtable.schema.columns import Kind, Role
+from hushtable.table.encode import PERSON_UNITS
+from hushtable.table.plan import ColumnPlan
+
+AGES = st.one_of(st.none(), st.integers(0, 12), st.sampled_from([-(2**62), 2**62]))
+ROWS = st.lists(
+    st.tuples(AGES, st.one_of(st.none(), st.sampled_from(COUNTRIES)), st.sampled_from(ILLNESSES)),
+    min_size=1,
+    max_size=30,
+)
+PATHS = {country: (continent, country) for continent, countries in PLACES.items() for country in countries}
+
+
+def run(table: pa.Table, plan):
+    problem = local.problem_of(table, plan)
+    local.check_feasible(problem)
+    return problem, plan.algorithm.run(problem)
+
+
+def twin(rows, accept, **options):
+    columns = [[r[0] for r in rows], [r[1] for r in rows]]
+    ages = sorted({a for a in columns[0] if a is not None})
+    return MondrianTwin(columns, [ages or [0], COUNTRIES], accept, **options)
+
+
+@given(ROWS, st.integers(2, 4))
+def test_strict_with_k_anonymity(rows, k):
+    assume(len(rows) >= k)
+    _, partition = run(people_table(rows), plan_of([KAnonymity(k=k)]))
+    expected = twin(rows, lambda group: True, minimum=k).run()
+    assert groups_of(partition.labels) == {frozenset(g) for g in expected}
+    assert partition.n_groups == len(expected)
+
+
+@given(ROWS, st.integers(2, 3), st.sampled_from([2, 3]))
+def test_strict_with_distinct_values(rows, k, least):
+    illnesses = [r[2] for r in rows]
+    assume(len(rows) >= k and len(set(illnesses)) >= least)
+    _, partition = run(people_table(rows), plan_of([KAnonymity(k=k), DistinctL(l=least)]))
+    expected = twin(rows, distinct_at_least(illnesses, least), minimum=max(k, least)).run()
+    assert groups_of(partition.labels) == {frozenset(g) for g in expected}
+
+
+@given(ROWS)
+def test_strict_with_a_bound_on_the_most_frequent_value(rows):
+    illnesses = [r[2] for r in rows]
+    accept = share_at_most(illnesses, 1 / 2)
+    assume(accept(list(range(len(rows)))))
+    _, partition = run(people_table(rows), plan_of([ProbabilisticL(l=2)]))
+    expected = twin(rows, accept, minimum=2).run()
+    assert groups_of(partition.labels) == {frozenset(g) for g in expected}
+
+
+@given(ROWS, st.integers(2, 3), st.sampled_from([(1.0, 2.5), (0.25, 1.0), (3.0, 0.5)]))
+def test_weights_of_columns_decide_which_is_widest(rows, k, importance):
+    assume(len(rows) >= k)
+    columns = tuple(
+        ColumnPlan(c.name, c.role, c.kind, c.hierarchy, weight=w)
+        for c, w in zip(PEOPLE, (*importance, 1.0), strict=True)
+    )
+    _, partition = run(people_table(rows), plan_of([KAnonymity(k=k)], columns))
+    expected = twin(rows, lambda group: True, minimum=k, importance=list(importance)).run()
+    assert groups_of(partition.labels) == {frozenset(g) for g in expected}
+
+
+@given(ROWS, st.integers(2, 3))
+def test_children_of_nodes(rows, k):
+    assume(len(rows) >= k)
+    plan = plan_of([KAnonymity(k=k)], algorithm=Mondrian(nominal="children"))
+    _, partition = run(people_table(rows), plan)
+    expected = twin(rows, lambda group: True, minimum=k, paths=[None, PATHS]).run()
+    assert groups_of(partition.labels) == {frozenset(g) for g in expected}
+
+
+WHO = ColumnPlan("who", Role.IDENTIFIER)
+
+
+@given(st.lists(st.tuples(AGES, st.sampled_from(COUNTRIES), st.integers(0, 6)), min_size=2, max_size=25))
+def test_with_an_entity_column_people_are_counted(rows):
+    who = [str(r[2]) for r in rows]
+    assume(len(set(who)) >= 2)
+    table = people_table([(*r[:2], "flu", w) for r, w in zip(rows, who, strict=True)], ["age", "country", "illness", "who"])
+    problem, partition = run(table, plan_of([KAnonymity(k=2)], (WHO, *PEOPLE), entity="who"))
+    share = [PERSON_UNITS // who.count(w) for w in who]
+    expected = twin(rows, lambda group: True, minimum=2 * PERSON_UNITS, weights=share).run()
+    if len(set(who)) == len(who):
+        expected = twin(rows, lambda group: True, minimum=2).run()
+    assert groups_of(partition.labels) == {frozenset(g) for g in expected}
+    assert problem.table.sample_units == len(set(who)) * problem.table.unit
+
+
+def canonical_rank(rows, columns_order):
+    order = sorted(range(len(rows)), key=lambda i: columns_order(rows[i]))
+    rank = [0] * len(rows)
+    for place, i in enumerate(order):
+        rank[i] = place
+    return rank
+
+
+@given(ROWS, st.integers(2, 3), st.booleans())
+def test_relaxed_may_divide_equal_records(rows, k, with_values):
+    illnesses = [r[2] for r in rows]
+    assume(len(rows) >= k and len(set(illnesses)) >= 2)
+    models = [KAnonymity(k=k), DistinctL(l=2)] if with_values else [KAnonymity(k=k)]
+    _, partition = run(people_table(rows), plan_of(models, algorithm=Mondrian(mode="relaxed")))
+    rank = canonical_rank(
+        rows,
+        lambda r: (
+            (r[0] is not None, r[0] or 0),
+            -1 if r[1] is None else COUNTRIES.index(r[1]),
+            ILLNESSES.index(r[2]),
+        ),
+    )
+    accept = distinct_at_least(illnesses, 2) if with_values else (lambda group: True)
+    expected = twin(rows, accept, minimum=k, relaxed_rank=rank).run()
+
+    def shown(groups):
+        return sorted(sorted(map(repr, (rows[i] for i in g))) for g in groups)
+
+    assert shown(groups_of(partition.labels)) == shown(expected)
+
+
+def published(table, plan):
+    return local.run(table, plan).published.to_pydict()
+
+
+ALGORITHMS = [Mondrian(), Mondrian(mode="relaxed"), Mondrian(nominal="children")]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=repr)
+@pytest.mark.parametrize("suppression", [0.0, 0.2])
+def test_row_order_and_column_order_do_not_matter(algorithm, suppression):
+    table = random_people(120, seed=3, missing=0.05)
+    table = table.append_column("visits", pa.array(np.arange(120) % 3))
+    table = table.append_column("who", pa.array([f"p{i * i % 47}" for i in range(120)]))
+    columns = (WHO, *PEOPLE, ColumnPlan("visits", Role.INSENSITIVE))
+    plan = plan_of(
+        [KAnonymity(k=3), DistinctL(l=2)], columns, algorithm, suppression=suppression, entity="who"
+    )
+    expected = published(table, plan)
+    generator = np.random.default_rng(1)
+    for _ in range(4):
+        shuffled = table.take(pa.array(generator.permutation(120)))
+        names = list(generator.permutation(table.column_names))
+        assert published(shuffled.select(names), plan) == expected
+
+
+def test_relaxed_division_of_equal_rows_of_people_with_unequal_weights():
+    # both of b's rows, one of c's and one of a's are equal in all that is published; a's weighs 1, the others 1/2
+    who = ["a", "b", "b", "c", "c", "d"]
+    ages = [5, 5, 5, 5, 9, 9]
+    table = pa.table({"age": ages, "country": ["Fiji"] * 6, "illness": ["flu"] * 6, "who": who})
+    plan = plan_of([KAnonymity(k=2)], (WHO, *PEOPLE), Mondrian(mode="relaxed"), entity="who")
+    results = {
+        tuple(published(table.take(pa.array(order)), plan)["age"])
+        for order in ([0, 1, 2, 3, 4, 5], [1, 2, 3, 0, 4, 5], [3, 1, 0, 2, 5, 4], [1, 0, 3, 2, 4, 5])
+    }
+    assert len(results) == 1
+
+
+@settings(max_examples=25)
+@given(st.integers(2, 6), st.integers(0, 1000), st.sampled_from(ALGORITHMS))
+def test_every_group_satisfies_every_model_and_no_row_is_lost(k, seed, algorithm):
+    plan = plan_of([KAnonymity(k=k), TCloseness(t=0.3), DistinctL(l=2)], algorithm=algorithm)
+    problem, partition = run(random_people(90, seed, missing=0.1), plan)
+    stats = problem.table.stats_of(partition.labels, partition.n_groups, problem.model.histogram_keys())
+    assert problem.model.satisfied(stats, problem.reference).all()
+    assert set(partition.labels) == set(range(partition.n_groups))
+
+
+@pytest.mark.parametrize("nominal", ["cuts", "children"])
+@pytest.mark.parametrize("n", [60, 6000])
+def test_regions_reproduce_the_groups_and_hold_their_cells(n, nominal):
+    plan = plan_of([KAnonymity(k=4)], algorithm=Mondrian(nominal=nominal))
+    problem, partition = run(random_people(n, seed=n, missing=0.1), plan)
+    codes = [c.codes for c in problem.table.quasi]
+    assert np.array_equal(partition.regions.assign(codes), partition.labels)
+    low, high = partition.regions.boxes([c.coded.size for c in problem.table.quasi], partition.n_groups)
+    for j, column in enumerate(codes):
+        assert np.all(low[partition.labels, j] <= column) and np.all(column <= high[partition.labels, j])
+    # regions tile the space: any code tuple falls into exactly the box of its group
+    generator = np.random.default_rng(0)
+    new = [generator.integers(0, c.coded.size, 300) for c in problem.table.quasi]
+    inside = np.all(
+        [(low[:, j][:, None] <= new[j]) & (new[j] <= high[:, j][:, None]) for j in range(len(new))], axis=0
+    )
+    assert np.array_equal(inside.sum(axis=0), np.ones(300))
+    assert np.array_equal(np.argmax(inside, axis=0), partition.regions.assign(new))
+
+
+def test_relaxed_partitions_have_no_regions():
+    _, partition = run(random_people(40, 1), plan_of([KAnonymity(k=4)], algorithm=Mondrian(mode="relaxed")))
+    assert partition.regions is None
+
+
+@pytest.mark.parametrize("n", [200, 5000])
+def test_a_bound_on_the_average_risk_is_used_up_but_not_exceeded(n):
+    plan = plan_of([AverageRisk(average=0.1)])
+    problem, partition = run(random_people(n, seed=n), plan)
+    assert 1 < partition.n_groups <= 0.1 * n
+    assert partition.n_groups > 0.05 * n
+    outcome = local.run(random_people(n, seed=n), plan)
+    assert outcome.verification.ok
+
+
+def test_average_leakage_keeps_more_than_one_group():
+    table = random_people(300, seed=8)
+    plan = plan_of([KAnonymity(k=3), AlpDif(alp={"HIV": 0.3}, dif={"HIV": 0.3})])
+    outcome = local.run(table, plan)
+    assert outcome.verification.ok and outcome.verification.classes > 1
+    shown = outcome.published
+    by_class: dict = {}
+    for row in shown.to_pylist():
+        by_class.setdefault((row["age"], row["country"]), []).append(row["illness"])
+    having = sum(c.count("HIV") for c in by_class.values())
+    average = sum(c.count("HIV") ** 2 / len(c) for c in by_class.values()) / having
+    assert average <= 0.3 + 1e-9
+    assert all(c.count("HIV") / len(c) - average <= 0.3 + 1e-9 for c in by_class.values())
+
+
+def test_equal_records_stay_one_group():
+    _, partition = run(people_table([(30, "Fiji", "flu")] * 9), plan_of([KAnonymity(k=2)]))
+    assert partition.n_groups == 1
+
+
+def test_too_few_people_are_proved_infeasible():
+    with pytest.raises(Infeasible, match="k=5 but the table has 3 people"):
+        run(people_table([(30, "Fiji", "flu")] * 3), plan_of([KAnonymity(k=5)]))
+
+
+def test_one_column_and_many_distinct_values_take_the_compiled_path():
+    n = 5000
+    table = pa.table({"pay": np.arange(n)[::-1] * 7919 % 100_003, "illness": ["flu", "cold"] * (n // 2)})
+    plan = plan_of([KAnonymity(k=5)], (quasi("pay", Kind.NUMERIC), sensitive("illness")))
+    problem, partition = run(table, plan)
+    assert np.bincount(partition.labels).min() >= 5
+    assert np.bincount(partition.labels).max() < 10
+    pay = problem.table.quasi[0].codes[np.argsort(partition.labels, kind="stable")]
+    edges = np.cumsum(np.bincount(partition.labels))[:-1]
+    parts = np.split(pay, edges)
+    assert all(a.max() < b.min() for a, b in zip(parts, parts[1:], strict=False))

@@ -6,6 +6,8 @@ grouping helps, but leaving out some records of that value may.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from hushtable.algorithms.base import Problem
@@ -23,8 +25,9 @@ def trim(problem: Problem) -> BoolArray | None:
     """Return the rows to keep so that the whole table satisfies the model, or None if the budget does not suffice.
 
     Greedy: as long as the table as one group fails, some records are left out of the sensitive value whose removal
-    satisfies most members, and then improves the first failing member's score most; of two such values, the first
-    in sorted order. Records of a value go from the last in canonical order.
+    improves the first failing member's score most; of two such values, the first in sorted order. Where no removal
+    improves it (two values that dominate together), the most frequent value goes. Records of a value go from the
+    last in canonical order.
     """
     table, model = problem.table, problem.model
     kept = np.ones(table.n_rows, dtype=np.bool_)
@@ -43,8 +46,6 @@ def trim(problem: Problem) -> BoolArray | None:
         if not failing or step < table.unit:
             return None
         value = _best_value(failing[0], stats, step, problem)
-        if value is None:
-            return None
         codes, _ = table.code_column(failing[0].key)
         order = table.canonical_order
         rows = order[(codes[order] == value) & kept[order] & (order < table.n_sample)][::-1]
@@ -56,17 +57,16 @@ def trim(problem: Problem) -> BoolArray | None:
         budget -= int(weights[: len(taken)].sum())
 
 
-def _best_value(model: SensitiveModel, stats: GroupStats, step: int, problem: Problem) -> int | None:
-    """Return the value whose records are best left out, or None where no removal helps."""
+def _best_value(model: SensitiveModel, stats: GroupStats, step: int, problem: Problem) -> int:
+    """Return the value whose records are best left out."""
     hist = stats.histogram(model.key)
-    now = float(model.score(stats, problem.reference)[0])
-    best, best_score = None, now
+    best, best_score = int(hist.values[np.argmax(hist.units)]), float(model.score(stats, problem.reference)[0])
     for at, value in enumerate(hist.values):
         units = hist.units.copy()
         removed = min(step, int(units[at]))
         units[at] -= removed
         fewer = type(hist).from_pairs(hist.groups, hist.values, units, 1, hist.unit)
-        tried = GroupStats(stats.units - removed, stats.unit, {**stats.histograms, model.key: fewer})
+        tried = replace(stats, units=stats.units - removed, histograms={**stats.histograms, model.key: fewer})
         score = float(model.score(tried, problem.reference)[0])
         better = score > best_score if model.sense == ">=" else score < best_score
         if better:

@@ -89,8 +89,12 @@ def _ends(codes: AnyArray, rows: IntArray, offsets: IntArray, weights: IntArray)
     at_high, at_low = own == high[group], own == low[group]
     below = np.maximum.reduceat(np.where(at_high, low[group], own), starts)
     above = np.minimum.reduceat(np.where(at_low, high[group], own), starts)
+    # rows of the population stay and hold the cell open, so an end where some lie offers nothing
+    stays = weights == 0
     units_high = np.add.reduceat(np.where(at_high, weights, 0), starts)
+    units_high[np.logical_or.reduceat(at_high & stays, starts)] = 0
     units_low = np.add.reduceat(np.where(at_low, weights, 0), starts)
+    units_low[np.logical_or.reduceat(at_low & stays, starts)] = 0
     return high, below, units_high, low, above, units_low
 
 

@@ -1,0 +1,100 @@
+"""Settings that contradict each other are refused when a policy is made, before any data are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hushtable.algorithms.base import check_compatible
+from hushtable.errors import IncompatibleError, PolicyError, did_you_mean
+from hushtable.models.base import Stat
+from hushtable.models.compose import AllOf
+from hushtable.policy.columns import ColumnPolicy
+from hushtable.policy.faults import Fault
+from hushtable.schema.columns import Kind, Role
+
+if TYPE_CHECKING:
+    from hushtable.policy.policy import Policy
+
+__all__ = ["check_combination", "contradictions"]
+
+
+def contradictions(policy: Policy) -> Iterator[Fault]:
+    """Yield every setting that contradicts another one."""
+    for name, column in policy.columns.items():
+        yield from _column(name, column)
+    if not policy.named(Role.QUASI):
+        hint = "Give at least one column the role 'quasi': what others may know about a person."
+        yield Fault(("columns",), "The policy has no quasi-identifier.", hint, "no-quasi")
+    if not policy.models:
+        yield Fault(
+            ("models",), "The policy has no privacy model.", "Add one, for example k-anonymity: {k: 5}.", "no-model"
+        )
+    yield from _entity(policy)
+    yield from _models(policy)
+    yield from _background(policy)
+
+
+def _column(name: str, column: ColumnPolicy) -> Iterator[Fault]:
+    role = column.role
+
+    def refused(setting: str, wanted: str, why: str) -> Fault:
+        sentence = f"The column's role is {role}, but {setting!r} is for {wanted} columns: {why}."
+        return Fault(("columns", name, setting), sentence, "Remove it or change the role.", "not-for-role")
+
+    if column.categories and role is not Role.SENSITIVE:
+        yield refused("categories", "sensitive", "they say how sensitive a value is")
+    if column.hierarchy is not None and role not in (Role.QUASI, Role.SENSITIVE):
+        yield refused("hierarchy", "quasi and sensitive", "the others are not generalised")
+    if column.weight != 1 and role is not Role.QUASI:
+        yield refused("weight", "quasi", "the others are not generalised")
+    if column.cells is not None and role is not Role.QUASI:
+        yield refused("cells", "quasi", "the others are not generalised")
+    if column.order and column.kind not in (None, Kind.ORDINAL):
+        sentence = f"The column's kind is {column.kind}, but 'order' is for ordinal columns."
+        yield Fault(("columns", name, "order"), sentence, "Remove it or write 'kind: ordinal'.", "not-ordinal")
+    if column.kind is Kind.ORDINAL and not column.order and role in (Role.QUASI, Role.SENSITIVE):
+        hint = "List its values from low to high: order: [low, medium, high]."
+        yield Fault(("columns", name, "kind"), "An ordinal column needs 'order'.", hint, "no-order")
+
+
+def _entity(policy: Policy) -> Iterator[Fault]:
+    entity = policy.entity
+    if entity is None:
+        return
+    if entity not in policy.columns:
+        hint = did_you_mean(entity, policy.columns)
+        yield Fault(("entity",), f"The policy has no column {entity!r}.", hint, "unknown-column")
+    elif policy.columns[entity].role is not Role.IDENTIFIER:
+        sentence = f"{entity!r} says whose a row is; published, it would link the rows of a person."
+        yield Fault(("entity",), sentence, "Give the column the role 'identifier'.", "entity-role")
+
+
+def _models(policy: Policy) -> Iterator[Fault]:
+    sensitive = policy.named(Role.SENSITIVE)
+    for i, model in enumerate(policy.build_models()):
+        try:
+            AllOf.bound_to([model], sensitive)
+        except PolicyError as error:
+            yield Fault.of(("models", i), error)
+
+
+def _background(policy: Policy) -> Iterator[Fault]:
+    if policy.background is None:
+        return
+    on, sensitive = policy.background.on, policy.named(Role.SENSITIVE)
+    if on not in sensitive:
+        hint = did_you_mean(on, sensitive) or "Give a column the role 'sensitive'."
+        yield Fault(("background", "on"), f"{on!r} is not a sensitive column.", hint, "not-sensitive")
+
+
+def check_combination(policy: Policy) -> None:
+    """Refuse models, algorithm, tables and the meaning of missing values that do not go together."""
+    model = policy.model()
+    check_compatible(policy.build_algorithm(), model, policy.missing, population=policy.population is not None)
+    for member in model.members:
+        if Stat.BACKGROUND in member.stats_needed() and policy.background is None:
+            raise IncompatibleError(
+                f"{member.name} needs a background table.",
+                hint="Give 'background: {file: beliefs.csv, on: disease}' in the policy.",
+            )

@@ -1,0 +1,121 @@
+"""The parts of a policy that have settings of their own: a column, the background table, the output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from hushtable.errors import PolicyError
+from hushtable.hierarchy.text import label_text
+from hushtable.policy.frozen import Frozen, freeze, thaw
+from hushtable.schema.columns import CellStyle, Kind, Role
+
+__all__ = ["BackgroundPolicy", "ColumnPolicy", "Labels", "OutputPolicy", "StrictModel"]
+
+
+class StrictModel(BaseModel):
+    """A frozen group of settings that knows no others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    def settings(self) -> dict[str, Any]:
+        """The settings that differ from their defaults, as plain data."""
+        found = {}
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if field.is_required() or value != field.get_default(call_default_factory=True):
+                # an enumeration's member is text, but YAML would write its class
+                found[name] = str(value) if isinstance(value, str) else thaw(value)
+        return found
+
+
+def _labels(values: Any) -> Any:
+    """Values of the table as text; a single one may stand without a list."""
+    if isinstance(values, str | int | float):
+        values = [values]
+    return tuple(label_text(v) for v in values) if isinstance(values, list | tuple) else values
+
+
+def _categories(categories: Any) -> Any:
+    if categories is None:
+        return {}
+    if not isinstance(categories, Mapping):
+        return categories
+    found = {}
+    for name, values in categories.items():
+        if isinstance(values, list | tuple):
+            # a missing value is written as null or ""
+            values = ["" if v is None else v for v in values]
+        found[label_text(name)] = _labels([] if values is None else values)
+    return found
+
+
+def _each_once(values: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(values)) < len(values):
+        raise PolicyError(
+            f"{len(values) - len(set(values))} of the {len(values)} values stand here twice.",
+            code="value-twice",
+            hint="List each value once.",
+        )
+    return values
+
+
+def _one_category_each(categories: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+    _each_once(tuple(value for values in categories.values() for value in values))
+    frozen: Mapping[str, tuple[str, ...]] = freeze(categories)
+    return frozen
+
+
+Labels = Annotated[tuple[str, ...], BeforeValidator(_labels), AfterValidator(_each_once)]
+"""Values of the table, each once: text, or numbers that become text."""
+
+
+class ColumnPolicy(StrictModel):
+    """What is to be done with one column.
+
+    Examples
+    --------
+    >>> ColumnPolicy(role="quasi", kind="numeric", weight=2).role.value
+    'quasi'
+    """
+
+    role: Role
+    """identifier (never published), quasi (generalised), sensitive (must not be learnt) or insensitive (as it is)"""
+    kind: Kind | None = None
+    """how the values relate; found from the data where left out"""
+    hierarchy: Any = None
+    """ever coarser labels: a file, a recipe's name, or a recipe with its parameters"""
+    weight: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)] = 1.0
+    """how much the column's detail matters beside the others'"""
+    categories: Annotated[
+        Mapping[str, tuple[str, ...]], BeforeValidator(_categories), AfterValidator(_one_category_each)
+    ] = Field(default_factory=Frozen)
+    """sensitivity categories and their values, the most sensitive first"""
+    order: Labels = ()
+    """the values of an ordinal column, from low to high"""
+    cells: CellStyle | None = None
+    """how the column is published, where it differs from the table's style"""
+
+    def given(self) -> dict[str, Any]:
+        """The settings that were given, as they are held."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
+
+
+class BackgroundPolicy(StrictModel):
+    """What an adversary already believes: a table of quasi-identifiers, a sensitive column and a probability."""
+
+    file: str
+    """the table's file"""
+    on: str
+    """the sensitive column that it speaks of"""
+    probability: str = "probability"
+    """its column of probabilities"""
+
+
+class OutputPolicy(StrictModel):
+    """How the release is written."""
+
+    format: Literal["csv", "parquet"] = "csv"
+    """the published table's file format"""

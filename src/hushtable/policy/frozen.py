@@ -1,0 +1,79 @@
+"""Plain data that cannot be changed: what a policy holds inside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+__all__ = ["Frozen", "canonical_json", "freeze", "thaw"]
+
+
+class Frozen(dict[str, Any]):
+    """A dict that refuses every change, so that a frozen policy is frozen all the way down.
+
+    Examples
+    --------
+    >>> Frozen(k=5)["k"] = 2
+    Traceback (most recent call last):
+    TypeError: a policy cannot be changed; make another one with policy.changed(...)
+    """
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("a policy cannot be changed; make another one with policy.changed(...)")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[type[Frozen], tuple[dict[str, Any]]]:
+        # the default way of copying and pickling a dict subclass fills it item by item
+        return Frozen, (dict(self),)
+
+
+def freeze(data: Any) -> Any:
+    """Return the data with every mapping frozen, under text keys, and every list a tuple.
+
+    Examples
+    --------
+    >>> freeze({"a": [1, {"b": 2}]})
+    {'a': (1, {'b': 2})}
+    """
+    if isinstance(data, Mapping):
+        return Frozen({str(key): freeze(value) for key, value in data.items()})
+    if isinstance(data, list | tuple):
+        return tuple(freeze(value) for value in data)
+    return data
+
+
+def thaw(data: Any) -> Any:
+    """Return the data as plain dicts and lists, ready for YAML and JSON.
+
+    Examples
+    --------
+    >>> thaw(freeze({"a": [1, {"b": 2}]}))
+    {'a': [1, {'b': 2}]}
+    """
+    if isinstance(data, Mapping):
+        return {key: thaw(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [thaw(value) for value in data]
+    return data
+
+
+def canonical_json(data: Any) -> str:
+    """Return plain data as JSON in which equal numbers are written alike. Order is kept: a policy's order counts.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1.0, "a": (1, 0.5)})
+    '{"b":1,"a":[1,0.5]}'
+    """
+    return json.dumps(_plain_numbers(data), ensure_ascii=False, separators=(",", ":"))
+
+
+def _plain_numbers(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {key: _plain_numbers(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain_numbers(value) for value in data]
+    return int(data) if isinstance(data, float) and data.is_integer() else data

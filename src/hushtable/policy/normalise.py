@@ -1,0 +1,204 @@
+"""What a policy may be written with (lists of names, objects, short forms) -> one plain form."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hushtable.errors import HushtableError, UsageError, did_you_mean
+from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
+from hushtable.hierarchy.text import label_text
+from hushtable.params import Parametrised
+from hushtable.policy.columns import ColumnPolicy
+from hushtable.policy.faults import Fault, Place
+from hushtable.policy.frozen import freeze, thaw
+from hushtable.registry import Registry, algorithms, models
+from hushtable.schema.columns import Role
+
+__all__ = ["SUGAR", "normalise", "python_only"]
+
+SUGAR: dict[str, Role] = {
+    "identifiers": Role.IDENTIFIER,
+    "quasi": Role.QUASI,
+    "sensitive": Role.SENSITIVE,
+    "insensitive": Role.INSENSITIVE,
+}
+"""Keywords of ``Policy(...)`` that name the columns of a role."""
+
+
+def normalise(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
+    """Return a policy's settings in their plain form, and what is wrong with them.
+
+    Examples
+    --------
+    >>> from hushtable.models.k_anonymity import KAnonymity
+    >>> normalise({"quasi": ["age"], "models": [KAnonymity(k=5)]})[0]
+    {'models': ({'k-anonymity': {'k': 5}},), 'columns': {'age': {'role': <Role.QUASI: 'quasi'>}}}
+    """
+    data = dict(given)
+    faults: list[Fault] = []
+    _fold_roles(data, faults)
+    if isinstance(data.get("columns"), Mapping):
+        data["columns"] = {
+            _name(name, faults): _column(str(name), options, faults) for name, options in data["columns"].items()
+        }
+    if "models" in data:
+        data["models"] = _models(data["models"], faults)
+    if data.get("algorithm") is not None:
+        data["algorithm"] = _choice(data["algorithm"], algorithms, ("algorithm",), faults)
+        if data["algorithm"] is None:
+            # one fault is enough: pydantic need not complain about the gap as well
+            del data["algorithm"]
+    if isinstance(data.get("population"), os.PathLike):
+        data["population"] = os.fspath(data["population"])
+    return data, faults
+
+
+def python_only(data: Mapping[str, Any]) -> list[Fault]:
+    """Return a fault for every keyword of ``Policy(...)`` that a policy file does not have: a file has one form."""
+    faults = []
+    for word in (w for w in (*SUGAR, "hierarchies") if w in data):
+        role = SUGAR.get(word)
+        hint = f"Write 'columns: {{name: {{role: {role}}}}}'." if role else "Write 'hierarchy' below the column."
+        faults.append(Fault((word,), f"There is no setting {word!r} in a policy file.", hint, "unknown-key"))
+    return faults
+
+
+def _name(name: Any, faults: list[Fault]) -> str:
+    if not isinstance(name, str):
+        faults.append(Fault(("columns", str(name)), f"A column's name is text. Got a {type(name).__name__} instead."))
+    return str(name)
+
+
+def _fold_roles(data: dict[str, Any], faults: list[Fault]) -> None:
+    """Fold ``quasi=[...]``, ``hierarchies={...}`` and the like into ``columns``."""
+    used = [word for word in (*SUGAR, "hierarchies") if word in data]
+    if not used or not isinstance(data.get("columns", {}), Mapping):
+        return
+    columns = {str(name): _options(options) for name, options in data.get("columns", {}).items()}
+    for word, role in SUGAR.items():
+        for name, options in _named(word, data.pop(word, ()), faults):
+            if name in columns:
+                before = columns[name].get("role") if isinstance(columns[name], Mapping) else None
+                sentence = f"The column is declared twice: as {before} and as {role}."
+                faults.append(Fault(("columns", name), sentence, "Give it one role.", "declared-twice"))
+            elif isinstance(options, Mapping) and options.get("role", role) != role:
+                sentence = f"The column stands under {word!r} and has the role {options['role']!r}."
+                faults.append(Fault(("columns", name), sentence, "Leave 'role' out.", "declared-twice"))
+            else:
+                columns[name] = {"role": role, **options} if isinstance(options, Mapping) else options
+    hierarchies = data.pop("hierarchies", None) or {}
+    if not isinstance(hierarchies, Mapping):
+        faults.append(Fault(("hierarchies",), "It must be a mapping of column to hierarchy."))
+        hierarchies = {}
+    for name, hierarchy in hierarchies.items():
+        place = ("hierarchies", str(name))
+        if name not in columns:
+            hint = did_you_mean(str(name), columns)
+            faults.append(Fault(place, f"The policy has no column {name!r}.", hint, "unknown-column"))
+        elif isinstance(columns[name], Mapping) and columns[name].get("hierarchy") is not None:
+            faults.append(Fault(place, "The column has a hierarchy already.", "Give one.", "declared-twice"))
+        elif isinstance(columns[name], Mapping):
+            columns[name] = {**columns[name], "hierarchy": hierarchy}
+    data["columns"] = columns
+
+
+def _named(word: str, columns: Any, faults: list[Fault]) -> Iterator[tuple[str, Any]]:
+    if isinstance(columns, str):
+        columns = [columns]
+    if columns is None:
+        return
+    if isinstance(columns, Mapping):
+        pairs = [(name, {} if options is None else _options(options)) for name, options in columns.items()]
+    elif isinstance(columns, Sequence):
+        pairs = [(name, {}) for name in columns]
+    else:
+        faults.append(Fault((word,), "It must be a list of column names, or a mapping of names to settings."))
+        return
+    for name, options in pairs:
+        if isinstance(name, str):
+            yield name, options
+        else:
+            faults.append(Fault((word,), f"A column's name is text. Got a {type(name).__name__} instead."))
+
+
+def _options(options: Any) -> Any:
+    return options.given() if isinstance(options, ColumnPolicy) else options
+
+
+def _column(name: str, options: Any, faults: list[Fault]) -> Any:
+    options = _options(options)
+    if not isinstance(options, Mapping) or options.get("hierarchy") is None:
+        return options
+    try:
+        hierarchy = parse_hierarchy(_with_text(thaw(options["hierarchy"])), name)
+        return {**options, "hierarchy": freeze(_with_text(hierarchy_data(hierarchy)))}
+    except HushtableError as error:
+        faults.append(Fault.of(("columns", name, "hierarchy"), error))
+        return {**options, "hierarchy": None}
+
+
+def _with_text(spec: Any) -> Any:
+    """Make every label of an inline tree or of inline rows text, so that YAML and Python hold the same."""
+    if not isinstance(spec, Mapping):
+        return spec
+    return {
+        key: _label_tree(value) if key in ("tree", "rows") else _with_text(value) if key == "taxonomy" else value
+        for key, value in spec.items()
+    }
+
+
+def _label_tree(tree: Any) -> Any:
+    if isinstance(tree, Mapping):
+        return {label_text(key): None if value is None else _label_tree(value) for key, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [_label_tree(value) for value in tree]
+    return label_text(tree)
+
+
+def _models(given: Any, faults: list[Fault]) -> Any:
+    if isinstance(given, Parametrised | str):
+        given = [given]
+    if isinstance(given, Mapping) or not isinstance(given, Sequence):
+        hint = "Write each model as an item of a list: '- k-anonymity: {k: 5}'."
+        faults.append(Fault(("models",), "It must be a list of models.", hint, "bad-value"))
+        return ()
+    found = [_choice(item, models, ("models", i), faults) for i, item in enumerate(given)]
+    return tuple(item for item in found if item is not None)
+
+
+def _choice(item: Any, registry: Registry[Any], place: Place, faults: list[Fault]) -> Any:
+    """Return ``{name: parameters}`` with the parameters that differ from their defaults; None where it is faulty."""
+    kind = registry.kind
+    if isinstance(item, Parametrised):
+        if item.name not in registry or registry[item.name] is not type(item):
+            hint = f"Register it under the entry-point group {registry.package!r}."
+            faults.append(Fault(place, f"{type(item).__name__} is not a registered {kind}.", hint, f"unknown-{kind}"))
+            return None
+        return freeze({item.name: item.values()})
+    if isinstance(item, str):
+        item = {item: None}
+    if not isinstance(item, Mapping) or len(item) != 1:
+        hint = f"Write one name with its parameters, indented below it or in braces: {_EXAMPLES[kind]}."
+        faults.append(Fault(place, f"This is not one {kind} with its parameters.", hint, "bad-value"))
+        return None
+    ((name, parameters),) = item.items()
+    here = (*place, str(name))
+    try:
+        found = registry[str(name)]
+    except UsageError as error:
+        faults.append(Fault.of(place, error))
+        return None
+    if parameters is not None and not isinstance(parameters, Mapping):
+        hint = f"For example {_EXAMPLES[kind]}."
+        faults.append(Fault(here, "The parameters stand by name.", hint, "bad-value"))
+        return None
+    try:
+        return freeze({str(name): found.build(thaw(parameters)).values()})
+    except HushtableError as error:
+        faults.append(Fault.of(here, error))
+        return None
+
+
+_EXAMPLES = {"model": "{k-anonymity: {k: 5}}", "algorithm": "{mondrian: {mode: strict}}"}

@@ -1,0 +1,317 @@
+"""The policy: what is to be done with a table, as one frozen object and one YAML file."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
+
+from hushtable.algorithms.base import Algorithm
+from hushtable.engines.plan import Plan
+from hushtable.models.base import PrivacyModel
+from hushtable.models.compose import AllOf
+from hushtable.policy.checks import check_combination, contradictions
+from hushtable.policy.columns import BackgroundPolicy, ColumnPolicy, Labels, OutputPolicy, StrictModel
+from hushtable.policy.faults import InvalidPolicy, Place, faults_of
+from hushtable.policy.frozen import Frozen, canonical_json, freeze, thaw
+from hushtable.policy.normalise import SUGAR, normalise, python_only
+from hushtable.policy.text import read_yaml, write_yaml
+from hushtable.registry import algorithms, models
+from hushtable.schema.columns import CellStyle, Missing, Role
+from hushtable.table.plan import TablePlan
+
+__all__ = ["Policy"]
+
+_Choice = Annotated[Mapping[str, Mapping[str, Any]], AfterValidator(freeze)]
+
+
+class Policy(StrictModel):
+    """What is to be done with a table. Immutable, compared by content, the same as a YAML file.
+
+    Inside it holds plain data only; ``build_models``, ``build_algorithm``, ``table_plan`` and ``plan`` give objects.
+    The order of columns is part of a policy: algorithms break ties by it.
+
+    Parameters
+    ----------
+    columns : mapping of str to settings
+        ``role``, and where wanted ``kind``, ``hierarchy``, ``weight``, ``categories``, ``order``, ``cells``.
+    identifiers, quasi, sensitive, insensitive : list of str, or mapping of str to settings
+        The columns of each role, instead of ``columns`` or besides.
+    hierarchies : mapping of str to hierarchy
+        Hierarchies of columns that were declared without one.
+    models : list
+        Model objects, or ``{name: parameters}``.
+    algorithm : object, name or ``{name: parameters}``
+        ``mondrian`` where left out.
+    suppression : float
+        Share of people that may be left out, from 0 to 1.
+    missing : {"own_category", "wildcard", "error"}
+        What an empty quasi-identifier cell means.
+    missing_values : list of str
+        Texts that stand for a missing value.
+    cells : {"nodes", "intervals", "sets", "midpoint"}
+        How generalised values are published.
+    seed : int
+    entity : str, optional
+        The identifier that says whose a row is; then people are counted, not rows.
+    population : path, optional
+        Table of the population, for models that count it.
+    background : mapping, optional
+        ``file``, ``on`` and ``probability``: what an adversary believes.
+    output : mapping
+        ``format``: csv or parquet.
+
+    Raises
+    ------
+    InvalidPolicy
+        A ``PolicyError`` that names every fault, its place and the remedy.
+    IncompatibleError
+        If the models, the algorithm and the meaning of missing values do not go together.
+
+    Examples
+    --------
+    >>> import hushtable as ht
+    >>> policy = Policy(identifiers=["name"], quasi=["age", "zip"], sensitive=["disease"],
+    ...                 models=[ht.KAnonymity(k=5), {"entropy-l": {"l": 3}}], hierarchies={"zip": {"prefix": "*"}})
+    >>> print(policy.to_yaml())
+    columns:
+      name: {role: identifier}
+      age: {role: quasi}
+      zip: {role: quasi, hierarchy: prefix}
+      disease: {role: sensitive}
+    models:
+    - k-anonymity: {k: 5}
+    - entropy-l: {l: 3}
+    algorithm:
+      mondrian: {}
+    suppression: 0.0
+    missing: own_category
+    cells: intervals
+    seed: 0
+    <BLANKLINE>
+    >>> Policy.from_yaml(policy.to_yaml()) == policy
+    True
+    >>> Policy(quasi=["age"], models=[{"k-anonimity": {"k": 5}}])
+    Traceback (most recent call last):
+    hushtable.policy.faults.InvalidPolicy: models[0]: There is no model 'k-anonimity'. Did you mean 'k-anonymity'?
+    """
+
+    columns: Annotated[Mapping[str, ColumnPolicy], AfterValidator(freeze)] = Field(default_factory=Frozen)
+    """every column of the table, with its role"""
+    models: tuple[_Choice, ...] = ()
+    """the privacy models, all of which must hold"""
+    algorithm: _Choice = Field(default_factory=lambda: Frozen(mondrian=Frozen()))
+    """what groups the records"""
+    suppression: Annotated[float, Field(ge=0, le=1, strict=True)] = 0.0
+    """share of people that may be left out"""
+    missing: Missing = Missing.OWN_CATEGORY
+    """what an empty quasi-identifier cell means to the adversary"""
+    missing_values: Labels = ()
+    """texts that stand for a missing value"""
+    cells: CellStyle = CellStyle.INTERVALS
+    """how generalised values are published"""
+    seed: Annotated[int, Field(ge=0, lt=2**64, strict=True)] = 0
+    """the start of all randomness"""
+    entity: str | None = None
+    """identifier that says whose a row is: people are counted, not rows"""
+    population: str | None = None
+    """file of the population table"""
+    background: BackgroundPolicy | None = None
+    """what an adversary already believes"""
+    output: OutputPolicy = OutputPolicy()
+    """how the release is written"""
+
+    _base_dir: Path | None = PrivateAttr(default=None)
+
+    def __init__(self, /, **settings: Any) -> None:
+        data, faults = normalise(settings)
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            faults += faults_of(error, _known_settings)
+        if not faults:
+            faults += contradictions(self)
+        if faults:
+            raise InvalidPolicy(faults)
+        check_combination(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self._canonical() == other._canonical() if isinstance(other, Policy) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._canonical())
+
+    @property
+    def base_dir(self) -> Path | None:
+        """The folder of the policy's file, which the files it names are relative to; None for the current one."""
+        return self._base_dir
+
+    def based_in(self, folder: str | os.PathLike[str] | None) -> Self:
+        """Return the same policy with its files looked for in this folder."""
+        policy = self.model_copy()
+        policy._base_dir = None if folder is None else Path(folder)
+        return policy
+
+    def changed(self, **settings: Any) -> Self:
+        """Return the policy with some settings replaced, checked again.
+
+        Examples
+        --------
+        >>> policy = Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}])
+        >>> policy.changed(seed=7).seed, policy.seed
+        (7, 0)
+        """
+        return type(self)(**{**self.document(), **settings}).based_in(self._base_dir)
+
+    def named(self, role: Role) -> tuple[str, ...]:
+        """Return the names of the columns with this role, in order."""
+        return tuple(name for name, column in self.columns.items() if column.role is role)
+
+    def build_models(self) -> tuple[PrivacyModel, ...]:
+        """Return the privacy models as objects, in the policy's order."""
+        return tuple(models.build(name, thaw(values)) for choice in self.models for name, values in choice.items())
+
+    def build_algorithm(self) -> Algorithm:
+        """Return the algorithm as an object."""
+        ((name, values),) = self.algorithm.items()
+        algorithm: Algorithm = algorithms.build(name, thaw(values))
+        return algorithm
+
+    def model(self) -> AllOf:
+        """Return all models as one, bound to their sensitive columns."""
+        return AllOf.bound_to(self.build_models(), self.named(Role.SENSITIVE))
+
+    def table_plan(self, base_dir: str | os.PathLike[str] | None = None) -> TablePlan:
+        """Return the columns with their hierarchies as objects. Reads no file."""
+        from hushtable.policy.resolve import table_plan
+
+        return table_plan(self, self._folder(base_dir))
+
+    def plan(self, base_dir: str | os.PathLike[str] | None = None) -> Plan:
+        """Return everything as objects, ready to run. Reads the population and background tables.
+
+        Parameters
+        ----------
+        base_dir : path, optional
+            The folder that files are relative to: by default the policy file's, else the current one.
+
+        Examples
+        --------
+        >>> Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}]).plan().models
+        (KAnonymity(k=5),)
+        """
+        from hushtable.policy.resolve import extra_tables
+
+        folder = self._folder(base_dir)
+        return Plan(
+            table=self.table_plan(folder),
+            models=self.build_models(),
+            algorithm=self.build_algorithm(),
+            suppression=self.suppression,
+            seed=self.seed,
+            extra=extra_tables(self, folder),
+            document=self.document(),
+        )
+
+    def _folder(self, base_dir: str | os.PathLike[str] | None) -> Path | None:
+        return self._base_dir if base_dir is None else Path(base_dir)
+
+    def document(self) -> dict[str, Any]:
+        """The policy as plain data: what YAML holds and what travels with a release.
+
+        Examples
+        --------
+        >>> Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}]).document()["columns"]
+        {'age': {'role': 'quasi'}}
+        """
+        document: dict[str, Any] = {
+            "columns": {name: column.settings() for name, column in self.columns.items()},
+            "models": thaw(self.models),
+            "algorithm": thaw(self.algorithm),
+            "suppression": self.suppression,
+            "missing": str(self.missing),
+        }
+        if self.missing_values:
+            document["missing_values"] = list(self.missing_values)
+        document |= {"cells": str(self.cells), "seed": self.seed}
+        for name in ("entity", "population", "background", "output"):
+            value = getattr(self, name)
+            if value != type(self).model_fields[name].default:
+                document[name] = value.settings() if isinstance(value, StrictModel) else value
+        return document
+
+    def _canonical(self) -> str:
+        return canonical_json(self.document())
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the policy's canonical JSON: equal policies have equal digests.
+
+        Examples
+        --------
+        >>> len(Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}]).digest())
+        64
+        """
+        return hashlib.sha256(self._canonical().encode("utf-8", "surrogatepass")).hexdigest()
+
+    def to_yaml(self) -> str:
+        """The policy as YAML text."""
+        return write_yaml(self.document())
+
+    @classmethod
+    def from_yaml(cls, text: str, *, file: str = "") -> Self:
+        r"""Read a policy from YAML text.
+
+        Parameters
+        ----------
+        text : str
+        file : str
+            Its name, for error messages.
+
+        Raises
+        ------
+        InvalidPolicy
+            With the line of every fault.
+
+        Examples
+        --------
+        >>> Policy.from_yaml("columns: {age: {role: quasi}}\nmodels: [k-anonymity: {k: 1}]")
+        Traceback (most recent call last):
+        hushtable.policy.faults.InvalidPolicy: line 2: models[0].k-anonymity: The 'k' parameter of KAnonymity must be
+        an int >= 2. Got 1 instead.
+        """
+        try:
+            read = read_yaml(text)
+        except InvalidPolicy as error:
+            raise InvalidPolicy(error.faults, file) from None
+        try:
+            if foreign := python_only(read.data):
+                raise InvalidPolicy(foreign)
+            return cls(**read.data)
+        except InvalidPolicy as error:
+            raise error.at_lines(read.lines, file) from None
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of a policy file, with every registered model, algorithm and hierarchy.
+
+        Examples
+        --------
+        >>> Policy.json_schema()["title"]
+        'hushtable policy'
+        """
+        from hushtable.policy.schema import policy_schema
+
+        return policy_schema(cls)
+
+
+def _known_settings(place: Place) -> list[str]:
+    if not place:
+        return [*Policy.model_fields, *SUGAR]
+    if place[0] == "columns":
+        return list(ColumnPolicy.model_fields)
+    parts: dict[Any, type[StrictModel]] = {"background": BackgroundPolicy, "output": OutputPolicy}
+    return list(parts[place[0]].model_fields) if place[0] in parts else []

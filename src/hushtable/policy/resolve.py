@@ -1,0 +1,75 @@
+"""A policy's names and files -> objects and tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.errors import DataError
+from hushtable.hierarchy.spec import parse_hierarchy
+from hushtable.io.files import read_table
+from hushtable.policy.frozen import thaw
+from hushtable.schema.columns import Role
+from hushtable.table.encode import Extra
+from hushtable.table.plan import ColumnPlan, TablePlan
+
+if TYPE_CHECKING:
+    from hushtable.policy.policy import Policy
+
+__all__ = ["extra_tables", "table_plan"]
+
+
+def table_plan(policy: Policy, folder: Path | None) -> TablePlan:
+    """Return the policy's columns with their hierarchies as objects."""
+    columns = tuple(
+        ColumnPlan(
+            name=name,
+            role=column.role,
+            kind=column.kind,
+            hierarchy=None if column.hierarchy is None else parse_hierarchy(thaw(column.hierarchy), name, folder),
+            weight=column.weight,
+            order=column.order,
+            categories=dict(column.categories),
+            cells=column.cells,
+        )
+        for name, column in policy.columns.items()
+    )
+    return TablePlan(columns, policy.missing, policy.missing_values, policy.cells, policy.entity)
+
+
+def extra_tables(policy: Policy, folder: Path | None) -> Extra:
+    """Read the population and background tables, as far as their columns are needed."""
+    quasi = list(policy.named(Role.QUASI))
+    population = background = None
+    if policy.population is not None:
+        population = read_table(_inside(folder, policy.population), quasi)
+    if policy.background is None:
+        return Extra(population)
+    file, on, probability = policy.background.file, policy.background.on, policy.background.probability
+    background = read_table(_inside(folder, file), [*quasi, on, probability])
+    place = background.schema.get_field_index(probability)
+    background = background.set_column(place, probability, _numbers(background.column(probability), probability))
+    return Extra(population, background, on, probability)
+
+
+def _inside(folder: Path | None, file: str) -> Path:
+    return Path(file) if folder is None else folder / file
+
+
+def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """CSV files hold text."""
+    try:
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            column = pc.utf8_trim_whitespace(column)
+        return column.cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(
+            f"The column {name!r} of the background table holds values that are not numbers.",
+            code="background-probabilities",
+            hint="Write probabilities like 0.25.",
+        ) from None

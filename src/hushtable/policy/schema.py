@@ -1,0 +1,86 @@
+"""The JSON Schema of a policy file: what lets an editor complete and check it while it is written."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from hushtable.params import Parametrised
+from hushtable.policy.frozen import thaw
+from hushtable.registry import Registry, algorithms, hierarchies, models
+
+if TYPE_CHECKING:
+    from hushtable.policy.policy import Policy
+
+__all__ = ["policy_schema"]
+
+_LABEL = {"type": ["string", "number"]}
+
+
+def policy_schema(policy: type[Policy]) -> dict[str, Any]:
+    """Return the settings' schema with the registered models, algorithms and hierarchies put in their places."""
+    schema = policy.model_json_schema()
+    parts = schema.setdefault("$defs", {})
+    for part in parts.values():
+        part["description"] = part.get("description", "").split("\n\n")[0].replace("\n", " ")
+    settings, column = schema["properties"], parts["ColumnPolicy"]["properties"]
+    parts["model"] = {"anyOf": _choices(models)}
+    parts["algorithm"] = {"anyOf": _choices(algorithms)}
+    parts["hierarchy"] = {"anyOf": _hierarchy_choices()}
+    settings["models"] |= {"items": {"$ref": "#/$defs/model"}, "minItems": 1}
+    settings["algorithm"] = _refer(settings["algorithm"], "algorithm")
+    column["hierarchy"] = _refer(column["hierarchy"], "hierarchy")
+    # values may be written as numbers; they are read as text
+    column["order"]["items"] = settings["missing_values"]["items"] = _LABEL
+    column["categories"]["additionalProperties"] = {
+        "type": ["array", "null"],
+        "items": {"type": ["string", "number", "boolean", "null"]},
+    }
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "hushtable policy"}
+    return {**head, **schema, **head, "required": ["columns", "models"], "description": _summary(policy)}
+
+
+def _summary(documented: type) -> str:
+    return (inspect.getdoc(documented) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _refer(replaced: dict[str, Any], part: str) -> dict[str, Any]:
+    kept: dict[str, Any] = {key: value for key, value in replaced.items() if key in ("description", "title")}
+    return {**kept, "$ref": f"#/$defs/{part}"}
+
+
+def _choices(registry: Registry[Any]) -> list[dict[str, Any]]:
+    """One object per name with its parameters; names that need none may stand alone."""
+    bare = [name for name, found in registry.items() if not found.schema()["required"]]
+    alone: list[dict[str, Any]] = [{"enum": bare}] if bare else []
+    return [_named(name, _parameters(found), _summary(found)) for name, found in registry.items()] + alone
+
+
+def _named(name: str, value: dict[str, Any], description: str) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "description": description,
+        "properties": {name: value},
+        "required": [name],
+        "additionalProperties": False,
+    }
+
+
+def _parameters(found: type[Parametrised]) -> dict[str, Any]:
+    schema: dict[str, Any] = thaw(found.schema())
+    return schema if schema["required"] else {**schema, "type": ["object", "null"]}
+
+
+def _hierarchy_choices() -> list[dict[str, Any]]:
+    choices: list[dict[str, Any]] = [
+        {"enum": list(hierarchies), "description": "a recipe with its defaults"},
+        {"type": "string", "pattern": r"\.([cC][sS][vV]|[tT][sS][vV]|[tT][xX][tT]|[yY][aA]?[mM][lL])$"},
+        _named("tree", {"type": ["object", "array"]}, "nested labels"),
+    ]
+    for name, found in hierarchies.items():
+        value = _parameters(found)
+        short = getattr(found, "shorthand", "")
+        if short:
+            value = {"anyOf": [value, value["properties"][short]]}
+        choices.append(_named(name, value, _summary(found)))
+    return choices

@@ -1,0 +1,169 @@
+"""A starter policy for a table nobody has described yet: every suggestion with its reason, for a person to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from hushtable.errors import DataError
+from hushtable.policy.text import write_yaml
+from hushtable.schema.columns import Kind, Role
+from hushtable.schema.hints import words_of
+from hushtable.schema.profile import ColumnProfile, Profile, suggest_missing
+
+__all__ = ["starter_policy"]
+
+_POSTCODE = {"zip", "zipcode", "postcode", "postal", "postleitzahl", "plz"}
+_MANY = 50
+_K = 5
+_L = 3
+
+
+def starter_policy(profile: Profile, filename: str) -> str:
+    r"""Return a commented policy, as YAML text, to begin with.
+
+    Parameters
+    ----------
+    profile : Profile
+    filename : str
+        The table's file, for the heading.
+
+    Raises
+    ------
+    DataError
+        If the table has no columns.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from hushtable.schema.profile import profile
+    >>> table = pa.table({"age": [31, 42, 31, 42], "disease": ["flu", "flu", "cough", "angina"]})
+    >>> text = starter_policy(profile(table), "people.csv")
+    >>> print("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#") and line))
+    columns:
+      age: {role: quasi, kind: numeric, hierarchy: {intervals: {quantiles: [16, 8, 4, 2]}}}
+      disease: {role: sensitive, kind: nominal}
+    models:
+    - k-anonymity: {k: 5}
+    - distinct-l: {l: 3}
+    algorithm:
+      mondrian: {}
+    suppression: 0.0
+    missing: own_category
+    cells: intervals
+    seed: 0
+    """
+    if not profile.columns:
+        raise DataError("The table has no columns.", code="empty", hint="Check the file and its delimiter.")
+    profile = _with_quasi(profile)
+    return "\n".join([*_heading(profile, filename), *_columns(profile), "", *_settings(profile), ""])
+
+
+def _with_quasi(profile: Profile) -> Profile:
+    """A policy needs a quasi-identifier: where no column looks like one, take the least unlikely."""
+    if profile.named(Role.QUASI):
+        return profile
+    usable = [c for c in profile.columns if not c.problem] or list(profile.columns)
+    preference = (Role.INSENSITIVE, Role.IDENTIFIER, Role.SENSITIVE)
+    chosen = min(usable, key=lambda c: preference.index(c.role))
+    reason = f"no column looks like a quasi-identifier, and a policy needs one; as {chosen.role}: {chosen.role_reason}"
+    columns = tuple(replace(c, role=Role.QUASI, role_reason=reason) if c is chosen else c for c in profile.columns)
+    return replace(profile, columns=columns)
+
+
+def _heading(profile: Profile, filename: str) -> Iterator[str]:
+    yield f"# A starter policy for {_one_line(filename)}: {profile.rows:,} rows, {len(profile.columns)} columns."
+    yield "# Every role below is a suggestion. Read the reasons, ask who could know what, and correct them."
+    yield "#   identifier   names a person; never published"
+    yield "#   quasi        may be known from outside; generalised"
+    yield "#   sensitive    must not be learnt about a person; published, protected by the models"
+    yield "#   insensitive  published as it is"
+    if profile.duplicates:
+        yield f"# {profile.duplicates:,} rows repeat an earlier row."
+    sizes = sorted({len(s.columns) for s in profile.subsets})
+    for size in sizes:
+        # within a size the most revealing one stands first
+        worst = next(s for s in profile.subsets if len(s.columns) == size)
+        names = " + ".join(_one_line(name) for name in worst.columns)
+        sample = "" if profile.subset_rows == profile.rows else f" (of {profile.subset_rows:,} evenly spaced ones)"
+        yield f"# {worst.unique_share:.1%} of the records{sample} are unique on {names}."
+
+
+def _columns(profile: Profile) -> Iterator[str]:
+    yield "columns:"
+    for column in profile.columns:
+        yield ""
+        for comment in _comments(column):
+            yield f"  # {_one_line(comment)}"
+        text = write_yaml({"columns": {column.name: _options(column)}})
+        yield from text.rstrip("\n").split("\n")[1:]
+
+
+def _comments(column: ColumnProfile) -> Iterator[str]:
+    counts = f"{column.distinct:,} distinct, {column.unique:,} unique, {column.missing:,} missing"
+    yield f"{column.role}: {column.role_reason} ({counts})"
+    if column.problem:
+        yield f"problem: {column.problem}"
+    elif column.kind_reason and column.role is not Role.IDENTIFIER:
+        yield f"{column.kind}: {column.kind_reason}"
+    for token in column.tokens:
+        yield f"{token.text!r} ({token.rows:,} rows) may stand for a missing value: if so, list it in missing_values"
+    if column.role is Role.SENSITIVE and column.kind is Kind.NOMINAL and column.distinct <= _MANY:
+        yield "categories: {secret: [...], open: [...]} would say which values are the most sensitive"
+
+
+def _options(column: ColumnProfile) -> dict[str, Any]:
+    options: dict[str, Any] = {"role": str(column.role)}
+    if column.role not in (Role.QUASI, Role.SENSITIVE):
+        return options
+    postcode = column.role is Role.QUASI and not _POSTCODE.isdisjoint(words_of(column.name))
+    # what cannot be read as numbers or dates can still be used as text; a postcode is no number
+    kind = Kind.NOMINAL if column.kind in (None, Kind.ORDINAL) or postcode else column.kind
+    options["kind"] = str(kind)
+    if column.role is Role.QUASI:
+        options["hierarchy"] = {"prefix": "*"} if postcode else _hierarchy(kind, column)
+    return options
+
+
+def _hierarchy(kind: Kind | None, column: ColumnProfile) -> Any:
+    if kind is Kind.NUMERIC:
+        # a profile tells no values, so the widths come from the data when the policy is run
+        return {"intervals": {"quantiles": [16, 8, 4, 2]}}
+    if kind is Kind.DATE:
+        return {"dates": ["month", "quarter", "year", "decade"]}
+    return "frequency" if column.distinct > _MANY else "flat"
+
+
+def _settings(profile: Profile) -> Iterator[str]:
+    yield "# All of these must hold. 'hushtable models' lists what there is."
+    yield from _setting("models", [{"k-anonymity": {"k": _K}}, *_diversity(profile)])
+    yield from _setting("algorithm", {"mondrian": {}})
+    yield "# Share of people that may be left out, from 0 to 1."
+    yield from _setting("suppression", 0.0)
+    yield "# What an empty quasi-identifier cell means: own_category, wildcard or error."
+    yield from _setting("missing", "own_category")
+    tokens = suggest_missing(profile)
+    if tokens:
+        yield "# These texts look like missing values. Remove those that are values."
+        yield from _setting("missing_values", list(tokens))
+    yield "# How generalised values are published: nodes, intervals, sets or midpoint."
+    yield from _setting("cells", "intervals")
+    yield from _setting("seed", 0)
+
+
+def _diversity(profile: Profile) -> list[dict[str, Any]]:
+    sensitive = [c for c in profile.columns if c.role is Role.SENSITIVE]
+    if sensitive and all(c.distinct >= _L for c in sensitive):
+        return [{"distinct-l": {"l": _L}}]
+    # more diversity than values occur, or diversity of a single value, cannot be had
+    return [{"distinct-l": {"l": min(_L, c.distinct), "on": c.name}} for c in sensitive if c.distinct > 1]
+
+
+def _setting(name: str, value: Any) -> list[str]:
+    return write_yaml({name: value}).rstrip("\n").split("\n")
+
+
+def _one_line(text: str) -> str:
+    """Text that stays inside a comment: no line ends of any kind, nothing that YAML forbids."""
+    return "".join(c if c.isprintable() else " " for c in text)

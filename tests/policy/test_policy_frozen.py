@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+from hushtable.policy.frozen import Frozen, canonical_json, freeze, thaw
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d.update(a=2),
+        lambda d: d.pop("a"),
+        lambda d: d.popitem(),
+        lambda d: d.clear(),
+        lambda d: d.setdefault("b", 1),
+        lambda d: d.__setitem__("a", 2),
+        lambda d: d.__delitem__("a"),
+        lambda d: d.__ior__({"b": 1}),
+    ],
+)
+def test_no_change_is_possible(change) -> None:
+    frozen = Frozen(a=1)
+    with pytest.raises(TypeError, match="cannot be changed"):
+        change(frozen)
+    assert frozen == {"a": 1}
+
+
+def test_copies_stay_frozen() -> None:
+    frozen = freeze({"a": {"b": [1]}})
+    for again in (copy.copy(frozen), copy.deepcopy(frozen), pickle.loads(pickle.dumps(frozen))):
+        assert again == frozen
+        assert type(again["a"]) is Frozen
+
+
+def test_thaw_gives_data_of_its_own() -> None:
+    frozen = freeze({"a": {"b": [1]}})
+    thawed = thaw(frozen)
+    thawed["a"]["b"].append(2)
+    assert frozen == {"a": {"b": (1,)}}
+
+
+def test_canonical_json_keeps_order_and_unites_numbers() -> None:
+    assert canonical_json({"b": 2.0, "a": [1.5, True, "é"]}) == '{"b":2,"a":[1.5,true,"é"]}'

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hushtable.errors import DataError
+from hushtable.policy.policy import Policy
+from hushtable.policy.starter import starter_policy
+from hushtable.schema.columns import Role
+from hushtable.schema.profile import profile
+
+
+def start(table: pa.Table, filename: str = "t.csv") -> tuple[str, Policy]:
+    text = starter_policy(profile(table), filename)
+    return text, Policy.from_yaml(text)
+
+
+def test_patients(patients: pa.Table) -> None:
+    text, policy = start(patients, "patients.csv")
+    assert list(policy.columns) == patients.column_names
+    found = profile(patients)
+    for column in found.columns:
+        assert policy.columns[column.name].role is column.role
+        assert f"# {column.role}: {column.role_reason}" in text
+    assert policy.columns["postcode"].hierarchy == "prefix"
+    assert policy.columns["admission"].hierarchy == "dates"
+    assert policy.columns["age"].hierarchy == {"intervals": {"quantiles": (16, 8, 4, 2)}}
+    assert policy.models == ({"k-anonymity": {"k": 5}}, {"distinct-l": {"l": 3}})
+    assert text.startswith("# A starter policy for patients.csv: 1,000 rows, 11 columns.\n")
+    assert "% of the records are unique on" in text
+    policy.plan()
+
+
+def test_hierarchies_by_kind() -> None:
+    many = [f"v{i % 60}" for i in range(240)]
+    table = pa.table(
+        {
+            "zip code": [str(10000 + i % 7) for i in range(240)],
+            "town": many,
+            "hair": ["a", "b"] * 120,
+            "visit date": ["2020-01-01", "2021-02-03"] * 120,
+            "salary": ["1", "2"] * 120,
+        }
+    )
+    _, policy = start(table)
+    assert policy.columns["zip code"].kind == "nominal"
+    assert policy.columns["zip code"].hierarchy == "prefix"
+    assert policy.columns["town"].hierarchy == "frequency"
+    assert policy.columns["hair"].hierarchy == "flat"
+    assert policy.columns["visit date"].hierarchy == "dates"
+    assert policy.columns["salary"].hierarchy is None
+    assert policy.models[1:] == ({"distinct-l": {"l": 2, "on": "salary"}},)
+
+
+def test_suspicious_tokens() -> None:
+    text, policy = start(pa.table({"age": ["1", "?", "2", "1"], "city": ["NA", "x", "x", "NA"]}))
+    assert policy.missing_values == ("?",)
+    assert "# 'NA' (2 rows) may stand for a missing value" in text
+    assert policy.columns["age"].kind == "numeric"
+
+
+def test_no_model_that_cannot_hold() -> None:
+    _, policy = start(pa.table({"age": [1, 2, 1], "disease": [None, None, "flu"], "income": ["a", "b", "a"]}))
+    assert policy.models[1:] == ({"distinct-l": {"l": 2, "on": "income"}},)
+
+
+def test_a_table_without_a_likely_quasi_identifier_still_gives_a_policy() -> None:
+    text, policy = start(pa.table({"name": ["a", "b"], "constant": ["x", "x"]}))
+    assert policy.named(Role.QUASI) == ("constant",)
+    assert "no column looks like a quasi-identifier" in text
+    assert start(pa.table({"name": ["a", "b"]}))[1].named(Role.QUASI) == ("name",)
+
+
+def test_no_columns() -> None:
+    with pytest.raises(DataError, match="no columns"):
+        starter_policy(profile(pa.table({})), "t.csv")
+
+
+names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=10)
+
+
+@given(st.lists(names, min_size=1, max_size=5, unique=True), names)
+def test_any_names_parse_back(columns: list[str], filename: str) -> None:
+    _, policy = start(pa.table({name: ["?", "x", "x", None] for name in columns}), filename)
+    assert list(policy.columns) == columns

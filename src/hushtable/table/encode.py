@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,8 @@ from hushtable.errors import DataError, PolicyError
 from hushtable.hierarchy.base import Coded
 from hushtable.hierarchy.categories import code_categories
 from hushtable.hierarchy.flat import Flat
+from hushtable.io.names import check_names
+from hushtable.io.text import type_words
 from hushtable.kernels.grouping import number_rows
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.schema.prepare import Prepared, prepare
@@ -23,7 +25,7 @@ from hushtable.table.ranks import dense_ranks
 __all__ = ["PERSON_UNITS", "Extra", "check_columns", "encode", "encode_rest", "sensitive_column"]
 
 PERSON_UNITS = 232_792_560
-"""lcm(1, ..., 22): the share of each of a person's rows is exact for up to 22 rows, rounded down beyond."""
+"""lcm(1, ..., 22): a person's rows share it equally where there are up to 22, to the last unit beyond."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ def encode(table: pa.Table, plan: TablePlan, extra: Extra | None = None) -> Enco
     PolicyError, DataError, HierarchyError
         With the column, the kind of value and the remedy; never a value.
     """
+    check_names(table.column_names, "The table")
     check_columns(table.column_names, plan)
     if table.num_rows == 0:
         raise DataError("The table has no rows.", code="empty", hint="Check the file and its delimiter.")
@@ -95,12 +98,12 @@ def encode_rest(
     n = table.num_rows
     n_rows = n + n_population + n_background
     sensitive = tuple(sensitive_column(c, table, plan, n_rows) for c in plan.columns if c.role is Role.SENSITIVE)
-    unit, weights = _person_units(table, plan, n_rows)
+    unit, weights, person = _person_units(table, plan, n_rows)
     if n_rows > n and not len(weights):
         weights = np.zeros(n_rows, dtype=np.int64)
         weights[:n] = 1
     mass, mass_unit, mass_codes = _background_mass(extra, sensitive, plan)
-    return EncodedTable(
+    encoded = EncodedTable(
         quasi=quasi,
         sensitive=sensitive,
         n_sample=n,
@@ -115,6 +118,7 @@ def encode_rest(
         background_on=extra.background_on,
         tie_rank=_tie_rank(table, plan),
     )
+    return _share_rest(encoded, person) if len(person) else encoded
 
 
 def _prepared(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Prepared:
@@ -130,7 +134,15 @@ def _prepared(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Pr
     joined = tables[0].column(column.name)
     if len(tables) > 1:
         kind = joined.type.value_type if pa.types.is_dictionary(joined.type) else joined.type
-        joined = pa.chunked_array([c.cast(kind) for c in chunks])
+        try:
+            joined = pa.chunked_array([c.cast(kind) for c in chunks])
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            # Arrow's message quotes a cell
+            raise DataError(
+                f"Column {column.name!r} of the population or background table cannot be read as {type_words(kind)}.",
+                code="other-type",
+                hint="Give it the type that it has in the table.",
+            ) from None
     return prepare(joined, name=column.name, kind=column.kind, missing_values=plan.missing_values, order=column.order)
 
 
@@ -179,9 +191,11 @@ def sensitive_column(column: ColumnPlan, table: pa.Table, plan: TablePlan, n_row
     return SensitiveColumn(column.name, codes, coded, categories, n_categories)
 
 
-def _person_units(table: pa.Table, plan: TablePlan, n_rows: int) -> tuple[int, IntArray]:
+def _person_units(table: pa.Table, plan: TablePlan, n_rows: int) -> tuple[int, IntArray, IntArray]:
+    """Units per person, the rows' shares, and the person of each row where some shares left a rest."""
+    nothing = np.empty(0, dtype=np.int64)
     if plan.entity is None:
-        return 1, np.empty(0, dtype=np.int64)
+        return 1, nothing, nothing
     prepared = prepare(
         table.column(plan.entity), name=plan.entity, kind=Kind.NOMINAL, missing_values=plan.missing_values
     )
@@ -195,10 +209,22 @@ def _person_units(table: pa.Table, plan: TablePlan, n_rows: int) -> tuple[int, I
     person = indices.to_numpy(zero_copy_only=False)
     rows = np.bincount(person)
     if rows.max() == 1:
-        return 1, np.empty(0, dtype=np.int64)
+        return 1, nothing, nothing
     weights = np.zeros(n_rows, dtype=np.int64)
     weights[: len(person)] = PERSON_UNITS // rows[person]
-    return PERSON_UNITS, weights
+    return PERSON_UNITS, weights, person.astype(np.int64) if np.any(PERSON_UNITS % rows[rows > 0]) else nothing
+
+
+def _share_rest(table: EncodedTable, person: IntArray) -> EncodedTable:
+    """Give what does not divide evenly to each person's first rows in canonical order: shares sum to one person."""
+    order = table.canonical_order[: table.n_sample]
+    order = order[np.argsort(person[order], kind="stable")]
+    rows = np.bincount(person)
+    owner = person[order]
+    place = np.arange(len(order)) - (np.cumsum(rows) - rows)[owner]
+    units = table.row_units.copy()
+    units[order] += place < PERSON_UNITS % np.maximum(rows, 1)[owner]
+    return replace(table, row_units=units)
 
 
 def _tie_rank(table: pa.Table, plan: TablePlan) -> IntArray | None:
@@ -206,6 +232,13 @@ def _tie_rank(table: pa.Table, plan: TablePlan) -> IntArray | None:
     names = plan.named(Role.INSENSITIVE)
     if not names:
         return None
+    for name in names:
+        if pa.types.is_nested(table.column(name).type):
+            raise DataError(
+                f"Column {name!r} holds values of type list or struct, which cannot be published.",
+                code="unsupported-type",
+                hint="Convert it to numbers, dates or text, or leave it out of the table.",
+            )
     ranks = [dense_ranks(table.column(name)) for name in names]
     return number_rows([r for r, _ in ranks], [n for _, n in ranks])[0]
 
@@ -223,7 +256,12 @@ def _background_mass(
             f"The background table needs the sensitive column and a column {extra.probability!r}.",
             code="background-columns",
         )
-    raw = np.asarray(extra.background.column(extra.probability).cast(pa.float64()).to_numpy())
+    try:
+        raw = np.asarray(extra.background.column(extra.probability).cast(pa.float64()).to_numpy())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(
+            "The background table's probabilities must be numbers.", code="background-probabilities"
+        ) from None
     if not np.all(np.isfinite(raw)) or raw.min(initial=0.0) < 0 or abs(raw.sum() - 1) > 1e-6:
         raise DataError(
             "The background table's probabilities must be finite, not negative, and sum to 1.",

@@ -75,6 +75,8 @@ class QuasiColumn:
                 offset = (raw.astype(np.int64).view(np.uint64) - np.uint64(int(raw[0]) % 2**64)).astype(np.float64)
             else:
                 offset = raw / 2 - raw[0] / 2  # halves do not overflow
+            if offset[-1] == 0:  # ... but the least floats have none
+                offset = np.arange(n, dtype=np.float64)
         else:
             offset = np.arange(n, dtype=np.float64)
         scaled = np.rint(offset / offset[-1] * (SCALE * self.weight)).astype(np.int64)

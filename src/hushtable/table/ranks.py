@@ -19,7 +19,9 @@ def dense_ranks(column: pa.ChunkedArray | pa.Array) -> tuple[IntArray, int]:
     >>> dense_ranks(pa.array(["b", None, "a", "b"]))[0].tolist()
     [2, 0, 1, 2]
     """
-    array = column
+    if pa.types.is_null(column.type):
+        return np.zeros(len(column), dtype=np.int64), 1
+    array = column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
     if isinstance(array, pa.ChunkedArray):
         array = array.unify_dictionaries().combine_chunks() if array.num_chunks != 1 else array.chunk(0)
     if not pa.types.is_dictionary(array.type):

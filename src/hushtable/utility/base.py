@@ -65,6 +65,11 @@ class Comparison:
         return int(np.count_nonzero(self.labels < 0))
 
     @property
+    def n_released(self) -> int:
+        """Records that are published."""
+        return self.n - self.n_suppressed
+
+    @property
     def weights(self) -> FloatArray:
         """The columns' weights."""
         return np.array([c.weight for c in self.table.quasi])

@@ -1,0 +1,49 @@
+"""Classification accuracy: train on the release, test on original records.
+
+The share of original test records whose target a classifier predicts right from the quasi-identifiers, after it
+learnt from the released rows of the training part (suppressed ones are absent). Between ``accuracy-majority``,
+which takes no quasi-identifier into account, and ``accuracy-original``, which learns from the original rows, lies
+what the release is worth; a small table can put it outside. Not defined without a sensitive column or where a part
+is empty.
+
+References
+----------
+V. Iyengar, "Transforming data to satisfy privacy constraints", 2002; J. Brickell, V. Shmatikov, "The cost of
+privacy: destruction of data-mining utility in anonymized data publishing", 2008.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from hushtable.utility.base import Comparison
+from hushtable.utility.classification import Classification
+
+__all__ = ["Accuracy"]
+
+
+@dataclass(frozen=True)
+class Accuracy(Classification):
+    """Accuracy on original records of a classifier that saw the release only.
+
+    Parameters
+    ----------
+    model : {"logistic", "tree"}
+        Logistic regression, or a decision tree of depth 10 at most.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> Accuracy(model="tree", test=0.5).compute(example())
+    0.5
+    """
+
+    model: Annotated[Literal["logistic", "tree"], "kind of classifier"] = "logistic"
+
+    name: ClassVar[str] = "accuracy"
+
+    def compute(self, comparison: Comparison) -> float:
+        """Train on the release, test on the original."""
+        task = self.task(comparison)
+        return task.accuracy(task.released(), self.model) if task else float("nan")

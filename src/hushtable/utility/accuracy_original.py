@@ -1,0 +1,46 @@
+"""Classification accuracy without anonymization: the upper baseline of ``accuracy``.
+
+Same target, split, features and classifier, but trained on the original rows of the training part, the suppressed
+ones included.
+
+References
+----------
+J. Brickell, V. Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized data publishing",
+2008.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from hushtable.utility.base import Comparison
+from hushtable.utility.classification import Classification
+
+__all__ = ["AccuracyOriginal"]
+
+
+@dataclass(frozen=True)
+class AccuracyOriginal(Classification):
+    """Accuracy on original records of a classifier that saw original records.
+
+    Parameters
+    ----------
+    model : {"logistic", "tree"}
+        Logistic regression, or a decision tree of depth 10 at most.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> AccuracyOriginal(model="tree", test=0.5).compute(example())
+    0.5
+    """
+
+    model: Annotated[Literal["logistic", "tree"], "kind of classifier"] = "logistic"
+
+    name: ClassVar[str] = "accuracy-original"
+
+    def compute(self, comparison: Comparison) -> float:
+        """Train on the original, test on the original."""
+        task = self.task(comparison)
+        return task.accuracy(task.originals(task.trained), self.model) if task else float("nan")

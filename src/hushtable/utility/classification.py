@@ -1,0 +1,197 @@
+"""What the accuracy measures share: the target, the split, training and testing.
+
+The records are split at random (seeded, independent of their order) into a training and a test part. A classifier
+learns the target from the training part and is tested on the *original* records of the test part. The target is a
+sensitive column; one with more than 10 numbers or dates is cut at its quartiles. Records without a target are left
+out.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+
+from hushtable import rng
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.errors import ParameterError, did_you_mean
+from hushtable.kernels.grouping import number_rows
+from hushtable.params import Between
+from hushtable.schema.columns import Kind
+from hushtable.table.encoded import SensitiveColumn
+from hushtable.utility.base import Comparison, Measure
+from hushtable.utility.features import ColumnFeatures
+
+__all__ = ["Classification", "Examples", "Task"]
+
+_MOST_NUMBERS = 10
+_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Distinct examples with their number: features, target, how many records are like this."""
+
+    features: FloatArray
+    target: IntArray
+    weight: IntArray
+
+
+@dataclass(frozen=True)
+class Task:
+    """A target to be predicted from the quasi-identifiers.
+
+    Attributes
+    ----------
+    comparison : Comparison
+    target : int64 array
+        The class to predict, per record; -1 where unknown.
+    tested : bool array
+        Whether each record is in the test part.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> task = Task.of(example(), "disease", 0.3)
+    >>> task.target.tolist(), task.tested.tolist()
+    ([1, 0, 1, 1, 0], [False, True, True, True, False])
+    """
+
+    comparison: Comparison
+    target: IntArray
+    tested: BoolArray
+
+    @classmethod
+    def of(cls, comparison: Comparison, target: str | None, test: float) -> Task | None:
+        """Choose target and split; None where the table has no sensitive column."""
+        column = _column(comparison, target)
+        if column is None:
+            return None
+        wanted = _targets(column, comparison.n)
+        return cls(comparison, wanted, _split(comparison, wanted, test))
+
+    @property
+    def trained(self) -> BoolArray:
+        """Whether each record is in the training part and has a target."""
+        return np.asarray(~self.tested & (self.target >= 0))
+
+    @cached_property
+    def columns(self) -> list[ColumnFeatures]:
+        """The features of the quasi-identifiers."""
+        n = self.comparison.n
+        return [
+            ColumnFeatures(c, np.bincount(c.column.codes[:n], minlength=c.column.coded.size).astype(np.int64))
+            for c in self.comparison.cells
+        ]
+
+    def released(self) -> Examples:
+        """What the release tells of the training part: suppressed records are absent."""
+        here = self.trained & (self.comparison.labels >= 0)
+        labels, target = self.comparison.labels[here], self.target[here]
+        number, first = number_rows([labels, target], [len(self.comparison.sizes), int(self.target.max()) + 1])
+        features = np.hstack([column.of_cells for column in self.columns])
+        return Examples(features[labels[first]], target[first], np.bincount(number, minlength=len(first)))
+
+    def originals(self, rows: BoolArray) -> Examples:
+        """The original records of these rows."""
+        codes = [column.cells.column.codes[: self.comparison.n][rows] for column in self.columns]
+        sizes = [column.cells.column.coded.size for column in self.columns]
+        target = self.target[rows]
+        number, first = number_rows([*codes, target], [*sizes, int(self.target.max()) + 1])
+        features = [column.of_codes[code[first]] for column, code in zip(self.columns, codes, strict=True)]
+        return Examples(np.hstack(features), target[first], np.bincount(number, minlength=len(first)))
+
+    def accuracy(self, train: Examples, model: str) -> float:
+        """Train, and return the share of test records that is predicted right; NaN if a part is empty."""
+        rows = self.tested & (self.target >= 0)
+        if not len(train.target) or not rows.any():
+            return float("nan")
+        test = self.originals(rows)
+        predicted = _predict(train, test.features, model, self.comparison.seed)
+        return float(test.weight[predicted == test.target].sum() / test.weight.sum())
+
+
+def _column(comparison: Comparison, target: str | None) -> SensitiveColumn | None:
+    sensitive = {c.name: c for c in comparison.table.sensitive}
+    if target is None:
+        return next(iter(sensitive.values()), None)
+    if target not in sensitive:
+        raise ParameterError(
+            f"The target {target!r} is not a sensitive column.",
+            code="target",
+            hint=did_you_mean(target, sensitive),
+        )
+    return sensitive[target]
+
+
+def _targets(column: SensitiveColumn, n: int) -> IntArray:
+    coded, first = column.coded, int(column.coded.missing)
+    codes = column.codes[:n].astype(np.int64)
+    if coded.kind not in (Kind.NUMERIC, Kind.DATE) or coded.size - first <= _MOST_NUMBERS:
+        return codes - first
+    counts = np.bincount(codes, minlength=coded.size)[first:]
+    before = np.cumsum(counts) - counts
+    quartile = np.concatenate([np.full(first, -1), 4 * before // max(int(counts.sum()), 1)])
+    return quartile[codes].astype(np.int64)
+
+
+def _split(comparison: Comparison, target: IntArray, test: float) -> BoolArray:
+    """Draw the test part by rank among the sorted records, so that their order does not matter."""
+    n = comparison.n
+    order = np.lexsort((comparison.labels, target, *(c.codes[:n] for c in reversed(comparison.table.quasi))))
+    tested = np.empty(n, dtype=np.bool_)
+    tested[order] = rng.uniform(comparison.seed, "accuracy/split", n) < test
+    return tested
+
+
+def _predict(train: Examples, features: FloatArray, model: str, seed: int) -> IntArray:
+    if len(np.unique(train.target)) == 1:
+        return np.full(len(features), train.target[0])
+    fitted = _fit(train, model, seed)
+    parts = [fitted.predict(features[i : i + _AT_ONCE]) for i in range(0, len(features), _AT_ONCE)]
+    return np.concatenate(parts).astype(np.int64)
+
+
+def _fit(train: Examples, model: str, seed: int) -> Any:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.tree import DecisionTreeClassifier
+
+    if model == "tree":
+        tree = DecisionTreeClassifier(max_depth=10, random_state=seed % 2**32)
+        return tree.fit(train.features, train.target, sample_weight=train.weight)
+    with warnings.catch_warnings():
+        # the accuracy of a model that would still improve is a measurement like any other
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return LogisticRegression(max_iter=300).fit(train.features, train.target, sample_weight=train.weight)
+
+
+@dataclass(frozen=True)
+class Classification(Measure, ABC):
+    """Base of the accuracy measures.
+
+    Parameters
+    ----------
+    target : str, optional
+        The sensitive column to predict; the first one where left out.
+    test : float
+        Share of the records in the test part.
+    """
+
+    target: Annotated[str | None, "sensitive column to predict; the first where left out"] = field(
+        default=None, kw_only=True
+    )
+    test: Annotated[float, Between(0, 1, closed="neither"), "share of records in the test part"] = field(
+        default=0.3, kw_only=True
+    )
+
+    better = "higher"
+    default = False
+
+    def task(self, comparison: Comparison) -> Task | None:
+        """The target and the split."""
+        return Task.of(comparison, self.target, self.test)

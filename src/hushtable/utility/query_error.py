@@ -1,0 +1,131 @@
+"""Range-query error: how wrong counts are that an analyst takes from the release.
+
+A query counts the records with values in a range of 2 or 3 quasi-identifiers, drawn at random (fewer where the
+table has fewer that vary). On m columns each range holds ``max(1, round(D x selectivity^(1/m)))`` of the D values
+in code order: the order of numbers, dates and ordinal labels, for nominal columns that of the hierarchy's leaves.
+Missing values are in no range. The release's answer assumes that a class is spread evenly over the leaves that its
+cells cover: ``estimate = sum over classes of |G| x product over the query's columns of (covered leaves in the
+range / covered leaves)``; suppressed records are not in the release and not in its answer. The error of a query is
+``|estimate - true| / max(true, sanity x N)``, so that rare hits do not drown everything; the measure is the
+median.
+
+Queries depend on the seed and the domains alone: releases of one table are asked the same questions.
+
+References
+----------
+K. LeFevre, D. DeWitt, R. Ramakrishnan, "Workload-aware anonymization", 2006; X. Xiao, Y. Tao, "Anatomy: simple and
+effective privacy preservation", 2006; the sanity bound as in X. Xiao, G. Wang, J. Gehrke, "Differential privacy
+via wavelet transforms", 2011.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, TypeAlias
+
+import numpy as np
+
+from hushtable import rng
+from hushtable.params import AtLeast, Between
+from hushtable.utility.base import Comparison, Measure
+from hushtable.utility.cover import covered
+
+__all__ = ["Query", "QueryError", "answer", "draw_queries", "true_count"]
+
+Query: TypeAlias = tuple[tuple[int, int, int], ...]
+"""For each column asked: its place among the quasi-identifiers, the least and the greatest code."""
+
+
+def draw_queries(comparison: Comparison, queries: int, selectivity: float) -> list[Query]:
+    """Draw range queries; none where no quasi-identifier has two values.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> draw_queries(example(), queries=2, selectivity=0.25)
+    [((1, 1, 2), (0, 0, 1)), ((1, 0, 1), (0, 2, 3))]
+    """
+    coded = [column.coded for column in comparison.table.quasi]
+    values = np.array([c.size - int(c.missing) for c in coded])
+    usable = np.flatnonzero(values > 1)
+    if not len(usable):
+        return []
+    seed, d = comparison.seed, len(usable)
+    order = np.argsort(
+        rng.uniform(seed, "query-error/columns", queries * d).reshape(queries, d), axis=1, kind="stable"
+    )
+    asked = np.minimum(rng.integers(seed, "query-error/width", queries, 2, 4), d)
+    place = rng.uniform(seed, "query-error/place", queries * 3).reshape(queries, 3)
+    out = []
+    for i in range(queries):
+        m = int(asked[i])
+        query = []
+        for slot, j in enumerate(usable[order[i, :m]].tolist()):
+            width = max(1, round(int(values[j]) * selectivity ** (1 / m)))
+            low = int(coded[j].missing) + int(place[i, slot] * (int(values[j]) - width + 1))
+            query.append((j, low, low + width - 1))
+        out.append(tuple(query))
+    return out
+
+
+def true_count(comparison: Comparison, query: Query) -> int:
+    """Return how many original records the query hits."""
+    hit = np.ones(comparison.n, dtype=np.bool_)
+    for j, low, high in query:
+        codes = comparison.table.quasi[j].codes[: comparison.n]
+        hit &= (codes >= low) & (codes <= high)
+    return int(np.count_nonzero(hit))
+
+
+def answer(comparison: Comparison, query: Query) -> float:
+    """Return the count that the release suggests.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> answer(example(), ((0, 1, 3), (1, 0, 0)))  # 2 x 1/2 x 1/2 + 2 x 2/2 x 0
+    0.5
+    """
+    share = comparison.sizes.astype(np.float64)
+    for j, low, high in query:
+        cells = comparison.cells[j]
+        inside = np.zeros(cells.column.coded.size, dtype=np.int64)
+        inside[low : high + 1] = 1
+        share *= covered(cells, inside) / np.maximum(cells.leaves, 1)
+    return float(share.sum())
+
+
+@dataclass(frozen=True)
+class QueryError(Measure):
+    """Median relative error of random range counts.
+
+    Parameters
+    ----------
+    queries : int
+        How many are asked.
+    selectivity : float
+        Share of the domain that a query covers.
+    sanity : float
+        Share of the records below which true counts are taken for this share.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> QueryError(queries=100).compute(example())  # at least half of them are answered exactly
+    0.0
+    """
+
+    queries: Annotated[int, AtLeast(1), "number of random queries"] = 500
+    selectivity: Annotated[float, Between(0, 1, closed="right"), "share of the domain that a query covers"] = 0.1
+    sanity: Annotated[float, Between(0, 1, closed="right"), "least share of the records to divide by"] = 0.001
+
+    name: ClassVar[str] = "query-error"
+    default: ClassVar[bool] = False
+
+    def compute(self, comparison: Comparison) -> float:
+        """Ask the original and the release."""
+        errors = []
+        for query in draw_queries(comparison, self.queries, self.selectivity):
+            true = true_count(comparison, query)
+            errors.append(abs(answer(comparison, query) - true) / max(true, self.sanity * comparison.n))
+        return float(np.median(errors)) if errors else float("nan")

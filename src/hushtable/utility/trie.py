@@ -1,0 +1,114 @@
+"""All pairs of a class and an original tuple that its cells cover, without trying all of them.
+
+The distinct tuples, sorted, form a trie: one level per column. Classes descend it level by level; at each level
+the children that a cell covers are found by bisection, so the work is about the number of pairs that still agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.kernels.grouping import number_rows
+from hushtable.release.cells import Cells
+from hushtable.schema.columns import CellStyle
+from hushtable.utility.cover import covers, extent
+
+__all__ = ["Trie", "covered_tuples"]
+
+_AT_ONCE = 1 << 21
+"""Pairs that are expanded at once: bounds the memory, not the result."""
+
+
+@dataclass(frozen=True)
+class Trie:
+    """The distinct rows of several code columns, as a trie.
+
+    Attributes
+    ----------
+    keys : tuple of int64 arrays
+        ``keys[j]``, ascending: ``parent * size + code`` of every node of level j. A node's number is its place.
+    sizes : tuple of int
+        Codes of each column.
+    numbers : int64 array
+        The leaf (the distinct row) of every row.
+    """
+
+    keys: tuple[IntArray, ...]
+    sizes: tuple[int, ...]
+    numbers: IntArray
+
+    @classmethod
+    def of(cls, columns: Sequence[AnyArray], sizes: Sequence[int]) -> Trie:
+        """Sort the distinct rows and number the prefixes.
+
+        Examples
+        --------
+        >>> trie = Trie.of([np.array([1, 0, 1]), np.array([0, 2, 2])], [2, 3])
+        >>> [keys.tolist() for keys in trie.keys], trie.numbers.tolist()
+        ([[0, 1], [2, 3, 5]], [1, 0, 2])
+        """
+        numbers, first = number_rows(columns, sizes)
+        parent = np.zeros(len(first), dtype=np.int64)
+        keys = []
+        for column, size in zip(columns, sizes, strict=True):
+            key = parent * size + column[first].astype(np.int64)
+            new = np.ones(len(key), dtype=np.bool_)
+            new[1:] = key[1:] != key[:-1]
+            keys.append(key[new])
+            parent = np.cumsum(new) - 1
+        return cls(tuple(keys), tuple(sizes), numbers)
+
+
+def covered_tuples(trie: Trie, cells: Sequence[Cells], classes: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield all pairs (class, distinct row) where every cell of the class covers the row's code, in chunks.
+
+    Parameters
+    ----------
+    trie : Trie
+    cells : sequence of Cells
+        In the trie's column order.
+    classes : int64 array
+        The classes to look at.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> given = example()
+    >>> trie = Trie.of([c.codes for c in given.table.quasi], [5, 3])
+    >>> [(c.tolist(), t.tolist()) for c, t in covered_tuples(trie, given.cells, np.arange(2))]
+    [([0, 0, 1, 1], [0, 1, 2, 3])]
+    """
+    bounds = [extent(c) for c in cells]
+    stack = [(0, classes, np.zeros(len(classes), dtype=np.int64))]
+    while stack:
+        level, group, node = stack.pop()
+        if level == len(cells):
+            yield group, node
+            continue
+        size, (low, high) = trie.sizes[level], bounds[level]
+        start = np.searchsorted(trie.keys[level], node * size + low[group])
+        end = np.searchsorted(trie.keys[level], node * size + high[group], side="right")
+        lengths = end - start
+        if lengths.sum() > _AT_ONCE and len(group) > 1:
+            half = len(group) // 2
+            stack += [(level, group[half:], node[half:]), (level, group[:half], node[:half])]
+            continue
+        begin = np.cumsum(lengths) - lengths
+        child = np.repeat(start - begin, lengths) + np.arange(lengths.sum())
+        owner = np.repeat(group, lengths)
+        if _has_holes(cells[level]):
+            keep = covers(cells[level], owner, trie.keys[level][child] % size)
+            owner, child = owner[keep], child[keep]
+        if len(owner):
+            stack.append((level + 1, owner, child))
+
+
+def _has_holes(cells: Cells) -> bool:
+    """Whether a cell may cover less than the range between its ends."""
+    if cells.style is CellStyle.NODES:
+        return not cells.column.coded.contiguous
+    return cells.style is CellStyle.SETS

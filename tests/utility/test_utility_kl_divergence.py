@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from support_utility import comparisons, make_coded, make_comparison, rows_of
+
+from hushtable.schema.columns import CellStyle, Kind
+from hushtable.utility import trie
+from hushtable.utility.kl_divergence import KLDivergence
+
+
+def slow_kl(comparison):
+    """Every record of the release spreads 1/N over all tuples that its cells cover."""
+    rows = rows_of(comparison)
+    n = len(rows)
+    p = Counter(tuple(cell.code for cell in row) for row in rows)
+    total = 0.0
+    for row, count in p.items():
+        q = 0.0
+        for cells in rows:
+            if all(code in cell.covered for code, cell in zip(row, cells, strict=True)):
+                q += 1 / n / math.prod(len(cell.covered) for cell in cells)
+        total += count / n * math.log2(count / n / q)
+    return total
+
+
+@given(comparisons())
+def test_against_rows(comparison):
+    assert KLDivergence().compute(comparison) == pytest.approx(slow_kl(comparison), abs=1e-9)
+
+
+@given(comparisons())
+def test_chunks_do_not_change_the_result(comparison):
+    whole = KLDivergence().compute(comparison)
+    before = trie._AT_ONCE
+    trie._AT_ONCE = 1
+    try:
+        assert KLDivergence().compute(comparison) == pytest.approx(whole, abs=1e-12)
+    finally:
+        trie._AT_ONCE = before
+
+
+def test_by_hand():
+    # a a b c, class {a, b} of three and class {c}: q(a) = q(b) = 3/8
+    coded = make_coded(Kind.NOMINAL, 3, False)
+    release = make_comparison([([0, 0, 1, 2], coded, CellStyle.SETS, 1.0)], [0, 0, 0, 1])
+    want = 1 / 2 * math.log2((1 / 2) / (3 / 8)) + 1 / 4 * math.log2((1 / 4) / (3 / 8))
+    assert KLDivergence().compute(release) == pytest.approx(want)
+
+
+def test_overlapping_classes_share_their_tuples():
+    # the interval [0, 2] of class 0 also covers class 1's record: q(1) = 2/3 x 1/3 + 1/3
+    coded = make_coded(Kind.NUMERIC, 3, False)
+    release = make_comparison([([0, 2, 1], coded, CellStyle.INTERVALS, 1.0)], [0, 0, 1])
+    want = 2 / 3 * math.log2((1 / 3) / (2 / 9)) + 1 / 3 * math.log2((1 / 3) / (5 / 9))
+    assert KLDivergence().compute(release) == pytest.approx(want)
+
+
+def test_untouched_is_zero():
+    coded = make_coded(Kind.NUMERIC, 3, False)
+    release = make_comparison([([0, 2, 1, 2], coded, CellStyle.INTERVALS, 1.0)], [0, 1, 2, 1])
+    assert KLDivergence().compute(release) == 0
+
+
+def test_many_columns_do_not_underflow():
+    coded = make_coded(Kind.NOMINAL, 200, False)
+    columns = [(np.array([0, 1]), coded, CellStyle.NODES, 1.0)] * 150
+    got = KLDivergence().compute(make_comparison(columns, [0, 0]))
+    assert got == pytest.approx(150 * math.log2(200) - 1)

@@ -1,0 +1,127 @@
+"""``hushtable check``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hushtable.cli.options import AsJson, PolicyFile
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hushtable.cli.preflight import Preflight, Problem
+
+__all__ = ["check"]
+
+
+def check(
+    policy_file: PolicyFile,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--data", "-d", metavar="FILE", help="The table; without it only the policy is checked.", show_default=False
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Report everything that stands in the way of a run: policy, columns, hierarchies, feasibility.
+
+    Exits with 2 where something must be mended, with 3 where only the models are infeasible.
+    """
+    from hushtable.cli.output import deliver
+
+    preflight, problems = _look(policy_file, data or [])
+    result: dict[str, Any] = {"ok": not problems, "problems": [asdict(p) for p in problems]}
+    if preflight is not None:
+        result |= {
+            "rows": preflight.rows,
+            "columns": [asdict(c) for c in preflight.columns],
+            "lattice": preflight.lattice,
+            "models": [asdict(m) for m in preflight.models],
+        }
+    deliver(result, as_json, lambda to: _text(to, preflight, problems, policy_file))
+    if problems:
+        raise typer.Exit(3 if all(p.infeasible for p in problems) else 2)
+
+
+def _look(policy_file: Path, data: Sequence[Path]) -> tuple[Preflight | None, Sequence[Problem]]:
+    from hushtable.cli.preflight import Problem, check_table
+    from hushtable.cli.progress import announce_compiling
+    from hushtable.cli.tables import read_tables
+    from hushtable.errors import HushtableError, IncompatibleError
+    from hushtable.policy.faults import InvalidPolicy
+    from hushtable.policy.files import load_policy
+
+    try:
+        policy = load_policy(policy_file)
+    except InvalidPolicy as error:
+        return None, [
+            Problem(f"line {f.line}" if f.line else policy_file.name, f"{f.where()}: {f.sentence}", f.hint, f.code)
+            for f in error.faults
+        ]
+    except IncompatibleError as error:
+        return None, [Problem.of(policy_file.name, error)]
+    try:
+        policy.plan()
+    except HushtableError as error:
+        return None, [Problem.of(policy_file.name, error)]
+    if not data:
+        return None, []
+    announce_compiling()
+    preflight = check_table(read_tables(data), policy)
+    return preflight, preflight.problems
+
+
+def _text(to: Console, preflight: Preflight | None, problems: Sequence[Problem], policy_file: Path) -> None:
+    from hushtable.cli.output import bullet, put
+
+    if preflight is not None:
+        _columns(to, preflight)
+        _models(to, preflight)
+    if problems:
+        put(to, f"{len(problems)} problem{'s' if len(problems) > 1 else ''} in the way:", style="bold red")
+        for problem in problems:
+            bullet(to, f"{problem.where}: {problem.message} {problem.hint}".rstrip())
+    elif preflight is None:
+        put(to, f"{policy_file} is a valid policy. Add --data FILE to check it against a table.", style="green")
+    else:
+        put(to, "Nothing stands in the way of a run.", style="green")
+
+
+def _columns(to: Console, preflight: Preflight) -> None:
+    from hushtable.cli.output import grid, put
+
+    rows = [
+        (
+            c.name,
+            c.role,
+            c.kind or "?",
+            f"{c.distinct:,}",
+            f"{c.missing:,}",
+            " > ".join(f"{n:,}" for n in c.levels) if c.role == "quasi" else "",
+        )
+        for c in preflight.columns
+    ]
+    names = ["column", "role", "kind", "distinct", "missing", "labels on each level"]
+    to.print(grid(names, rows, right=["distinct", "missing"], fold=["column", "labels on each level"]))
+    to.print()
+    if preflight.lattice is not None:
+        put(to, f"The hierarchies' levels can be combined in {preflight.lattice:,} ways.")
+        to.print()
+
+
+def _models(to: Console, preflight: Preflight) -> None:
+    from hushtable.cli.output import grid
+
+    words = {True: "nothing speaks against it", False: "no", None: "cannot be told yet"}
+    rows = [
+        (f"{m.model} ({', '.join(f'{k}={v}' for k, v in m.parameters.items())})", words[m.feasible])
+        for m in preflight.models
+    ]
+    to.print(grid(["privacy model", "can it hold?"], rows, fold=["privacy model"]))
+    to.print()

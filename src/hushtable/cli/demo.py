@@ -1,0 +1,122 @@
+"""``hushtable demo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.options import AsJson, Folder
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hushtable.release.release import Release
+
+__all__ = ["demo"]
+
+_FILES = ("patients.csv", "policy.yaml", "release")
+
+
+def demo(
+    output: Folder = Path("demo"),
+    rows: Annotated[int, typer.Option("--rows", "-n", min=1, help="How many patients to generate.")] = 5000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Other seeds, other patients.")] = 7,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that were edited since.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Anonymize generated patients and show what comes out."""
+    from hushtable.api import anonymize
+    from hushtable.cli.output import deliver
+    from hushtable.cli.progress import announce_compiling, progress_bar
+    from hushtable.datasets.patients import patients, patients_policy
+    from hushtable.io.files import atomic_folder, read_table, write_table
+    from hushtable.policy.files import load_policy
+    from hushtable.policy.policy import Policy
+
+    policy_text = Policy(**patients_policy()).to_yaml()
+    _check_unedited(output, policy_text, overwrite=overwrite)
+    announce_compiling()
+    with progress_bar() as progress, atomic_folder(output, overwrite=True, owned=_FILES) as folder:
+        write_table(patients(rows, seed), folder / "patients.csv")
+        (folder / "policy.yaml").write_text(policy_text, encoding="utf-8")
+        # from the files, so that 'hushtable run' on them gives the same release
+        data = read_table(folder / "patients.csv")
+        release = anonymize(data, load_policy(folder / "policy.yaml"), progress=progress)
+        progress(1.0, "writing")
+        release.save(folder / "release")
+    summary = release.summary()
+    files = {
+        "data": output / "patients.csv",
+        "policy": output / "policy.yaml",
+        "release": output / "release" / "release.csv",
+        "evidence": output / "release" / "release.json",
+    }
+    deliver({**summary, "files": files}, as_json, lambda to: _text(to, release, output))
+
+
+def _check_unedited(output: Path, policy_text: str, *, overwrite: bool) -> None:
+    """A demo may replace an earlier demo, but not a policy that somebody has worked on."""
+    from hushtable.errors import OutputError
+
+    policy = output / "policy.yaml"
+    if policy.is_file() and not overwrite and policy.read_text(encoding="utf-8", errors="replace") != policy_text:
+        raise OutputError(
+            f"{str(policy)!r} was edited since the last demo.",
+            code="edited",
+            hint="Choose another folder with --output, or add --overwrite.",
+        )
+
+
+def _text(to: Console, release: Release, output: Path) -> None:
+    from hushtable.cli.output import put
+    from hushtable.cli.summary import print_summary
+
+    n = release.encoded.n_sample
+    put(
+        to,
+        f"{n:,} patients were generated; none of them exists. Identifiers were removed, what others may know about a "
+        "person was made coarser until nobody stands out, and the rest is as it was.",
+    )
+    to.print()
+    _peek(to, release)
+    print_summary(to, release.summary())
+    put(to, "Files:", style="bold")
+    for name, meaning in (
+        ("patients.csv", "the generated table"),
+        ("policy.yaml", "what was asked for: edit it and run again"),
+        ("release/release.csv", "the table to publish, verified from its own cells"),
+        ("release/release.json", "what verifying it later needs"),
+    ):
+        put(to, f"  {output / name!s:<28} {meaning}", wrap=False)
+    to.print()
+    put(to, "Try next:", style="bold")
+    place = quote(str(output))
+    for command in (
+        f"verify {place}/release/release.csv --policy {place}/policy.yaml",
+        f"measure {place}/release --data {place}/patients.csv",
+        f"init {place}/patients.csv --output my-policy.yaml",
+        "models",
+    ):
+        put(to, f"  hushtable {command}", wrap=False)
+
+
+def _peek(to: Console, release: Release) -> None:
+    """Two people before and after; they are generated, so they may be shown."""
+    from hushtable.cli.output import grid
+
+    rows = []
+    released = [int(i) for i in (len(release.source_rows) // 3, 2 * len(release.source_rows) // 3)]
+    before = release.source.take([int(release.source_rows[i]) for i in released])
+    after = release.table.take(released)
+    for name in before.column_names:
+        cells = [name]
+        for i in range(len(released)):
+            cells.append(str(before.column(name)[i].as_py() or ""))
+            cells.append(str(after.column(name)[i].as_py()) if name in after.column_names else "(removed)")
+        rows.append(cells)
+    names = ["column", "a patient", "is published as", "another", "is published as"]
+    to.print(grid(names, rows, fold=names[1:]))
+    to.print()

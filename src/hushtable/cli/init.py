@@ -1,0 +1,91 @@
+"""``hushtable init``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hushtable.schema.profile import Profile
+
+__all__ = ["init"]
+
+_SHOWN = 3
+
+
+def init(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="The table to look at.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the policy goes.")] = Path(
+        "policy.yaml"
+    ),
+    force: Annotated[bool, typer.Option("--force", "-f", help="Replace an existing policy.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Profile a table and write a commented starter policy to edit.
+
+    Counts distinct, unique and missing values, finds how many records are unique on small sets of columns, and
+    suggests roles with reasons. Shows no value of the table.
+    """
+    from hushtable.cli.output import deliver
+    from hushtable.errors import OutputError
+    from hushtable.io.files import atomic_write_text, read_table
+    from hushtable.policy.starter import starter_policy
+    from hushtable.schema.profile import profile
+
+    if output.exists() and not force:
+        raise OutputError(
+            f"{str(output)!r} exists.", code="exists", hint="Choose another file with --output, or add --force."
+        )
+    found = profile(read_table(data))
+    atomic_write_text(output, starter_policy(found, str(data)))
+    result = {"data": data, "policy": output, **found.as_dict()}
+    deliver(result, as_json, lambda to: _text(to, found, data, output))
+
+
+def _text(to: Console, found: Profile, data: Path, output: Path) -> None:
+    from hushtable.cli.output import bullet, grid, number, put
+
+    put(to, f"{data}: {found.rows:,} rows, {len(found.columns)} columns, {found.duplicates:,} repeated rows.")
+    rows = [
+        (c.name, c.kind or "?", number(c.distinct), number(c.unique), number(c.missing), f"{c.role}: {c.role_reason}")
+        for c in found.columns
+    ]
+    names = ["column", "kind", "distinct", "unique", "missing", "likely role"]
+    to.print()
+    to.print(grid(names, rows, right=["distinct", "unique", "missing"], fold=["column", "likely role"]))
+    to.print()
+    for column in found.columns:
+        if column.problem:
+            bullet(to, f"{column.name}: {column.problem}", style="yellow")
+        for token in column.tokens:
+            bullet(to, f"{column.name}: {token.text!r} may stand for a missing value.", style="yellow")
+    if any(c.problem or c.tokens for c in found.columns):
+        to.print()
+    _subsets(to, found)
+    put(to, f"Starter policy written to {output}. Read it, correct the roles, then:")
+    for command in ("check", "run"):
+        put(to, f"  hushtable {command} {quote(str(output))} --data {quote(str(data))}", wrap=False)
+
+
+def _subsets(to: Console, found: Profile) -> None:
+    """The most revealing sets of columns of each size."""
+    from hushtable.cli.output import grid, put, share
+
+    rows = []
+    for size in sorted({len(s.columns) for s in found.subsets}):
+        of_size = [s for s in found.subsets if len(s.columns) == size and s.unique_share > 0]
+        rows += [(" + ".join(s.columns), share(s.unique_share)) for s in of_size[:_SHOWN]]
+    if rows:
+        put(to, "Who knows these about a person finds a unique record for this share of the people:")
+        to.print()
+        to.print(grid(["columns", "unique records"], rows, right=["unique records"], fold=["columns"]))
+        to.print()
+    if found.subset_rows < found.rows:
+        put(to, f"Counted on {found.subset_rows:,} evenly spaced rows, among which more records look unique.")

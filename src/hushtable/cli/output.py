@@ -1,0 +1,151 @@
+"""What goes to the terminal: people's text on stdout, progress and errors on stderr, or one JSON document.
+
+Column names and messages are printed as they are: nothing in them is read as markup, and control characters are
+shown as escapes, so that a file cannot paint the terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+__all__ = ["bullet", "console", "deliver", "grid", "number", "plain", "print_json", "put", "safe", "share"]
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console for stdout or stderr; colour only on a terminal and without ``NO_COLOR``."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+def deliver(data: Mapping[str, Any], as_json: bool, text: Callable[[Console], None]) -> None:
+    """Print a command's result: the data as one JSON document, or the text for people."""
+    if as_json:
+        print_json(data)
+    else:
+        text(console())
+
+
+def print_json(data: Any) -> None:
+    """Print one JSON document on stdout; what JSON has no word for (NaN, infinity) is null."""
+    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    sys.stdout.write(json.dumps(plain(data), indent=2, ensure_ascii=not utf8, allow_nan=False) + "\n")
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON-ready data.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> plain({"loss": float("nan"), "file": Path("a.csv"), "columns": ("age",)})
+    {'loss': None, 'file': 'a.csv', 'columns': ['age']}
+    """
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(v) for v in value]
+    if isinstance(value, bool | int | str) or value is None:
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return str(value)
+
+
+def safe(text: str) -> str:
+    r"""Return a text with what cannot be printed shown as escapes; line ends stay.
+
+    Examples
+    --------
+    >>> safe("age\x1b[31m")
+    'age\\x1b[31m'
+    """
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+
+
+def put(to: Console, text: str, style: str | None = None, *, wrap: bool = True) -> None:
+    """Print a paragraph wrapped at words; what is to be copied (a command, a path) is not broken."""
+    to.print(safe(text), style=style, soft_wrap=not wrap)
+
+
+def bullet(to: Console, text: str, style: str | None = None) -> None:
+    """Print a paragraph as an item of a list, its further lines indented."""
+    from rich.padding import Padding
+    from rich.table import Table
+
+    item = Table.grid(padding=(0, 1))
+    item.add_row("-", safe(text), style=style)
+    to.print(Padding(item, (0, 0, 0, 2)))
+
+
+def grid(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Sequence[str] = (),
+    fold: Sequence[str] = (),
+) -> Table:
+    """Return a table that stays readable at 80 columns.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    rows : iterable of sequence of str
+    right : sequence of str
+        The columns with numbers, set flush right.
+    fold : sequence of str
+        The columns that may be wrapped; the others keep to one line as long as they fit.
+    """
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for name in columns:
+        table.add_column(
+            name,
+            justify="right" if name in right else "left",
+            overflow="fold",
+            no_wrap=name not in fold,
+            min_width=10 if name in fold else None,
+        )
+    for row in rows:
+        table.add_row(*(safe(cell) for cell in row))
+    return table
+
+
+def number(value: float | None) -> str:
+    """Return a number for people.
+
+    Examples
+    --------
+    >>> number(1234567), number(0.123456), number(5.0), number(None), number(float("inf"))
+    ('1,234,567', '0.1235', '5', 'not defined', 'unbounded')
+    """
+    if value is None or math.isnan(value):
+        return "not defined"
+    if math.isinf(value):
+        return "unbounded" if value > 0 else "-unbounded"
+    if float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+
+
+def share(part: float) -> str:
+    """Return a share as a percentage that never rounds something to nothing.
+
+    Examples
+    --------
+    >>> share(0.5), share(0.00001), share(0.0)
+    ('50.0%', '<0.1%', '0%')
+    """
+    if part <= 0:
+        return "0%"
+    return "<0.1%" if part < 0.001 else f"{100 * part:.1f}%"

@@ -1,0 +1,213 @@
+"""All that stands in the way of a run, found before it: policy, columns, hierarchies, feasibility.
+
+A run stops at the first problem; this goes on as far as it can, so that a user mends everything at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hushtable.errors import HushtableError, Infeasible
+from hushtable.hierarchy.check import HierarchyReport, check_column, lattice_size
+from hushtable.hierarchy.flat import Flat
+from hushtable.models.base import Monotone, PrivacyModel
+from hushtable.models.compose import AllOf
+from hushtable.schema.columns import Role
+from hushtable.schema.prepare import prepare
+from hushtable.table.encode import Extra, check_columns, encode, sensitive_column
+from hushtable.table.plan import ColumnPlan, TablePlan
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from hushtable.policy.policy import Policy
+
+__all__ = ["ColumnCheck", "ModelCheck", "Preflight", "Problem", "check_table"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to mend.
+
+    Attributes
+    ----------
+    where : str
+        The column, the model or the part of the policy.
+    message, hint, code : str
+    infeasible : bool
+        Whether it is a proof that no release can satisfy the models, rather than a mistake.
+    """
+
+    where: str
+    message: str
+    hint: str = ""
+    code: str = ""
+    infeasible: bool = False
+
+    @classmethod
+    def of(cls, where: str, error: HushtableError) -> Problem:
+        """Return an error as a problem."""
+        return cls(where, error.message, error.hint, error.code, isinstance(error, Infeasible))
+
+
+@dataclass(frozen=True)
+class ColumnCheck:
+    """What was found in one quasi-identifier or sensitive column."""
+
+    name: str
+    role: str
+    kind: str = ""
+    distinct: int = 0
+    missing: int = 0
+    levels: tuple[int, ...] = ()
+    usable: bool = True
+
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """Whether a model can hold: True, False, or None where a problem elsewhere forbids to tell."""
+
+    model: str
+    parameters: dict[str, Any]
+    feasible: bool | None
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """Everything that the check found."""
+
+    rows: int
+    columns: tuple[ColumnCheck, ...]
+    models: tuple[ModelCheck, ...]
+    problems: tuple[Problem, ...]
+    lattice: int | None = field(default=None)
+
+    @property
+    def ok(self) -> bool:
+        """Whether a run can start."""
+        return not self.problems
+
+
+def check_table(table: pa.Table, policy: Policy) -> Preflight:
+    """Check a policy against a table.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from hushtable.policy.policy import Policy
+    >>> policy = Policy(quasi={"sex": {"hierarchy": {"tree": {"any": ["m"]}}}}, models=[{"k-anonymity": {"k": 5}}])
+    >>> found = check_table(pa.table({"sex": ["m", "f"], "age": [3, 4]}), policy)
+    >>> [(p.where, p.code) for p in found.problems]
+    [('columns', 'unassigned-columns'), ('sex', 'uncovered'), ('k-anonymity', 'infeasible')]
+    """
+    plan = policy.table_plan()
+    problems = list(_column_problems(table.column_names, plan))
+    checks, usable = [], []
+    for column in plan.columns:
+        if column.role in (Role.QUASI, Role.SENSITIVE) and column.name in table.column_names:
+            check, again, found = _column(column, table, plan)
+            checks.append(check)
+            problems += found
+            usable += [again] if again is not None else []
+    models, found = _models(policy, plan, table, usable)
+    heights = [len(c.levels) - 1 for c in checks if c.role == Role.QUASI and c.levels]
+    quasi = plan.named(Role.QUASI)
+    lattice = lattice_size(heights) if len(heights) == len(quasi) else None
+    return Preflight(table.num_rows, tuple(checks), models, (*problems, *found), lattice)
+
+
+def _column_problems(names: list[str], plan: TablePlan) -> Iterator[Problem]:
+    planned = {c.name for c in plan.columns}
+    # columns without a role first, then what is absent: one call would stop at the former
+    for shown in (names + [c.name for c in plan.columns if c.name not in names], [n for n in names if n in planned]):
+        try:
+            check_columns(shown, plan)
+        except HushtableError as error:
+            yield Problem.of("columns", error)
+
+
+def _column(
+    column: ColumnPlan, table: pa.Table, plan: TablePlan
+) -> tuple[ColumnCheck, ColumnPlan | None, list[Problem]]:
+    """What is wrong with a column, and the column as far as it can be used."""
+    name, role = column.name, str(column.role)
+    try:
+        ready = prepare(
+            table.column(name), name=name, kind=column.kind, missing_values=plan.missing_values, order=column.order
+        )
+    except HushtableError as error:
+        return ColumnCheck(name, role, usable=False), None, [Problem.of(name, error)]
+    report = check_column(
+        column.hierarchy or Flat(),
+        ready.values,
+        ready.kind,
+        missing=ready.missing > 0,
+        column=name,
+        counts=ready.counts(),
+    )
+    check = ColumnCheck(name, role, str(ready.kind), len(ready.values), ready.missing, report.nodes, report.ok)
+    problems = [_of_report(name, report, sentence) for sentence in report.problems]
+    # a broken hierarchy does not keep us from looking at everything else
+    again = column if report.ok else replace(column, hierarchy=None)
+    try:
+        if column.role is Role.QUASI:
+            encode(table.select([name]), replace(plan, columns=(again,), entity=None))
+        else:
+            sensitive_column(again, table, plan, table.num_rows)
+    except HushtableError as error:
+        return replace(check, usable=False), None, [*problems, Problem.of(name, error)]
+    return check, again, problems
+
+
+def _of_report(name: str, report: HierarchyReport, sentence: str) -> Problem:
+    if "cover" in sentence and report.uncovered_values:
+        hint = "Add a row for each of them to the hierarchy, or list what stands for missing under missing_values."
+        return Problem(name, sentence, hint, "uncovered")
+    hint = "Give every label one parent." if report.not_nested else ""
+    return Problem(name, sentence, hint, "not-nested" if report.not_nested else "hierarchy")
+
+
+def _models(
+    policy: Policy, plan: TablePlan, table: pa.Table, usable: list[ColumnPlan]
+) -> tuple[tuple[ModelCheck, ...], list[Problem]]:
+    sensitive = {c.name for c in usable if c.role is Role.SENSITIVE}
+    members = policy.model().members
+    ready = [m for m in members if {c for key in m.histogram_keys() for c in key} <= sensitive]
+    quasi = [c for c in usable if c.role is Role.QUASI]
+    problems: list[Problem] = []
+    infeasible: dict[PrivacyModel, Infeasible] = {}
+    if quasi and ready and table.num_rows:
+        try:
+            infeasible = _infeasible(policy, plan, table, usable, ready)
+        except HushtableError as error:
+            problems.append(Problem.of("table", error))
+            ready = []
+    elif not table.num_rows:
+        problems.append(Problem("table", "The table has no rows.", "Check the file and its delimiter.", "empty"))
+        ready = []
+    problems += [Problem.of(m.name, reason) for m, reason in infeasible.items()]
+    known = ready if quasi else []
+    checks = [ModelCheck(m.name, m.values(), m not in infeasible if m in known else None) for m in members]
+    return tuple(checks), problems
+
+
+def _infeasible(
+    policy: Policy, plan: TablePlan, table: pa.Table, usable: list[ColumnPlan], ready: list[PrivacyModel]
+) -> dict[PrivacyModel, Infeasible]:
+    full = policy.plan()
+    columns = list(usable)
+    entity = plan.entity if plan.entity in table.column_names else None
+    columns += [c for c in plan.columns if c.name == entity]
+    extra = full.extra if len(usable) == sum(c.role in (Role.QUASI, Role.SENSITIVE) for c in plan.columns) else Extra()
+    encoded = encode(
+        table.select([c.name for c in columns]), replace(plan, columns=tuple(columns), entity=entity), extra
+    )
+    reference = encoded.reference(AllOf(tuple(ready)).histogram_keys())
+    budget = int(np.floor(policy.suppression * encoded.sample_units + 1e-9))
+    found = {m: reason for m in ready if (reason := m.feasible(reference)) is not None}
+    # with a suppression budget, only a model that gains by every record added is beyond help
+    return {m: reason for m, reason in found.items() if not budget or Monotone.ADD in m.monotone}

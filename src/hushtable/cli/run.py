@@ -1,0 +1,78 @@
+"""``hushtable run``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.options import AsJson, Data, Folder, PolicyFile, Seed
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["Format", "run"]
+
+
+class Format(StrEnum):
+    """File formats of a release."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+def run(
+    policy_file: PolicyFile,
+    data: Data,
+    output: Folder = Path("release"),
+    file_format: Annotated[
+        Format | None, typer.Option("--format", help="csv or parquet, instead of the policy's.", show_default=False)
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier release in that folder.")] = False,
+    seed: Seed = None,
+    as_json: AsJson = False,
+) -> None:
+    """Anonymize a table, verify the result and write it.
+
+    The folder gets the published table, the policy and release.json, all or nothing. Ctrl-C leaves nothing behind.
+    """
+    from hushtable.api import anonymize
+    from hushtable.cli.output import deliver, put
+    from hushtable.cli.progress import announce_compiling, progress_bar
+    from hushtable.cli.summary import print_summary
+    from hushtable.cli.tables import read_tables
+    from hushtable.cli.targets import check_target
+    from hushtable.policy.files import load_policy
+
+    policy = load_policy(policy_file)
+    if seed is not None:
+        policy = policy.changed(seed=seed)
+    wanted = file_format.value if file_format else policy.output.format
+    if wanted != policy.output.format:
+        policy = policy.changed(output={"format": wanted})
+    check_target(output, overwrite=overwrite)
+    announce_compiling()
+    with progress_bar() as progress:
+        release = anonymize(read_tables(data), policy, progress=progress)
+        progress(1.0, "writing")
+        release.save(output, format=wanted, overwrite=overwrite)
+    summary = release.summary()
+    files = {
+        "table": output / f"release.{wanted}",
+        "policy": output / "policy.yaml",
+        "evidence": output / "release.json",
+    }
+
+    def text(to: Console) -> None:
+        print_summary(to, summary)
+        put(to, f"Verified from the published cells and written to {output}:")
+        for kind, meaning in (
+            ("table", "the table to publish"),
+            ("policy", "the policy it was made under"),
+            ("evidence", "what verifying it later needs; no record's values"),
+        ):
+            put(to, f"  {files[kind].name:<16} {meaning}", wrap=False)
+
+    deliver({**summary, "files": files}, as_json, text)

@@ -1,0 +1,61 @@
+"""A release in plain words: what went in, what came out, what every model achieved, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hushtable.cli.output import grid, number, put, share
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["print_measures", "print_models", "print_summary"]
+
+_SENSES = {">=": "at least", "<=": "at most", "<": "below"}
+
+
+def print_summary(to: Console, summary: Mapping[str, Any]) -> None:
+    """Print what ``Release.summary`` says."""
+    records, released, suppressed = summary["records"], summary["released"], summary["suppressed"]
+    classes = summary["classes"]
+    put(
+        to,
+        f"{released:,} of {records:,} records are published ({suppressed:,} suppressed, "
+        f"{share(suppressed / records)}), in {classes:,} classes of look-alikes: "
+        f"{number(released / classes if classes else None)} records each on average.",
+    )
+    print_models(to, summary["models"])
+    print_measures(to, summary["measures"])
+
+
+def print_models(to: Console, models: Sequence[Mapping[str, Any]]) -> None:
+    """Print what every model needed and what the worst class achieved."""
+    rows = []
+    for entry in models:
+        parameters = ", ".join(f"{k}={_parameter(v)}" for k, v in entry["parameters"].items())
+        verdict = "holds" if entry["satisfied"] else f"VIOLATED by {entry['violations']:,} classes"
+        needed = f"{_SENSES.get(entry['comparison'], entry['comparison'])} {number(entry['bound'])}"
+        rows.append((f"{entry['model']} ({parameters})", needed, number(entry["achieved"]), verdict))
+    columns = ["privacy model", "needed", "achieved", "verdict"]
+    to.print()
+    to.print(grid(columns, rows, right=["achieved"], fold=["privacy model"]))
+    to.print()
+
+
+def print_measures(to: Console, measures: Mapping[str, float]) -> None:
+    """Print measures with what they mean and which direction is better."""
+    from hushtable import registry
+    from hushtable.cli.catalogue import describe
+
+    rows = []
+    for name, value in measures.items():
+        known = registry.measures[name]
+        rows.append((name, number(value), known.better, describe(known)["summary"]))
+    columns = ["measure", "value", "better", "meaning"]
+    to.print(grid(columns, rows, right=["value"], fold=["meaning"]))
+    to.print()
+
+
+def _parameter(value: Any) -> str:
+    return "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -1,0 +1,59 @@
+"""``hushtable verify``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["verify"]
+
+
+def verify(
+    published: Annotated[Path, typer.Argument(metavar="RELEASE_FILE", help="The published table.", show_default=False)],
+    policy_file: Annotated[
+        Path, typer.Option("--policy", "-p", metavar="POLICY", help="What was promised (YAML).", show_default=False)
+    ],
+    evidence: Annotated[
+        Path | None,
+        typer.Option(
+            "--evidence",
+            metavar="FILE",
+            help="release.json, where a model needs it. The one beside the table where left out.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recompute the promise from a published file. Exits with 1 if it is broken.
+
+    Needs only the published cells and the policy, and for models that compare with the whole table the release.json
+    that was written beside it.
+    """
+    from hushtable import api
+    from hushtable.cli.output import deliver, put
+    from hushtable.cli.progress import announce_compiling
+    from hushtable.cli.summary import print_models
+    from hushtable.policy.files import load_policy
+
+    announce_compiling()
+    verification = api.verify(published, load_policy(policy_file), evidence)
+    found = verification.as_dict()
+
+    def text(to: Console) -> None:
+        put(to, f"{published}: {found['rows']:,} rows in {found['classes']:,} classes of look-alikes.")
+        print_models(to, found["models"])
+        if found["satisfied"]:
+            put(to, "Satisfied: every model holds.", style="green")
+        else:
+            put(to, "VIOLATED: do not publish this table.", style="bold red")
+
+    deliver({"file": published, **found}, as_json, text)
+    if not found["satisfied"]:
+        raise typer.Exit(1)

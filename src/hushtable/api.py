@@ -101,5 +101,5 @@ def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -
         table = to_arrow(published)
         found = Path(evidence) if evidence else None
     plan = policy.table_plan()
-    model = AllOf.bound_to(policy.built_models(), plan.named(Role.SENSITIVE))
+    model = AllOf.bound_to(policy.build_models(), plan.named(Role.SENSITIVE))
     return verify_published(table, plan, model, load_evidence(found) if found else None)

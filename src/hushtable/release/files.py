@@ -61,7 +61,7 @@ def _evidence(release: Release, name: str) -> dict[str, Any]:
     if len(table.row_units) or len(table.population_rows):
         stats = release.verification.stats
         shown = _shown_classes(release)
-        evidence["classes"] = {
+        evidence["class_counts"] = {
             "unit": table.unit,
             "units": stats.units[shown].tolist(),
             "population": None if stats.population is None else stats.population[shown].tolist(),
@@ -159,7 +159,7 @@ def verify_published(
         of rows, or count a population are refused.
     """
     check_published_columns(table, plan)
-    if plan.entity is not None and (evidence is None or "classes" not in evidence):
+    if plan.entity is not None and (evidence is None or "class_counts" not in evidence):
         raise UsageError(
             "The policy counts people, and the published file does not tell whose a row is.",
             code="needs-release-json",
@@ -168,7 +168,7 @@ def verify_published(
     kinds = {name: Kind(kind) for name, kind in (evidence or {}).get("kinds", {}).items()}
     reference = _reference(table, plan, kinds, evidence, model)
     codes = sensitive_codes(table, plan, reference, kinds)
-    classes = (evidence or {}).get("classes")
+    classes = (evidence or {}).get("class_counts")
     quasi = tuple(table.column(n) for n in plan.named(Role.QUASI))
     units = population = None
     if classes is not None:

@@ -199,7 +199,7 @@ class Cells:
             elif low == high:
                 out.append(escape_value(names[low]))
             else:
-                out.append(f"[{names[low]}, {names[high]}]")
+                out.append(f"[{escape_member(names[low])}, {escape_member(names[high])}]")
         return pa.array(out, pa.string())
 
     def _sets(self) -> pa.Array:

@@ -55,8 +55,10 @@ def class_numbers(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[IntArr
     for column in columns:
         if isinstance(column, pa.ChunkedArray):
             column = column.unify_dictionaries().combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-        if pa.types.is_dictionary(column.type) and len(column.dictionary.unique()) < len(column.dictionary):
-            column = column.dictionary_decode()
+        if pa.types.is_dictionary(column.type):
+            values = column.dictionary
+            if values.null_count or len(values.unique()) < len(values):
+                column = column.dictionary_decode()
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         codes.append(column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False))

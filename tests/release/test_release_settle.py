@@ -1,0 +1,160 @@
+"""Overlapping cells under models that do not survive merging."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support_core import COUNTRIES, PEOPLE, PLACES, people_table, plan_of, random_people
+
+from hushtable.algorithms.base import Algorithm, Partition, Problem
+from hushtable.arrays import FloatArray
+from hushtable.engines import local
+from hushtable.errors import HushtableError, IncompatibleError, NotFound
+from hushtable.models.base import Monotone, PrivacyModel
+from hushtable.models.k_anonymity import KAnonymity
+from hushtable.params import AtLeast
+from hushtable.release.overlap import merge_overlapping
+from hushtable.release.recode import recode
+from hushtable.release.settle import settle
+from hushtable.schema.columns import CellStyle, Missing
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+
+@dataclass(frozen=True)
+class Crowd(PrivacyModel):
+    """Between k and m people in a class. Survives nothing."""
+
+    k: Annotated[int, AtLeast(1), "least"]
+    m: Annotated[int, AtLeast(1), "most"]
+    name: ClassVar[str] = "toy-crowd"
+    monotone: ClassVar[Monotone] = Monotone.NONE
+
+    @property
+    def bound(self) -> float:
+        return self.k
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        return np.where(groups.sizes <= self.m, groups.sizes, 0.0)
+
+
+@dataclass(frozen=True)
+class Given(Algorithm):
+    """The partition that the test wants."""
+
+    labels: tuple[int, ...] = ()
+    name: ClassVar[str] = "toy-given"
+
+    def run(self, problem: Problem) -> Partition:
+        return Partition(np.array(self.labels), max(self.labels) + 1)
+
+
+CONTINENT = {country: name for name, countries in PLACES.items() for country in countries}
+
+
+def leaves(cell: str | None, column: str, values: list) -> set:
+    """What a published cell could stand for, read from its text."""
+    if cell is None:
+        return {None}
+    if cell == "*":
+        return set(values)
+    if cell.startswith("["):
+        low, high = (int(x) for x in cell[1:-1].split(", "))
+        return {v for v in values if v is not None and low <= v <= high}
+    if cell.startswith("{"):
+        return {None if x == "null" else x if column == "country" else int(x) for x in cell[1:-1].split(", ")}
+    if cell in PLACES:
+        return set(PLACES[cell])
+    return {cell if column == "country" else int(cell)}
+
+
+def overlapping(table: pa.Table, source: pa.Table) -> list:
+    shown = sorted({(row["age"], row["country"]) for row in table.to_pylist()}, key=str)
+    ages = [*source["age"].to_pylist()]
+    places = [*COUNTRIES, *([None] if source["country"].null_count else [])]
+    cover = [(leaves(a, "age", ages), leaves(c, "country", places)) for a, c in shown]
+    return [
+        (shown[i], shown[j])
+        for i, j in itertools.combinations(range(len(shown)), 2)
+        if cover[i][0] & cover[j][0] and cover[i][1] & cover[j][1]
+    ]
+
+
+ROWS = st.lists(
+    st.tuples(st.one_of(st.none(), st.integers(0, 9)), st.one_of(st.none(), st.sampled_from(COUNTRIES))),
+    min_size=2,
+    max_size=20,
+)
+
+
+@pytest.mark.parametrize("style", [CellStyle.NODES, CellStyle.INTERVALS, CellStyle.SETS])
+@settings(max_examples=60)
+@given(ROWS, st.data())
+def test_settled_classes_do_not_overlap(style, rows, data):
+    table = people_table([(*r, "flu") for r in rows])
+    labels = data.draw(st.lists(st.integers(0, 4), min_size=len(rows), max_size=len(rows)))
+    most = data.draw(st.sampled_from([6, 30]))
+    plan = plan_of([Crowd(k=2, m=most)], algorithm=Given(tuple(labels)), cells=style)
+    problem = local.problem_of(table, plan)
+    recoded = settle(problem, Partition(np.array(labels), 5))
+    if recoded is None:
+        with pytest.raises(NotFound):
+            local.run(table, plan)
+        return
+    outcome = local.run(table, plan)
+    assert overlapping(outcome.published, table) == []
+    sizes = np.bincount(outcome.recoded.labels)
+    assert sizes.min() >= 2 and sizes.max() <= most
+    for g in set(labels):
+        assert len({int(x) for x, label in zip(recoded.labels, labels, strict=True) if label == g}) == 1
+
+
+def test_overlap_is_allowed_where_the_model_survives_merging():
+    # Europe beside Spain: k-anonymity does not mind
+    rows = [(1, "Spain", "flu")] * 2 + [(1, "France", "flu"), (1, "Italy", "flu")]
+    plan = plan_of([KAnonymity(k=2)], algorithm=Given((0, 0, 1, 1)), cells=CellStyle.NODES)
+    outcome = local.run(people_table(rows), plan)
+    assert set(outcome.published["country"].to_pylist()) == {"Spain", "Europe"}
+    strict = plan_of([Crowd(k=2, m=9)], algorithm=Given((0, 0, 1, 1)), cells=CellStyle.NODES)
+    assert set(local.run(people_table(rows), strict).published["country"].to_pylist()) == {"Europe"}
+
+
+def test_interleaved_sets_share_nothing():
+    rows = [(1, c, "flu") for c in ("China", "France", "Japan", "Italy")]
+    table = people_table(rows)
+    plan = plan_of([Crowd(k=2, m=9)], cells=CellStyle.SETS)
+    problem = local.problem_of(table, plan)
+    recoded = recode(problem.table, Partition(np.array([0, 1, 0, 1]), 2))
+    assert merge_overlapping(recoded.cells)[1] == 2
+
+
+@pytest.mark.parametrize("style", list(CellStyle))
+def test_mondrian_under_a_model_that_survives_nothing(style):
+    table = random_people(60, seed=4, missing=0.1)
+    try:
+        outcome = local.run(table, plan_of([Crowd(k=2, m=60)], cells=style))
+    except NotFound:
+        pytest.fail("the whole table is satisfied, so something must be found")
+    assert outcome.verification.ok
+    if style is not CellStyle.NODES:  # nodes of a flat hierarchy are values and the root, which overlaps with all
+        assert outcome.verification.classes > 1
+    if style is not CellStyle.MIDPOINT:
+        assert overlapping(outcome.published, table) == []
+
+
+def test_nothing_found_is_said():
+    with pytest.raises(NotFound, match="mondrian found no partition that satisfies toy-crowd") as caught:
+        local.run(random_people(30, 1), plan_of([Crowd(k=2, m=3)]))
+    assert isinstance(caught.value, HushtableError) and caught.value.exit_code == 3
+
+
+def test_wildcards_are_refused_for_models_that_do_not_survive_merging():
+    with pytest.raises(IncompatibleError, match="toy-crowd does not survive merging"):
+        plan_of([Crowd(k=2, m=9)], PEOPLE, missing=Missing.WILDCARD)

@@ -83,14 +83,14 @@ class TCloseness(SensitiveModel):
         """Earth mover's distance of each group to the whole table."""
         attribute, histogram = self._fitting(table), self.histogram(groups)
         if self.distance == "equal":
-            return equal_distance(histogram, attribute.units)
+            return equal_distance(histogram, attribute.whole_units)
         if self.distance == "hierarchical":
-            return hierarchical_distance(histogram, attribute.units, attribute.levels)
+            return hierarchical_distance(histogram, attribute.whole_units, attribute.levels)
         if self.distance == "ordered":
             return _ordered(histogram, attribute)
         assert attribute.categories is not None
         units = np.zeros(attribute.n_categories, dtype=np.int64)
-        np.add.at(units, attribute.categories, attribute.units)
+        np.add.at(units, attribute.categories, attribute.whole_units)
         return ordered_distance(histogram.relabel(attribute.categories), units)
 
     def feasible(self, table: Reference) -> Infeasible | None:
@@ -125,7 +125,7 @@ class TCloseness(SensitiveModel):
 
 def _ordered(histogram: Histogram, attribute: Attribute) -> FloatArray:
     """Ordered distance over the values that occur; a value foreign to the table is infinitely far."""
-    occurs = attribute.units > 0
+    occurs = attribute.whole_units > 0
     rank = np.cumsum(occurs) - 1
     known = occurs[histogram.values]
     if not known.all():
@@ -134,4 +134,4 @@ def _ordered(histogram: Histogram, attribute: Attribute) -> FloatArray:
         score = np.full(len(histogram), np.inf)
         score[~foreign] = _ordered(histogram.take(np.flatnonzero(~foreign)), attribute)
         return score
-    return ordered_distance(replace(histogram, values=rank[histogram.values]), attribute.units[occurs])
+    return ordered_distance(replace(histogram, values=rank[histogram.values]), attribute.whole_units[occurs])

@@ -105,6 +105,12 @@ class Attribute:
         return len(self.units)
 
     @property
+    def whole_units(self) -> IntArray:
+        """``units``, or the error where they do not describe the whole table."""
+        self._must_be_whole()
+        return self.units
+
+    @property
     def counts(self) -> FloatArray:
         """People per code in the whole table."""
         self._must_be_whole()

@@ -9,12 +9,10 @@ from hushtable.algorithms.base import Progress
 from hushtable.engines import local
 from hushtable.engines.plan import Plan
 from hushtable.io.frames import to_arrow
-from hushtable.models.compose import AllOf
 from hushtable.policy.policy import Policy
 from hushtable.release.files import load_evidence, read_published, verify_published
 from hushtable.release.release import Release
 from hushtable.release.verify import Verification
-from hushtable.schema.columns import Role
 
 __all__ = ["anonymize", "release_of", "run_plan", "verify"]
 
@@ -101,5 +99,4 @@ def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -
         table = to_arrow(published)
         found = Path(evidence) if evidence else None
     plan = policy.table_plan()
-    model = AllOf.bound_to(policy.build_models(), plan.named(Role.SENSITIVE))
-    return verify_published(table, plan, model, load_evidence(found) if found else None)
+    return verify_published(table, plan, policy.model(), load_evidence(found) if found else None)

@@ -11,7 +11,7 @@
     │   ├── IncompatibleError     model, algorithm, recoding or engine refuse each other
     │   └── OutputError           the result cannot be written
     ├── Infeasible                exit 3: proved that no release satisfies the models
-    ├── NotFound                  exit 3: this algorithm found none; claims nothing more
+    ├── NotFound                  exit 3: the algorithm found none; claims nothing more
     ├── VerificationError         exit 1: what was to be published violates a model
     └── Cancelled                 exit 130: the user stopped the run; nothing was written
 
@@ -135,7 +135,7 @@ class Infeasible(HushtableError):
 
 
 class NotFound(HushtableError):
-    """This algorithm found no release that satisfies the models; another one might."""
+    """The algorithm found no release that satisfies the models; another one might."""
 
     default_code = "not-found"
     exit_code = 3

@@ -28,7 +28,7 @@ class Coded:
     """A column's domain and its hierarchy, as arrays.
 
     Codes ``0 .. size - 1`` are the leaves. Where ``missing`` is true, code 0 is the missing value, a leaf of its own
-    that joins the others only in the root, and ``values[c - 1]`` is the value of code ``c``; otherwise ``values[c]`` is.
+    that joins the others only in the root, and ``values[c - 1]`` is the value of code ``c``; otherwise ``values[c]``.
 
     Attributes
     ----------

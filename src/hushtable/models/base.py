@@ -136,7 +136,7 @@ class PrivacyModel(Parametrised, ABC):
         return float(score.min() if self.sense == ">=" else score.max())
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """(group x sensitive value): would one more record with that value improve the score?
+        """Which values would help each group (group x sensitive value): one more such record improves the score.
 
         Models without a sensitive column answer with one column of True: any record counts.
         """
@@ -225,7 +225,7 @@ class SensitiveModel(PrivacyModel):
         return tuple(replace(self, on=name) for name in sensitive)
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Try every value: is the score of group + value strictly better?"""
+        """Try every value: it helps where the score of group + value is strictly better."""
         n_values = self.attribute(table).n_values
         now = self.score(groups, table)
         out = np.zeros((len(groups), n_values), dtype=np.bool_)

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import IntArray
+from hushtable.io.dictionaries import compact
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Role
@@ -31,7 +32,8 @@ def publish(source: pa.Table, recoded: Recoded, plan: TablePlan, rows: IntArray)
             columns.append(recoded.column(place[column.name], rows))
         else:
             columns.append(source.column(column.name).take(take))
-    return pa.table(columns, names=names)
+    # a dictionary would otherwise still list the values of suppressed records
+    return compact(pa.table(columns, names=names))
 
 
 def published_order(table: pa.Table) -> IntArray:

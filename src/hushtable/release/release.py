@@ -18,6 +18,8 @@ from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import PrivacyLeakWarning
 from hushtable.io.frames import like
 from hushtable.models.compose import AllOf
+from hushtable.registry import measures
+from hushtable.release.comparison import Comparison, measure_all
 from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable
@@ -124,10 +126,8 @@ class Release:
         back = np.argsort(self.source_rows, kind="stable")
         return like(self.table.take(pa.array(back)), self.source)
 
-    def comparison(self) -> Any:
+    def comparison(self) -> Comparison:
         """The release beside its original, as utility measures see it."""
-        from hushtable.utility.base import Comparison
-
         return Comparison(
             table=self.encoded,
             labels=self.recoded.labels[: self.encoded.n_sample],
@@ -138,14 +138,10 @@ class Release:
 
     def measure(self, name: str, **parameters: Any) -> float:
         """Compute one utility measure by name; ``hushtable measures`` lists them."""
-        from hushtable.registry import measures
-
         return float(measures.build(name, parameters).compute(self.comparison()))
 
     def measures(self, names: Sequence[str] | None = None) -> dict[str, float]:
         """Compute several utility measures: those asked for, or the cheap ones."""
-        from hushtable.utility.summary import measure_all
-
         return measure_all(self.comparison(), names)
 
     def summary(self) -> dict[str, Any]:

@@ -160,7 +160,7 @@ class EncodedTable:
     @property
     def bytes_per_row(self) -> int:
         """Bytes of codes that one row takes."""
-        return sum(c.codes.itemsize for c in (*self.quasi, *self.sensitive))
+        return sum(c.codes.itemsize for c in self.quasi) + sum(c.codes.itemsize for c in self.sensitive)
 
     def code_column(self, key: Key) -> tuple[AnyArray, int]:
         """Return the codes of a sensitive or joint column for every row, and how many codes there are."""

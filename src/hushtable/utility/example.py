@@ -40,9 +40,7 @@ def example() -> Comparison:
     city = Taxonomy(tree={"North": ["Bergen", "Oslo"], "South": ["Rome"]}).code(
         pa.array(["Bergen", "Oslo", "Rome"]), Kind.NOMINAL, missing=False, column="city", counts=ones[:3]
     )
-    disease = Flat().code(
-        pa.array(["cold", "flu"]), Kind.NOMINAL, missing=False, column="disease", counts=ones[:2]
-    )
+    disease = Flat().code(pa.array(["cold", "flu"]), Kind.NOMINAL, missing=False, column="disease", counts=ones[:2])
     quasi = (
         QuasiColumn("age", np.arange(5), age),
         QuasiColumn("city", np.array([1, 0, 2, 2, 2]), city, style=CellStyle.NODES),

@@ -51,9 +51,7 @@ def draw_queries(comparison: Comparison, queries: int, selectivity: float) -> li
     if not len(usable):
         return []
     seed, d = comparison.seed, len(usable)
-    order = np.argsort(
-        rng.uniform(seed, "query-error/columns", queries * d).reshape(queries, d), axis=1, kind="stable"
-    )
+    order = np.argsort(rng.uniform(seed, "query-error/columns", queries * d).reshape(queries, d), axis=1, kind="stable")
     asked = np.minimum(rng.integers(seed, "query-error/width", queries, 2, 4), d)
     place = rng.uniform(seed, "query-error/place", queries * 3).reshape(queries, 3)
     out = []

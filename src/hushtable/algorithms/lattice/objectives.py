@@ -1,0 +1,222 @@
+"""What a node costs: objectives that decompose over a node, with lower bounds.
+
+Two families. *Cell* objectives charge every published cell by its column, level and leaf, and a suppressed record a
+charge of its own; the columns' means are then combined. *Class* objectives look at the sizes of the classes.
+
+Every objective bounds from below what a node can cost, given that at least ``lost`` units are suppressed there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from hushtable.algorithms.lattice.space import Grouping, Space
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.errors import ParameterError, did_you_mean
+from hushtable.kernels.tuples import suppression_costs
+
+__all__ = ["OBJECTIVES", "Objective", "objective_of"]
+
+
+class Objective(ABC):
+    """One number per node, the smaller the better."""
+
+    def __init__(self, space: Space, minimum: int) -> None:
+        self.space = space
+        self.minimum = minimum
+
+    @abstractmethod
+    def bound(self, nodes: IntArray, lost: IntArray) -> FloatArray:
+        """A lower bound of every node's value, where at least ``lost`` units are suppressed."""
+
+    @abstractmethod
+    def value(self, node: IntArray, grouping: Grouping, lost: BoolArray) -> float:
+        """The value of a node whose groups marked ``lost`` are suppressed."""
+
+
+class _Cells(Objective):
+    """Charges ``cost[column, level, leaf]`` per record; the columns' means are combined by ``combine``."""
+
+    def __init__(self, space: Space, minimum: int) -> None:
+        super().__init__(space, minimum)
+        width = self.space.starts.shape[1]
+        self.extra = np.zeros(len(space.lut))
+        self.means = np.zeros((space.d, width))
+        self._curves: list[list[tuple[FloatArray, FloatArray]]] = []
+        total = space.units
+        for j in range(space.d):
+            coded = space.table.quasi[j].coded
+            units = np.zeros(coded.size)
+            np.add.at(units, space.base.codes[:, j], space.base.units.astype(np.float64))
+            lost = self.lost_cost(j, units)
+            curves = []
+            for level in range(coded.height + 1):
+                cost = self.cell_cost(j, level, units)
+                start = space.starts[j, level]
+                extra = lost - cost
+                self.extra[start : start + coded.size] = extra
+                self.means[j, level] = float((cost * units).sum()) / total
+                order = np.argsort(extra, kind="stable")
+                cheapest = np.cumsum((extra * units)[order])
+                curves.append((np.append(0.0, np.cumsum(units[order])), np.append(0.0, cheapest)))
+            self._curves.append(curves)
+        weights = np.array([c.weight for c in space.table.quasi])
+        self.weights = weights / weights.sum()
+
+    @abstractmethod
+    def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
+        """Charge of each leaf of column j, published at a level."""
+
+    def lost_cost(self, j: int, units: FloatArray) -> FloatArray:
+        """Charge of each leaf of column j in a suppressed record."""
+        return np.ones(len(units))
+
+    def combine(self, means: FloatArray) -> FloatArray:
+        """Weighted arithmetic mean over the columns (the last axis)."""
+        return np.asarray(means @ self.weights)
+
+    def bound(self, nodes: IntArray, lost: IntArray) -> FloatArray:
+        """Suppressing at least so many costs at least the cheapest records' extra charge, column by column."""
+        means = np.empty((len(nodes), self.space.d))
+        for j in range(self.space.d):
+            levels = nodes[:, j]
+            for level in range(int(self.space.heights[j]) + 1):
+                here = levels == level
+                if here.any():
+                    people, cheapest = self._curves[j][level]
+                    means[here, j] = self.means[j, level] + np.interp(lost[here], people, cheapest) / self.space.units
+        return self.combine(means)
+
+    def value(self, node: IntArray, grouping: Grouping, lost: BoolArray) -> float:
+        """Means of the node, plus what its suppressed records cost more."""
+        columns = np.arange(self.space.d)
+        means = self.means[columns, node]
+        if lost.any():
+            tuples = grouping.tuples
+            at = self.space.starts[columns, node]
+            more = suppression_costs(tuples.codes, tuples.units, grouping.group, lost, self.extra, at)
+            means = means + more / self.space.units
+        return float(self.combine(means))
+
+
+class Ncp(_Cells):
+    """Arithmetic loss: mean over columns of (leaves under the node - 1) / (D - 1); suppressed records count 1."""
+
+    def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
+        """Return (leaves - 1) / (D - 1)."""
+        coded = self.space.table.quasi[j].coded
+        return (coded.leaves(level)[coded.levels[level]] - 1) / max(coded.size - 1, 1)
+
+
+class Loss(Ncp):
+    """Geometric loss: product over the columns of (1 + NCP_j) ^ weight_j, minus 1."""
+
+    def combine(self, means: FloatArray) -> FloatArray:
+        """Weighted geometric mean of 1 + NCP, minus 1."""
+        return np.asarray(np.exp(np.log1p(means) @ self.weights) - 1)
+
+
+class Prec(_Cells):
+    """1 - Prec: mean of level / height."""
+
+    def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
+        """Return level / height."""
+        return np.full(len(units), level / max(int(self.space.heights[j]), 1))
+
+
+class Height(_Cells):
+    """Sum of the levels; a suppressed record counts as fully generalised."""
+
+    def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
+        """Return the level."""
+        return np.full(len(units), float(level))
+
+    def lost_cost(self, j: int, units: FloatArray) -> FloatArray:
+        """Return the hierarchy's height."""
+        return np.full(len(units), float(self.space.heights[j]))
+
+    def combine(self, means: FloatArray) -> FloatArray:
+        """Sum over the columns, each times its weight relative to the mean weight."""
+        return np.asarray((means * self.weights).sum(axis=-1) * self.space.d)
+
+
+class Entropy(_Cells):
+    """Non-uniform entropy: mean of -log2(count of the value / count of its node), relative to the root's."""
+
+    def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
+        """Return the bits lost at a level."""
+        coded = self.space.table.quasi[j].coded
+        nodes = coded.levels[level]
+        total = np.bincount(nodes, weights=units)[nodes].astype(np.float64)
+        return self._bits(units, total)
+
+    def lost_cost(self, j: int, units: FloatArray) -> FloatArray:
+        """Return the bits lost at the root."""
+        return self._bits(units, np.full(len(units), units.sum()))
+
+    def combine(self, means: FloatArray) -> FloatArray:
+        """Sum of bits over the columns, relative to losing everything."""
+        columns = np.arange(self.space.d)
+        everything = float((self.means[columns, self.space.heights] * self.weights).sum())
+        bits = np.asarray(means @ self.weights)
+        return bits / everything if everything > 0 else bits
+
+    @staticmethod
+    def _bits(units: FloatArray, total: FloatArray) -> FloatArray:
+        out = np.zeros(len(units))
+        some = units > 0
+        out[some] = np.log2(total[some] / units[some])
+        return out
+
+
+class Discernibility(Objective):
+    """Sum of squared class sizes, plus suppressed x N."""
+
+    def bound(self, nodes: IntArray, lost: IntArray) -> FloatArray:
+        """Kept records lie in classes of at least the smallest size allowed."""
+        total = float(self.space.units)
+        unit = self.space.table.unit
+        return (lost * total + (total - lost) * min(self.minimum, total)) / unit**2
+
+    def value(self, node: IntArray, grouping: Grouping, lost: BoolArray) -> float:
+        """Exact, in whole numbers."""
+        unit = self.space.table.unit
+        kept = [int(s) for s in grouping.sizes[~lost].tolist()]
+        gone = int(grouping.sizes[lost].sum())
+        return (sum(s * s for s in kept) + gone * self.space.units) / unit**2
+
+
+class AverageClassSize(Objective):
+    """N / (classes + 1 if anything is suppressed)."""
+
+    def bound(self, nodes: IntArray, lost: IntArray) -> FloatArray:
+        """There are at most as many classes as smallest ones fit."""
+        unit = self.space.table.unit
+        most = np.maximum((self.space.units - lost) // max(self.minimum, 1), 0) + 1
+        return np.asarray(self.space.units / unit / most)
+
+    def value(self, node: IntArray, grouping: Grouping, lost: BoolArray) -> float:
+        """Count the classes."""
+        classes = int(np.count_nonzero(~lost & (grouping.sizes > 0)))
+        any_lost = int(grouping.sizes[lost].sum() > 0)
+        return self.space.units / self.space.table.unit / max(classes + any_lost, 1)
+
+
+OBJECTIVES: dict[str, type[Objective]] = {
+    "loss": Loss,
+    "ncp": Ncp,
+    "prec": Prec,
+    "height": Height,
+    "entropy": Entropy,
+    "discernibility": Discernibility,
+    "average-class-size": AverageClassSize,
+}
+
+
+def objective_of(name: str, space: Space, minimum: int) -> Objective:
+    """Build an objective by name."""
+    if name not in OBJECTIVES:
+        raise ParameterError(f"There is no objective {name!r}.", hint=did_you_mean(name, OBJECTIVES))
+    return OBJECTIVES[name](space, minimum)

@@ -7,6 +7,19 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+
+from hushtable.algorithms.partition.mondrian import Mondrian
+from hushtable.engines import local
+from hushtable.errors import Infeasible
+from hushtable.models.alp_dif import AlpDif
+from hushtable.models.average_risk import AverageRisk
+from hushtable.models.distinct_l import DistinctL
+from hushtable.models.k_anonymity import KAnonymity
+from hushtable.models.probabilistic_l import ProbabilisticL
+from hushtable.models.t_closeness import TCloseness
+from hushtable.schema.columns import Kind, Role
+from hushtable.table.encode import PERSON_UNITS
+from hushtable.table.plan import ColumnPlan
 from support_core import (
     COUNTRIES,
     ILLNESSES,
@@ -22,19 +35,6 @@ from support_core import (
     sensitive,
     share_at_most,
 )
-
-from hushtable.algorithms.partition.mondrian import Mondrian
-from hushtable.engines import local
-from hushtable.errors import Infeasible
-from hushtable.models.alp_dif import AlpDif
-from hushtable.models.average_risk import AverageRisk
-from hushtable.models.distinct_l import DistinctL
-from hushtable.models.k_anonymity import KAnonymity
-from hushtable.models.probabilistic_l import ProbabilisticL
-from hushtable.models.t_closeness import TCloseness
-from hushtable.schema.columns import Kind, Role
-from hushtable.table.encode import PERSON_UNITS
-from hushtable.table.plan import ColumnPlan
 
 AGES = st.one_of(st.none(), st.integers(0, 12), st.sampled_from([-(2**62), 2**62]))
 ROWS = st.lists(

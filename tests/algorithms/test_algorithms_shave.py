@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support_core import PEOPLE, people_table, plan_of, quasi, random_people, sensitive
 
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.algorithms.partition.shave import shave
@@ -25,6 +24,7 @@ from hushtable.models.t_closeness import TCloseness
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.encode import Extra
 from hushtable.table.plan import ColumnPlan
+from support_core import PEOPLE, people_table, plan_of, quasi, random_people, sensitive
 
 WHO = ColumnPlan("who", Role.IDENTIFIER)
 

@@ -7,7 +7,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support_core import COUNTRIES, PLACES, WORLD, quasi
 
 from hushtable.algorithms.base import Partition
 from hushtable.kernels.grouping import group_rows
@@ -16,6 +15,7 @@ from hushtable.release.recode import class_numbers, recode
 from hushtable.schema.columns import CellStyle, Kind
 from hushtable.table.encode import encode
 from hushtable.table.plan import TablePlan
+from support_core import COUNTRIES, PLACES, WORLD, quasi
 
 TRICKY = ["a", "b", "c", "a, b", "b, c", "{a, b}", "{", "}", "*", "\\*", "null", "\\null", "\\", "[1, 2]", "[", ",", " a", "a ", "=1"]
 ORDER = tuple(sorted(TRICKY))

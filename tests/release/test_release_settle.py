@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support_core import COUNTRIES, PEOPLE, PLACES, people_table, plan_of, random_people
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem
 from hushtable.arrays import FloatArray
@@ -26,6 +25,7 @@ from hushtable.release.settle import settle
 from hushtable.schema.columns import CellStyle, Missing
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
+from support_core import COUNTRIES, PEOPLE, PLACES, people_table, plan_of, random_people
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support_core import COUNTRIES, ILLNESSES, PEOPLE, classes, people_table, plan_of, quasi, random_people, sensitive
 
 from hushtable.engines import local
 from hushtable.errors import DataError, PolicyError, UsageError, VerificationError
@@ -21,6 +20,7 @@ from hushtable.models.t_closeness import TCloseness
 from hushtable.release.files import verify_published
 from hushtable.schema.columns import CellStyle, Kind, Missing, Role
 from hushtable.table.plan import ColumnPlan, TablePlan
+from support_core import COUNTRIES, ILLNESSES, PEOPLE, classes, people_table, plan_of, quasi, random_people, sensitive
 
 TEXT = (quasi("age", Kind.NOMINAL), quasi("country", Kind.NOMINAL), sensitive("illness"))
 CELLS = st.one_of(st.none(), st.sampled_from(["1", "[1, 2]", "*", "{a, b}"]))

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support_core import PEOPLE, people_table, plan_of, quasi, random_people, sensitive
 
 from hushtable.engines import local
 from hushtable.errors import DataError, Infeasible, PolicyError
@@ -23,6 +22,7 @@ from hushtable.table.encode import PERSON_UNITS, Extra, encode
 from hushtable.table.encoded import smallest
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.ranks import dense_ranks
+from support_core import PEOPLE, people_table, plan_of, quasi, random_people, sensitive
 
 WHO = ColumnPlan("who", Role.IDENTIFIER)
 MODEL = [KAnonymity(k=2)]

@@ -21,10 +21,11 @@ from hushtable.io.atomic import atomic_folder, atomic_write_text
 from hushtable.io.files import read_table, write_table
 from hushtable.models.compose import AllOf
 from hushtable.release.recode import class_numbers
-from hushtable.release.reread import check_published_columns, sensitive_codes
+from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.encode import sensitive_column
+from hushtable.table.encoded import range_labels
 from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Attribute, Reference
 
@@ -40,7 +41,7 @@ def save_release(release: Release, folder: Any, *, format: str = "csv", overwrit
         raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
     import yaml
 
-    with atomic_folder(folder, overwrite=overwrite) as target:
+    with atomic_folder(folder, overwrite=overwrite, owned=("release.csv", "release.parquet")) as target:
         name = f"release.{format}"
         write_table(release.table, target / name)
         policy = yaml.safe_dump(dict(release.policy), sort_keys=False, allow_unicode=True)
@@ -90,7 +91,14 @@ def _reference_data(release: Release) -> dict[str, Any]:
         "attributes": [
             _attribute_data(a, published[a.key[0]]) for a in reference.attributes.values() if len(a.key) == 1
         ],
+        "joint": [_joint_data(a) for a in reference.attributes.values() if len(a.key) > 1],
     }
+
+
+def _joint_data(attribute: Attribute) -> dict[str, Any]:
+    """Counts of the combinations that occur, by their numbers: names are in the columns' own entries."""
+    codes = np.flatnonzero(attribute.units)
+    return {"columns": list(attribute.key), "codes": codes.tolist(), "units": attribute.units[codes].tolist()}
 
 
 def _attribute_data(attribute: Attribute, shown: set[str]) -> dict[str, Any]:
@@ -108,10 +116,16 @@ def _attribute_data(attribute: Attribute, shown: set[str]) -> dict[str, Any]:
         "n_categories": attribute.n_categories,
         "levels": [level.tolist() for level in attribute.levels],
         "level_labels": [
-            [None if h == 0 and hidden[i] else label for i, label in enumerate(row)]
-            for h, row in enumerate(attribute.level_labels)
+            [label if shows else None for label, shows in zip(row, _showing(level, hidden, len(row)), strict=True)]
+            for level, row in zip(attribute.levels, attribute.level_labels, strict=True)
         ],
     }
+
+
+def _showing(level: IntArray, hidden: list[bool], n_nodes: int) -> list[bool]:
+    """Which nodes of a level stand above a value that is published."""
+    showing: list[bool] = (np.bincount(level[~np.array(hidden)], minlength=n_nodes) > 0).tolist()
+    return showing
 
 
 def _jsonable(value: Any) -> Any:
@@ -159,7 +173,9 @@ def verify_published(
         of rows, or count a population are refused.
     """
     check_published_columns(table, plan)
-    if plan.entity is not None and (evidence is None or "class_counts" not in evidence):
+    # where every person has one row, rows are people and release.json need not count them
+    counted = evidence is not None and ("class_counts" in evidence or int(evidence["reference"]["unit"]) == 1)
+    if plan.entity is not None and not counted:
         raise UsageError(
             "The policy counts people, and the published file does not tell whose a row is.",
             code="needs-release-json",
@@ -169,7 +185,7 @@ def verify_published(
     reference = _reference(table, plan, kinds, evidence, model)
     codes = sensitive_codes(table, plan, reference, kinds)
     classes = (evidence or {}).get("class_counts")
-    quasi = tuple(table.column(n) for n in plan.named(Role.QUASI))
+    quasi = tuple(published_cells(table.column(n)) for n in plan.named(Role.QUASI))
     units = population = None
     if classes is not None:
         units, population = _class_counts(quasi, classes)
@@ -221,6 +237,12 @@ def _reference(
         for entry in data["attributes"]:
             attributes[(entry["column"],)] = _attribute(entry, int(data["unit"]))
         people, unit, population = int(data["units"]), int(data["unit"]), data["population"]
+        for entry in data.get("joint", ()):
+            key = tuple(entry["columns"])
+            size = math.prod(attributes[(name,)].n_values for name in key)
+            units = np.zeros(size, dtype=np.int64)
+            units[entry["codes"]] = entry["units"]
+            attributes[key] = Attribute(key, range_labels(size), units, unit)
     else:
         people, unit, population = table.num_rows, 1, None
         for column in (c for c in plan.columns if c.role is Role.SENSITIVE):

@@ -10,13 +10,14 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError, PolicyError
-from hushtable.io.text import to_labels
+from hushtable.io.dictionaries import encode, from_codes, to_codes
+from hushtable.io.text import is_text, to_labels
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.reference import Attribute, Reference
 
-__all__ = ["check_published_columns", "sensitive_codes", "sensitive_labels"]
+__all__ = ["check_published_columns", "published_cells", "sensitive_codes", "sensitive_labels"]
 
 
 def check_published_columns(table: pa.Table, plan: TablePlan) -> None:
@@ -34,6 +35,26 @@ def check_published_columns(table: pa.Table, plan: TablePlan) -> None:
         raise PolicyError(
             f"The published table lacks columns of the policy: {', '.join(map(repr, absent))}.", code="absent-columns"
         )
+
+
+def published_cells(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.DictionaryArray:
+    """Return a published quasi-identifier with its empty cells as nulls: in CSV they come as the empty text.
+
+    No value is the empty text: it is missing wherever it is read.
+
+    Examples
+    --------
+    >>> published_cells(pa.chunked_array([["a", ""]])).null_count
+    1
+    """
+    if not is_text(column.type.value_type if pa.types.is_dictionary(column.type) else column.type):
+        return column
+    cells = encode(column)
+    empty = pc.index(cells.dictionary, "").as_py()
+    if empty < 0:
+        return column
+    codes = to_codes(cells)
+    return from_codes(np.where(codes == empty, -1, codes), cells.dictionary)
 
 
 def sensitive_labels(

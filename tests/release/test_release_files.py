@@ -1,0 +1,284 @@
+"""Saving a release and verifying it later from its files, and what must not be in them."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from hushtable.api import run_plan
+from hushtable.errors import DataError, OutputError, UsageError
+from hushtable.hierarchy.taxonomy import Taxonomy
+from hushtable.models.average_risk import AverageRisk
+from hushtable.models.bayes_optimal import BayesOptimal
+from hushtable.models.beta_likeness import BetaLikeness
+from hushtable.models.delta_disclosure import DeltaDisclosure
+from hushtable.models.delta_presence import DeltaPresence
+from hushtable.models.distinct_l import DistinctL
+from hushtable.models.entropy_l import EntropyL
+from hushtable.models.k_anonymity import KAnonymity
+from hushtable.models.k_map import KMap
+from hushtable.models.probabilistic_l import ProbabilisticL
+from hushtable.models.t_closeness import TCloseness
+from hushtable.release.files import load_evidence, read_published, verify_published
+from hushtable.schema.columns import CellStyle, Kind, Missing, Role
+from hushtable.table.encode import Extra
+from hushtable.table.plan import ColumnPlan
+from support_core import COUNTRIES, PEOPLE, people_table, plan_of, quasi, random_people, sensitive
+
+FORMATS = ["csv", "parquet"]
+WHO = ColumnPlan("who", Role.IDENTIFIER)
+
+
+def saved(table, plan, folder, format="csv"):
+    release = run_plan(table, plan)
+    release.save(folder / "out", format=format)
+    published = read_published(folder / "out" / f"release.{format}")
+    return release, published, load_evidence(folder / "out" / "release.json")
+
+
+def same(one, two) -> None:
+    assert one.ok == two.ok
+    assert one.classes == two.classes and one.rows == two.rows
+    assert one.people == pytest.approx(two.people)
+    for a, b in zip(one.evidence, two.evidence, strict=True):
+        assert (a.model, a.violations) == (b.model, b.violations)
+        assert a.achieved == pytest.approx(b.achieved, nan_ok=True)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("style", list(CellStyle))
+@pytest.mark.parametrize("missing", [Missing.OWN_CATEGORY, Missing.WILDCARD])
+def test_round_trip(tmp_path, format, style, missing):
+    models = [KAnonymity(k=3), EntropyL(l=1.5), TCloseness(t=0.4), BetaLikeness(beta=3.0)]
+    plan = plan_of(models, cells=style, missing=missing)
+    table = random_people(80, 5, missing=0.1)
+    release, published, evidence = saved(table, plan, tmp_path, format)
+    assert published.column_names == ["age", "country", "illness"]
+    again = verify_published(published, plan.table, plan.model(), evidence)
+    same(again, release.verification)
+    alone = plan_of(models[:2], cells=style, missing=missing)
+    check = verify_published(published, alone.table, alone.model(), None)
+    assert check.ok and check.classes == release.verification.classes
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_wildcards_are_still_wildcards_in_the_file(tmp_path, format):
+    # (1, x) alone is one person, but (1, null) may be the same: judged together they are two
+    plan = plan_of([KAnonymity(k=2)], missing=Missing.WILDCARD)
+    rows = [(1, "Fiji", "flu")] * 2 + [(None, "Fiji", "flu")] * 2
+    _, published, evidence = saved(people_table(rows), plan, tmp_path, format)
+    tampered = published.slice(0, 3)
+    check = verify_published(tampered, plan.table, plan.model(), evidence)
+    assert check.ok and check.classes == 2
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    "model",
+    [TCloseness(t=0.4), BetaLikeness(beta=3.0), DeltaDisclosure(delta=2.0), BayesOptimal(theta=0.5)],
+    ids=lambda m: m.name,
+)
+def test_models_that_compare_with_the_input_need_release_json(tmp_path, format, model):
+    plan = plan_of([model])
+    release, published, evidence = saved(random_people(80, 5), plan, tmp_path, format)
+    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+    with pytest.raises(UsageError) as caught:
+        verify_published(published, plan.table, plan.model(), None)
+    assert caught.value.code == "needs-release-json"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_values_that_look_like_something_else_come_back(tmp_path, format):
+    tricky = ["=1+1", "-x", "'=2", "01", "1", "1.0", "1e3", "NA", "null", "NaN", " a", "a ", 'q"t', "x,y", "a\nb", "\\*"]
+    tricky += ["*", "{a, b}", "[1, 2]", "\\", "True", "2020-01-01", "è", "漢"]
+    table = pa.table({"x": tricky * 2, "s": tricky + tricky[::-1]})
+    plan = plan_of([KAnonymity(k=2)], (quasi("x", Kind.NOMINAL), sensitive("s")))
+    release, published, evidence = saved(table, plan, tmp_path, format)
+    assert release.verification.classes == len(tricky)
+    assert published["s"].to_pylist() == release.table["s"].to_pylist()
+    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.1, 1e22, -0.0, 3.0, 1e-300, 123456789.123],
+        [2**53 + 1, 2**53, -5, 0, 7, 2**63 - 1],
+        [None, 1.5, 2.0, None, 3.25, 9.0],
+        [True, False, None, True, False, True],
+    ],
+)
+def test_sensitive_numbers_come_back(tmp_path, format, values):
+    table = pa.table({"x": [1] * 6, "s": values})
+    columns = (quasi("x", Kind.NUMERIC), sensitive("s", None))
+    plan = plan_of([KAnonymity(k=2), DistinctL(l=2)], columns)
+    release, published, evidence = saved(table, plan, tmp_path, format)
+    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("rows_of_a_person", [1, 3, 25])
+def test_people_are_counted_from_the_files(tmp_path, format, rows_of_a_person):
+    n = 12 * rows_of_a_person
+    table = random_people(n, 3, missing=0.1).append_column("who", pa.array([f"p{i % 12}" for i in range(n)]))
+    plan = plan_of([KAnonymity(k=3)], (WHO, *PEOPLE), entity="who")
+    release, published, evidence = saved(table, plan, tmp_path, format)
+    assert "who" not in published.column_names
+    again = verify_published(published, plan.table, plan.model(), evidence)
+    same(again, release.verification)
+    assert again.people == pytest.approx(12)
+    with pytest.raises(UsageError, match=r"does not tell whose a row is"):
+        verify_published(published, plan.table, plan.model(), None)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("model", [KMap(k=4), DeltaPresence(low=0.0, high=0.7)], ids=lambda m: m.name)
+def test_populations_are_counted_from_the_files(tmp_path, format, model):
+    population = random_people(90, 6).select(["age", "country"])
+    sample = population.slice(0, 40).append_column("illness", pa.array(["flu", "HIV"] * 20))
+    plan = plan_of([model], extra=Extra(population=population))
+    release, published, evidence = saved(sample, plan, tmp_path, format)
+    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+    with pytest.raises(UsageError):
+        verify_published(published, plan.table, plan.model(), None)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_joint_columns_are_verified_from_the_files(tmp_path, format):
+    table = random_people(80, 5).append_column("drug", pa.array(["a", "b", "b", "a"] * 20))
+    columns = (*PEOPLE, sensitive("drug"))
+    for at, model in enumerate([DistinctL(l=2, on=("illness", "drug")), TCloseness(t=0.4, on=("illness", "drug"))]):
+        plan = plan_of([model], columns)
+        (tmp_path / str(at)).mkdir()
+        release, published, evidence = saved(table, plan, tmp_path / str(at), format)
+        same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+
+
+def test_background_models_are_refused_from_the_files(tmp_path):
+    table = random_people(40, 5)
+    background = table.append_column("probability", pa.array([1 / 40] * 40))
+    extra = Extra(background=background, background_on="illness")
+    plan = plan_of([BayesOptimal(theta=0.9, background=True)], extra=extra)
+    _, published, evidence = saved(table, plan, tmp_path)
+    with pytest.raises(UsageError):
+        verify_published(published, plan.table, plan.model(), evidence)
+
+
+def test_a_table_level_model_from_the_files(tmp_path):
+    plan = plan_of([AverageRisk(average=0.2)])
+    release, published, evidence = saved(random_people(60, 1), plan, tmp_path)
+    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+
+
+CANARY = "zz-canary"
+ILLS = Taxonomy(
+    rows=(
+        ("HIV", "virus", "any"),
+        ("flu", "virus", "any"),
+        ("cold", "virus", "any"),
+        (CANARY, f"rare {CANARY}", "any"),
+    )
+)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("hierarchy", [None, ILLS])
+@pytest.mark.parametrize("category", [False, True])
+def test_a_value_of_suppressed_records_alone_is_in_no_file(tmp_path, format, hierarchy, category):
+    rows = [(20 + i % 10, "Fiji", ["HIV", "flu", "cold"][i % 3]) for i in range(30)] + [(99, "Spain", CANARY)]
+    table = people_table(rows)
+    if category:
+        table = table.set_column(2, "illness", table["illness"].dictionary_encode())
+    columns = (*PEOPLE[:2], sensitive("illness", hierarchy=hierarchy))
+    plan = plan_of([KAnonymity(k=5), TCloseness(t=0.5)], columns, suppression=0.05)
+    release, published, evidence = saved(table, plan, tmp_path, format)
+    assert release.n_suppressed >= 1 and CANARY not in published["illness"].to_pylist()
+    for file in (tmp_path / "out").iterdir():
+        assert CANARY.encode() not in file.read_bytes(), file.name
+    if format == "parquet":
+        assert CANARY not in str(pq.read_table(tmp_path / "out" / "release.parquet", read_dictionary=["illness"]))
+    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+    assert CANARY not in str(release.table), "dictionaries of a release hold only what it shows"
+    assert CANARY not in repr(release.frame) and CANARY not in json.dumps(release.summary())
+
+
+def test_numbers_of_suppressed_records_alone_are_in_no_file(tmp_path):
+    rows = [(20 + i % 10, "Fiji", 100 + i % 3) for i in range(30)] + [(99, "Spain", 424242)]
+    table = pa.table({n: [r[j] for r in rows] for j, n in enumerate(("age", "country", "pay"))})
+    plan = plan_of([KAnonymity(k=5), TCloseness(t=0.5, distance="ordered")], (*PEOPLE[:2], sensitive("pay", Kind.NUMERIC)), suppression=0.05)
+    release, published, evidence = saved(table, plan, tmp_path)
+    assert release.n_suppressed >= 1
+    for file in (tmp_path / "out").iterdir():
+        assert b"424242" not in file.read_bytes(), file.name
+    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+
+
+def test_files_of_other_releases_do_not_fit(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    plan = plan_of([KAnonymity(k=3), TCloseness(t=0.5)])
+    _, published, _ = saved(random_people(50, 1), plan, tmp_path / "a")
+    other = people_table([(i, "Fiji", "gout") for i in range(20)])
+    _, _, evidence = saved(other, plan, tmp_path / "b")
+    with pytest.raises(DataError, match="does not belong to this release.json"):
+        verify_published(published, plan.table, plan.model(), evidence)
+
+
+def test_tampered_files_are_found_out(tmp_path):
+    plan = plan_of([KAnonymity(k=3), ProbabilisticL(l=2)])
+    table = people_table([(i // 4, "Fiji", ["flu", "HIV"][i % 2]) for i in range(40)])
+    _, published, evidence = saved(table, plan, tmp_path)
+    assert verify_published(published, plan.table, plan.model(), evidence).ok
+    one = published.to_pydict()
+    one["age"][5] = "77"
+    assert not verify_published(pa.table(one), plan.table, plan.model(), evidence).ok
+    two = published.to_pydict()
+    two["illness"][0] = two["illness"][1] = two["illness"][2] = two["illness"][3] = "flu"
+    assert not verify_published(pa.table(two), plan.table, plan.model(), evidence).ok
+
+
+def test_saving_twice_needs_permission_and_formats_are_known(tmp_path):
+    release = run_plan(random_people(30, 1), plan_of([KAnonymity(k=3)]))
+    release.save(tmp_path / "out")
+    with pytest.raises(OutputError):
+        release.save(tmp_path / "out")
+    release.save(tmp_path / "out", overwrite=True, format="parquet")
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["policy.yaml", "release.json", "release.parquet"]
+    with pytest.raises(UsageError, match="csv or parquet"):
+        release.save(tmp_path / "other", format="xlsx")
+    assert not (tmp_path / "other").exists()
+
+
+def test_bad_release_json(tmp_path):
+    with pytest.raises(DataError, match="There is no"):
+        load_evidence(tmp_path / "release.json")
+    (tmp_path / "release.json").write_text("{not json")
+    with pytest.raises(DataError, match="it is not JSON"):
+        load_evidence(tmp_path / "release.json")
+    (tmp_path / "release.json").write_text("[]")
+    with pytest.raises(DataError, match="no 'reference'"):
+        load_evidence(tmp_path / "release.json")
+
+
+def test_claims_of_more_people_than_rows_are_refused(tmp_path):
+    table = random_people(36, 3).append_column("who", pa.array([f"p{i % 12}" for i in range(36)]))
+    plan = plan_of([KAnonymity(k=3)], (WHO, *PEOPLE), entity="who")
+    _, published, evidence = saved(table, plan, tmp_path)
+    units = evidence["class_counts"]["units"]
+    units[0] = 10**15
+    with pytest.raises(DataError, match="more people than a class has rows"):
+        verify_published(published, plan.table, plan.model(), evidence)
+    evidence["class_counts"]["units"] = units[:-1]
+    with pytest.raises(DataError, match="do not belong together"):
+        verify_published(published, plan.table, plan.model(), evidence)
+
+
+def test_the_policy_that_travels_with_the_release(tmp_path):
+    plan = plan_of([KAnonymity(k=3)], document={"models": [{"k-anonymity": {"k": 3}}]})
+    saved(random_people(30, 1), plan, tmp_path)
+    assert "k-anonymity" in (tmp_path / "out" / "policy.yaml").read_text()
+    assert len(COUNTRIES) == 6

@@ -127,7 +127,9 @@ def judge(problem: Problem, plan: Plan, recoded: Recoded, published: pa.Table, r
     quasi = []
     for j, column in enumerate(table.quasi):
         shown = published.column(column.name)
-        quasi.append(pa.chunked_array([*shown.chunks, recoded.column(j, hidden)]) if len(hidden) else shown)
+        if len(hidden):
+            shown = pa.chunked_array([*map(_wide, shown.chunks), recoded.column(j, hidden)])
+        quasi.append(shown)
     kinds = {c.name: c.coded.kind for c in table.sensitive}
     codes = sensitive_codes(published, plan.table, problem.reference, kinds)
     padding = np.zeros(len(hidden), dtype=np.int64)
@@ -153,3 +155,8 @@ def judge(problem: Problem, plan: Plan, recoded: Recoded, published: pa.Table, r
         problem.reference,
         plan.table.missing,
     )
+
+
+def _wide(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return the chunk with the indices of ``Recoded.column``: publishing may have narrowed them."""
+    return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), chunk.dictionary)

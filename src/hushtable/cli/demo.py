@@ -31,6 +31,7 @@ def demo(
     from hushtable.api import anonymize
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import announce_compiling, progress_bar
+    from hushtable.cli.signals import nearly_done
     from hushtable.datasets.patients import patients, patients_policy
     from hushtable.io.files import atomic_folder, read_table, write_table
     from hushtable.policy.files import load_policy
@@ -47,6 +48,7 @@ def demo(
         release = anonymize(data, load_policy(folder / "policy.yaml"), progress=progress)
         progress(1.0, "writing")
         release.save(folder / "release")
+    nearly_done()
     summary = release.summary()
     files = {
         "data": output / "patients.csv",

@@ -5,8 +5,8 @@ Only typer is imported here; each command imports what it needs when it is calle
 
 from __future__ import annotations
 
+import functools
 import os
-import signal
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -28,6 +28,7 @@ from hushtable.cli import (
     verify,
 )
 from hushtable.cli.failures import DEBUG, fail
+from hushtable.cli.signals import handled_signals, signalled
 from hushtable.errors import Cancelled
 
 __all__ = ["COMMANDS", "app", "main"]
@@ -58,8 +59,29 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 """Command -> function, in the order in which a new user meets them."""
 
+
+class _ReaderGone(Exception):
+    """Nobody reads our output any more: '| head'."""
+
+
+def _guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Keep two exceptions from typer, which would turn them into exit codes of its own without a word."""
+
+    @functools.wraps(command)
+    def guarded(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            raise Cancelled("Cancelled.", hint="Nothing was written.") from None
+        except BrokenPipeError:
+            raise _ReaderGone from None
+
+    return guarded
+
+
 for _name, _function in COMMANDS.items():
-    app.command(_name)(_function)
+    app.command(_name)(_guarded(_function))
 
 
 def _version(wanted: bool) -> None:
@@ -99,17 +121,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     _prepare_process()
     try:
-        code = app(words, prog_name="hushtable", standalone_mode=False)
-        sys.stdout.flush()
-        if code == Cancelled.exit_code:
-            # typer turns Ctrl-C into an exit code of its own
-            code = fail(KeyboardInterrupt(), as_json="--json" in words)
-    except BrokenPipeError:
-        # the reader went away ('| head'); Python would complain again when it flushes at exit
+        with handled_signals():
+            code = app(words, prog_name="hushtable", standalone_mode=False)
+            sys.stdout.flush()
+    except (BrokenPipeError, _ReaderGone):
+        # Python would complain again when it flushes at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 128 + 13  # SIGPIPE, which not every system has
     except (Exception, KeyboardInterrupt) as error:
-        code = fail(error, as_json="--json" in words)
+        code = fail(signalled() or error, as_json="--json" in words)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -121,9 +141,3 @@ def _prepare_process() -> None:
     if not os.environ.get(DEBUG):
         # a library's warning may quote what it stumbled over
         warnings.simplefilter("ignore")
-    signal.signal(signal.SIGTERM, _terminated)
-
-
-def _terminated(number: int, frame: Any) -> None:
-    """End like an error does, so that half-written files are removed."""
-    raise SystemExit(128 + number)

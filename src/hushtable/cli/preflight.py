@@ -176,28 +176,30 @@ def _models(
 ) -> tuple[tuple[ModelCheck, ...], list[Problem]]:
     sensitive = {c.name for c in usable if c.role is Role.SENSITIVE}
     members = policy.model().members
-    ready = [m for m in members if {c for key in m.histogram_keys() for c in key} <= sensitive]
+    ready = {i: m for i, m in enumerate(members) if {c for key in m.histogram_keys() for c in key} <= sensitive}
     quasi = [c for c in usable if c.role is Role.QUASI]
     problems: list[Problem] = []
-    infeasible: dict[PrivacyModel, Infeasible] = {}
+    infeasible: dict[int, Infeasible] = {}
     if quasi and ready and table.num_rows:
         try:
             infeasible = _infeasible(policy, plan, table, usable, ready)
         except HushtableError as error:
             problems.append(Problem.of("table", error))
-            ready = []
+            ready = {}
     elif not table.num_rows:
         problems.append(Problem("table", "The table has no rows.", "Check the file and its delimiter.", "empty"))
-        ready = []
-    problems += [Problem.of(m.name, reason) for m, reason in infeasible.items()]
-    known = ready if quasi else []
-    checks = [ModelCheck(m.name, m.values(), m not in infeasible if m in known else None) for m in members]
+        ready = {}
+    problems += [Problem.of(members[i].name, reason) for i, reason in infeasible.items()]
+    known = ready if quasi else {}
+    checks = [
+        ModelCheck(m.name, m.values(), i not in infeasible if i in known else None) for i, m in enumerate(members)
+    ]
     return tuple(checks), problems
 
 
 def _infeasible(
-    policy: Policy, plan: TablePlan, table: pa.Table, usable: list[ColumnPlan], ready: list[PrivacyModel]
-) -> dict[PrivacyModel, Infeasible]:
+    policy: Policy, plan: TablePlan, table: pa.Table, usable: list[ColumnPlan], ready: dict[int, PrivacyModel]
+) -> dict[int, Infeasible]:
     full = policy.plan()
     columns = list(usable)
     entity = plan.entity if plan.entity in table.column_names else None
@@ -206,8 +208,8 @@ def _infeasible(
     encoded = encode(
         table.select([c.name for c in columns]), replace(plan, columns=tuple(columns), entity=entity), extra
     )
-    reference = encoded.reference(AllOf(tuple(ready)).histogram_keys())
+    reference = encoded.reference(AllOf(tuple(ready.values())).histogram_keys())
     budget = int(np.floor(policy.suppression * encoded.sample_units + 1e-9))
-    found = {m: reason for m in ready if (reason := m.feasible(reference)) is not None}
+    found = {i: reason for i, m in ready.items() if (reason := m.feasible(reference)) is not None}
     # with a suppression budget, only a model that gains by every record added is beyond help
-    return {m: reason for m, reason in found.items() if not budget or Monotone.ADD in m.monotone}
+    return {i: reason for i, reason in found.items() if not budget or Monotone.ADD in ready[i].monotone}

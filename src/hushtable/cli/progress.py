@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from hushtable.cli.output import console
+from hushtable.cli.signals import raise_if_cancelled
 
 __all__ = ["announce_compiling", "progress_bar", "share_of_run"]
 
@@ -37,10 +38,10 @@ def share_of_run(share: float, what: str) -> float:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[float, str], None]]:
-    """Yield what ``anonymize`` takes as ``progress``."""
+    """Yield what ``anonymize`` takes as ``progress``; it raises where the user has cancelled."""
     to = console(stderr=True)
     if not to.is_terminal:
-        yield lambda share, what: None
+        yield lambda share, what: raise_if_cancelled()
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -56,6 +57,7 @@ def progress_bar() -> Iterator[Callable[[float, str], None]]:
         task = bar.add_task("reading", total=1.0)
 
         def report(share: float, what: str) -> None:
+            raise_if_cancelled()
             done = max(bar.tasks[0].completed, share_of_run(share, what))
             bar.update(task, completed=done, description=what)
 

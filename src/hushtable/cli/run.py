@@ -41,6 +41,7 @@ def run(
     from hushtable.api import anonymize
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import announce_compiling, progress_bar
+    from hushtable.cli.signals import nearly_done
     from hushtable.cli.summary import print_summary
     from hushtable.cli.tables import read_tables
     from hushtable.cli.targets import check_target
@@ -58,6 +59,7 @@ def run(
         release = anonymize(read_tables(data), policy, progress=progress)
         progress(1.0, "writing")
         release.save(output, format=wanted, overwrite=overwrite)
+    nearly_done()
     summary = release.summary()
     files = {
         "table": output / f"release.{wanted}",

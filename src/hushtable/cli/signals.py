@@ -1,0 +1,82 @@
+"""Ctrl-C and termination: the run stops, temporaries are removed, nothing is half-written.
+
+Python raises ``KeyboardInterrupt`` wherever it happens to be. Inside a callback from compiled code it is printed and
+forgotten, so that a run would go on to its end; therefore the signal is also remembered, and asked for between stages.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hushtable.errors import Cancelled
+
+__all__ = ["Terminated", "handled_signals", "nearly_done", "raise_if_cancelled", "signalled"]
+
+_received: list[int] = []
+
+
+class Terminated(Cancelled):
+    """A signal ended the run.
+
+    Examples
+    --------
+    >>> Terminated(signal.SIGTERM).exit_code
+    143
+    """
+
+    def __init__(self, number: int = signal.SIGINT) -> None:
+        super().__init__("Cancelled.", hint="Nothing was written.")
+        self.exit_code = 128 + number  # type: ignore[misc]
+
+
+@contextmanager
+def handled_signals() -> Iterator[None]:
+    """Handle Ctrl-C and termination inside the block; what was there before comes back after it."""
+    _received.clear()
+    if threading.current_thread() is not threading.main_thread():
+        # Python handles signals in the main thread only
+        yield
+        return
+    before = {number: signal.signal(number, _receive) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def signalled() -> Terminated | None:
+    """Return the error to end with, if a signal has come: compiled code turns it into errors of its own."""
+    return Terminated(_received[0]) if _received else None
+
+
+def raise_if_cancelled() -> None:
+    """Stop here if a signal has come and got lost.
+
+    Raises
+    ------
+    Cancelled
+
+    Examples
+    --------
+    >>> raise_if_cancelled()
+    """
+    error = signalled()
+    if error is not None:
+        raise error
+
+
+def nearly_done() -> None:
+    """Ignore signals from here on: the result is in place, and "nothing was written" would no longer be true."""
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _receive(number: int, frame: Any) -> None:
+    _received.append(number)
+    raise KeyboardInterrupt

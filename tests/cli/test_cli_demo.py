@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def demo(call, tmp_path):
+    answer = call("demo", "--rows", 400)
+    assert answer.code == 0
+    return answer
+
+
+def test_demo_leaves_files_that_the_other_commands_take(call, demo, tmp_path):
+    names = sorted(str(p.relative_to(tmp_path)) for p in (tmp_path / "demo").rglob("*") if p.is_file())
+    assert names == [
+        "demo/patients.csv",
+        "demo/policy.yaml",
+        "demo/release/policy.yaml",
+        "demo/release/release.csv",
+        "demo/release/release.json",
+    ]
+    commands = [line.split()[1:] for line in demo.out.splitlines() if line.startswith("  hushtable ")]
+    assert {words[0] for words in commands} >= {"verify", "measure", "init"}
+    for words in commands:
+        assert call(*words).code == 0, words
+    assert call("run", "demo/policy.yaml", "--data", "demo/patients.csv").code == 0
+    again = (tmp_path / "release" / "release.csv").read_bytes()
+    assert again == (tmp_path / "demo" / "release" / "release.csv").read_bytes()
+
+
+def test_demo_is_readable(demo):
+    assert max(map(len, demo.out.splitlines())) <= 80
+    assert "(removed)" in demo.out
+    assert "is published as" in demo.out
+
+
+def test_demo_json_and_seed(call, tmp_path):
+    data = call("demo", "--rows", 300, "--output", "a", "--json").data
+    assert data["records"] == 300
+    assert data["satisfied"] is True
+    assert call("demo", "--rows", 300, "--output", "b", "--seed", 8).code == 0
+    assert (tmp_path / "a/patients.csv").read_bytes() != (tmp_path / "b/patients.csv").read_bytes()
+
+
+def test_demo_again_replaces_its_files_but_no_work(call, demo, tmp_path):
+    assert call("demo", "--rows", 300).code == 0
+    policy = tmp_path / "demo" / "policy.yaml"
+    policy.write_text(policy.read_text() + "# mine\n")
+    answer = call("demo", "--rows", 300)
+    assert answer.code == 2
+    assert "was edited" in answer.err
+    assert policy.read_text().endswith("# mine\n")
+    assert call("demo", "--rows", 300, "--overwrite").code == 0
+    (tmp_path / "demo" / "notes.txt").write_text("mine")
+    assert call("demo", "--rows", 300, "--overwrite").code == 2
+    assert (tmp_path / "demo" / "notes.txt").read_text() == "mine"

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from support_cli import CANARY, rows, write_csv
+
+from hushtable.policy.files import load_policy
+
+
+def test_init_writes_a_policy_that_runs(call, people, tmp_path):
+    answer = call("init", people)
+    assert answer.code == 0
+    assert "40 rows, 4 columns" in answer.words
+    assert max(len(line) for line in answer.out.splitlines() if "hushtable" not in line) <= 80
+    assert set(load_policy(tmp_path / "policy.yaml").columns) == {"name", "age", "zip", "disease"}
+    assert call("check", "policy.yaml", "--data", people).code == 0
+
+
+def test_init_json(call, people):
+    data = call("init", people, "-o", "other.yaml", "--json").data
+    assert data["rows"] == 40
+    assert [c["name"] for c in data["columns"]] == ["name", "age", "zip", "disease"]
+    assert data["policy"] == "other.yaml"
+    assert {"distinct", "unique", "missing", "role", "role_reason"} <= set(data["columns"][0])
+    assert data["subsets"]
+
+
+def test_an_edited_policy_is_kept(call, people, policy):
+    before = policy.read_text()
+    answer = call("init", people)
+    assert answer.code == 2
+    assert "--force" in answer.err
+    assert policy.read_text() == before
+    assert call("init", people, "--force").code == 0
+    assert policy.read_text() != before
+
+
+def test_no_value_is_shown(call, tmp_path):
+    data = write_csv(tmp_path / "p.csv", [[f"{CANARY}{c}" for c in row] for row in rows()])
+    for words in (["--json"], ["--force"]):
+        answer = call("init", data, *words)
+        assert answer.code == 0
+        assert CANARY not in answer.out + answer.err
+    assert CANARY not in (tmp_path / "policy.yaml").read_text()
+
+
+def test_strange_names(call, tmp_path):
+    header = '"post code","größe [cm]","x-y","it""s"'
+    data = write_csv(tmp_path / "p.csv", [["1", str(i % 9), "b", "c"] for i in range(30)], header=header)
+    answer = call("init", data)
+    assert answer.code == 0
+    assert "größe [cm]" in answer.out
+    assert call("check", "policy.yaml", "--data", data).code in (0, 3)
+
+
+def test_empty_files(call, tmp_path):
+    (tmp_path / "empty.csv").write_text("")
+    answer = call("init", "empty.csv")
+    assert answer.code == 2
+    assert "is empty" in answer.err
+    assert not (tmp_path / "policy.yaml").exists()

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hushtable._version import __version__
+from hushtable.cli.main import COMMANDS
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
+# what makes '--help' slow; a command imports it when it is called
+HEAVY = {"numpy", "pyarrow", "pydantic", "yaml", "numba", "polars", "pandas", "sklearn", "scipy", "matplotlib"}
+
+
+def test_version(call):
+    assert call("--version").out == f"hushtable {__version__}\n"
+
+
+def test_no_arguments_show_the_help(call):
+    answer = call()
+    assert answer.code == 0
+    assert "Usage: hushtable" in answer.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_at_80_columns_and_takes_json(call, command):
+    answer = call(command, "--help")
+    assert answer.code == 0
+    assert "--json" in answer.out
+    assert max(map(len, answer.out.splitlines())) <= 80
+
+
+def test_help_imports_nothing_heavy():
+    script = "import sys; sys.argv = ['hushtable', '--help']\nfrom hushtable.cli.main import main\n"
+    script += "try:\n    main()\nexcept SystemExit:\n    print(sorted(m for m in sys.modules if '.' not in m))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(re.findall(r"'(\w+)'", done.stdout.splitlines()[-1]))
+    assert "typer" in loaded
+    assert not HEAVY & loaded
+
+
+def test_a_misspelt_command_is_a_usage_error(call):
+    answer = call("rnu")
+    assert answer.code == 2
+    assert "No such command 'rnu'" in answer.err
+    assert answer.out == ""
+
+
+def test_a_usage_error_is_json_where_json_is_asked_for(call):
+    answer = call("run", "--json")
+    assert answer.code == 2
+    assert answer.err == ""
+    assert set(answer.data) == {"error", "code", "message", "hint"}
+    assert answer.data["code"] == "usage"
+
+
+def test_completion_is_offered():
+    env = {
+        **os.environ,
+        "_TYPER_COMPLETE_ARGS": "hushtable mod",
+        "_HUSHTABLE_COMPLETE": "complete_bash",
+        "COMP_CWORD": "1",
+    }
+    env["COMP_WORDS"] = "hushtable mod"
+    done = subprocess.run(
+        [sys.executable, "-c", "from hushtable.cli.main import main; main()"], capture_output=True, text=True, env=env
+    )
+    assert "models" in done.stdout
+
+
+def undocumented(text: str) -> list[str]:
+    return [name for name in COMMANDS if not re.search(rf"^## `hushtable {name}\b", text, re.MULTILINE)]
+
+
+def test_every_command_and_option_is_documented(call):
+    text = DOCS.read_text(encoding="utf-8")
+    assert undocumented(text) == []
+    for name in COMMANDS:
+        section = text.partition(f"## `hushtable {name}")[2].partition("\n## ")[0]
+        options = set(re.findall(r"--[a-z]+", call(name, "--help").out)) - {"--help", "--json"}
+        assert [option for option in sorted(options) if f"`{option}" not in section] == [], name
+
+
+def test_an_undocumented_command_is_noticed():
+    assert "run" in undocumented("## `hushtable demo`\n")

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+from support_cli import CANARY, POLICY
+
+
+@pytest.fixture
+def release(call, policy, people, tmp_path):
+    assert call("run", policy, "--data", people).code == 0
+    return tmp_path / "release" / "release.csv"
+
+
+def test_satisfied(call, release, policy):
+    answer = call("verify", release, "--policy", policy)
+    assert answer.code == 0
+    assert "Satisfied" in answer.out
+    data = call("verify", release, "--policy", policy, "--json").data
+    assert data["satisfied"] is True
+    assert data["rows"] == 40
+
+
+def test_a_stronger_promise_is_violated(call, release, policy):
+    policy.write_text(POLICY.replace("k: 3", "k: 30"))
+    answer = call("verify", release, "--policy", policy)
+    assert answer.code == 1
+    assert "VIOLATED" in answer.out
+    answer = call("verify", release, "--policy", policy, "--json")
+    assert answer.code == 1
+    assert answer.data["satisfied"] is False
+    assert answer.data["models"][0]["violations"] > 0
+
+
+def test_a_row_that_was_added_is_noticed(call, release, policy):
+    (release.parent / "release.json").unlink()
+    release.write_text(release.read_text() + f"99,{CANARY},flu\n")
+    answer = call("verify", release, "--policy", policy)
+    assert answer.code == 1
+    assert CANARY not in answer.out + answer.err
+
+
+def test_evidence_is_needed_where_a_model_compares_with_the_table(call, tmp_path, people):
+    near = tmp_path / "near.yaml"
+    near.write_text(POLICY.replace("distinct-l: {l: 2}", "t-closeness: {t: 0.5}"))
+    assert call("run", near, "--data", people, "-o", "near").code == 0
+    beside = tmp_path / "near" / "release.json"
+    moved = beside.rename(tmp_path / "moved.json")
+    answer = call("verify", "near/release.csv", "--policy", near)
+    assert answer.code == 2
+    assert "release.json" in answer.err
+    assert call("verify", "near/release.csv", "--policy", near, "--evidence", moved).code == 0
+
+
+def test_people_are_counted_where_the_policy_says_so(call, tmp_path, people):
+    policy = tmp_path / "people.yaml"
+    policy.write_text(POLICY + "entity: name\n")
+    people.write_text(people.read_text() + people.read_text().partition("\n")[2])
+    assert call("run", policy, "--data", people, "-o", "twice").code == 0
+    data = call("verify", "twice/release.csv", "--policy", policy, "--json").data
+    assert (data["rows"], data["people"]) == (80, 40)
+
+
+@pytest.mark.parametrize("missing", ["release", "policy", "evidence"])
+def test_missing_files(call, release, policy, missing):
+    words = ["verify", release, "--policy", policy]
+    words = {
+        "release": ["verify", "nowhere.csv", "--policy", policy],
+        "policy": ["verify", release, "--policy", "nowhere.yaml"],
+        "evidence": [*words, "--evidence", "nowhere.json"],
+    }[missing]
+    answer = call(*words)
+    assert answer.code == 2
+    assert "nowhere" in answer.err

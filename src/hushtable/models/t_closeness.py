@@ -82,6 +82,8 @@ class TCloseness(SensitiveModel):
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Earth mover's distance of each group to the whole table."""
         attribute, histogram = self._fitting(table), self.histogram(groups)
+        if not attribute.whole:
+            attribute.distribution()  # raises: a published file alone does not tell what is compared with
         if self.distance == "equal":
             return equal_distance(histogram, attribute.whole_units)
         if self.distance == "hierarchical":

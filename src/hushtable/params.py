@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import numbers
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -289,11 +290,13 @@ def _fit(value: Any, wanted: Any) -> tuple[bool, Any]:
 
 
 def _fit_scalar(value: Any, wanted: Any) -> tuple[bool, Any]:
+    # NumPy's numbers register with the abstract types; whole numbers beyond 64 bits fit no array
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool) and -(2**63) <= int(value) < 2**63
     if wanted is float:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
+        number = whole or (isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral))
         return (number and not math.isnan(value)), (float(value) if number else value)
     if wanted is int:
-        return isinstance(value, int) and not isinstance(value, bool), value
+        return whole, int(value) if whole else value
     return isinstance(value, wanted), value
 
 

@@ -113,7 +113,7 @@ WHO = ColumnPlan("who", Role.IDENTIFIER)
 def test_with_an_entity_column_people_are_counted(rows):
     who = [str(r[2]) for r in rows]
     assume(len(set(who)) >= 2)
-    table = people_table([(*r[:2], "flu", w) for r, w in zip(rows, who, strict=True)], ["age", "country", "illness", "who"])
+    table = people_table([(*r[:2], "flu") for r in rows]).append_column("who", pa.array(who))
     problem, partition = run(table, plan_of([KAnonymity(k=2)], (WHO, *PEOPLE), entity="who"))
     share = [PERSON_UNITS // who.count(w) for w in who]
     expected = twin(rows, lambda group: True, minimum=2 * PERSON_UNITS, weights=share).run()

@@ -17,7 +17,8 @@ from hushtable.table.encode import encode
 from hushtable.table.plan import TablePlan
 from support_core import COUNTRIES, PLACES, WORLD, quasi
 
-TRICKY = ["a", "b", "c", "a, b", "b, c", "{a, b}", "{", "}", "*", "\\*", "null", "\\null", "\\", "[1, 2]", "[", ",", " a", "a ", "=1"]
+TRICKY = ["a", "b", "c", "a, b", "b, c", "{a, b}", "{", "}", "*", "\\*", "null", "\\null", "\\"]
+TRICKY += ["[1, 2]", "[", ",", " a", "a ", "=1"]
 ORDER = tuple(sorted(TRICKY))
 
 
@@ -105,7 +106,10 @@ def unescape_set(text: str | None) -> frozenset[str | None]:
     return frozenset(found)
 
 
-@given(st.sets(st.one_of(st.none(), st.text("ab{}[],\\* null", min_size=1, max_size=5), st.sampled_from(TRICKY)), min_size=1, max_size=4))
+LABELS = st.one_of(st.none(), st.text("ab{}[],\\* null", min_size=1, max_size=5), st.sampled_from(TRICKY))
+
+
+@given(st.sets(LABELS, min_size=1, max_size=4))
 def test_a_published_set_can_be_read_back(values):
     values = sorted(values, key=lambda v: (v is not None, v or ""))
     text = text_of_set(values)
@@ -182,7 +186,8 @@ def test_different_groups_never_look_alike(style, kind):
     st.data(),
 )
 def test_equal_cells_are_one_class_and_suppressed_rows_are_none(style, rows, data):
-    table = pa.table({"x": pa.array([r[0] for r in rows], pa.int64()), "y": pa.array([r[1] for r in rows], pa.string())})
+    numbers, labels = zip(*rows, strict=True)
+    table = pa.table({"x": pa.array(numbers, pa.int64()), "y": pa.array(labels, pa.string())})
     plan = TablePlan((quasi("x", Kind.NUMERIC), quasi("y", Kind.NOMINAL)), cells=style)
     encoded = encode(table, plan)
     labels = np.array(data.draw(st.lists(st.integers(-1, 5), min_size=len(rows), max_size=len(rows))))

@@ -51,7 +51,7 @@ def test_smallest_type(size, dtype):
 
 @pytest.mark.parametrize("n", [256, 257])
 def test_codes_at_the_edge_of_a_type(n):
-    table = pa.table({"x": list(range(n)) + [None], "s": ["a"] * (n + 1)})
+    table = pa.table({"x": [*range(n), None], "s": ["a"] * (n + 1)})
     column = encode(table, TablePlan((quasi("x"), sensitive("s")))).quasi[0]
     assert decoded(column) == [*map(str, range(n)), None]
 

@@ -101,6 +101,15 @@ def test_missing_files(call, policy, people, missing):
     assert "nowhere" in answer.err
 
 
+def test_a_hierarchy_file_that_is_not_there(call, policy, people):
+    policy.write_text(POLICY.replace('{prefix: "*"}', "nowhere.csv"))
+    for words in ([], ["--data", people]):
+        answer = call("check", policy, *words, "--json")
+        assert answer.code == 2
+        assert [p["where"] for p in answer.data["problems"]] == ["zip"]
+        assert "nowhere.csv" in answer.data["problems"][0]["message"]
+
+
 def test_an_entity_with_gaps(call, policy, tmp_path):
     policy.write_text(POLICY + "entity: name\n")
     data = write_csv(tmp_path / "people.csv", [["", *row[1:]] for row in rows()])

@@ -57,6 +57,11 @@ def test_the_traceback_is_shown_on_request(capsys, monkeypatch):
     assert f"KeyError: '{CANARY}'" in capsys.readouterr().err
 
 
+def test_a_file_that_cannot_be_used_is_the_user_s_to_mend(capsys):
+    assert fail(PermissionError(13, CANARY, "a.csv"), as_json=False) == 2
+    assert capsys.readouterr().err.startswith("Error: 'a.csv' cannot be used: Permission denied.")
+
+
 def test_an_unexpected_error_in_a_command_is_caught(call, monkeypatch, policy):
     monkeypatch.delenv("HUSHTABLE_DEBUG", raising=False)
 

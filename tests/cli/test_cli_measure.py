@@ -68,6 +68,9 @@ def test_what_is_not_a_release(call, people, tmp_path):
     answer = call("measure", "empty", "--data", people)
     assert answer.code == 2
     assert "There is no release.json" in answer.err
+    answer = call("measure", people, "--data", people)
+    assert answer.code == 2
+    assert "is not a folder" in answer.err
 
 
 def test_files_that_the_policy_names(call, policy, people, tmp_path):

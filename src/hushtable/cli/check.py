@@ -50,7 +50,7 @@ def check(
 
 
 def _look(policy_file: Path, data: Sequence[Path]) -> tuple[Preflight | None, Sequence[Problem]]:
-    from hushtable.cli.preflight import Problem, check_table
+    from hushtable.cli.preflight import Problem, check_table, missing_files
     from hushtable.cli.progress import announce_compiling
     from hushtable.cli.tables import read_tables
     from hushtable.errors import HushtableError, IncompatibleError
@@ -67,11 +67,11 @@ def _look(policy_file: Path, data: Sequence[Path]) -> tuple[Preflight | None, Se
     except IncompatibleError as error:
         return None, [Problem.of(policy_file.name, error)]
     try:
-        policy.plan()
+        plan = policy.plan()
     except HushtableError as error:
         return None, [Problem.of(policy_file.name, error)]
     if not data:
-        return None, []
+        return None, list(missing_files(plan.table))
     announce_compiling()
     preflight = check_table(read_tables(data), policy)
     return preflight, preflight.problems

@@ -49,6 +49,10 @@ def fail(error: BaseException, *, as_json: bool) -> int:
     if isinstance(error, MemoryError):
         _report(_said("MemoryError", "memory", "The machine ran out of memory.", "Use fewer columns or rows."), as_json)
         return INTERNAL
+    if isinstance(error, OSError) and error.errno and error.filename:
+        place = f"{os.fspath(error.filename)!r} cannot be used: {os.strerror(error.errno)}."
+        _report(_said(type(error).__name__, "file", place, "Check the path and its permissions."), as_json)
+        return 2
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
     # the exception's own text may quote a cell, so only its type and place are told

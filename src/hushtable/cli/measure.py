@@ -47,6 +47,7 @@ def measure(
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.summary import print_measures
     from hushtable.cli.tables import read_tables
+    from hushtable.errors import DataError
     from hushtable.policy.files import load_policy
     from hushtable.release.files import load_evidence
 
@@ -54,6 +55,10 @@ def measure(
     names = [name.strip() for name in only.split(",") if name.strip()] if only else _without_parameters(known)
     for name in names:
         known[name]
+    if not folder.is_dir():
+        raise DataError(
+            f"{str(folder)!r} is not a folder.", code="no-release", hint="Give the folder that 'hushtable run' wrote."
+        )
     evidence = load_evidence(folder / "release.json")
     policy = load_policy(folder / "policy.yaml").based_in(files or folder)
     announce_compiling()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from hushtable.policy.policy import Policy
 
-__all__ = ["ColumnCheck", "ModelCheck", "Preflight", "Problem", "check_table"]
+__all__ = ["ColumnCheck", "ModelCheck", "Preflight", "Problem", "check_table", "missing_files"]
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,15 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
     quasi = plan.named(Role.QUASI)
     lattice = lattice_size(heights) if len(heights) == len(quasi) else None
     return Preflight(table.num_rows, tuple(checks), models, (*problems, *found), lattice)
+
+
+def missing_files(plan: TablePlan) -> Iterator[Problem]:
+    """Tell the hierarchy files that are not there; with a table at hand reading them tells more."""
+    for column in plan.columns:
+        file = getattr(column.hierarchy, "file", None)
+        if file and not Path(file).is_file():
+            hint = "Paths are relative to the policy's folder."
+            yield Problem(column.name, f"The hierarchy file {str(file)!r} is not there.", hint, "no-file")
 
 
 def _column_problems(names: list[str], plan: TablePlan) -> Iterator[Problem]:

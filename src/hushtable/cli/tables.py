@@ -44,8 +44,8 @@ def read_tables(files: Sequence[Path]) -> pa.Table:
         if sorted(table.column_names) != sorted(names):
             differing = sorted(set(names).symmetric_difference(table.column_names))
             raise DataError(
-                f"{str(files[0])!r} and {str(file)!r} do not have the same columns: "
-                f"{', '.join(map(repr, differing))} is in one of them only.",
+                f"{str(files[0])!r} and {str(file)!r} do not have the same columns. In one of them "
+                f"only: {', '.join(map(repr, differing))}.",
                 code="different-columns",
                 hint="The files of one table have the same columns.",
             )

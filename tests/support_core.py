@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from hushtable.algorithms.base import Algorithm
+from hushtable.algorithms.base import Algorithm, Partition, Problem
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.engines.plan import Plan
 from hushtable.hierarchy.taxonomy import Taxonomy
@@ -190,6 +191,17 @@ class MondrianTwin:
             if all(self._weight(p) >= self.minimum and self.accept(p) for p in parts):
                 return [group for part in parts for group in self._divide(part)]
         return [rows]
+
+
+@dataclass(frozen=True)
+class Given(Algorithm):
+    """The partition that the test wants."""
+
+    labels: tuple[int, ...] = ()
+    name: ClassVar[str] = "toy-given"
+
+    def run(self, problem: Problem) -> Partition:
+        return Partition(np.array(self.labels), max(self.labels) + 1)
 
 
 def distinct_at_least(values: Sequence[Any], least: int) -> Callable[[list[int]], bool]:

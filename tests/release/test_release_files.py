@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from hushtable.api import run_plan
+from hushtable.engines import local
 from hushtable.errors import DataError, OutputError, UsageError
 from hushtable.hierarchy.taxonomy import Taxonomy
+from hushtable.models.alp_dif import AlpDif
+from hushtable.models.alpha_k import AlphaK
 from hushtable.models.average_risk import AverageRisk
 from hushtable.models.bayes_optimal import BayesOptimal
 from hushtable.models.beta_likeness import BetaLikeness
@@ -22,11 +26,12 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.models.t_closeness import TCloseness
+from hushtable.models.value_bounds import ValueBounds
 from hushtable.release.files import load_evidence, read_published, verify_published
 from hushtable.schema.columns import CellStyle, Kind, Missing, Role
 from hushtable.table.encode import Extra
 from hushtable.table.plan import ColumnPlan
-from support_core import COUNTRIES, PEOPLE, people_table, plan_of, quasi, random_people, sensitive
+from support_core import COUNTRIES, PEOPLE, Given, people_table, plan_of, quasi, random_people, sensitive
 
 FORMATS = ["csv", "parquet"]
 WHO = ColumnPlan("who", Role.IDENTIFIER)
@@ -216,6 +221,24 @@ def test_numbers_of_suppressed_records_alone_are_in_no_file(tmp_path):
     for file in (tmp_path / "out").iterdir():
         assert b"424242" not in file.read_bytes(), file.name
     same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [AlphaK(alpha=0.6, k=5, only=(CANARY,)), ValueBounds(bounds={CANARY: 0.6}), AlpDif(alp={CANARY: 0.9})],
+    ids=lambda m: m.name,
+)
+def test_a_policy_may_name_a_value_that_only_suppressed_records_had(tmp_path, model):
+    rows = [(20 + i % 10, "Fiji", ["HIV", "flu", "cold"][i % 3]) for i in range(30)] + [(99, "Spain", CANARY)]
+    plan = plan_of([KAnonymity(k=5), model], suppression=0.05)
+    problem = local.problem_of(people_table(rows), plan)
+    labels = np.append(np.zeros(30, dtype=np.int64), -1)
+    plan = plan_of([KAnonymity(k=5), model], algorithm=Given(tuple(labels.tolist())), suppression=0.05)
+    assert problem.budget == 1
+    release, published, evidence = saved(people_table(rows), plan, tmp_path)
+    assert CANARY not in json.dumps(evidence["reference"])
+    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+    assert verify_published(published, plan.table, plan.model(), None).ok
 
 
 def test_files_of_other_releases_do_not_fit(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem
+from hushtable.algorithms.base import Partition
 from hushtable.arrays import FloatArray
 from hushtable.engines import local
 from hushtable.errors import HushtableError, IncompatibleError, NotFound
@@ -25,7 +25,7 @@ from hushtable.release.settle import settle
 from hushtable.schema.columns import CellStyle, Missing
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
-from support_core import COUNTRIES, PEOPLE, PLACES, people_table, plan_of, random_people
+from support_core import COUNTRIES, PEOPLE, PLACES, Given, people_table, plan_of, random_people
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,6 @@ class Crowd(PrivacyModel):
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         return np.where(groups.sizes <= self.m, groups.sizes, 0.0)
-
-
-@dataclass(frozen=True)
-class Given(Algorithm):
-    """The partition that the test wants."""
-
-    labels: tuple[int, ...] = ()
-    name: ClassVar[str] = "toy-given"
-
-    def run(self, problem: Problem) -> Partition:
-        return Partition(np.array(self.labels), max(self.labels) + 1)
 
 
 CONTINENT = {country: name for name, countries in PLACES.items() for country in countries}

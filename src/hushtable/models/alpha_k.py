@@ -108,8 +108,8 @@ class AlphaK(SensitiveModel):
 def known_codes(attribute: Attribute, labels: Sequence[str]) -> list[int]:
     """Return the codes of values that a policy names, or raise for a name that the table does not have.
 
-    Of a published file alone nothing can be said about a value that is not in it: it may have been suppressed, and
-    what is not there does not leak.
+    Of a published file nothing can be said about a value that is not in it: it may have been suppressed, and what is
+    not there does not leak.
 
     Examples
     --------
@@ -121,7 +121,8 @@ def known_codes(attribute: Attribute, labels: Sequence[str]) -> list[int]:
     hushtable.errors.PolicyError: Column 'disease' has no value 'flue'. Check the spelling in the policy.
     """
     occurring = set(attribute.labels)
-    return [attribute.code_of(label) for label in labels if attribute.whole or label in occurring]
+    complete = attribute.whole and not attribute.withheld
+    return [attribute.code_of(label) for label in labels if complete or label in occurring]
 
 
 def inverse_share(histogram: Histogram, bounded: BoolArray | None = None) -> FloatArray:

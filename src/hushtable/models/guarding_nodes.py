@@ -180,7 +180,7 @@ def _guards(values: Attribute, guard: Attribute) -> _Guards:
 def _check_labels(values: Attribute, guard: Attribute, known: set[str]) -> None:
     used = [label for label, units in zip(guard.labels, guard.units, strict=True) if units and label]
     unknown = sum(label not in known for label in used)
-    if unknown:
+    if unknown and not (values.withheld or guard.withheld):
         raise PolicyError(
             f"Column {guard.name!r} holds {unknown} labels that are no nodes of the hierarchy of {values.name!r}.",
             code="unknown-node",

@@ -23,6 +23,7 @@ import numpy as np
 
 from hushtable.arrays import FloatArray
 from hushtable.errors import Infeasible, ParameterError, PolicyError
+from hushtable.models.alpha_k import known_codes
 from hushtable.models.base import Monotone, Sense, SensitiveModel
 from hushtable.models.earth_mover import entry_shares
 from hushtable.table.reference import Reference
@@ -108,8 +109,7 @@ class ValueBounds(SensitiveModel):
                 hint="Set it on one column.",
             )
         allowed = np.full(attribute.n_values, np.inf)
-        known = {label: code for code, label in enumerate(attribute.labels) if label in self.bounds}
-        for label, share in self.bounds.items():
-            code = known[label] if label in known else attribute.code_of(label)  # code_of raises, with a hint
-            allowed[code] = share
+        labels = tuple(self.bounds)
+        for code in known_codes(attribute, labels):
+            allowed[code] = self.bounds[attribute.labels[code]]
         return allowed

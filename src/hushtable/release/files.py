@@ -270,4 +270,5 @@ def _attribute(entry: Mapping[str, Any], unit: int) -> Attribute:
         n_categories=int(entry["n_categories"]),
         levels=tuple(np.asarray(level, dtype=np.int64) for level in entry["levels"]),
         level_labels=tuple(tuple(x or "" for x in row) for row in entry["level_labels"]),
+        withheld=None in entry["labels"],
     )

@@ -45,6 +45,9 @@ class Attribute:
     whole : bool
         Whether ``units`` describe the whole input table. A published file alone does not: there, asking for the
         distribution is an error rather than a wrong answer.
+    withheld : bool
+        Whether some values have no name here, because only suppressed records had them. A name that a policy gives
+        may then be one of theirs.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class Attribute:
     levels: tuple[IntArray, ...] = ()
     level_labels: tuple[tuple[str, ...], ...] = ()
     whole: bool = True
+    withheld: bool = False
 
     @classmethod
     def of(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.engines import local
 from hushtable.errors import Infeasible
+from hushtable.kernels import compile as compiling
 from hushtable.models.alp_dif import AlpDif
 from hushtable.models.average_risk import AverageRisk
 from hushtable.models.distinct_l import DistinctL
@@ -273,3 +274,32 @@ def test_one_column_and_many_distinct_values_take_the_compiled_path():
     edges = np.cumsum(np.bincount(partition.labels))[:-1]
     parts = np.split(pay, edges)
     assert all(a.max() < b.min() for a, b in zip(parts, parts[1:], strict=False))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=repr)
+@pytest.mark.parametrize("entity", [False, True])
+def test_compiled_kernels_and_their_twins_give_the_same_partition(monkeypatch, algorithm, entity):
+    table = random_people(700, seed=5, missing=0.05)
+    columns = PEOPLE
+    if entity:
+        table = table.append_column("who", pa.array([f"p{i * i % 401}" for i in range(700)]))
+        columns = (WHO, *PEOPLE)
+    models = [KAnonymity(k=3), TCloseness(t=0.35)]
+    plan = plan_of(models, columns, algorithm, suppression=0.03, entity="who" if entity else None)
+    labels = []
+    for compile_from in (0, 10**9):
+        monkeypatch.setattr(compiling, "COMPILE_FROM", compile_from)
+        labels.append(run(table, plan)[1].labels)
+    assert np.array_equal(*labels)
+
+
+@settings(max_examples=15)
+@given(st.permutations(range(24)))
+def test_trimming_does_not_depend_on_row_order(order):
+    who = [f"p{i // 3}" for i in range(12)] + [f"q{i}" for i in range(12)]
+    illness = ["cold"] * 18 + ["flu", "HIV"] * 3
+    rows = people_table([(30 + i % 2, "Fiji", s) for i, s in enumerate(illness)]).append_column("who", pa.array(who))
+    plan = plan_of([ProbabilisticL(l=2)], (WHO, *PEOPLE), suppression=0.3, entity="who")
+    expected = published(rows, plan)
+    assert len(expected["illness"]) < 24
+    assert published(rows.take(pa.array(order)), plan) == expected

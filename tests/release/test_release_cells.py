@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable.algorithms.base import Partition
+from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.kernels.grouping import group_rows
 from hushtable.release.cells import Cells, escape_member, escape_value
 from hushtable.release.recode import class_numbers, recode
@@ -238,3 +239,23 @@ def test_class_numbers_are_exact():
     hole = pa.DictionaryArray.from_arrays(pa.array([0, None, 1, 2]), pa.array(["a", "", None]))
     labels, n = class_numbers([hole])
     assert n == 3 and labels[1] == labels[3]
+
+
+PARITY = Taxonomy(rows=tuple((str(i), "odd" if i % 2 else "even", "any") for i in range(6)))
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=8), st.integers(1, 3))
+def test_nodes_whose_leaves_are_not_neighbours(values, n):
+    groups = [min(i, n - 1) for i in range(len(values))]
+    cells = cells_of(values, groups, CellStyle.NODES, Kind.NUMERIC, hierarchy=PARITY)
+    assert not cells.column.coded.contiguous
+    expected = []
+    for group in members(values, groups):
+        if len(group) == 1:
+            expected.append((str(group[0]), 0, 1))
+        elif len({v % 2 for v in group}) == 1:
+            expected.append(("odd" if group[0] % 2 else "even", 1, 3))
+        else:
+            expected.append(("any", 2, 6))
+    labels = cells.labels().to_pylist()
+    assert list(zip(labels, cells.height.tolist(), cells.leaves.tolist(), strict=True)) == expected

@@ -52,14 +52,18 @@ def test_score_is_the_distance_outside():
     assert score.tolist() == [-0.125, 0.125, 0.25, np.inf, np.inf]
 
 
-@pytest.mark.parametrize(("sample", "side"), [(1, "low=0.25"), (9, "high=0.5")])
-def test_the_overall_share_decides_feasibility(sample, side):
+def test_too_great_an_overall_share_is_infeasible():
     model = DeltaPresence(low=0.25, high=0.5)
     assert model.feasible(Reference(4, population=10)) is None
-    reason = model.feasible(Reference(sample, population=10))
+    reason = model.feasible(Reference(9, population=10))
     assert reason is not None
-    assert reason.message.startswith(f"{side} but the table holds 0.{sample} of the whole population")
+    assert reason.message.startswith("high=0.5 but the table holds 0.9 of the whole population")
     assert reason.hint
+
+
+def test_too_small_an_overall_share_proves_nothing():
+    # one person of ten, in a class of her own that covers nobody else, is the whole of that class
+    assert DeltaPresence(low=0.25, high=1).feasible(Reference(1, population=10)) is None
 
 
 def test_refusals():

@@ -6,7 +6,8 @@ is (and who is not) in the table.
 
 Needs a population table that contains the people of the release. The share of two classes together lies between
 theirs, so merging two satisfied classes keeps them satisfied (their populations add up); adding a record raises a
-share, removing one lowers it. A class without anyone of the population satisfies nothing.
+share, removing one lowers it. A class without anyone of the population satisfies nothing. People of the population
+whom no class covers are not judged.
 
 References
 ----------
@@ -75,21 +76,26 @@ class DeltaPresence(PrivacyModel):
         return np.maximum(self.low - share, share - self.high)
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Refuse where there is no population table; else the overall share decides."""
-        population_of(table.whole(), self.name)
+        """Refuse where there is no population table; infeasible where too much of it is in the table.
+
+        Some class's share is at least the overall share. It need not be as low: classes may leave people of the
+        population uncovered, so nothing is proved about ``low``.
+        """
+        whole = table.whole()
+        population = population_of(whole, self.name)
+        if population[0] and float(_shares(whole)[0]) < self.low:
+            return None
         return super().feasible(table)
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The overall share lies outside, so some class's share does."""
+        """The overall share is too great, so some class's share is."""
         if not population_of(whole, self.name)[0]:
             return Infeasible("The population table has no people.", hint="Give a larger population table.")
         share = float(_shares(whole)[0])
-        side, wanted = ("low", self.low) if share < self.low else ("high", self.high)
         return Infeasible(
-            f"{side}={wanted:g} but the table holds {share:.6g} of the whole population, and some class at least "
-            f"as {'little' if side == 'low' else 'much'}.",
-            hint=f"Let {side} allow {share:.6g}"
-            + (", or check that the population table contains everybody." if side == "high" else "."),
+            f"high={self.high:g} but the table holds {share:.6g} of the whole population, and some class at least as "
+            "much.",
+            hint=f"Let high allow {share:.6g}, or check that the population table contains everybody.",
         )
 
 

@@ -7,6 +7,7 @@ background table follow the sample's rows with weight 0, so that grouping carrie
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -171,6 +172,10 @@ class EncodedTable:
             codes = codes.astype(np.int64) * column.coded.size + column.codes
             size *= column.coded.size
         return codes, size
+
+    def attribute_size(self, key: Key) -> int:
+        """How many codes a sensitive or joint column has."""
+        return math.prod(next(c for c in self.sensitive if c.name == name).coded.size for name in key)
 
     @cached_property
     def _joint(self) -> dict[Key, tuple[AnyArray, int]]:

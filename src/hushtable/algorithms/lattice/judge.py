@@ -61,24 +61,30 @@ class Judge:
         key = tuple(int(level) for level in node)
         if key not in self.seen:
             node = np.asarray(node, dtype=np.int64)
-            grouping = self.space.group(node)
-            lost = self.lost_groups(grouping)
-            units = int(grouping.sizes[lost].sum())
-            fits = units <= self.budget and units < self.space.units and self._holds(grouping, lost)
-            small = int(grouping.sizes[grouping.sizes < self.minimum].sum())
-            value = self.objective.value(node, grouping, lost) if fits else float("inf")
-            self.space.keep(node, grouping)
-            self.seen[key] = Verdict(node, fits, units, small, len(grouping.sizes), value)
+            self.seen[key] = self._judge(node)
         return self.seen[key]
+
+    def _judge(self, node: IntArray) -> Verdict:
+        grouping = self.space.group(node)
+        small = int(grouping.sizes[grouping.sizes < self.minimum].sum())
+        if small > self.budget:
+            self.space.keep(node, grouping)
+            return Verdict(node, False, small, small, len(grouping.sizes), float("inf"))
+        stats = self._stats(grouping)
+        lost = self._lost_groups(grouping, stats)
+        units = int(grouping.sizes[lost].sum())
+        fits = units <= self.budget and units < self.space.units and self._holds(stats, grouping, lost)
+        value = self.objective.value(node, grouping, lost) if fits else float("inf")
+        self.space.keep(node, grouping, stats)
+        return Verdict(node, fits, units, small, len(grouping.sizes), value)
 
     def _stats(self, grouping: Grouping) -> GroupStats:
         if self.model.stats_needed() == frozenset({Stat.SIZE}):
             return GroupStats(grouping.sizes, self.space.table.unit)
         return self.space.stats(grouping)
 
-    def lost_groups(self, grouping: Grouping) -> BoolArray:
+    def _lost_groups(self, grouping: Grouping, stats: GroupStats) -> BoolArray:
         """Return the groups to suppress: those that violate, then the worst for the table-level models."""
-        stats = self._stats(grouping)
         lost = ~self._groupwise.satisfied(stats, self.problem.reference) & (grouping.sizes > 0)
         if not self._tablewise.members:
             return lost
@@ -104,17 +110,16 @@ class Judge:
                 return int(np.argmin(score) if member.sense == ">=" else np.argmax(score))
         return 0
 
-    def _holds(self, grouping: Grouping, lost: BoolArray) -> bool:
+    def _holds(self, stats: GroupStats, grouping: Grouping, lost: BoolArray) -> bool:
         if not self._tablewise.members:
             return True
         kept = np.flatnonzero(~lost & (grouping.sizes > 0))
-        stats = self._stats(grouping).take(kept)
-        return len(kept) > 0 and bool(self._tablewise.table_satisfied(stats, self.problem.reference)[0])
+        return len(kept) > 0 and bool(self._tablewise.table_satisfied(stats.take(kept), self.problem.reference)[0])
 
     def partition(self, node: IntArray) -> Partition:
         """Return the partition of a node that fits."""
         node = np.asarray(node, dtype=np.int64)
         grouping, labels = self.space.labels(node)
-        lost = self.lost_groups(grouping)
+        lost = self._lost_groups(grouping, self._stats(grouping))
         number = np.where(lost, -1, np.cumsum(~lost) - 1)
         return replace(Partition(number[labels], int((~lost).sum())), levels=tuple(int(level) for level in node))

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from hushtable.algorithms.lattice.space import Grouping, Space
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.tuples import suppression_costs
 
@@ -28,8 +28,12 @@ class Objective(ABC):
         self.minimum = minimum
 
     @abstractmethod
-    def bound(self, nodes: IntArray, lost: IntArray) -> FloatArray:
+    def bound(self, nodes: AnyArray, lost: IntArray) -> FloatArray:
         """A lower bound of every node's value, where at least ``lost`` units are suppressed."""
+
+    def bound_alike(self, nodes: AnyArray, lost: int) -> FloatArray:
+        """The same, where the number is one for all nodes."""
+        return self.bound(nodes, np.full(len(nodes), lost, dtype=np.int64))
 
     @abstractmethod
     def value(self, node: IntArray, grouping: Grouping, lost: BoolArray) -> float:
@@ -77,7 +81,15 @@ class _Cells(Objective):
         """Weighted arithmetic mean over the columns (the last axis)."""
         return np.asarray(means @ self.weights)
 
-    def bound(self, nodes: IntArray, lost: IntArray) -> FloatArray:
+    def bound_alike(self, nodes: AnyArray, lost: int) -> FloatArray:
+        """Look up one mean per column and level instead of interpolating node by node."""
+        table = self.means.copy()
+        for j, curves in enumerate(self._curves):
+            for level, (people, cheapest) in enumerate(curves):
+                table[j, level] += float(np.interp(lost, people, cheapest)) / self.space.units
+        return self.combine(table[np.arange(self.space.d), nodes])
+
+    def bound(self, nodes: AnyArray, lost: IntArray) -> FloatArray:
         """Suppressing at least so many costs at least the cheapest records' extra charge, column by column."""
         means = np.empty((len(nodes), self.space.d))
         for j in range(self.space.d):
@@ -174,7 +186,7 @@ class Entropy(_Cells):
 class Discernibility(Objective):
     """Sum of squared class sizes, plus suppressed x N."""
 
-    def bound(self, nodes: IntArray, lost: IntArray) -> FloatArray:
+    def bound(self, nodes: AnyArray, lost: IntArray) -> FloatArray:
         """Kept records lie in classes of at least the smallest size allowed."""
         total = float(self.space.units)
         unit = self.space.table.unit
@@ -191,7 +203,7 @@ class Discernibility(Objective):
 class AverageClassSize(Objective):
     """N / (classes + 1 if anything is suppressed)."""
 
-    def bound(self, nodes: IntArray, lost: IntArray) -> FloatArray:
+    def bound(self, nodes: AnyArray, lost: IntArray) -> FloatArray:
         """There are at most as many classes as smallest ones fit."""
         unit = self.space.table.unit
         most = np.maximum((self.space.units - lost) // max(self.minimum, 1), 0) + 1

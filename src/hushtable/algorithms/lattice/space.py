@@ -13,12 +13,15 @@ from functools import cached_property
 import numpy as np
 
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.kernels.grouping import number_rows
+from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.kernels.tuples import group_tuples
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["Grouping", "Space", "Tuples"]
+__all__ = ["MOST_SOURCES", "Grouping", "Space", "Tuples"]
+
+MOST_SOURCES = 64
+"""How many rolled-up tables are kept to roll up from; each is at most half the size of the table it came from."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,8 @@ class Space:
         self.lut = np.concatenate(parts).astype(np.int32)
         self.base, self.of_row = self._collapse()
         self._rolled: list[Tuples] = [self.base]
+        self._rolled_levels = np.zeros((MOST_SOURCES, self.d), dtype=np.int64)
+        self._rolled_sizes = np.full(MOST_SOURCES, len(self.base), dtype=np.int64)
 
     @property
     def d(self) -> int:
@@ -152,20 +157,31 @@ class Space:
         return group, units, first
 
     def _source(self, node: IntArray) -> Tuples:
-        finer = [t for t in self._rolled if np.all(t.levels <= node)]
-        return min(finer, key=len)
+        count = len(self._rolled)
+        finer = np.flatnonzero((self._rolled_levels[:count] <= node).all(axis=1))
+        return self._rolled[int(finer[np.argmin(self._rolled_sizes[finer])])]
 
-    def keep(self, node: IntArray, grouping: Grouping, limit: int = 64) -> None:
+    def keep(self, node: IntArray, grouping: Grouping, stats: GroupStats | None = None) -> None:
         """Remember a node's groups as a source for coarser nodes, where they are much fewer than its own source."""
-        if self.keys or self.table.n_rows > self.table.n_sample or 2 * len(grouping.sizes) > len(grouping.tuples):
+        if len(self.keys) > 1 or self.table.n_rows > self.table.n_sample or (self.keys and stats is None):
             return
-        codes = grouping.tuples.codes[grouping.first]
-        rolled = Tuples(codes, grouping.sizes, {}, node.astype(np.int64))
-        if len(self._rolled) >= limit:
+        hist = stats.histogram(self.keys[0]) if self.keys and stats is not None else None
+        size = len(grouping.sizes) if hist is None else len(hist.units)
+        if 2 * size > len(grouping.tuples):
+            return
+        codes = grouping.tuples.codes
+        if hist is None:
+            rolled = Tuples(codes[grouping.first], grouping.sizes, {}, node)
+        else:
+            rolled = Tuples(codes[grouping.first[hist.groups]], hist.units, {self.keys[0]: hist.values}, node)
+        place = len(self._rolled)
+        if place < MOST_SOURCES:
+            self._rolled.append(rolled)
+        else:
             # the original stays; of the others, the largest makes room
-            largest = max(range(1, len(self._rolled)), key=lambda i: len(self._rolled[i]))
-            del self._rolled[largest]
-        self._rolled.append(rolled)
+            place = 1 + int(np.argmax(self._rolled_sizes[1:]))
+            self._rolled[place] = rolled
+        self._rolled_levels[place], self._rolled_sizes[place] = node, size
 
     def stats(self, grouping: Grouping) -> GroupStats:
         """Return the groups' statistics, as models see them."""
@@ -173,9 +189,13 @@ class Space:
         n = len(grouping.sizes)
         if self.table.n_rows > self.table.n_sample:
             return self.table.stats_of(grouping.group[self.of_row], n, self.keys)
-        histograms = {
-            key: Histogram.from_pairs(grouping.group, tuples.sensitive[key], tuples.units, n, unit) for key in self.keys
-        }
+        histograms = {}
+        if self.keys:
+            rows, offsets = group_rows(grouping.group, n)
+            for key in self.keys:
+                size = self.table.attribute_size(key)
+                parts = histogram(rows, offsets[:-1], offsets[1:], tuples.sensitive[key], tuples.units, size)
+                histograms[key] = Histogram(*parts, unit)
         return GroupStats(grouping.sizes, unit, histograms)
 
     def labels(self, node: IntArray) -> tuple[Grouping, IntArray]:

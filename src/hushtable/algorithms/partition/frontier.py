@@ -293,7 +293,7 @@ class Frontier:
 
     def widths(self, proposals: Proposals) -> IntArray:
         """Return how wide the widest column of each proposal's group is."""
-        return self._spans[proposals.group].max(axis=1)
+        return np.asarray(self._spans[proposals.group].max(axis=1))
 
     def advance(self, accepted: Proposals) -> None:
         """Divide the groups whose cut was accepted; the others are finished."""

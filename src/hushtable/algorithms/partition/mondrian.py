@@ -8,7 +8,8 @@ Readings. The median is the cut that divides the group's people most evenly, the
 textbook's "at most the median" can leave one side empty where many records are equal. Widths are compared as integers
 on the column's scale times its weight, ties go to the column that the policy names first. A missing value is a
 category of its own: where a group holds both missing and other values, telling them apart counts as the widest cut of
-that column, and goes before all cuts of that width. Strict partitioning keeps equal records together; relaxed partitioning may divide them.
+that column, and goes before all cuts of that width. Strict partitioning keeps equal records together; relaxed
+partitioning may divide them.
 
 Models that judge the whole table start from one satisfied group; the cuts of a level are then committed in the order
 of their width, as many as leave the table satisfied.

@@ -1,0 +1,118 @@
+"""The search behind the optimal algorithm: open nodes, their bounds, and which to judge next."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from hushtable.algorithms.lattice.bounds import project
+from hushtable.algorithms.lattice.judge import Judge, Verdict
+from hushtable.arrays import BoolArray, FloatArray
+from hushtable.models.base import Monotone
+
+__all__ = ["branch_and_bound"]
+
+PATIENCE = 48
+"""Nodes judged before triples are projected: an easy search is over by then."""
+
+FEW = 8
+"""Open nodes from which on the one with the least bound is taken."""
+
+
+def branch_and_bound(judge: Judge, deadline: float | None) -> tuple[Verdict | None, float, bool]:
+    """Return the best node, a lower bound of the optimum, and whether the search ran to its end."""
+    open_ = _Open(judge)
+    best: Verdict | None = None
+    judged = 0
+    while len(open_):
+        if deadline is not None and time.monotonic() > deadline:
+            return best, open_.least(), False
+        if judged == PATIENCE and open_.project_triples(best):
+            continue
+        judged += 1
+        if judged % 32 == 0:
+            judge.problem.progress(1 - len(open_) / judge.space.n_nodes, "searching the lattice")
+        place = open_.choose()
+        verdict = judge(open_.nodes[place].astype(np.int64))
+        if verdict.fits and (best is None or verdict.value < best.value):
+            best = verdict
+        open_.learn(place, verdict, best)
+    return best, float("inf") if best is None else best.value, True
+
+
+class _Open:
+    """The nodes that may still be the optimum, with lower bounds of their cost."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        space = judge.space
+        self._exact = judge.budget == 0 and Monotone.MERGE in judge.model.flags
+        self._triples = space.d > 2
+        self.nodes = space.nodes
+        self._ids = np.arange(len(self.nodes))
+        self._lost = project(space, judge.minimum, min(2, space.d), np.zeros(len(self.nodes), dtype=np.int64))
+        self._bound: FloatArray = judge.objective.bound(self.nodes, self._lost)
+        # a proxy of how many nodes a verdict on this one reaches
+        self._reach = np.log1p(self.nodes).sum(axis=1)
+        self._columns = np.ascontiguousarray(self.nodes.T)
+        self._shrink(self._lost <= judge.budget)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def least(self) -> float:
+        """The least bound of the open nodes: the optimum is not below it."""
+        return float(self._bound.min())
+
+    def _shrink(self, keep: BoolArray) -> None:
+        if keep.all():
+            return
+        self.nodes, self._ids, self._lost = self.nodes[keep], self._ids[keep], self._lost[keep]
+        self._bound, self._reach = self._bound[keep], self._reach[keep]
+        self._columns = np.ascontiguousarray(self._columns[:, keep])
+
+    def project_triples(self, best: Verdict | None) -> bool:
+        """Raise the bounds by the projections on three columns, once; False where that was done."""
+        if not self._triples:
+            return False
+        self._triples = False
+        space, judge = self._judge.space, self._judge
+        everywhere = project(space, judge.minimum, 3, np.zeros(space.n_nodes, dtype=np.int64))
+        self._lost = np.maximum(self._lost, everywhere[self._ids])
+        self._bound = np.maximum(self._bound, judge.objective.bound(self.nodes, self._lost))
+        keep = self._lost <= judge.budget
+        if best is not None:
+            keep &= self._bound < best.value
+        self._shrink(keep)
+        return True
+
+    def choose(self) -> int:
+        """Of the nodes with a middling bound, one with many finer nodes; of the last few, the most promising."""
+        n = len(self)
+        if n <= FEW:
+            return int(np.argmin(self._bound))
+        low, high = (3 * n) // 8, (5 * n) // 8
+        edges = np.partition(self._bound, (low, high))
+        middling = np.flatnonzero((self._bound >= edges[low]) & (self._bound <= edges[high]))
+        return int(middling[np.argmax(self._reach[middling])])
+
+    def learn(self, place: int, verdict: Verdict, best: Verdict | None) -> None:
+        """Close what a verdict rules out, and raise the bounds of the finer nodes."""
+        judge = self._judge
+        keep = np.ones(len(self), dtype=np.bool_)
+        keep[place] = False
+        finer = self._columns[0] <= verdict.node[0]
+        for j in range(1, len(self._columns)):
+            finer &= self._columns[j] <= verdict.node[j]
+        if verdict.small > judge.budget or (self._exact and not verdict.fits):
+            keep &= ~finer
+        elif verdict.small > 0:
+            raised = np.flatnonzero(finer & (self._lost < verdict.small))
+            if len(raised):
+                self._lost[raised] = verdict.small
+                tighter = judge.objective.bound_alike(self.nodes[raised], verdict.small)
+                self._bound[raised] = np.maximum(self._bound[raised], tighter)
+        if best is not None:
+            keep &= self._bound < best.value
+        self._shrink(keep)

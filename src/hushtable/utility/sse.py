@@ -60,8 +60,11 @@ def _standardised(comparison: Comparison, cells: Cells) -> tuple[float, int]:
     value = numbers[codes[known]]
     if not len(value) or value.min() == value.max():
         return 0.0, 0
-    mean = value.mean()
-    variation = float(((value - mean) ** 2).sum())
+    counts = np.bincount(codes[known], minlength=len(numbers))
+    occurs = counts > 0
+    mean = (counts[occurs] * numbers[occurs]).sum() / len(value)
+    variation = float((counts[occurs] * (numbers[occurs] - mean) ** 2).sum())
     # the last entry serves label -1: suppressed
     representative = np.append(midpoints(cells, numbers), mean)[comparison.labels[known]]
-    return float(((value - representative) ** 2).sum()) / variation * len(value), len(value)
+    # sorted, so that the sum does not depend on the order of the records
+    return float(np.sort((value - representative) ** 2).sum()) / variation * len(value), len(value)

@@ -1,1 +1,52 @@
-"""The contract suite that every model, algorithm and engine passes."""
+"""The contract suite that every model, algorithm and engine passes; shipped, so that plug-ins can run it.
+
+``check_model(MyModel)`` and ``check_algorithm(MyAlgorithm)`` try all that hushtable promises about them on random
+tables and raise ``AssertionError`` with a sentence where a promise is broken. The single checks, the random tables and
+the slow re-count are here as well.
+"""
+
+from __future__ import annotations
+
+from hushtable.testing.brute import satisfiable, set_partitions
+from hushtable.testing.cases import Case, random_case, random_table
+from hushtable.testing.examples import model_examples
+from hushtable.testing.model_checks import check_all_of, check_declaration, check_monotone, check_root, check_score
+from hushtable.testing.naive import recheck
+from hushtable.testing.release_checks import Answer, check_infeasible, check_missing, check_release
+from hushtable.testing.repeat_checks import (
+    check_frames,
+    check_kernels,
+    check_orders,
+    check_same_bytes,
+    forced_kernels,
+)
+from hushtable.testing.suite import cases, check_algorithm, check_model, check_pair, tiny_cases
+
+__all__ = [
+    "Answer",
+    "Case",
+    "cases",
+    "check_algorithm",
+    "check_all_of",
+    "check_declaration",
+    "check_frames",
+    "check_infeasible",
+    "check_kernels",
+    "check_missing",
+    "check_model",
+    "check_monotone",
+    "check_orders",
+    "check_pair",
+    "check_release",
+    "check_root",
+    "check_same_bytes",
+    "check_score",
+    "forced_kernels",
+    "model_examples",
+    "random_case",
+    "random_table",
+    "recheck",
+    "satisfiable",
+    "set_partitions",
+    "tiny_cases",
+]

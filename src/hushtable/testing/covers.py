@@ -1,0 +1,96 @@
+"""What a published cell says, read back from its text: a slow reader that shares nothing with the writer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hushtable.hierarchy.base import ROOT
+from hushtable.schema.columns import CellStyle, Kind
+from hushtable.table.encoded import QuasiColumn
+
+__all__ = ["cell_text", "covered", "members"]
+
+
+def cell_text(value: Any) -> str | None:
+    """Return a value as its label; None for a missing one.
+
+    Examples
+    --------
+    >>> cell_text(1.5), cell_text(2.0), cell_text(None)
+    ('1.5', '2', None)
+    """
+    if value is None or value == "" or value != value:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def members(text: str) -> list[str | None]:
+    r"""Return the members of a published set; None is the missing value.
+
+    Examples
+    --------
+    >>> members(r"{a\, b, null, \null}")
+    ['a, b', None, 'null']
+    """
+    found: list[str | None] = []
+    for raw in _split(text[1:-1]):
+        plain = ""
+        escaped = False
+        for sign in raw:
+            escaped = not escaped and sign == "\\"
+            plain += "" if escaped else sign
+        found.append(None if raw == "null" else plain)
+    return found
+
+
+def _split(text: str) -> list[str]:
+    parts, current, escaped = [], "", False
+    for sign in text:
+        if sign == "," and not escaped:
+            parts.append(current)
+            current = ""
+            continue
+        current += sign
+        escaped = not escaped and sign == "\\"
+    return [part.removeprefix(" ") if i else part for i, part in enumerate([*parts, current])]
+
+
+def covered(cell: Any, column: QuasiColumn, *, nodes: bool = False) -> set[int] | None:
+    """Return the codes that a cell may stand for, or None where a midpoint tells no cover.
+
+    Parameters
+    ----------
+    cell : Any
+        As published.
+    column : QuasiColumn
+    nodes : bool
+        Whether the cells are hierarchy nodes whatever the column's style (global recoding).
+    """
+    coded = column.coded
+    names = [cell_text(label) for label in coded.labels[0]]
+    style = CellStyle.NODES if nodes else column.style
+    if style is CellStyle.MIDPOINT and coded.kind is Kind.NUMERIC:
+        return None
+    if cell is None:
+        return {c for c, name in enumerate(names) if name is None}
+    if cell == ROOT:
+        return set(range(coded.size))
+    if style is CellStyle.NODES:
+        found = {c for c, name in enumerate(names) if name is not None and _plain(name, cell)}
+        for level, row in zip(coded.levels[1:], coded.labels[1:], strict=True):
+            found |= {c for c in range(coded.size) if row[level[c]] == cell}
+        return found
+    if cell.startswith("{"):
+        return {names.index(member) for member in members(cell)}
+    if cell.startswith("[") and style is not CellStyle.SETS and coded.kind.ordered:
+        low, high = cell[1:-1].split(", ")
+        return set(range(names.index(low), names.index(high) + 1))
+    return {c for c, name in enumerate(names) if name is not None and _plain(name, cell)}
+
+
+def _plain(name: str, cell: str) -> bool:
+    """Whether a cell that holds one value holds this one."""
+    awkward = name == ROOT or name[:1] in ("{", "[", "\\")
+    return cell == ("\\" + name if awkward else name)

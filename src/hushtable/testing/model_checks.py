@@ -1,0 +1,223 @@
+"""What every privacy model promises, attacked on random groups of a random table.
+
+Each check takes one model and one case, raises ``AssertionError`` with a sentence, and returns how often it really
+tried, so that a caller can tell a check that passed from one that had nothing to do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from hushtable import rng
+from hushtable.arrays import BoolArray
+from hushtable.models.base import Monotone, PrivacyModel, Stat, compare
+from hushtable.models.compose import AllOf
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+from hushtable.testing.brute import groups_of
+from hushtable.testing.cases import Case
+from hushtable.testing.require import require
+
+__all__ = ["check_all_of", "check_declaration", "check_monotone", "check_root", "check_score"]
+
+_LABELINGS = 12
+Groups = list[list[int]]
+
+
+@dataclass(frozen=True)
+class _Ground:
+    """One model, bound to one column of one case, and random ways to group the rows."""
+
+    model: PrivacyModel
+    table: EncodedTable
+    reference: Reference
+    seed: int
+
+    def stats(self, groups: Sequence[Sequence[int]]) -> GroupStats:
+        return groups_of(self.table, groups, self.model.histogram_keys())
+
+    def good(self, groups: Sequence[Sequence[int]]) -> BoolArray:
+        """Which groups hold on their own."""
+        if not groups:
+            return np.zeros(0, dtype=np.bool_)
+        return np.asarray(self.model.satisfied(self.stats(groups), self.reference))
+
+    def good_tables(self, tables: Sequence[Groups]) -> BoolArray:
+        """Which candidate tables hold, judged in one call."""
+        if not tables:
+            return np.zeros(0, dtype=np.bool_)
+        stats = self.stats([group for table in tables for group in table])
+        offsets = np.cumsum([0, *(len(table) for table in tables)]).astype(np.int64)
+        return np.asarray(self.model.table_satisfied(replace(stats, tables=offsets), self.reference))
+
+    def has_people(self, group: Sequence[int]) -> bool:
+        return any(row < self.table.n_sample for row in group)
+
+    @cached_property
+    def tables(self) -> list[Groups]:
+        """Random partitions of most rows; every group has people."""
+        found: list[Groups] = [[list(range(self.table.n_rows))]]
+        for turn in range(_LABELINGS):
+            n_groups = 2 + turn % 5
+            labels = rng.integers(self.seed, f"labels/{turn}", self.table.n_rows, -1 if turn % 2 else 0, n_groups)
+            groups = [np.flatnonzero(labels == g).tolist() for g in range(n_groups)]
+            found.append([group for group in groups if self.has_people(group)])
+        return [table for table in found if table]
+
+
+def _grounds(model: PrivacyModel, case: Case) -> list[_Ground]:
+    encoded = case.encoded([model])
+    bound = case.bound([model])
+    reference = encoded.reference(bound.histogram_keys())
+    return [_Ground(member, encoded, reference, case.seed) for member in bound.members]
+
+
+def check_declaration(model: PrivacyModel) -> None:
+    """The model's parameters survive being written down, and it names itself."""
+    cls = type(model)
+    require(cls.name and cls.name == cls.name.lower() and " " not in cls.name, f"{cls.__name__} has no kebab-case name")
+    written = json.loads(json.dumps(model.values()))
+    require(cls.build(written) == model, f"{model!r} is not what its own values() build")
+    require(model.sense in (">=", "<=", "<"), f"{cls.__name__}.sense is {model.sense!r}")
+    for param in cls.params():
+        require(param.doc, f"the parameter {param.name!r} of {cls.__name__} has no sentence that explains it")
+    json.dumps(cls.schema())
+
+
+def check_score(model: PrivacyModel, case: Case) -> int:
+    """One finite-or-infinite number per group, whatever the groups' order; ``satisfied`` compares it with the bound.
+
+    Also: no satisfied group is below ``min_group_size``, several candidate tables judged in one call get the verdicts
+    that they get one by one, and ``contributes`` has one row per group.
+    """
+    tried = 0
+    for ground in _grounds(model, case):
+        member, reference = ground.model, ground.reference
+        for groups in ground.tables:
+            stats = ground.stats(groups)
+            score, good = member.score(stats, reference), member.satisfied(stats, reference)
+            require(score.shape == (len(groups),), f"{member.name}: one score per group, not {score.shape}")
+            require(not np.isnan(score).any(), f"{member.name}: a score is NaN")
+            expected = compare(score, member.sense, member.bound)
+            require(np.array_equal(good, expected), f"{member.name}: satisfied is not score {member.sense} bound")
+            backwards = member.score(stats.take(np.arange(len(groups))[::-1]), reference)[::-1]
+            require(np.allclose(score, backwards, rtol=1e-12), f"{member.name}: the order of groups changes a score")
+            # a minimum of 1 says nothing: with an entity column a group may hold a part of a person
+            small = good & (stats.sizes < member.min_group_size() - 1e-9)
+            require(member.min_group_size() <= 1 or not small.any(),
+                    f"{member.name}: a satisfied group is smaller than min_group_size")  # fmt: skip
+            helps = member.contributes(stats, reference)
+            require(helps.dtype == np.bool_ and helps.shape[0] == len(groups), f"{member.name}: contributes' shape")
+            if not member.table_level:
+                alone = [bool(ground.good([group])[0]) for group in groups]
+                require(alone == good.tolist(), f"{member.name}: groups influence each other's verdict")
+            tried += len(groups)
+        single = [bool(ground.good_tables([groups])[0]) for groups in ground.tables]
+        require(single == ground.good_tables(ground.tables).tolist(), f"{member.name}: candidate tables mix")
+        nothing = ground.stats(ground.tables[0]).take(np.zeros(0, dtype=np.int64))
+        require(member.score(nothing, reference).shape == (0,), f"{member.name}: no groups, but some score")
+    return tried
+
+
+def check_root(model: PrivacyModel, case: Case) -> int:
+    """``feasible`` agrees with the whole table as one group; a refusal has a reason and a remedy."""
+    tried = 0
+    for ground in _grounds(model, case):
+        member = ground.model
+        reason = member.feasible(ground.reference)
+        root = bool(ground.good_tables([ground.tables[0]])[0])
+        # of a population, the whole table as one class covers more than the classes of a release need to
+        if Monotone.MERGE in member.monotone and Stat.POPULATION not in member.stats_needed():
+            require((reason is None) == root, f"{member}: feasible and the whole table as one group disagree")
+        if reason is not None:
+            require(not root, f"{member}: called infeasible, but the whole table as one group satisfies it")
+            require(reason.message and reason.hint, f"{member}: infeasible without a reason or a hint")
+            said = str(reason)
+            names = [p.name for p in member.params() if p.name != "on"]
+            require(any(name in said or name.removesuffix("s") in said for name in names),
+                    f"{member}: the reason names none of its parameters ({', '.join(names)})")  # fmt: skip
+            tried += 1
+    return tried
+
+
+def check_all_of(models: Sequence[PrivacyModel], case: Case) -> int:
+    """``AllOf`` holds where all its members do, and nowhere else."""
+    bound, encoded = case.bound(models), case.encoded(models)
+    reference = encoded.reference(bound.histogram_keys())
+    ground = _Ground(bound, encoded, reference, case.seed)
+    tried = 0
+    for groups in ground.tables:
+        stats = ground.stats(groups)
+        each = [m.satisfied(stats, reference) for m in bound.members]
+        require(np.array_equal(bound.satisfied(stats, reference), np.all(each, axis=0)), f"{bound}: not all members")
+        require(np.array_equal(bound.score(stats, reference), np.sum(each, axis=0)), f"{bound}: score is no count")
+        tables = [bool(m.table_satisfied(stats, reference)[0]) for m in bound.members]
+        require(bool(bound.table_satisfied(stats, reference)[0]) == all(tables), f"{bound}: table verdict")
+        tried += len(groups)
+    reasons = [m.feasible(reference) for m in bound.members]
+    require((bound.feasible(reference) is None) == all(r is None for r in reasons), f"{bound}: feasible")
+    require(bound.min_group_size() == max(m.min_group_size() for m in bound.members), f"{bound}: min_group_size")
+    for part in (True, False):
+        members = bound.part(table_level=part).members
+        require(all(m.table_level is part for m in members), f"{bound}: part mixes levels")
+    require(isinstance(bound, AllOf), "models are bound to an AllOf")
+    return tried
+
+
+def check_monotone(model: PrivacyModel, case: Case) -> int:
+    """Nothing that the model declares harmless turns a satisfied group (or table) into a violated one."""
+    tried = 0
+    for ground in _grounds(model, case):
+        attack = _attack_tables if ground.model.table_level else _attack_groups
+        for flag in (Monotone.ADD, Monotone.MERGE, Monotone.SUPPRESS):
+            if flag in ground.model.monotone:
+                tried += attack(ground, flag)
+    return tried
+
+
+def _changes(ground: _Ground, groups: Groups, flag: Monotone, among: Sequence[int]) -> list[tuple[Groups, list[int]]]:
+    """All results of one harmless change: the groups that it replaces by one, and that one."""
+    sample = ground.table.n_sample
+    if flag is Monotone.MERGE:
+        pairs = [(a, b) for at, a in enumerate(among) for b in among[at + 1 :]]
+        return [([groups[a], groups[b]], groups[a] + groups[b]) for a, b in pairs]
+    changes: list[tuple[Groups, list[int]]] = []
+    for g in among:
+        if flag is Monotone.ADD:
+            changes += [([groups[g]], [*groups[g], row]) for row in range(sample) if row not in groups[g]]
+        else:
+            people = [row for row in groups[g] if row < sample]
+            for row in people if len(people) > 1 else []:
+                changes.append(([groups[g]], [other for other in groups[g] if other != row]))
+    return changes
+
+
+def _attack_groups(ground: _Ground, flag: Monotone) -> int:
+    tried: Groups = []
+    for groups in ground.tables:
+        among = np.flatnonzero(ground.good(groups)).tolist()
+        tried += [changed for _, changed in _changes(ground, groups, flag, among)]
+    broken = np.flatnonzero(~ground.good(tried))
+    require(not len(broken), f"{ground.model} declares {flag.name}, but {len(broken)} of {len(tried)} changes break it")
+    return len(tried)
+
+
+def _attack_tables(ground: _Ground, flag: Monotone) -> int:
+    tried: list[Groups] = []
+    for groups in ground.tables:
+        if not ground.good_tables([groups])[0]:
+            continue
+        placed = {row for group in groups for row in group}
+        for old, changed in _changes(ground, groups, flag, range(len(groups))):
+            if flag is Monotone.ADD and changed[-1] in placed:
+                continue
+            tried.append([group for group in groups if group not in old] + [changed])
+    broken = np.flatnonzero(~ground.good_tables(tried))
+    require(not len(broken), f"{ground.model} declares {flag.name}, but {len(broken)} of {len(tried)} changes break it")
+    return len(tried)

@@ -1,0 +1,199 @@
+"""The release counted again, slowly, from the published cells and the source rows: no kernel, no code array.
+
+Used beside the verifier, never instead of it: two programs that agree are harder to fool than one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Recoding
+from hushtable.engines.local import Outcome
+from hushtable.engines.plan import Plan
+from hushtable.schema.columns import Missing, Role
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats, Histogram, Key
+from hushtable.testing.covers import cell_text, covered
+from hushtable.testing.require import require
+
+__all__ = ["recheck"]
+
+_Cells = tuple[Any, ...]
+
+
+@dataclass
+class _Recount:
+    """A source table, its plan and what a run published of it."""
+
+    source: pa.Table
+    plan: Plan
+    outcome: Outcome
+
+    def __post_init__(self) -> None:
+        self.encoded = self.outcome.problem.table
+        self.reference: Reference = self.outcome.problem.reference
+        self.names = [c.name for c in self.encoded.quasi]
+        self.nodes = self.plan.algorithm.recoding is Recoding.GLOBAL
+        cells = [self.outcome.published.column(n).to_pylist() for n in self.names]
+        self.rows: list[_Cells] = list(zip(*cells, strict=True))
+        self.classes: dict[_Cells, list[int]] = defaultdict(list)
+        for row, key in enumerate(self.rows):
+            self.classes[key].append(row)
+        self.cover: dict[tuple[int, Any], set[int] | None] = {}
+
+    def weights(self) -> list[int]:
+        """Units of every source row: a person's rows share one person."""
+        if self.plan.table.entity is None:
+            return [1] * self.source.num_rows
+        person = self.source.column(self.plan.table.entity).to_pylist()
+        rows_of = Counter(person)
+        return [self.encoded.unit // rows_of[p] for p in person]
+
+    def covers(self, key: _Cells, record: tuple[Any, ...]) -> bool:
+        """Whether the cells of a class may stand for a record."""
+        for j, (cell, value) in enumerate(zip(key, record, strict=True)):
+            if (j, cell) not in self.cover:
+                self.cover[j, cell] = covered(cell, self.encoded.quasi[j], nodes=self.nodes)
+            codes = self.cover[j, cell]
+            labels = self.encoded.quasi[j].coded.labels[0]
+            if codes is not None and cell_text(value) not in {cell_text(labels[c]) for c in codes}:
+                return False
+        return True
+
+    def owners(self, table: pa.Table, first: int) -> list[_Cells | None]:
+        """The class of each row of a population or background table; None where no published class covers it.
+
+        Where cells overlap, the cells cannot tell, and the partition's choice is taken if it covers the row.
+        """
+        owners: list[_Cells | None] = []
+        records = zip(*(table.column(n).to_pylist() for n in self.names), strict=True)
+        for place, record in enumerate(records):
+            fitting = [key for key in self.classes if self.covers(key, record)]
+            group = int(self.outcome.recoded.labels[first + place])
+            chosen = None
+            if group >= 0:
+                chosen = tuple(column[group].as_py() for column in self.outcome.recoded.published)
+                require(self.covers(chosen, record), "a population row lies in a class whose cells do not cover it")
+            if len(fitting) > 1:
+                owners.append(chosen if chosen in self.classes else None)
+            else:
+                owners.append(fitting[0] if fitting else None)
+                require(owners[-1] == (chosen if chosen in self.classes else None), "a population row changed class")
+        return owners
+
+    def codes(self, key: Key) -> list[int]:
+        """The code of every published row in a sensitive or joint column."""
+        total = [0] * len(self.rows)
+        for name in key:
+            labels = list(self.reference.attribute((name,)).labels)
+            column = self.outcome.published.column(name).to_pylist()
+            own = [labels.index(cell_text(v) or "") for v in column]
+            total = [t * len(labels) + c for t, c in zip(total, own, strict=True)]
+        return total
+
+    def unions(self) -> list[list[_Cells]]:
+        """The classes that are judged together: each alone, or with all it is compatible with."""
+        keys = list(self.classes)
+        if self.plan.table.missing is not Missing.WILDCARD:
+            return [[key] for key in keys]
+
+        def compatible(a: _Cells, b: _Cells) -> bool:
+            return all(x is None or y is None or x == y for x, y in zip(a, b, strict=True))
+
+        return [[other for other in keys if compatible(key, other)] for key in keys]
+
+    def stats(self) -> GroupStats:
+        """The statistics of what is judged together."""
+        unions, weights = self.unions(), self.weights()
+        units_of = {key: [weights[int(self.outcome.rows[r])] for r in rows] for key, rows in self.classes.items()}
+        histograms = {}
+        for key in self.outcome.problem.model.histogram_keys():
+            codes = self.codes(key)
+            counts = []
+            for union in unions:
+                count: Counter[int] = Counter()
+                for cells in union:
+                    for row, weight in zip(self.classes[cells], units_of[cells], strict=True):
+                        count[codes[row]] += weight
+                counts.append(count)
+            histograms[key] = _histogram(counts, self.encoded.unit)
+        population = background = None
+        if self.plan.extra.population is not None:
+            owners = Counter(self.owners(self.plan.extra.population, self.encoded.population_rows.start))
+            population = np.array([sum(owners[cells] for cells in union) for union in unions], dtype=np.int64)
+        if self.plan.extra.background is not None:
+            background = self.background(unions)
+        units = np.array([sum(sum(units_of[cells]) for cells in union) for union in unions], dtype=np.int64)
+        return GroupStats(units, self.encoded.unit, histograms, population, background)
+
+    def background(self, unions: list[list[_Cells]]) -> Histogram:
+        """The background table's mass in what is judged together."""
+        owners = self.owners(self.plan.extra.background, self.encoded.background_rows.start)
+        mass: dict[_Cells | None, Counter[int]] = defaultdict(Counter)
+        rows = zip(owners, self.encoded.background_codes.tolist(), self.encoded.background_mass.tolist(), strict=True)
+        for owner, code, units in rows:
+            if units:
+                mass[owner][code] += units
+        return _histogram(
+            [sum((mass[cells] for cells in union), Counter()) for union in unions], self.encoded.background_unit
+        )
+
+
+def _histogram(counts: list[Counter[int]], unit: int) -> Histogram:
+    offsets = np.cumsum([0, *(len(c) for c in counts)]).astype(np.int64)
+    values = [v for c in counts for v in sorted(c)]
+    units = [c[v] for c in counts for v in sorted(c)]
+    return Histogram(offsets, np.array(values, dtype=np.int64), np.array(units, dtype=np.int64), unit)
+
+
+def recheck(source: pa.Table, plan: Plan, outcome: Outcome) -> GroupStats:
+    """Count a release again and judge it; raise ``AssertionError`` for whatever is wrong with it.
+
+    Checked: something is published, identifiers are not, no record is changed beyond recoding or released twice, every
+    cell covers its record, the budget of suppression is kept, the whole-table counts that models compare with are the
+    source's, and every model holds.
+
+    Returns
+    -------
+    GroupStats
+        The statistics of the published classes.
+    """
+    recount = _Recount(source, plan, outcome)
+    published, rows = outcome.published, outcome.rows.tolist()
+    require(published.num_rows > 0, "an empty release")
+    shown = [c.name for c in plan.table.columns if c.role is not Role.IDENTIFIER]
+    require(published.column_names == shown, f"published columns are {published.column_names}, not {shown}")
+    require(len(set(rows)) == len(rows), "a record is released twice")
+    for name in (n for n in shown if n not in recount.names):
+        there = source.column(name).take(pa.array(rows)).to_pylist()
+        require(published.column(name).to_pylist() == there, f"the cells of {name!r} were changed")
+    records = list(zip(*(source.column(n).to_pylist() for n in recount.names), strict=True))
+    for key, row in zip(recount.rows, rows, strict=True):
+        require(recount.covers(key, records[row]), "a published cell does not cover its record")
+    weights = recount.weights()
+    left_out = sum(weights) - sum(weights[r] for r in rows)
+    require(left_out <= plan.suppression * sum(weights) + 1e-6, "more people are suppressed than the budget allows")
+    _check_reference(source, recount, weights)
+    stats = recount.stats()
+    for model in outcome.problem.model.members:
+        good = model.satisfied(stats, recount.reference)
+        require(good.all(), f"{model} is violated by {int((~good).sum())} of {len(good)} published classes")
+        require(model.table_satisfied(stats, recount.reference).all(), f"{model} is violated by the published table")
+    return stats
+
+
+def _check_reference(source: pa.Table, recount: _Recount, weights: list[int]) -> None:
+    require(recount.reference.units == sum(weights), "the reference miscounts the table's people")
+    for key, attribute in recount.reference.attributes.items():
+        if len(key) > 1:
+            continue
+        count: Counter[str] = Counter()
+        for value, units in zip(source.column(key[0]).to_pylist(), weights, strict=True):
+            count[cell_text(value) or ""] += units
+        stated = {label: int(units) for label, units in zip(attribute.labels, attribute.units, strict=True) if units}
+        require(stated == dict(count), f"the reference miscounts {key[0]!r}")

@@ -1,0 +1,113 @@
+"""What every algorithm promises under every model: a release that can be counted again, or an honest refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+
+import pyarrow as pa
+
+from hushtable.algorithms.base import Algorithm
+from hushtable.engines import local
+from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound
+from hushtable.models.base import Monotone, PrivacyModel, Stat
+from hushtable.schema.columns import Missing, Role
+from hushtable.testing.brute import satisfiable
+from hushtable.testing.cases import Case
+from hushtable.testing.naive import recheck
+from hushtable.testing.require import require
+
+__all__ = ["Answer", "check_infeasible", "check_missing", "check_release"]
+
+
+class Answer(Enum):
+    """How a run ended."""
+
+    RELEASED = "released"
+    INFEASIBLE = "infeasible"
+    NOT_FOUND = "not found"
+    INCOMPATIBLE = "incompatible"
+
+
+def check_release(
+    models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
+) -> Answer:
+    """Run and count the release again from its published cells; see ``hushtable.testing.naive``.
+
+    ``Infeasible``, ``NotFound`` and a declared ``IncompatibleError`` are answers; any other error is passed on.
+    """
+    try:
+        plan = case.plan(models, algorithm, suppression=suppression)
+    except IncompatibleError as error:
+        require(error.message and error.hint, f"{algorithm.name} refuses without a reason or a remedy")
+        return Answer.INCOMPATIBLE
+    try:
+        outcome = local.run(case.table, plan)
+    except (Infeasible, NotFound) as error:
+        require(error.message and error.hint, f"{algorithm.name} gives up without a reason or a remedy")
+        return Answer.INFEASIBLE if isinstance(error, Infeasible) else Answer.NOT_FOUND
+    stats = recheck(case.table, plan, outcome)
+    require(outcome.verification.ok, "a release was returned that its own verification rejects")
+    require(outcome.verification.classes == len(stats), "the verifier counts other classes than the cells show")
+    return Answer.RELEASED
+
+
+def check_infeasible(
+    models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
+) -> Answer:
+    """Compare a run on a tiny table with every partition of it.
+
+    ``Infeasible`` is a proof, so no partition may satisfy the models. Without suppression, and for models that survive
+    merging, it is also raised whenever there is none; a population is left out of that, because the partition says
+    nothing about people whom no class covers.
+    """
+    answer = check_release(models, algorithm, case, suppression=suppression)
+    if answer is Answer.INCOMPATIBLE:
+        return answer
+    plan = case.plan(models, algorithm, suppression=suppression)
+    problem = local.problem_of(case.table, plan)
+    possible = satisfiable(problem)
+    require(not (possible and answer is Answer.INFEASIBLE), f"{models} are called infeasible, but a partition exists")
+    require(possible or answer is not Answer.RELEASED, f"{models} are released, but no partition satisfies them")
+    exact = Monotone.MERGE in problem.model.flags and Stat.POPULATION not in problem.model.stats_needed()
+    if exact and not suppression:
+        require(possible or answer is Answer.INFEASIBLE, f"no partition satisfies {models}, but it was not said")
+    return answer
+
+
+def check_missing(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case) -> Answer:
+    """Missing values keep the meaning that the policy gives them.
+
+    ``error``: a table with gaps is refused, and the column is named. ``own_category`` and ``wildcard``: no record is
+    dropped for its gaps without being counted as suppressed, and a gap is published as a gap, as part of a set, or as
+    the root, never as a value.
+    """
+    try:
+        plan = case.plan(models, algorithm)
+    except IncompatibleError:
+        return Answer.INCOMPATIBLE
+    gaps = [n for n in case.columns.named(Role.QUASI) if case.table.column(n).null_count]
+    if plan.table.missing is Missing.ERROR and gaps:
+        try:
+            local.run(case.table, plan)
+        except DataError as error:
+            require(any(repr(name) in error.message for name in gaps), "a gap was refused without naming its column")
+            require(error.hint, "a gap was refused without a remedy")
+            return Answer.INCOMPATIBLE
+        raise AssertionError("'missing: error' let a table with gaps pass")
+    answer = check_release(models, algorithm, case)
+    if answer is Answer.RELEASED:
+        outcome = local.run(case.table, plan)
+        require(outcome.published.num_rows == case.table.num_rows, "records with gaps were dropped without a word")
+        _check_gaps(case.table, outcome)
+    return answer
+
+
+def _check_gaps(source: pa.Table, outcome: local.Outcome) -> None:
+    for column in outcome.problem.table.quasi:
+        raw = source.column(column.name).take(pa.array(outcome.rows)).to_pylist()
+        shown = outcome.published.column(column.name).to_pylist()
+        for value, cell in zip(raw, shown, strict=True):
+            if value is None:
+                as_set = isinstance(cell, str) and cell.startswith("{") and "null" in cell
+                require(cell is None or cell == "*" or as_set, f"a gap of {column.name!r} is published as a value")

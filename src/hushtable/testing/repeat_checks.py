@@ -1,0 +1,173 @@
+"""The same table, policy and seed give the same bytes, however the table is handed over."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable import rng
+from hushtable.algorithms.base import Algorithm
+from hushtable.api import run_plan
+from hushtable.engines.plan import Plan
+from hushtable.errors import IncompatibleError, Infeasible, NotFound
+from hushtable.kernels import compile as kernels
+from hushtable.models.base import PrivacyModel
+from hushtable.release.release import Release
+from hushtable.testing.cases import Case
+from hushtable.testing.release_checks import Answer
+from hushtable.testing.require import require
+
+__all__ = ["check_frames", "check_kernels", "check_orders", "check_same_bytes", "forced_kernels"]
+
+
+@contextlib.contextmanager
+def forced_kernels(*, compiled: bool) -> Iterator[None]:
+    """Run the compiled kernels, or their NumPy twins, whatever the size of the table."""
+    before = kernels.COMPILE_FROM
+    kernels.COMPILE_FROM = 0 if compiled else 1 << 62
+    try:
+        yield
+    finally:
+        kernels.COMPILE_FROM = before
+
+
+def _attempt(data: Any, plan: Plan) -> Release | Answer:
+    """A release, or how the run was refused."""
+    try:
+        return run_plan(data, plan)
+    except Infeasible:
+        return Answer.INFEASIBLE
+    except NotFound:
+        return Answer.NOT_FOUND
+
+
+def _plan(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, suppression: float) -> Plan | None:
+    try:
+        return case.plan(models, algorithm, suppression=suppression, seed=7)
+    except IncompatibleError:
+        return None
+
+
+def _same(first: Release | Answer, second: Release | Answer, what: str) -> None:
+    if isinstance(first, Answer) or isinstance(second, Answer):
+        require(first == second, f"{what} changes the answer: {first} and {second}")
+        return
+    require(first.table.to_pylist() == second.table.to_pylist(), f"{what} changes the release")
+
+
+def check_kernels(
+    models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
+) -> Answer:
+    """The compiled kernels and their NumPy twins lead to the same release."""
+    plan = _plan(models, algorithm, case, suppression)
+    if plan is None:
+        return Answer.INCOMPATIBLE
+    with forced_kernels(compiled=False):
+        slow = _attempt(case.table, plan)
+    with forced_kernels(compiled=True):
+        fast = _attempt(case.table, plan)
+    _same(slow, fast, "compiling the kernels")
+    return slow if isinstance(slow, Answer) else Answer.RELEASED
+
+
+def check_same_bytes(
+    models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
+) -> Answer:
+    """Two runs, one of them on permuted rows, save the same files, byte by byte."""
+    plan = _plan(models, algorithm, case, suppression)
+    if plan is None:
+        return Answer.INCOMPATIBLE
+    first, second = _attempt(case.table, plan), _attempt(_permuted(case), plan)
+    _same(first, second, "the order of the rows")
+    if isinstance(first, Answer) or isinstance(second, Answer):
+        return Answer.INFEASIBLE if first is Answer.INFEASIBLE else Answer.NOT_FOUND
+    with TemporaryDirectory() as folder:
+        for format in ("csv", "parquet"):
+            saved = [
+                _files(r.save(Path(folder) / f"{format}{i}", format=format)) for i, r in enumerate((first, second))
+            ]
+            require(len(saved[0]) >= 3, "a saved release lacks its table, its policy or its evidence")
+            require(saved[0] == saved[1], f"two runs save different bytes ({format})")
+    return Answer.RELEASED
+
+
+def check_orders(
+    models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
+) -> Answer:
+    """Neither the order of the rows nor that of the columns nor a second run matters."""
+    plan = _plan(models, algorithm, case, suppression)
+    if plan is None:
+        return Answer.INCOMPATIBLE
+    first = _attempt(case.table, plan)
+    table = _permuted(case)
+    _same(first, _attempt(table, plan), "the order of the rows")
+    _same(first, _attempt(table.select(table.column_names[::-1]), plan), "the order of the columns")
+    _same(first, _attempt(case.table, plan), "an earlier run in the same process")
+    return first if isinstance(first, Answer) else Answer.RELEASED
+
+
+def check_frames(
+    models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
+) -> Answer:
+    """Frames of pandas (with any index), polars and pyarrow give the same cells; the index is not published."""
+    plan = _plan(models, algorithm, case, suppression)
+    if plan is None:
+        return Answer.INCOMPATIBLE
+    first = _attempt(case.table, plan)
+    for what, frame in _frames(case).items():
+        got = _attempt(frame, plan)
+        if isinstance(first, Answer) or isinstance(got, Answer):
+            require(first == got, f"{what} changes the answer: {first} and {got}")
+            continue
+        require(_texts(first.table) == _texts(got.table), f"{what} changes the release")
+        require(type(got.frame) is type(frame), f"{what}: the release is another kind of frame")
+        require(list(got.frame.columns) == first.table.column_names, f"{what}: other columns are published")
+        if hasattr(got.frame, "index"):
+            require(list(got.frame.index) == list(range(len(got.frame))), f"{what}: the index tells something")
+    return first if isinstance(first, Answer) else Answer.RELEASED
+
+
+def _permuted(case: Case) -> pa.Table:
+    order = np.argsort(rng.uniform(case.seed, "permuted", case.table.num_rows), kind="stable")
+    return case.table.take(pa.array(order))
+
+
+def _frames(case: Case) -> dict[str, Any]:
+    """The same table as frames of other libraries, with indices that are permuted, repeated, filtered or nested."""
+    import pandas as pd
+    import polars as pl
+
+    plain = case.table.to_pandas(integer_object_nulls=True)
+    rows = len(plain)
+    twice = pd.concat([plain, plain], ignore_index=True)
+    return {
+        "polars": pl.from_arrow(case.table),
+        "pandas": plain,
+        "a permuted index": plain.set_axis(pd.Index(range(rows)[::-1]), axis=0),
+        "a repeated index": plain.set_axis(pd.Index([0] * rows), axis=0),
+        "a filtered index": twice[twice.index >= rows],
+        "a MultiIndex": plain.set_axis(pd.MultiIndex.from_arrays([["a"] * rows, range(rows)]), axis=0),
+        "an index named like a column": plain.set_axis(pd.Index(range(rows), name="disease"), axis=0),
+    }
+
+
+def _texts(table: pa.Table) -> list[tuple[str, ...]]:
+    """Rows as text: libraries differ in the types of numbers with gaps."""
+    columns = [[_text(v) for v in column.to_pylist()] for column in table.columns]
+    return sorted(zip(*columns, strict=True))
+
+
+def _text(value: Any) -> str:
+    if value is None or value != value:
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}

@@ -1,0 +1,19 @@
+"""How a check fails: with a sentence, also under ``python -O``."""
+
+from __future__ import annotations
+
+__all__ = ["require"]
+
+
+def require(condition: object, message: str) -> None:
+    """Raise ``AssertionError`` with the message unless the condition holds.
+
+    Examples
+    --------
+    >>> require(1 < 2, "order is broken")
+    >>> require(2 < 1, "order is broken")
+    Traceback (most recent call last):
+    AssertionError: order is broken
+    """
+    if not condition:
+        raise AssertionError(message)

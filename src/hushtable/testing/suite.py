@@ -1,0 +1,169 @@
+"""The whole contract in two calls: one for a model, one for an algorithm. For plug-ins, and for our own tests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+from hushtable.algorithms.base import Algorithm
+from hushtable.errors import UsageError
+from hushtable.models.base import PrivacyModel
+from hushtable.registry import algorithms as known_algorithms
+from hushtable.registry import models as known_models
+from hushtable.schema.columns import CellStyle, Missing
+from hushtable.testing.cases import Case, random_case
+from hushtable.testing.examples import ModelOrClass, model_examples
+from hushtable.testing.model_checks import check_all_of, check_declaration, check_monotone, check_root, check_score
+from hushtable.testing.release_checks import Answer, check_infeasible, check_missing, check_release
+from hushtable.testing.repeat_checks import check_frames, check_kernels, check_orders, check_same_bytes
+from hushtable.testing.require import require
+
+__all__ = ["AlgorithmOrClass", "cases", "check_algorithm", "check_model", "check_pair", "tiny_cases"]
+
+AlgorithmOrClass: TypeAlias = type[Algorithm] | Algorithm
+
+_SIZES = (12, 24, 1, 18, 40)
+_BRUTE_ROWS = 7
+_REPEATS: tuple[Callable[..., Answer], ...] = (check_orders, check_same_bytes, check_kernels, check_frames)
+
+
+def cases(tables: int, seed: int = 0) -> Iterator[Case]:
+    """Yield random cases that differ in size, cell style, meaning of gaps and in what counts as a person."""
+    styles, meanings = list(CellStyle), list(Missing)
+    for i in range(tables):
+        yield random_case(
+            seed + i,
+            _SIZES[i % len(_SIZES)],
+            cells=styles[(seed + i) % len(styles)],
+            missing=meanings[(seed + i // 2) % len(meanings)],
+            entity=(seed + i) % 3 == 2,
+        )
+
+
+def tiny_cases(tables: int, seed: int = 0) -> Iterator[Case]:
+    """Yield cases whose partitions can all be tried."""
+    for i in range(tables):
+        yield random_case(seed + i, 2 + (seed + i) % 4, entity=(seed + i) % 5 == 4, others=1)
+
+
+def check_model(model: ModelOrClass, *, tables: int = 4, seed: int = 0) -> Counter[str]:
+    """Check all that a privacy model promises, alone and under every registered algorithm.
+
+    Parameters
+    ----------
+    model : class or instance
+        Of a class, examples are drawn from its declared parameters.
+    tables : int
+        How many random tables.
+    seed : int
+        Of the first table.
+
+    Returns
+    -------
+    Counter
+        How often each check really tried something.
+
+    Raises
+    ------
+    AssertionError
+        With a sentence on the promise that was broken.
+
+    Examples
+    --------
+    >>> from hushtable.models.k_anonymity import KAnonymity
+    >>> check_model(KAnonymity, tables=1)["monotone"] > 0
+    True
+    """
+    done: Counter[str] = Counter()
+    for case in cases(tables, seed):
+        examples = model_examples(model, case, 3)
+        done["examples"] += len(examples)
+        for example in examples:
+            check_declaration(example)
+            done["score"] += check_score(example, case)
+            done["root"] += check_root(example, case)
+            done["monotone"] += check_monotone(example, case)
+        for refused in model_examples(model, case, 2, feasible=False):
+            done["root"] += check_root(refused, case)
+        for pair in pairwise(examples):
+            done["all of"] += check_all_of(pair, case)
+    require(done["examples"], f"{model} fits none of the suite's tables; give an instance that does")
+    for algorithm in known_algorithms.values():
+        done += check_pair(model, algorithm, tables=tables, seed=seed)
+    return done
+
+
+def check_algorithm(algorithm: AlgorithmOrClass, *, tables: int = 2, seed: int = 0) -> Counter[str]:
+    """Check all that an algorithm promises, under every registered model.
+
+    Parameters
+    ----------
+    algorithm : class or instance
+        A class is built with its default parameters.
+    tables : int
+        How many random tables for every model.
+    seed : int
+        Of the first table.
+
+    Returns
+    -------
+    Counter
+        How often each answer was given and each check made.
+
+    Raises
+    ------
+    AssertionError
+        With a sentence on the promise that was broken.
+    """
+    done: Counter[str] = Counter()
+    for model in known_models.values():
+        done += check_pair(model, algorithm, tables=tables, seed=seed)
+    return done
+
+
+def check_pair(model: ModelOrClass, algorithm: AlgorithmOrClass, *, tables: int = 2, seed: int = 0) -> Counter[str]:
+    """Check one model with one algorithm: releases, refusals, gaps, repetition, and every partition of tiny tables."""
+    work = _built(algorithm)
+    done: Counter[str] = Counter()
+    for i, case in enumerate(cases(tables, seed)):
+        for j, example in enumerate(model_examples(model, case, 2)):
+            for suppression in (0.0, 0.2):
+                done[check_release([example], work, case, suppression=suppression).value] += 1
+            if case.columns.missing is Missing.ERROR or j == 0:
+                done["gaps"] += check_gaps([example], work, case)
+            repeat = _REPEATS[(i + j) % len(_REPEATS)]
+            repeat([example], work, case, suppression=0.2 * (j % 2))
+            done[repeat.__name__] += 1
+    for case in tiny_cases(tables, seed):
+        for feasible in (True, False):
+            for example in model_examples(model, case, 1, feasible=feasible):
+                done["brute force"] += _brute([example], work, case)
+    return done
+
+
+def check_gaps(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case) -> int:
+    """Check the meaning of missing values where the combination is allowed; return how often."""
+    return int(check_missing(models, algorithm, case) is not Answer.INCOMPATIBLE)
+
+
+def _brute(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case) -> int:
+    if case.encoded(models).n_rows > _BRUTE_ROWS:
+        return 0
+    for suppression in (0.0, 0.4):
+        check_infeasible(models, algorithm, case, suppression=suppression)
+    return 2
+
+
+def _built(algorithm: AlgorithmOrClass) -> Algorithm:
+    if isinstance(algorithm, Algorithm):
+        return algorithm
+    required = [p.name for p in algorithm.params() if p.required]
+    if required:
+        raise UsageError(
+            f"{algorithm.__name__} needs {', '.join(required)}, which the contract suite cannot choose.",
+            code="no-examples",
+            hint="Give an instance instead of the class.",
+        )
+    return algorithm.build({})

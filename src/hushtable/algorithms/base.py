@@ -126,7 +126,8 @@ def check_compatible(algorithm: Algorithm, model: AllOf, missing: Missing, *, po
 
     The refusals are few and declared: bucketization publishes exact quasi-identifiers, so it refuses models against
     identity disclosure; centroids and patterns do not say which of the population they cover, so they refuse models
-    that count it; missing values as wildcards unite classes, so they refuse models that do not survive merging.
+    that count it; missing values as wildcards unite classes, so they refuse models that do not survive merging, and of
+    those that count a population the ones that do not survive a wider cover.
     """
     for member in model.members:
         if algorithm.recoding is Recoding.BUCKET and member.threat is Threat.IDENTITY:
@@ -149,3 +150,10 @@ def check_compatible(algorithm: Algorithm, model: AllOf, missing: Missing, *, po
                 f"'missing: wildcard' unites classes, and {member.name} does not survive merging.",
                 hint="Choose 'missing: own_category'.",
             )
+        if missing is Missing.WILDCARD and Stat.POPULATION in member.stats_needed() and Monotone.ADD not in member.monotone:
+            raise IncompatibleError(
+                f"'missing: wildcard' adds people of the population to a class whom no other class covers, and "
+                f"{member.name} may not survive that.",
+                hint="Choose 'missing: own_category'.",
+            )
+

@@ -9,11 +9,18 @@ import numpy as np
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["group_tuples", "small_group_units", "suppression_costs"]
+__all__ = ["group_tuples", "shared_columns", "small_group_units", "suppression_costs"]
 
 
 def group_tuples(
-    codes: AnyArray, units: IntArray, lut: AnyArray, at: IntArray, strides: IntArray, space: int
+    codes: AnyArray,
+    shared: AnyArray,
+    units: IntArray,
+    lut: AnyArray,
+    at: IntArray,
+    leaves: IntArray,
+    strides: IntArray,
+    space: int,
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Group tuples whose codes are equal after looking them up.
 
@@ -21,10 +28,14 @@ def group_tuples(
     ----------
     codes : (T, d) integer array
         Leaf codes.
+    shared : integer array
+        How many leading columns each tuple shares with the one before: their part of the key is not computed again.
     units : int64 array
         Weight of each tuple.
     lut : integer array
         All look-up tables, one after the other; column j of the node begins at ``at[j]``.
+    leaves : int64 array
+        How many leaf codes each column has.
     strides : int64 array
         What one step in column j is worth in the key; ``space`` is the number of keys (below 2**62).
 
@@ -37,14 +48,15 @@ def group_tuples(
     sizes = np.empty(len(codes), dtype=np.int64)
     first = np.empty(len(codes), dtype=np.int64)
     n = dispatch(_group_loops, _group_numpy, 50 * len(codes))(
-        codes, units, lut, at, strides, space, group, sizes, first
+        codes, shared, units, lut, at, leaves, strides, space, group, sizes, first
     )
     return group, sizes[:n], first[:n]
 
 
 def _group_numpy(
-    codes: Any, units: Any, lut: Any, at: Any, strides: Any, space: Any, group: Any, sizes: Any, first: Any
-) -> int:
+    codes: Any, shared: Any, units: Any, lut: Any, at: Any, leaves: Any, strides: Any, space: Any,
+    group: Any, sizes: Any, first: Any,
+) -> int:  # fmt: skip
     key = np.zeros(len(codes), dtype=np.int64)
     for j in range(codes.shape[1]):
         key += lut[at[j] + codes[:, j].astype(np.int64)].astype(np.int64) * strides[j]
@@ -61,50 +73,71 @@ def _group_numpy(
 
 
 def _group_loops(
-    codes: Any, units: Any, lut: Any, at: Any, strides: Any, space: Any, group: Any, sizes: Any, first: Any
-) -> int:
+    codes: Any, shared: Any, units: Any, lut: Any, at: Any, leaves: Any, strides: Any, space: Any,
+    group: Any, sizes: Any, first: Any,
+) -> int:  # fmt: skip
     n_tuples, d = codes.shape
-    n = 0
-    if space <= 8 * n_tuples + 1024:
-        slot = np.full(space, -1, np.int32)
-        for i in range(n_tuples):
-            key = 0
-            for j in range(d):
-                key += lut[at[j] + codes[i, j]] * strides[j]
-            g = slot[key]
-            if g < 0:
-                g = n
-                slot[key] = n
-                first[n] = i
-                sizes[n] = 0
-                n += 1
-            group[i] = g
-            sizes[g] += units[i]
-        return n
+    # what each leaf adds to the key, column after column; unsigned indices spare the check for negative ones
+    offset = np.zeros(d + 1, np.uint64)
+    for j in range(d):
+        offset[j + 1] = offset[j] + np.uint64(leaves[j])
+    worth = np.empty(offset[d], np.int64)
+    for j in range(d):
+        for c in range(leaves[j]):
+            worth[offset[j] + np.uint64(c)] = lut[at[j] + c] * strides[j]
+    dense = space <= 4 * n_tuples + 1024
     capacity = 64
     while capacity < 2 * n_tuples:
         capacity *= 2
-    keys = np.empty(capacity, np.int64)
-    table = np.full(capacity, -1, np.int32)
+    table = np.full(space if dense else capacity, -1, np.int32)
+    keys = np.empty(1 if dense else capacity, np.int64)
+    partial = np.zeros(d + 1, np.int64)
+    previous = np.int64(-1)
+    g = 0
+    n = 0
     for i in range(n_tuples):
-        wide = np.int64(0)
-        for j in range(d):
-            wide += lut[at[j] + codes[i, j]] * strides[j]
-        # Fibonacci hashing; keys are compared in full, so collisions cost time and never exactness
-        h = np.int64((np.uint64(wide) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & (capacity - 1)
-        while table[h] >= 0 and keys[h] != wide:
-            h = (h + 1) & (capacity - 1)
-        g = table[h]
-        if g < 0:
-            g = n
-            table[h] = n
-            keys[h] = wide
-            first[n] = i
-            sizes[n] = 0
-            n += 1
+        j = shared[i]
+        key = partial[j]
+        while j < d:
+            key += worth[offset[j] + np.uint64(codes[i, j])]
+            j += 1
+            partial[j] = key
+        key = partial[d]
+        if key != previous:
+            previous = key
+            h = np.uint64(key)
+            if not dense:
+                # Fibonacci hashing; keys are compared in full, so collisions cost time and never exactness
+                h = ((h * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & np.uint64(capacity - 1)
+                while table[h] >= 0 and keys[h] != key:
+                    h = (h + np.uint64(1)) & np.uint64(capacity - 1)
+            g = table[h]
+            if g < 0:
+                g = n
+                table[h] = n
+                if not dense:
+                    keys[h] = key
+                first[n] = i
+                sizes[n] = 0
+                n += 1
         group[i] = g
         sizes[g] += units[i]
     return n
+
+
+def shared_columns(codes: AnyArray) -> AnyArray:
+    """Return how many leading columns each row shares with the row before; 0 for the first.
+
+    Examples
+    --------
+    >>> shared_columns(np.array([[1, 1], [1, 2], [2, 2]])).tolist()
+    [0, 1, 0]
+    """
+    out = np.zeros(len(codes), dtype=np.int16)
+    if len(codes) > 1:
+        differs = codes[1:] != codes[:-1]
+        out[1:] = np.where(differs.any(axis=1), differs.argmax(axis=1), codes.shape[1])
+    return out
 
 
 def suppression_costs(

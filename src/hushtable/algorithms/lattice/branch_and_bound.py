@@ -113,6 +113,11 @@ class _Open:
                 self._lost[raised] = verdict.small
                 tighter = judge.objective.bound_alike(self.nodes[raised], verdict.small)
                 self._bound[raised] = np.maximum(self._bound[raised], tighter)
+        if verdict.floor > -np.inf:
+            coarser = self._columns[0] >= verdict.node[0]
+            for j in range(1, len(self._columns)):
+                coarser &= self._columns[j] >= verdict.node[j]
+            self._bound[coarser] = np.maximum(self._bound[coarser], verdict.floor)
         if best is not None:
             keep &= self._bound < best.value
         self._shrink(keep)

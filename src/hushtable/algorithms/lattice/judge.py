@@ -32,6 +32,8 @@ class Verdict:
     groups : int
     value : float
         The objective; infinite where the node does not fit.
+    floor : float
+        Every coarser node costs at least this.
     """
 
     node: IntArray
@@ -40,6 +42,7 @@ class Verdict:
     small: int
     groups: int
     value: float
+    floor: float = -float("inf")
 
 
 class Judge:
@@ -67,16 +70,15 @@ class Judge:
     def _judge(self, node: IntArray) -> Verdict:
         grouping = self.space.group(node)
         small = int(grouping.sizes[grouping.sizes < self.minimum].sum())
+        floor = self.objective.floor(grouping)
         if small > self.budget:
-            self.space.keep(node, grouping)
-            return Verdict(node, False, small, small, len(grouping.sizes), float("inf"))
+            return Verdict(node, False, small, small, len(grouping.sizes), float("inf"), floor)
         stats = self._stats(grouping)
         lost = self._lost_groups(grouping, stats)
         units = int(grouping.sizes[lost].sum())
         fits = units <= self.budget and units < self.space.units and self._holds(stats, grouping, lost)
         value = self.objective.value(node, grouping, lost) if fits else float("inf")
-        self.space.keep(node, grouping, stats)
-        return Verdict(node, fits, units, small, len(grouping.sizes), value)
+        return Verdict(node, fits, units, small, len(grouping.sizes), value, floor)
 
     def _stats(self, grouping: Grouping) -> GroupStats:
         if self.model.stats_needed() == frozenset({Stat.SIZE}):

@@ -35,6 +35,10 @@ class Objective(ABC):
         """The same, where the number is one for all nodes."""
         return self.bound(nodes, np.full(len(nodes), lost, dtype=np.int64))
 
+    def floor(self, grouping: Grouping) -> float:
+        """A lower bound of the value of every coarser node, whatever is suppressed there."""
+        return -float("inf")
+
     @abstractmethod
     def value(self, node: IntArray, grouping: Grouping, lost: BoolArray) -> float:
         """The value of a node whose groups marked ``lost`` are suppressed."""
@@ -192,6 +196,10 @@ class Discernibility(Objective):
         unit = self.space.table.unit
         return (lost * total + (total - lost) * min(self.minimum, total)) / unit**2
 
+    def floor(self, grouping: Grouping) -> float:
+        """Classes only grow when they are generalised further, and a suppressed record counts as the largest class."""
+        return sum(s * s for s in map(int, grouping.sizes.tolist())) / self.space.table.unit**2
+
     def value(self, node: IntArray, grouping: Grouping, lost: BoolArray) -> float:
         """Exact, in whole numbers."""
         unit = self.space.table.unit
@@ -208,6 +216,10 @@ class AverageClassSize(Objective):
         unit = self.space.table.unit
         most = np.maximum((self.space.units - lost) // max(self.minimum, 1), 0) + 1
         return np.asarray(self.space.units / unit / most)
+
+    def floor(self, grouping: Grouping) -> float:
+        """Generalising further makes no new classes."""
+        return self.space.units / self.space.table.unit / (np.count_nonzero(grouping.sizes) + 1)
 
     def value(self, node: IntArray, grouping: Grouping, lost: BoolArray) -> float:
         """Count the classes."""

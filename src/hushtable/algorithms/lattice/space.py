@@ -14,14 +14,20 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
-from hushtable.kernels.tuples import group_tuples
+from hushtable.kernels.tuples import group_tuples, shared_columns
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["MOST_SOURCES", "Grouping", "Space", "Tuples"]
+__all__ = ["Grouping", "Space", "Tuples"]
 
-MOST_SOURCES = 64
-"""How many rolled-up tables are kept to roll up from; each is at most half the size of the table it came from."""
+MOST_SOURCES = 128
+"""How many rolled-up tables are kept to roll up from; each is at most 3/4 the size of the table it came from."""
+
+WORTH_ROLLING = 2000
+"""Tables with fewer tuples are grouped as they are."""
+
+WIDE_COLUMNS = 4
+"""Columns with most values, whose levels make up a node's anchor."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ class Tuples:
 
     Attributes
     ----------
-    codes : (T, d) int32 array
+    codes : (T, d) integer array
         Leaf codes; after rolling up, those of one leaf below each node.
     units : int64 array
     sensitive : mapping of Key to int64 array
@@ -46,6 +52,11 @@ class Tuples:
 
     def __len__(self) -> int:
         return len(self.units)
+
+    @cached_property
+    def shared(self) -> AnyArray:
+        """How many leading columns each tuple shares with the one before."""
+        return shared_columns(self.codes)
 
 
 @dataclass(frozen=True)
@@ -95,6 +106,9 @@ class Space:
         self.lut = np.concatenate(parts).astype(np.int32)
         self.base, self.of_row = self._collapse()
         self._rolled: list[Tuples] = [self.base]
+        widest = np.argsort(-self.sizes[:, 0], kind="stable")[:WIDE_COLUMNS]
+        self._wide = np.isin(np.arange(self.d), widest)
+        self._anchors: set[tuple[int, ...]] = {(0,) * self.d}
         self._rolled_levels = np.zeros((MOST_SOURCES, self.d), dtype=np.int64)
         self._rolled_sizes = np.full(MOST_SOURCES, len(self.base), dtype=np.int64)
 
@@ -131,7 +145,7 @@ class Space:
         if len(table.row_units):
             units = np.zeros(len(first), dtype=np.int64)
             np.add.at(units, of_row, table.row_units)
-        codes = np.column_stack([c.codes[first] for c in table.quasi]).astype(np.int32)
+        codes = np.column_stack([c.codes[first] for c in table.quasi])
         kept = {key: codes_[first].astype(np.int64) for key, (codes_, _) in sensitive.items()}
         return Tuples(codes, units, kept, np.zeros(self.d, dtype=np.int64)), of_row
 
@@ -143,7 +157,9 @@ class Space:
         space = math.prod(int(s) for s in sizes)
         if space < 2**62:
             strides = np.concatenate([np.cumprod(sizes[::-1])[::-1][1:], [1]]).astype(np.int64)
-            grouped = group_tuples(tuples.codes, tuples.units, self.lut, at, strides, space)
+            grouped = group_tuples(
+                tuples.codes, tuples.shared, tuples.units, self.lut, at, self.sizes[:, 0], strides, space
+            )
         else:
             grouped = self._group_wide(tuples, at, sizes)
         return Grouping(tuples, *grouped)
@@ -157,31 +173,33 @@ class Space:
         return group, units, first
 
     def _source(self, node: IntArray) -> Tuples:
+        """Return the smallest rolled-up table that is finer than a node, rolling up to the node's anchor first.
+
+        The anchor has the node's levels in the few columns with most values, where generalising merges most tuples,
+        and leaves in the others; many nodes share it.
+        """
         count = len(self._rolled)
         finer = np.flatnonzero((self._rolled_levels[:count] <= node).all(axis=1))
-        return self._rolled[int(finer[np.argmin(self._rolled_sizes[finer])])]
+        best = self._rolled[int(finer[np.argmin(self._rolled_sizes[finer])])]
+        if len(best) < WORTH_ROLLING or len(self.keys) > 1 or self.table.n_rows > self.table.n_sample:
+            return best
+        anchor = np.where(self._wide, node, 0)
+        if tuple(anchor) in self._anchors or len(self._rolled) == MOST_SOURCES:
+            return best
+        self._anchors.add(tuple(anchor))
+        rolled = self._roll_up(anchor, self.group(anchor, best))
+        if 4 * len(rolled) > 3 * len(best):
+            return best
+        self._rolled_levels[count], self._rolled_sizes[count] = anchor, len(rolled)
+        self._rolled.append(rolled)
+        return rolled
 
-    def keep(self, node: IntArray, grouping: Grouping, stats: GroupStats | None = None) -> None:
-        """Remember a node's groups as a source for coarser nodes, where they are much fewer than its own source."""
-        if len(self.keys) > 1 or self.table.n_rows > self.table.n_sample or (self.keys and stats is None):
-            return
-        hist = stats.histogram(self.keys[0]) if self.keys and stats is not None else None
-        size = len(grouping.sizes) if hist is None else len(hist.units)
-        if 2 * size > len(grouping.tuples):
-            return
+    def _roll_up(self, node: IntArray, grouping: Grouping) -> Tuples:
         codes = grouping.tuples.codes
-        if hist is None:
-            rolled = Tuples(codes[grouping.first], grouping.sizes, {}, node)
-        else:
-            rolled = Tuples(codes[grouping.first[hist.groups]], hist.units, {self.keys[0]: hist.values}, node)
-        place = len(self._rolled)
-        if place < MOST_SOURCES:
-            self._rolled.append(rolled)
-        else:
-            # the original stays; of the others, the largest makes room
-            place = 1 + int(np.argmax(self._rolled_sizes[1:]))
-            self._rolled[place] = rolled
-        self._rolled_levels[place], self._rolled_sizes[place] = node, size
+        if not self.keys:
+            return Tuples(codes[grouping.first], grouping.sizes, {}, node)
+        hist = self.stats(grouping).histogram(self.keys[0])
+        return Tuples(codes[grouping.first[hist.groups]], hist.units, {self.keys[0]: hist.values}, node)
 
     def stats(self, grouping: Grouping) -> GroupStats:
         """Return the groups' statistics, as models see them."""

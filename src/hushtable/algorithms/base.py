@@ -150,10 +150,10 @@ def check_compatible(algorithm: Algorithm, model: AllOf, missing: Missing, *, po
                 f"'missing: wildcard' unites classes, and {member.name} does not survive merging.",
                 hint="Choose 'missing: own_category'.",
             )
-        if missing is Missing.WILDCARD and Stat.POPULATION in member.stats_needed() and Monotone.ADD not in member.monotone:
+        counts = Stat.POPULATION in member.stats_needed()
+        if missing is Missing.WILDCARD and counts and Monotone.ADD not in member.monotone:
             raise IncompatibleError(
-                f"'missing: wildcard' adds people of the population to a class whom no other class covers, and "
-                f"{member.name} may not survive that.",
+                f"'missing: wildcard' lets a class cover more of the population, and {member.name} does not survive "
+                "that.",
                 hint="Choose 'missing: own_category'.",
             )
-

@@ -176,7 +176,8 @@ def verify(published: Published, model: AllOf, reference: Reference, missing: Mi
         What an empty quasi-identifier cell means.
     """
     labels, n_classes = class_numbers(published.quasi)
-    stats = _stats(published, labels, n_classes, model.histogram_keys())
+    # no class may cover a row of the background table, which is not the same as having none
+    stats = _stats(published, labels, n_classes, model.histogram_keys(), background=reference.background is not None)
     # a class of population rows alone is not in the release
     real = stats.units > 0
     judged = stats.take(real)
@@ -203,7 +204,9 @@ def _judge(model: Any, groups: GroupStats, reference: Reference) -> Evidence:
     )
 
 
-def _stats(published: Published, labels: IntArray, n_classes: int, keys: frozenset[Key]) -> GroupStats:
+def _stats(
+    published: Published, labels: IntArray, n_classes: int, keys: frozenset[Key], *, background: bool
+) -> GroupStats:
     rows, offsets = group_rows(labels, n_classes)
     starts, ends = offsets[:-1], offsets[1:]
     histograms = {}
@@ -220,13 +223,13 @@ def _stats(published: Published, labels: IntArray, n_classes: int, keys: frozens
     population = published.class_population
     if len(published.population):
         population = np.bincount(labels[published.population], minlength=n_classes).astype(np.int64)
-    background = None
-    if len(published.background_rows):
-        background = Histogram.from_pairs(
+    beliefs = None
+    if background:
+        beliefs = Histogram.from_pairs(
             labels[published.background_rows], published.background_codes, published.background_mass,
             n_classes, published.background_unit,
         )  # fmt: skip
-    return GroupStats(units, published.unit, histograms, population, background)
+    return GroupStats(units, published.unit, histograms, population, beliefs)
 
 
 def _joint(columns: Sequence[IntArray], published: Published, key: Key) -> tuple[IntArray, int]:

@@ -61,13 +61,21 @@ class _Ground:
 
     @cached_property
     def tables(self) -> list[Groups]:
-        """Random partitions of most rows; every group has people."""
+        """Random partitions of most rows; every group has people.
+
+        In the last ones every group holds the whole table, some rows more than once: close to the table's own
+        distribution, where strict models have their bounds.
+        """
         found: list[Groups] = [[list(range(self.table.n_rows))]]
         for turn in range(_LABELINGS):
             n_groups = 2 + turn % 5
             labels = rng.integers(self.seed, f"labels/{turn}", self.table.n_rows, -1 if turn % 2 else 0, n_groups)
             groups = [np.flatnonzero(labels == g).tolist() for g in range(n_groups)]
             found.append([group for group in groups if self.has_people(group)])
+        everybody = list(range(self.table.n_rows))
+        for turn in range(0 if self.model.table_level else _LABELINGS // 3):
+            more = rng.integers(self.seed, f"more/{turn}", 6, 0, self.table.n_sample).tolist()
+            found.append([everybody * (1 + turn) + more[i : i + turn + 1] for i in range(4)])
         return [table for table in found if table]
 
 
@@ -190,7 +198,7 @@ def _changes(ground: _Ground, groups: Groups, flag: Monotone, among: Sequence[in
     changes: list[tuple[Groups, list[int]]] = []
     for g in among:
         if flag is Monotone.ADD:
-            changes += [([groups[g]], [*groups[g], row]) for row in range(sample) if row not in groups[g]]
+            changes += [([groups[g]], [*groups[g], row]) for row in range(sample)]
         else:
             people = [row for row in groups[g] if row < sample]
             for row in people if len(people) > 1 else []:

@@ -24,7 +24,7 @@ __all__ = ["AlgorithmOrClass", "cases", "check_algorithm", "check_model", "check
 
 AlgorithmOrClass: TypeAlias = type[Algorithm] | Algorithm
 
-_SIZES = (12, 24, 1, 18, 40)
+_SIZES = (24, 12, 40, 1, 18)
 _BRUTE_ROWS = 7
 _REPEATS: tuple[Callable[..., Answer], ...] = (check_orders, check_same_bytes, check_kernels, check_frames)
 

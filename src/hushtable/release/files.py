@@ -18,7 +18,8 @@ import pyarrow as pa
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError, UsageError
 from hushtable.io.atomic import atomic_folder, atomic_write_text
-from hushtable.io.files import read_table, write_table
+from hushtable.io.coded import read_coded
+from hushtable.io.files import write_table
 from hushtable.models.compose import AllOf
 from hushtable.release.recode import class_numbers
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
@@ -140,7 +141,7 @@ def _jsonable(value: Any) -> Any:
 
 def read_published(path: Path) -> pa.Table:
     """Read a published file; the guard against spreadsheet formulas is taken off again."""
-    return read_table(path, unescape_formulas=True)
+    return read_coded(path, unescape_formulas=True)
 
 
 def load_evidence(path: Path) -> dict[str, Any]:

@@ -49,6 +49,8 @@ def published_cells(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.DictionaryA
     """
     if not is_text(column.type.value_type if pa.types.is_dictionary(column.type) else column.type):
         return column
+    if pa.types.is_dictionary(column.type) and all(pc.index(c.dictionary, "").as_py() < 0 for c in column.chunks):
+        return column
     cells = encode(column)
     empty = pc.index(cells.dictionary, "").as_py()
     if empty < 0:

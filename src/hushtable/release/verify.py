@@ -207,14 +207,15 @@ def _judge(model: Any, groups: GroupStats, reference: Reference) -> Evidence:
 def _stats(
     published: Published, labels: IntArray, n_classes: int, keys: frozenset[Key], *, background: bool
 ) -> GroupStats:
-    rows, offsets = group_rows(labels, n_classes)
-    starts, ends = offsets[:-1], offsets[1:]
     histograms = {}
-    for key in keys:
+    if keys:
+        rows, offsets = group_rows(labels, n_classes)
+        starts, ends = offsets[:-1], offsets[1:]
+    for key in sorted(keys):
         codes, size = _joint([published.sensitive[name] for name in key], published, key)
         parts = histogram(rows, starts, ends, codes, published.row_units, size)
         histograms[key] = Histogram(*parts, published.unit)
-    units = np.diff(offsets)
+    units = np.bincount(labels, minlength=n_classes).astype(np.int64)
     if len(published.row_units):
         units = np.zeros(n_classes, dtype=np.int64)
         np.add.at(units, labels, published.row_units)

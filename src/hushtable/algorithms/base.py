@@ -33,7 +33,8 @@ Progress = Callable[[float, str], None]
 class Recoding(Enum):
     """How the records of a group come to look alike.
 
-    ``GLOBAL``: every column at one level of its hierarchy. ``LOCAL``: each group at its own cells. ``CENTROID``: one
+    ``GLOBAL``: every value of a column the same way everywhere, at one level of its hierarchy or a cut through it.
+    ``LOCAL``: each group at its own cells. ``CENTROID``: one
     representative record. ``PATTERN``: common values kept, others blanked. ``BUCKET``: quasi-identifiers stay exact
     and only the link to the sensitive values is broken.
     """
@@ -84,8 +85,13 @@ class Partition:
     n_groups : int
     levels : tuple of int, optional
         The level of every quasi-identifier, for global recoding.
+    cuts : tuple of int64 arrays, optional
+        The level of every leaf of every quasi-identifier, where a column is generalised to a cut through its
+        hierarchy instead of one level. The leaves under a node of the cut all have its level.
     regions : CutTree, optional
         Where new records would fall, for algorithms that cut space.
+    whole_numbers : bool
+        Whether centroids of integer columns are rounded to integers.
     notes : mapping
         What the algorithm says about its result (``optimum_proven`` and the like).
     """
@@ -93,7 +99,9 @@ class Partition:
     labels: IntArray
     n_groups: int
     levels: tuple[int, ...] | None = None
+    cuts: tuple[IntArray, ...] | None = None
     regions: CutTree | None = None
+    whole_numbers: bool = False
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -102,6 +110,15 @@ class Algorithm(Parametrised, ABC):
     """Base of all algorithms: parameters as fields, ``recoding`` as class attribute, ``run`` as the work."""
 
     recoding: ClassVar[Recoding] = Recoding.LOCAL
+
+    def check(self, model: AllOf, suppression: float) -> None:
+        """Refuse models that the algorithm cannot handle, before any data are read; most handle all.
+
+        Raises
+        ------
+        IncompatibleError
+            With the reason and a remedy.
+        """
 
     @abstractmethod
     def run(self, problem: Problem) -> Partition:
@@ -121,30 +138,34 @@ class Algorithm(Parametrised, ABC):
         )
 
 
-def check_compatible(algorithm: Algorithm, model: AllOf, missing: Missing, *, population: bool) -> None:
+def check_compatible(
+    algorithm: Algorithm, model: AllOf, missing: Missing, *, population: bool, suppression: float = 0.0
+) -> None:
     """Refuse, before any work, what cannot give a sound release.
 
     The refusals are few and declared: bucketization publishes exact quasi-identifiers, so it refuses models against
-    identity disclosure; centroids and patterns do not say which of the population they cover, so they refuse models
-    that count it; missing values as wildcards unite classes, so they refuse models that do not survive merging, and of
-    those that count a population the ones that do not survive a wider cover.
+    identity disclosure; centroids and patterns do not say whom of the population, or of an adversary's background
+    table, they cover, so they refuse models that count it; missing values as wildcards unite classes, so they refuse
+    models that do not survive merging, and of those that count a population the ones that do not survive a wider cover.
     """
+    algorithm.check(model, suppression)
     for member in model.members:
         if algorithm.recoding is Recoding.BUCKET and member.threat is Threat.IDENTITY:
             raise IncompatibleError(
                 f"{algorithm.name} publishes exact quasi-identifiers, so it cannot promise {member.name}.",
                 hint="Choose an algorithm that generalises, or a model against attribute disclosure.",
             )
-        if Stat.POPULATION in member.stats_needed():
-            if algorithm.recoding in (Recoding.CENTROID, Recoding.PATTERN):
-                raise IncompatibleError(
-                    f"{member.name} counts the population that a class covers; {algorithm.name} publishes no cover.",
-                    hint="Choose an algorithm that generalises, such as mondrian.",
-                )
-            if not population:
-                raise IncompatibleError(
-                    f"{member.name} needs a population table.", hint="Give 'population: file.csv' in the policy."
-                )
+        outside = member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}
+        if outside and algorithm.recoding in (Recoding.CENTROID, Recoding.PATTERN):
+            known = "population" if Stat.POPULATION in outside else "background table's people"
+            raise IncompatibleError(
+                f"{member.name} counts the {known} that a class covers; {algorithm.name} publishes no cover.",
+                hint="Choose an algorithm that generalises, such as mondrian.",
+            )
+        if Stat.POPULATION in outside and not population:
+            raise IncompatibleError(
+                f"{member.name} needs a population table.", hint="Give 'population: file.csv' in the policy."
+            )
         if missing is Missing.WILDCARD and Monotone.MERGE not in member.monotone:
             raise IncompatibleError(
                 f"'missing: wildcard' unites classes, and {member.name} does not survive merging.",

@@ -83,7 +83,7 @@ def run(table: pa.Table, plan: Plan, progress: Progress | None = None) -> Outcom
     check_feasible(problem)
     partition = plan.algorithm.run(problem)
     report(1.0, "recoding")
-    recoded = settle(problem, partition)
+    recoded = settle(problem, partition, plan.algorithm.recoding)
     if recoded is None:
         raise plan.algorithm.not_found(problem)
     return finish(table, plan, problem, partition, recoded)

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from hushtable.algorithms.base import Partition
+from hushtable.algorithms.base import Partition, Recoding
 from hushtable.arrays import IntArray
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.cells import Cells
+from hushtable.release.centroid import CentroidCells
+from hushtable.release.pattern import PatternCells
 from hushtable.table.encoded import EncodedTable
 
 __all__ = ["Recoded", "class_numbers", "recode"]
@@ -67,10 +69,15 @@ def class_numbers(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[IntArr
     return labels, len(first)
 
 
-def recode(table: EncodedTable, partition: Partition) -> Recoded:
-    """Publish each group's cells; groups that coincide once published become one."""
+def recode(table: EncodedTable, partition: Partition, recoding: Recoding = Recoding.LOCAL) -> Recoded:
+    """Publish each group's cells; groups that coincide once published become one.
+
+    Centroids and patterns are made of the sample's records alone, and cover nobody else.
+    """
     labels = partition.labels
     n_groups = partition.n_groups
+    if recoding in (Recoding.CENTROID, Recoding.PATTERN):
+        labels = np.where(np.arange(len(labels)) < table.n_sample, labels, -1)
     while True:
         rows, offsets = group_rows(labels, n_groups)
         if np.any(np.diff(offsets) == 0):
@@ -78,11 +85,22 @@ def recode(table: EncodedTable, partition: Partition) -> Recoded:
             renumber = np.append(np.cumsum(filled) - 1, -1)
             labels, n_groups = renumber[labels], int(filled.sum())
             continue
-        levels = partition.levels or (None,) * len(table.quasi)
-        cells = tuple(Cells.of_groups(c, rows, offsets, level) for c, level in zip(table.quasi, levels, strict=True))
+        cells = _cells(table, partition, recoding, rows, offsets)
         published = tuple(c.labels() for c in cells)
         merged, n_classes = class_numbers(published)
         if n_classes == n_groups:
             return Recoded(labels, cells, published)
         labels = np.where(labels >= 0, merged[labels], -1)
         n_groups = n_classes
+
+
+def _cells(
+    table: EncodedTable, partition: Partition, recoding: Recoding, rows: IntArray, offsets: IntArray
+) -> tuple[Cells, ...]:
+    if recoding is Recoding.CENTROID:
+        whole = partition.whole_numbers
+        return tuple(CentroidCells.of_records(c, rows, offsets, whole_numbers=whole) for c in table.quasi)
+    if recoding is Recoding.PATTERN:
+        return tuple(PatternCells.of_groups(c, rows, offsets) for c in table.quasi)
+    levels = partition.cuts or partition.levels or (None,) * len(table.quasi)
+    return tuple(Cells.of_groups(c, rows, offsets, level) for c, level in zip(table.quasi, levels, strict=True))

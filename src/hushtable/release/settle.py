@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hushtable.algorithms.base import Partition, Problem
+from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.base import Monotone
 from hushtable.release.overlap import merge_overlapping
@@ -15,18 +15,21 @@ from hushtable.release.recode import Recoded, recode
 __all__ = ["settle"]
 
 
-def settle(problem: Problem, partition: Partition) -> Recoded | None:
+def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding.LOCAL) -> Recoded | None:
     """Return the recoded partition, with classes merged until they neither overlap nor violate the model.
 
     Models that survive merging need nothing: their coinciding groups were satisfied one by one. For the others,
     overlapping classes become one, and a class that fails joins the class whose cells grow least, until every class
-    is satisfied. None where that ends in a single class that still fails.
+    is satisfied. None where that ends in a single class that still fails. Centroids are points: only equal ones
+    overlap, and those are one class already.
     """
     while True:
-        recoded = recode(problem.table, partition)
+        recoded = recode(problem.table, partition, recoding)
         if Monotone.MERGE in problem.model.flags:
             return recoded
-        merged, n = merge_overlapping(recoded.cells)
+        n = recoded.n_groups
+        if recoding is not Recoding.CENTROID:
+            merged, n = merge_overlapping(recoded.cells)
         if n == recoded.n_groups:
             stats = problem.table.stats_of(recoded.labels, n, problem.model.histogram_keys())
             good = problem.model.satisfied(stats, problem.reference)

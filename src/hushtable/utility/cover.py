@@ -12,6 +12,7 @@ import numpy as np
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.hierarchy.base import Coded
 from hushtable.release.cells import Cells
+from hushtable.release.centroid import CentroidCells
 from hushtable.schema.columns import CellStyle
 from hushtable.table.encoded import numbers_of
 
@@ -132,7 +133,8 @@ def scaled_numbers(coded: Coded) -> FloatArray | None:
 def midpoints(cells: Cells, numbers: FloatArray) -> FloatArray:
     """Return the middle between the least and the greatest number that each cell covers.
 
-    The missing value is no number: it is left out, and a cell that covers nothing else has the midpoint NaN.
+    The missing value is no number: it is left out, and a cell that covers nothing else has the midpoint NaN. A
+    centroid is its own middle.
 
     Examples
     --------
@@ -140,6 +142,8 @@ def midpoints(cells: Cells, numbers: FloatArray) -> FloatArray:
     >>> midpoints(example().cells[0], np.array([30, 31, 52, 53, 90.0])).tolist()
     [30.5, 52.5]
     """
+    if isinstance(cells, CentroidCells):
+        return cells.representatives(numbers)
     low, high = extent(cells)
     if cells.style is CellStyle.SETS:
         low = np.where(cells.mixed, cells.members[np.where(cells.mixed, cells.offsets[:-1] + 1, 0)], low)

@@ -1,7 +1,8 @@
 """SSE/SST: how far published numbers are from the original ones, in percent of their variation.
 
 100 x sum over columns j and records i of ``((x_ij - r_ij) / s_j)^2`` / sum over columns of ``N_j``, where ``r_ij``
-is the published representative, the midpoint between the least and the greatest value that the cell covers,
+is the published representative (of a centroid itself, else the midpoint between the least and the greatest value
+that the cell covers),
 ``s_j`` the standard deviation of the column's ``N_j`` values (denominator ``N_j``), so that every column varies by
 ``N_j``. A suppressed record is estimated by the column's mean. Numeric columns and dates (in days) count; labels,
 nominal or ordinal, are left out, as are constant columns, columns with infinite values, and missing values. Not

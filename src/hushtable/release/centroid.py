@@ -1,0 +1,183 @@
+"""Centroids: one representative record for each group, in the column's own type.
+
+Numbers are published as their mean, dates as their mean day (rounded down), ordinal labels as their lower median and
+nominal ones as their mode (of several the first in code order). A missing value is never kept in place: it gets the
+representative of the others, and only a group without any value publishes none.
+
+Sums are taken over distinct values in ascending order, in exact integers where the values are, so that a mean does not
+depend on the order of the records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.kernels.grouping import histogram
+from hushtable.release.cells import Cells, escape_value
+from hushtable.schema.columns import CellStyle, Kind
+from hushtable.table.encoded import QuasiColumn
+
+__all__ = ["CentroidCells"]
+
+
+@dataclass(frozen=True)
+class CentroidCells(Cells):
+    """The representatives of one column, one per group.
+
+    To measures of spread a representative counts as the range (of a nominal column: the set) of the values it stands
+    for; measures of distance ask for ``representatives``.
+
+    Attributes
+    ----------
+    units : int64 array
+        How many records of its group have each member.
+    whole_numbers : bool
+        Whether means of integers are rounded to integers (halves to even).
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> age = example().table.quasi[0]
+    >>> cells = CentroidCells.of_records(age, np.array([0, 1, 3]), np.array([0, 2, 3]))
+    >>> cells.labels().to_pylist()
+    [30.5, 53.0]
+    """
+
+    units: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    whole_numbers: bool = False
+
+    @classmethod
+    def of_records(
+        cls, column: QuasiColumn, rows: AnyArray, offsets: IntArray, *, whole_numbers: bool = False
+    ) -> CentroidCells:
+        """Collect the codes of the groups ``rows[offsets[g]:offsets[g + 1]]``."""
+        counted, members, units = histogram(
+            rows, offsets[:-1], offsets[1:], column.codes, np.empty(0, dtype=np.int64), column.coded.size
+        )
+        return cls(column, counted, members, None, units, whole_numbers)
+
+    @property
+    def style(self) -> CellStyle:
+        """Return what the representatives count as where spread is measured."""
+        return CellStyle.INTERVALS if self.column.coded.kind.ordered else CellStyle.SETS
+
+    @cached_property
+    def _known(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Owner, code and count of each distinct value of a group, missing ones left out."""
+        owner = np.repeat(np.arange(len(self)), self.counts)
+        keep = self.members >= int(self.column.coded.missing)
+        return owner[keep], self.members[keep], self.units[keep]
+
+    @cached_property
+    def records(self) -> IntArray:
+        """How many records of each group have a value."""
+        owner, _, units = self._known
+        return _sums(units, owner, len(self))
+
+    @property
+    def hidden(self) -> BoolArray:
+        """Which groups have no value to publish."""
+        return np.asarray(self.records == 0)
+
+    @cached_property
+    def middle(self) -> IntArray:
+        """The code of the lower median (ordered columns) or of the mode; 0 where there is none."""
+        owner, codes, units = self._known
+        out = np.zeros(len(self), dtype=np.int64)
+        if not len(codes):
+            return out
+        if self.column.coded.kind.ordered:
+            below = np.cumsum(units) - units
+            first = np.concatenate([[0], np.cumsum(self.records)[:-1]])[owner]
+            wanted = (self.records[owner] - 1) // 2 + first
+            chosen = (below <= wanted) & (wanted < below + units)
+        else:
+            # of equal counts the lowest code comes first, and the first of a group is taken
+            order = np.lexsort((codes, -units, owner))
+            owner, codes = owner[order], codes[order]
+            chosen = np.concatenate([[True], owner[1:] != owner[:-1]])
+        out[owner[chosen]] = codes[chosen]
+        return out
+
+    @cached_property
+    def means(self) -> AnyArray:
+        """The mean of each group, as published: integers where all of them are, else floats; 0 where there is none."""
+        owner, codes, units = self._known
+        coded = self.column.coded
+        plain = coded.values.cast(pa.int32()) if coded.kind is Kind.DATE else coded.values
+        values = np.asarray(plain.to_numpy(zero_copy_only=False))[codes - int(coded.missing)]
+        n = np.maximum(self.records, 1)
+        if values.dtype.kind == "f":
+            return _float_means(values, units, owner, n)
+        quotient, remainder = _exact_means(values.astype(np.int64), units, owner, n)
+        if coded.kind is Kind.DATE:
+            return quotient
+        if self.whole_numbers:
+            up = (2 * remainder > n) | ((2 * remainder == n) & (quotient % 2 != 0))
+            return np.asarray(quotient + up)
+        if not remainder.any():
+            return quotient
+        return np.asarray(quotient + remainder / n)
+
+    def labels(self) -> pa.Array:
+        """The published representatives, in the column's type."""
+        kind = self.column.coded.kind
+        if kind is Kind.NUMERIC:
+            return pa.array(self.means, mask=self.hidden)
+        if kind is Kind.DATE:
+            return pa.array(self.means.astype(np.int32), mask=self.hidden).cast(pa.date32())
+        names = [escape_value(label) for label in self.column.coded.labels[0]]
+        chosen = zip(self.middle.tolist(), self.hidden.tolist(), strict=True)
+        return pa.array([None if hidden else names[code] for code, hidden in chosen], pa.string())
+
+    def representatives(self, numbers: FloatArray) -> FloatArray:
+        """Return each representative on another scale, given the number of every code on it; NaN where there is none.
+
+        Between two codes the scale is taken as linear, as those that measures use are.
+        """
+        coded = self.column.coded
+        if coded.kind in (Kind.NUMERIC, Kind.DATE) and len(coded.values):
+            plain = coded.values.cast(pa.int32()) if coded.kind is Kind.DATE else coded.values
+            known = np.asarray(plain.to_numpy(zero_copy_only=False), dtype=np.float64)
+            found = np.interp(self.means.astype(np.float64), known, numbers[int(coded.missing) :])
+        else:
+            found = numbers[self.middle]
+        return np.where(self.hidden, np.nan, found)
+
+
+def _sums(values: IntArray, owner: IntArray, n_groups: int) -> IntArray:
+    total = np.zeros(n_groups, dtype=np.int64)
+    np.add.at(total, owner, values)
+    return total
+
+
+def _float_means(values: FloatArray, units: IntArray, owner: IntArray, n: IntArray) -> FloatArray:
+    """Weighted means; the terms are added in the order given, which is that of the values."""
+    mean: FloatArray = np.zeros(len(n))
+    np.add.at(mean, owner, values * (units / n[owner]))
+    low, high = np.full(len(n), np.inf), np.full(len(n), -np.inf)
+    np.minimum.at(low, owner, values)
+    np.maximum.at(high, owner, values)
+    filled = low <= high
+    # rounding must not lead out of the group's range; adding 0 turns -0.0, another cell in a file, into 0.0
+    mean[filled] = np.clip(mean[filled], low[filled], high[filled]) + 0.0
+    return mean
+
+
+def _exact_means(values: IntArray, units: IntArray, owner: IntArray, n: IntArray) -> tuple[IntArray, IntArray]:
+    """Return floor(sum / n) and sum mod n, without overflow: halves of 32 bits are summed apart."""
+    low = _sums((values & 0xFFFFFFFF) * units, owner, len(n))
+    high = _sums((values >> 32) * units, owner, len(n))
+    # sum = high * 2^32 + low; long division by n, 16 bits at a time
+    quotient, remainder = np.divmod(high, n)
+    carried, low_rest = np.divmod(low, n)
+    for _ in range(2):
+        digit, remainder = np.divmod(remainder << 16, n)
+        quotient = (quotient << 16) + digit
+    extra, remainder = np.divmod(remainder + low_rest, n)
+    return quotient + carried + extra, remainder

@@ -39,6 +39,8 @@ def read_coded(
     for batch in iter_batches(path, columns, BATCH_ROWS, unescape_formulas=unescape_formulas):
         for name, array in zip(batch.schema.names, batch.columns, strict=True):
             gatherers.setdefault(name, _Gatherer()).add(array)
+    # the reader's buffers would otherwise stay with the process
+    pa.default_memory_pool().release_unused()
     return pa.table({name: g.column() for name, g in gatherers.items()})
 
 
@@ -48,7 +50,8 @@ class _Gatherer:
     def __init__(self) -> None:
         self._values: pa.Array | None = None
         self._parts: list[npt.NDArray[np.unsignedinteger]] = []
-        self._gaps: list[npt.NDArray[np.bool_]] = []
+        self._gaps: list[npt.NDArray[np.int64]] = []
+        self._rows = 0
 
     def add(self, array: pa.Array) -> None:
         if pa.types.is_dictionary(array.type) and (
@@ -65,13 +68,18 @@ class _Gatherer:
             self._values = pa.concat_arrays([self._values, new])
         place = pc.index_in(values, value_set=self._values).to_numpy(zero_copy_only=False)
         lookup = np.append(place, 0).astype(np.min_scalar_type(max(len(self._values) - 1, 0)))
-        gaps = array.indices.is_null().to_numpy(zero_copy_only=False)
-        indices = array.indices.fill_null(len(values)) if array.indices.null_count else array.indices
+        indices = array.indices
+        if indices.null_count:
+            self._gaps.append(self._rows + np.flatnonzero(indices.is_null().to_numpy(zero_copy_only=False)))
+            indices = indices.fill_null(len(values))
         self._parts.append(lookup[indices.to_numpy(zero_copy_only=False)])
-        self._gaps.append(gaps)
+        self._rows += len(array)
 
     def column(self) -> pa.DictionaryArray:
         codes = np.concatenate(self._parts)
-        gaps = np.concatenate(self._gaps)
-        indices = pa.array(codes, mask=gaps if gaps.any() else None)
-        return pa.DictionaryArray.from_arrays(indices, self._values)
+        self._parts.clear()
+        gaps = None
+        if self._gaps:
+            gaps = np.zeros(len(codes), dtype=np.bool_)
+            gaps[np.concatenate(self._gaps)] = True
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=gaps), self._values)

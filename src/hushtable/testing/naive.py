@@ -18,6 +18,7 @@ from hushtable.engines.plan import Plan
 from hushtable.schema.columns import Missing, Role
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
+from hushtable.testing.centroids import check_representatives
 from hushtable.testing.covers import cell_text, covered
 from hushtable.testing.require import require
 
@@ -38,7 +39,8 @@ class _Recount:
         self.encoded = self.outcome.problem.table
         self.reference: Reference = self.outcome.problem.reference
         self.names = [c.name for c in self.encoded.quasi]
-        self.nodes = self.plan.algorithm.recoding is Recoding.GLOBAL
+        self.nodes = self.plan.algorithm.recoding in (Recoding.GLOBAL, Recoding.PATTERN)
+        self.points = self.plan.algorithm.recoding is Recoding.CENTROID
         cells = [self.outcome.published.column(n).to_pylist() for n in self.names]
         self.rows: list[_Cells] = list(zip(*cells, strict=True))
         self.classes: dict[_Cells, list[int]] = defaultdict(list)
@@ -71,6 +73,9 @@ class _Recount:
         Where cells overlap, the cells cannot tell, and the partition's choice is taken if it covers the row.
         """
         owners: list[_Cells | None] = []
+        if self.plan.algorithm.recoding in (Recoding.CENTROID, Recoding.PATTERN):
+            require((self.outcome.recoded.labels[first:] < 0).all(), "a row that is no record belongs to a class")
+            return [None] * table.num_rows
         records = zip(*(table.column(n).to_pylist() for n in self.names), strict=True)
         for place, record in enumerate(records):
             fitting = [key for key in self.classes if self.covers(key, record)]
@@ -155,8 +160,8 @@ def recheck(source: pa.Table, plan: Plan, outcome: Outcome) -> GroupStats:
     """Count a release again and judge it; raise ``AssertionError`` for whatever is wrong with it.
 
     Checked: something is published, identifiers are not, no record is changed beyond recoding or released twice, every
-    cell covers its record, the budget of suppression is kept, the whole-table counts that models compare with are the
-    source's, and every model holds.
+    cell covers its record or is the centroid of its class, the budget of suppression is kept, the whole-table counts
+    that models compare with are the source's, and every model holds.
 
     Returns
     -------
@@ -174,7 +179,9 @@ def recheck(source: pa.Table, plan: Plan, outcome: Outcome) -> GroupStats:
         require(published.column(name).to_pylist() == there, f"the cells of {name!r} were changed")
     records = list(zip(*(source.column(n).to_pylist() for n in recount.names), strict=True))
     for key, row in zip(recount.rows, rows, strict=True):
-        require(recount.covers(key, records[row]), "a published cell does not cover its record")
+        require(recount.points or recount.covers(key, records[row]), "a published cell does not cover its record")
+    if recount.points:
+        check_representatives(outcome, list(recount.classes.values()))
     weights = recount.weights()
     left_out = sum(weights) - sum(weights[r] for r in rows)
     require(left_out <= plan.suppression * sum(weights) + 1e-6, "more people are suppressed than the budget allows")

@@ -50,19 +50,72 @@ def number_rows(columns: Sequence[AnyArray], sizes: Sequence[int]) -> tuple[IntA
 
 def _compact(key: IntArray, span: int) -> tuple[IntArray, IntArray]:
     """Renumber keys 0, 1, ... in ascending order of key."""
-    if span <= max(4 * len(key), 1024):
+    if span <= max(len(key) // 2, 1024):
         first_row = np.full(span, -1, dtype=np.int64)
         first_row[key[::-1]] = np.arange(len(key) - 1, -1, -1)
         present = first_row >= 0
         rank = np.cumsum(present) - 1
         return rank[key], first_row[present]
+    labels = np.empty(len(key), dtype=np.int64)
+    first = np.empty(len(key) // 8 + 1, dtype=np.int64)
+    found = dispatch(_number_loops, _number_numpy, len(key))(key, labels, first)
+    if found >= 0:
+        first = first[:found]
+        order = np.argsort(key[first], kind="stable")
+        rank = np.empty(found, dtype=np.int64)
+        rank[order] = np.arange(found)
+        np.take(rank, labels, out=labels)
+        return labels, first[order]
     order = np.argsort(key, kind="stable")
     in_order = key[order]
     new = np.ones(len(key), dtype=np.bool_)
     new[1:] = in_order[1:] != in_order[:-1]
-    labels = np.empty(len(key), dtype=np.int64)
     labels[order] = np.cumsum(new) - 1
     return labels, order[new]
+
+
+def _number_numpy(key: Any, labels: Any, first: Any) -> int:
+    """Number keys by first occurrence; -1 where there are more than ``first`` holds, and sorting is the better way."""
+    _, start, inverse = np.unique(key, return_index=True, return_inverse=True)
+    if len(start) > len(first):
+        return -1
+    order = np.argsort(start, kind="stable")
+    rank = np.empty(len(start), dtype=np.int64)
+    rank[order] = np.arange(len(start))
+    labels[:] = rank[inverse]
+    first[: len(start)] = start[order]
+    return len(start)
+
+
+def _number_loops(key: Any, labels: Any, first: Any) -> int:
+    capacity = np.int64(1024)
+    table = np.full(capacity, -1, np.int64)
+    found = 0
+    for i in range(len(key)):
+        k = key[i]
+        # Fibonacci hashing; keys are compared in full, so collisions cost time and never exactness
+        h = ((np.uint64(k) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & np.uint64(capacity - 1)
+        while table[h] >= 0 and key[first[table[h]]] != k:
+            h = (h + np.uint64(1)) & np.uint64(capacity - 1)
+        if table[h] < 0:
+            if found == len(first):
+                return -1
+            table[h] = found
+            first[found] = i
+            found += 1
+            labels[i] = found - 1
+            if 2 * found > capacity:
+                capacity *= 4
+                table = np.full(capacity, -1, np.int64)
+                for g in range(found):
+                    again = key[first[g]]
+                    h = ((np.uint64(again) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & np.uint64(capacity - 1)
+                    while table[h] >= 0:
+                        h = (h + np.uint64(1)) & np.uint64(capacity - 1)
+                    table[h] = g
+        else:
+            labels[i] = table[h]
+    return found
 
 
 def group_rows(labels: AnyArray, n_groups: int) -> tuple[IntArray, IntArray]:

@@ -18,6 +18,7 @@ from hushtable.testing.repeat_checks import (
     check_kernels,
     check_orders,
     check_same_bytes,
+    check_saved,
     forced_kernels,
 )
 from hushtable.testing.suite import cases, check_algorithm, check_model, check_pair, tiny_cases
@@ -40,6 +41,7 @@ __all__ = [
     "check_release",
     "check_root",
     "check_same_bytes",
+    "check_saved",
     "check_score",
     "forced_kernels",
     "model_examples",

@@ -17,13 +17,14 @@ from hushtable.api import run_plan
 from hushtable.engines.plan import Plan
 from hushtable.errors import IncompatibleError, Infeasible, NotFound
 from hushtable.kernels import compile as kernels
-from hushtable.models.base import PrivacyModel
+from hushtable.models.base import PrivacyModel, Stat
+from hushtable.release.files import load_evidence, read_published, verify_published
 from hushtable.release.release import Release
 from hushtable.testing.cases import Case
 from hushtable.testing.release_checks import Answer
 from hushtable.testing.require import require
 
-__all__ = ["check_frames", "check_kernels", "check_orders", "check_same_bytes", "forced_kernels"]
+__all__ = ["check_frames", "check_kernels", "check_orders", "check_same_bytes", "check_saved", "forced_kernels"]
 
 
 @contextlib.contextmanager
@@ -79,7 +80,7 @@ def check_kernels(
 def check_same_bytes(
     models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
 ) -> Answer:
-    """Two runs, one of them on permuted rows, save the same files, byte by byte."""
+    """Two runs, one of them on permuted rows, save the same files, byte by byte; what is saved verifies on its own."""
     plan = _plan(models, algorithm, case, suppression)
     if plan is None:
         return Answer.INCOMPATIBLE
@@ -94,6 +95,8 @@ def check_same_bytes(
             ]
             require(len(saved[0]) >= 3, "a saved release lacks its table, its policy or its evidence")
             require(saved[0] == saved[1], f"two runs save different bytes ({format})")
+            if _tellable(first, plan):
+                check_saved(Path(folder) / f"{format}0", format, first, plan)
     return Answer.RELEASED
 
 
@@ -131,6 +134,25 @@ def check_frames(
         if hasattr(got.frame, "index"):
             require(list(got.frame.index) == list(range(len(got.frame))), f"{what}: the index tells something")
     return first if isinstance(first, Answer) else Answer.RELEASED
+
+
+def _tellable(release: Release, plan: Plan) -> bool:
+    """Whether release.json holds what the models need: neither beliefs nor whose value a row's is are in it."""
+    beliefs = Stat.BACKGROUND in release.model.stats_needed()
+    return not beliefs and (plan.table.entity is None or not release.model.histogram_keys())
+
+
+def check_saved(folder: Path, format: str, release: Release, plan: Plan) -> None:
+    """What a folder holds of a release verifies on its own, with the same achievements."""
+    published = read_published(folder / f"release.{format}")
+    found = verify_published(published, plan.table, release.model, load_evidence(folder / "release.json"))
+    require(
+        found.ok, f"a saved release ({format}) does not verify: {[e.sentence() for e in found.evidence if not e.ok]}"
+    )
+    require(found.classes == release.verification.classes, f"a saved release ({format}) has other classes")
+    for here, there in zip(found.evidence, release.verification.evidence, strict=True):
+        close = np.isclose(here.achieved, there.achieved, rtol=1e-9)
+        require(close, f"{here.model}: {there.achieved} was achieved, the saved file shows {here.achieved}")
 
 
 def _permuted(case: Case) -> pa.Table:

@@ -116,3 +116,27 @@ def test_public_histogram_agrees_on_either_side_of_the_switch(n):
         expected = Counter(codes[starts[g] : ends[g]].tolist())
         part = slice(offsets[g], offsets[g + 1])
         assert dict(zip(values[part].tolist(), counts[part].tolist(), strict=True)) == expected
+
+
+@given(st.lists(st.integers(-(2**40), 2**60), min_size=1, max_size=80), st.integers(1, 90))
+def test_numbering_keys_by_first_occurrence_equals_its_twin(keys, room):
+    key = np.array(keys, dtype=np.int64)
+    seen = list(dict.fromkeys(keys))
+    results = []
+    for function in (grouping._number_numpy, compiled(grouping._number_loops)):
+        labels, first = np.empty(len(key), dtype=np.int64), np.empty(room, dtype=np.int64)
+        found = function(key, labels, first)
+        if len(seen) > room:
+            assert found == -1
+            continue
+        assert found == len(seen)
+        assert [seen[i] for i in labels] == keys
+        results.append((labels.tolist(), first[:found].tolist()))
+    assert all(r == results[0] for r in results)
+
+
+def test_numbering_grows_its_table():
+    key = np.repeat(np.arange(5000) * 7919, 20)
+    labels, first = grouping.number_rows([key], [int(key.max()) + 1])
+    assert labels.tolist() == np.repeat(np.arange(5000), 20).tolist()
+    assert first.tolist() == (np.arange(5000) * 20).tolist()

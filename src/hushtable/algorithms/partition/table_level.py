@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hushtable.algorithms.partition.frontier import Frontier, Proposals
@@ -10,7 +12,7 @@ from hushtable.models.compose import AllOf
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["CHECKS", "commit_prefix"]
+__all__ = ["CHECKS", "commit_prefix", "satisfied_prefix"]
 
 CHECKS = 64
 """How often the table may be judged in one level."""
@@ -27,29 +29,47 @@ def commit_prefix(frontier: Frontier, accepted: Proposals, model: AllOf, referen
         return accepted
     standing, n_done = frontier.table_stats(model)
     everything = GroupStats.concat([standing, frontier.children_stats(accepted, model)])
-    checks = CHECKS
 
     def holds(chosen: IntArray) -> bool:
-        nonlocal checks
-        checks -= 1
         keep = np.ones(len(standing), dtype=np.bool_)
         keep[n_done + accepted.group[chosen]] = False
         groups = np.concatenate([np.flatnonzero(keep), len(standing) + accepted.children_of(chosen)])
         return bool(model.table_satisfied(everything.take(groups), reference)[0])
 
-    rest = np.lexsort((accepted.group, -frontier.widths(accepted)))
+    chosen = satisfied_prefix(np.lexsort((accepted.group, -frontier.widths(accepted))), holds)
+    return accepted.take(chosen)
+
+
+def satisfied_prefix(order: IntArray, holds: Callable[[IntArray], bool]) -> IntArray:
+    """Return as many of the steps, in this order, as leave the table satisfied; sorted.
+
+    Parameters
+    ----------
+    order : int64 array
+        The steps, the one to commit first in front.
+    holds : callable
+        Whether the table is satisfied with these steps taken; asked about ``CHECKS`` times at most.
+
+    Examples
+    --------
+    >>> satisfied_prefix(np.array([2, 0, 1]), lambda steps: 0 not in steps).tolist()
+    [1, 2]
+    """
+    rest, checks = order, CHECKS
     committed = rest[:0]
     while len(rest) and checks > 0:
         low, high = 0, len(rest)
+        checks -= 1
         if holds(np.concatenate([committed, rest])):
-            return accepted.take(np.sort(np.concatenate([committed, rest])))
+            return np.sort(np.concatenate([committed, rest]))
         high -= 1
         while low < high and checks > 0:
             middle = (low + high + 1) // 2
+            checks -= 1
             if holds(np.concatenate([committed, rest[:middle]])):
                 low = middle
             else:
                 high = middle - 1
         committed = np.concatenate([committed, rest[:low]])
         rest = rest[low + 1 :]
-    return accepted.take(np.sort(committed))
+    return np.sort(committed)

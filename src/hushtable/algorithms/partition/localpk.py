@@ -1,0 +1,226 @@
+"""Localpk: top-down local recoding with un-specialisation, under any model.
+
+All records begin in one group at the roots of the hierarchies. Level by level every group is specialised along one
+quasi-identifier: its records move one level down, to the children of the group's node. Children that violate the model
+are moved back to the parent; where what then stays at the parent violates it too, records of satisfied children are
+moved back as well, so that both hold. Where that cannot be done the specialisation is undone.
+
+The paper gives Algorithm 1 for one quasi-identifier. For several:
+
+- a group is specialised along the quasi-identifier that saves most distortion: the sum, over the records that move down
+  for good, of the levels that they lie lower afterwards, in all columns, times the column's weight. Equal savings: the
+  column that the policy names first. If it cannot be done, the next;
+- what stays at a parent is closed for that quasi-identifier, but goes on being specialised along the others;
+- which records are moved back is stated in ``unspecialise``: few, then the sensitive value first in sorted order.
+
+Readings. As printed the algorithm never ends: leaves are specialised again and again, so a group stops where no column
+has a level left. Line 13 (a non-empty parent is output) stands behind the inner loop and would keep the last parent of
+a level only; it belongs inside. A chain of nodes with one child is passed at once, which Figure 1 (b) to (e) does step
+by step. A group publishes the lowest node that covers its records, so what stays at 1424* is 1424* as long as it holds
+records of two of its children; should records published alike come from two groups, they are one class, and that is
+verified.
+
+What stays at a parent overlaps its children (1424* beside 14248). Models that do not survive merging forbid that:
+under them a specialisation is made only where every child is satisfied. Models that judge the whole table start from
+one satisfied group; a level's specialisations are then committed in the order of what they save, as many as leave the
+table satisfied.
+
+References
+----------
+Sun et al. 2011, section 6, Algorithm 1, Figure 1 and Table 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.partition.shave import shave
+from hushtable.algorithms.partition.specialise import Branches, Children
+from hushtable.algorithms.partition.table_level import satisfied_prefix
+from hushtable.algorithms.partition.unspecialise import Kinds, unspecialise
+from hushtable.algorithms.trim import trim
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.models.base import Monotone
+from hushtable.table.stats import GroupStats
+
+__all__ = ["Localpk"]
+
+
+@dataclass(frozen=True)
+class Localpk(Algorithm):
+    """Top-down local recoding with un-specialisation of records.
+
+    Examples
+    --------
+    >>> Localpk().values()
+    {}
+    """
+
+    name: ClassVar[str] = "localpk"
+    recoding: ClassVar[Recoding] = Recoding.LOCAL
+
+    def run(self, problem: Problem) -> Partition:
+        """Specialise from the top; see the module's docstring."""
+        kept = trim(problem)
+        if kept is None:
+            raise self.not_found(problem)
+        branches = Branches(problem, kept)
+        level = _Level(problem, branches)
+        while branches.open:
+            problem.progress(branches.share_done(), "specialising")
+            level.work()
+        partition = branches.partition()
+        if problem.budget and not problem.model.part(table_level=True).members:
+            partition = shave(problem, partition)
+        return partition
+
+
+class _Level:
+    """One level of specialisations: what is offered, what can be done, what is done."""
+
+    def __init__(self, problem: Problem, branches: Branches) -> None:
+        self._problem, self._branches = problem, branches
+        self._groups = problem.model.part(table_level=False)
+        self._table = problem.model.part(table_level=True)
+        self._kinds = Kinds.of(problem)
+        self._overlap = Monotone.MERGE in problem.model.flags
+        # where records can only help, a column none of whose children is satisfied stays so for every subset
+        self._shrinks = Monotone.ADD in self._groups.flags
+
+    def work(self) -> None:
+        """Specialise every open group once, or finish it."""
+        branches = self._branches
+        families = [branches.children(j, self._groups) for j in range(branches.width)]
+        saving = np.full((branches.open, branches.width), -1, dtype=np.int64)
+        broken = np.zeros((branches.open, branches.width), dtype=np.bool_)
+        unfit = np.zeros((branches.open, branches.width), dtype=np.bool_)
+        for family in families:
+            if family is not None:
+                self._judge(family, saving, broken, unfit)
+        chosen = np.full(branches.open, -1, dtype=np.int64)
+        back: list[IntArray] = [np.empty(0, dtype=np.int64)]
+        for _ in range(branches.width):
+            best = np.argmax(saving, axis=1)
+            waiting = (chosen < 0) & (saving.max(axis=1) >= 0)
+            if not waiting.any():
+                break
+            trying = np.where(waiting, best, -1)
+            done = waiting & ~broken[np.arange(branches.open), best]
+            for family in families:
+                if family is not None:
+                    mended, places = self._mend(family, (trying == family.column) & ~done)
+                    done[mended] = True
+                    back.append(places)
+            chosen[done] = best[done]
+            saving[np.flatnonzero(waiting), best[waiting]] = np.where(
+                done[waiting], saving[np.flatnonzero(waiting), best[waiting]], -1
+            )
+        if self._table.members:
+            chosen = self._committed(chosen, families, np.concatenate(back), unfit, saving)
+        branches.advance(chosen, families, np.concatenate(back), unfit & self._shrinks)
+
+    def _judge(self, family: Children, saving: IntArray, broken: BoolArray, unfit: BoolArray) -> None:
+        """Note what a column saves each group, and whether its parent has to be mended."""
+        n, j = self._branches.open, family.column
+        offered = np.zeros(n, dtype=np.bool_)
+        offered[family.group] = True
+        saved = np.zeros(n, dtype=np.int64)
+        np.add.at(saved, family.group[family.good], family.saves[family.good])
+        some = np.zeros(n, dtype=np.bool_)
+        some[family.group[family.good]] = True
+        stays = self._remainder(family, np.arange(n))
+        # population rows alone are not published, so nothing has to hold for them
+        alive = stays.units > 0
+        judged = np.flatnonzero(alive & some)
+        mend = np.zeros(n, dtype=np.bool_)
+        mend[judged] = ~self._groups.satisfied(stays.take(judged), self._problem.reference)
+        able = offered & some & (self._overlap | ~alive)
+        saving[able, j] = saved[able]
+        broken[:, j] = mend
+        unfit[:, j] = offered & ~some
+
+    def _remainder(self, family: Children, groups: IntArray) -> GroupStats:
+        """Return what stays at the parent of each of these groups: the children that violate the model."""
+        place = np.full(self._branches.open, -1, dtype=np.int64)
+        place[groups] = np.arange(len(groups))
+        return family.stats.merge(np.where(family.good, -1, place[family.group]), len(groups))
+
+    def _mend(self, family: Children, wanted: BoolArray) -> tuple[IntArray, IntArray]:
+        """Move records back until the parents of these groups hold; return the groups where that works, and places."""
+        groups = np.flatnonzero(wanted)
+        if not len(groups):
+            return groups, groups
+        problem, branches = self._problem, self._branches
+        number = np.full(branches.open, -1, dtype=np.int64)
+        number[groups] = np.arange(len(groups))
+        child = np.flatnonzero(family.good & wanted[family.group])
+        rows = branches.rows[family.places]
+        moved = unspecialise(
+            self._groups, problem.reference, branches.minimum, self._kinds,
+            self._remainder(family, groups), family.stats.take(child), number[family.group[child]],
+            self._kinds.counts(rows, family.offsets[:-1][child], family.offsets[1:][child]),
+        )  # fmt: skip
+        possible = np.zeros(branches.open, dtype=np.bool_)
+        possible[groups[moved.possible]] = True
+        whole = np.zeros(len(family.group), dtype=np.bool_)
+        whole[child[moved.dissolved]] = True
+        owner = family.place_owner()
+        # how many records of each kind a child gives; the first ones in canonical order go
+        key = owner * len(self._kinds.stats) + self._kinds.of_row[rows]
+        asked = child[moved.child] * len(self._kinds.stats) + moved.kind
+        goes = whole[owner] | _first_of(key, asked, moved.count, self._kinds.movable[rows] > 0)
+        return np.flatnonzero(possible), family.places[goes & possible[family.group[owner]]]
+
+    def _committed(
+        self, chosen: IntArray, families: Sequence[Children | None], back: IntArray, unfit: BoolArray, saving: IntArray
+    ) -> IntArray:
+        """Return the choices that leave the table satisfied, the greatest saving first."""
+        branches, model = self._branches, self._table
+        places, parts, closed = branches.parts(chosen, families, back, unfit)
+        standing, n_done = branches.standing(model)
+        everything = GroupStats.concat([standing, branches.stats(places, parts, len(closed), model)])
+        group_of_part = np.zeros(len(closed), dtype=np.int64)
+        group_of_part[parts] = branches.group_of(places)
+        groups = np.flatnonzero(chosen >= 0)
+
+        def holds(some: IntArray) -> bool:
+            divided = np.zeros(branches.open, dtype=np.bool_)
+            divided[groups[some]] = True
+            keep = np.ones(len(standing), dtype=np.bool_)
+            keep[n_done:] = ~divided
+            new = len(standing) + np.flatnonzero(divided[group_of_part])
+            table = everything.take(np.concatenate([np.flatnonzero(keep), new]))
+            return bool(model.table_satisfied(_people(table), self._problem.reference)[0])
+
+        value = saving[groups, chosen[groups]]
+        kept = satisfied_prefix(np.lexsort((groups, -value)), holds)
+        out = np.full_like(chosen, -1)
+        out[groups[kept]] = chosen[groups[kept]]
+        return out
+
+
+def _people(groups: GroupStats) -> GroupStats:
+    """Leave out groups of population rows alone: they are not published."""
+    return groups.take(groups.units > 0)
+
+
+def _first_of(key: IntArray, asked: IntArray, count: IntArray, able: BoolArray) -> BoolArray:
+    """Return for the places with each key in ``asked`` whether they are among the first ``count`` of them."""
+    place = np.flatnonzero(able & np.isin(key, asked))
+    order = np.argsort(key[place], kind="stable")
+    place = place[order]
+    own = key[place]
+    new = np.ones(len(own), dtype=np.bool_)
+    new[1:] = own[1:] != own[:-1]
+    start = np.flatnonzero(new)
+    rank = np.arange(len(own)) - np.repeat(start, np.diff(np.append(start, len(own))))
+    by_key = np.argsort(asked)
+    limit = count[by_key][np.searchsorted(asked[by_key], own)] if len(asked) else own
+    out = np.zeros(len(key), dtype=np.bool_)
+    out[place[rank < limit]] = True
+    return out

@@ -1,0 +1,250 @@
+"""Specialising groups of records: every group of a level, along every quasi-identifier, as arrays.
+
+A group's node in a column is the lowest one that covers its records, so a chain of nodes with a single child is passed
+at once. Specialising a column divides a group by the children of that node. Working memory: the matrix of codes, and
+for one level the children of every column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hushtable.algorithms.base import Partition, Problem
+from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.hierarchy.base import Coded
+from hushtable.kernels.grouping import group_rows, number_rows
+from hushtable.kernels.partition import bounds
+from hushtable.models.compose import AllOf
+from hushtable.table.stats import GroupStats
+
+__all__ = ["Branches", "Children"]
+
+_STEP = 1 << 10
+"""Fineness of column weights; savings are compared as integers."""
+
+
+@dataclass(frozen=True)
+class Children:
+    """What specialising one column makes of the groups that can be.
+
+    Attributes
+    ----------
+    column : int
+    places : int64 array
+        Places of records; child c owns ``places[offsets[c]:offsets[c + 1]]``, in canonical order.
+    offsets : int64 array
+    group : int64 array
+        The group that each child comes from, ascending.
+    stats : GroupStats
+        Of the children.
+    good : bool array
+        Which children satisfy the model.
+    saves : int64 array
+        By how much each child's records lie lower in the hierarchies, all columns together.
+    """
+
+    column: int
+    places: IntArray
+    offsets: IntArray
+    group: IntArray
+    stats: GroupStats
+    good: BoolArray
+    saves: IntArray
+
+    def place_owner(self) -> IntArray:
+        """Return the child of every place."""
+        return np.repeat(np.arange(len(self.group), dtype=np.int64), np.diff(self.offsets))
+
+
+class Branches:
+    """The groups that may still be specialised, and the finished ones.
+
+    Parameters
+    ----------
+    problem : Problem
+    kept : bool array
+        Rows that take part.
+    """
+
+    def __init__(self, problem: Problem, kept: BoolArray) -> None:
+        self._table = table = problem.table
+        self._reference = problem.reference
+        self.minimum = max(problem.model.min_group_size(), 1) * table.unit
+        order = table.canonical_order
+        self.rows = order[kept[order]]
+        ranks = [_depth_first(c.coded) for c in table.quasi]
+        # [height][rank] -> node, ranks being leaf codes in depth-first order
+        self._nodes = [
+            np.stack([level[np.argsort(rank)] for level in c.coded.levels])
+            for c, rank in zip(table.quasi, ranks, strict=True)
+        ]
+        dtype = np.result_type(np.uint8, *(c.codes.dtype for c in table.quasi))
+        self._codes = np.empty((len(self.rows), len(ranks)), dtype=dtype)
+        for j, (column, rank) in enumerate(zip(table.quasi, ranks, strict=True)):
+            self._codes[:, j] = rank[column.codes[self.rows]]
+        self._weights = np.array([round(_STEP * c.weight) for c in table.quasi], dtype=np.int64)
+        self._final = np.full(len(self.rows), -1, dtype=np.int64)
+        self._n_final = 0
+        start = np.zeros(len(self.rows), dtype=np.int64)
+        self._open(np.arange(len(self.rows), dtype=np.int64), start, np.zeros((1, len(ranks)), dtype=np.bool_))
+
+    @property
+    def open(self) -> int:
+        """How many groups may still be specialised."""
+        return len(self.heights)
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return int(self._codes.shape[1])
+
+    def share_done(self) -> float:
+        """Share of the records whose group is finished."""
+        return 1.0 - len(self._places) / max(len(self.rows), 1)
+
+    def _open(self, places: IntArray, labels: IntArray, closed: BoolArray) -> None:
+        """Begin a level with these groups; those that cannot be divided any further are finished."""
+        in_order, offsets = group_rows(labels, len(closed))
+        places = places[in_order]
+        heights = self._heights(places, offsets)
+        units = self._units(places, offsets)
+        opened = (units >= 2 * self.minimum) & (~closed & (heights > 0)).any(axis=1)
+        labels = np.repeat(np.arange(len(closed), dtype=np.int64), np.diff(offsets))
+        self._finish(places, labels, ~opened)
+        self._places = places[opened[labels]]
+        self._labels = (np.cumsum(opened) - 1)[labels[opened[labels]]]
+        self.heights, self.closed = heights[opened], closed[opened]
+
+    def _finish(self, places: IntArray, labels: IntArray, which: BoolArray) -> None:
+        number = self._n_final + np.cumsum(which) - 1
+        mine = which[labels]
+        self._final[places[mine]] = number[labels[mine]]
+        self._n_final += int(which.sum())
+
+    def _heights(self, places: IntArray, offsets: IntArray) -> IntArray:
+        """Return the height of the lowest node that covers each group, column by column."""
+        low, high = bounds(self._codes[places], offsets[:-1], offsets[1:])
+        heights = np.zeros_like(low)
+        for j, nodes in enumerate(self._nodes):
+            for h in range(len(nodes) - 1):
+                heights[:, j] += nodes[h][low[:, j]] != nodes[h][high[:, j]]
+        return heights
+
+    def _units(self, places: IntArray, offsets: IntArray) -> IntArray:
+        weights = self._table.row_units
+        if not len(weights):
+            return np.diff(offsets)
+        total = np.concatenate([[0], np.cumsum(weights[self.rows[places]])]).astype(np.int64)
+        return total[offsets[1:]] - total[offsets[:-1]]
+
+    def children(self, column: int, model: AllOf) -> Children | None:
+        """Return the children along one column of all groups that can be specialised there."""
+        able = (self.heights[:, column] > 0) & ~self.closed[:, column]
+        mine = able[self._labels]
+        places, labels = self._places[mine], self._labels[mine]
+        if not len(places):
+            return None
+        nodes = self._nodes[column]
+        node = nodes[self.heights[labels, column] - 1, self._codes[places, column]]
+        child, first = number_rows([labels, node], [self.open, int(nodes.max()) + 1])
+        in_order, offsets = group_rows(child, len(first))
+        group, places = labels[first], places[in_order]
+        stats = self._table.stats(self.rows[places], offsets[:-1], offsets[1:], model.histogram_keys())
+        good = stats.units >= self.minimum
+        large = np.flatnonzero(good)
+        good[large] = model.satisfied(stats.take(large), self._reference)
+        lower = self.heights[group] - self._heights(places, offsets)
+        return Children(column, places, offsets, group, stats, good, stats.units * (lower @ self._weights))
+
+    def advance(
+        self, chosen: IntArray, families: Sequence[Children | None], back: IntArray, unfit: BoolArray
+    ) -> None:
+        """Divide groups and go on with their parts.
+
+        Parameters
+        ----------
+        chosen : int64 array
+            The column along which each group is specialised; -1 for groups that are finished.
+        families : sequence of Children
+            By column.
+        back : int64 array
+            Places of records of good children that go back to the parent.
+        unfit : bool array
+            (group x column): no group below this one can be specialised there.
+        """
+        self._finish(self._places, self._labels, chosen < 0)
+        places, labels, closed = self.parts(chosen, families, back, unfit)
+        self._open(places, labels, closed)
+
+    def parts(
+        self, chosen: IntArray, families: Sequence[Children | None], back: IntArray, unfit: BoolArray
+    ) -> tuple[IntArray, IntArray, BoolArray]:
+        """Return places, the part that each belongs to, and the parts' closed columns."""
+        moved = np.zeros(len(self.rows), dtype=np.bool_)
+        moved[back] = True
+        places, labels, closed = [], [], [np.zeros((0, self.width), dtype=np.bool_)]
+        n = 0
+        for family in families:
+            if family is None:
+                continue
+            mine = chosen[family.group] == family.column
+            owner = family.place_owner()
+            here = mine[owner]
+            place, owner = family.places[here], owner[here]
+            # children keep their number, what stays at the parent is numbered after all children
+            stays = ~family.good[owner] | moved[place]
+            key = np.where(stays, len(family.group) + family.group[owner], owner)
+            part, first = number_rows([key], [len(family.group) + self.open])
+            places.append(place)
+            labels.append(n + part)
+            below = (self.closed | unfit)[family.group[owner[first]]]
+            below[stays[first], family.column] = True
+            closed.append(below)
+            n += len(first)
+        empty = np.empty(0, dtype=np.int64)
+        return (
+            np.concatenate(places) if places else empty,
+            np.concatenate(labels) if labels else empty,
+            np.concatenate(closed),
+        )
+
+    def group_of(self, places: IntArray) -> IntArray:
+        """Return the open group that owns each of these places."""
+        group = np.full(len(self.rows), -1, dtype=np.int64)
+        group[self._places] = self._labels
+        return group[places]
+
+    def stats(self, places: IntArray, labels: IntArray, n: int, model: AllOf) -> GroupStats:
+        """Return the statistics of groups given by a label per place."""
+        in_order, offsets = group_rows(labels, n)
+        rows = self.rows[places[in_order]]
+        return self._table.stats(rows, offsets[:-1], offsets[1:], model.histogram_keys())
+
+    def standing(self, model: AllOf) -> tuple[GroupStats, int]:
+        """Return the statistics of the table as it stands, and how many finished groups come first."""
+        labels = self._final.copy()
+        labels[self._places] = self._n_final + self._labels
+        n = self._n_final + self.open
+        return self.stats(np.arange(len(self.rows), dtype=np.int64), labels, n, model), self._n_final
+
+    def partition(self) -> Partition:
+        """Return the finished partition, groups numbered by their first record in canonical order."""
+        first = np.full(self._n_final, len(self.rows), dtype=np.int64)
+        np.minimum.at(first, self._final, np.arange(len(self.rows)))
+        number = np.empty(self._n_final, dtype=np.int64)
+        number[np.argsort(first, kind="stable")] = np.arange(self._n_final)
+        labels = np.full(self._table.n_rows, -1, dtype=np.int64)
+        labels[self.rows] = number[self._final]
+        return Partition(labels, self._n_final)
+
+
+def _depth_first(coded: Coded) -> AnyArray:
+    """Return each leaf's rank in depth-first order of its tree, so that the leaves of a node are neighbours."""
+    if coded.contiguous:
+        return np.arange(coded.size, dtype=np.int64)
+    rank = np.empty(coded.size, dtype=np.int64)
+    rank[np.lexsort(coded.levels)] = np.arange(coded.size)
+    return rank

@@ -1,0 +1,302 @@
+"""Un-specialising: moving records of satisfied children back to their parent until what stays there is satisfied too.
+
+All parents of a level are served at once, a record each per round. A child may give a record if it stays satisfied
+without it. Of the records that may be given the one is moved that
+
+1. helps a member that still fails at the parent (its ``contributes``), if any record does,
+2. makes the parent satisfy most members, then brings its first failing member closest,
+3. has the sensitive value first in sorted order,
+4. and comes from the child with most people, then from the first child.
+
+Where no single record can be given, the child with fewest people goes back whole. At least one child has to stay.
+This is greedy: few records are moved, though not provably the fewest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hushtable.algorithms.base import Problem
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.kernels.grouping import histogram, number_rows
+from hushtable.models.base import SensitiveModel
+from hushtable.models.compose import AllOf
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats, Key
+
+__all__ = ["Kinds", "Moved", "add_groups", "unspecialise"]
+
+_CHUNK = 1 << 24
+"""Entries of a (group x value) matrix that are held at once."""
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The records of the sample by what models see of them: sensitive values and weight.
+
+    Attributes
+    ----------
+    of_row : int64 array
+        The kind of every row; 0 for rows of the population, which are never moved (``movable`` is 0).
+    movable : int64 array
+        1 for rows of the sample, 0 for others.
+    stats : GroupStats
+        One record of each kind as a group of its own.
+    values : mapping of Key to int64 array
+        The code of each kind in the columns that the model reads.
+    """
+
+    of_row: IntArray
+    movable: IntArray
+    stats: GroupStats
+    values: dict[Key, IntArray]
+
+    @classmethod
+    def of(cls, problem: Problem) -> Kinds:
+        """Tell the kinds of a problem's records; they are numbered in sorted order of their values."""
+        table = problem.table
+        keys = sorted(problem.model.histogram_keys())
+        columns: list[AnyArray] = []
+        sizes: list[int] = []
+        for name in dict.fromkeys(name for key in keys for name in key):
+            codes, size = table.code_column((name,))
+            columns.append(codes[: table.n_sample])
+            sizes.append(size)
+        if len(table.row_units):
+            weights, index = np.unique(table.row_units[: table.n_sample], return_inverse=True)
+            columns.append(index)
+            sizes.append(len(weights))
+        if not columns:
+            columns, sizes = [np.zeros(table.n_sample, dtype=np.int64)], [1]
+        kinds, first = number_rows(columns, sizes)
+        of_row = np.zeros(table.n_rows, dtype=np.int64)
+        of_row[: table.n_sample] = kinds
+        movable = np.zeros(table.n_rows, dtype=np.int64)
+        movable[: table.n_sample] = 1
+        one = np.arange(len(first), dtype=np.int64)
+        stats = table.stats(first, one, one + 1, keys)
+        return cls(of_row, movable, stats, {key: table.code_column(key)[0][first].astype(np.int64) for key in keys})
+
+    def counts(self, rows: IntArray, starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return how many records of each kind the groups ``rows[starts[g]:ends[g]]`` hold: group, kind, count."""
+        offsets, kinds, counts = histogram(rows, starts, ends, self.of_row, self.movable, len(self.stats))
+        return np.repeat(np.arange(len(starts), dtype=np.int64), np.diff(offsets)), kinds, counts
+
+
+def add_groups(groups: GroupStats, others: GroupStats, sign: int = 1) -> GroupStats:
+    """Return group by group the sum (or, with sign -1, the difference) of two sets of groups.
+
+    Examples
+    --------
+    >>> both = GroupStats.of(sizes=[3], d=[[2, 1]]), GroupStats.of(sizes=[1], d=[[0, 1]])
+    >>> add_groups(*both).histogram(("d",)).units.tolist(), add_groups(*both, -1).histogram(("d",)).values.tolist()
+    ([2, 2], [0])
+    """
+    if sign < 0:
+        others = replace(
+            others,
+            units=-others.units,
+            histograms={k: replace(h, units=-h.units) for k, h in others.histograms.items()},
+            population=None if others.population is None else -others.population,
+            background=None
+            if others.background is None
+            else replace(others.background, units=-others.background.units),
+        )
+    number = np.arange(len(groups), dtype=np.int64)
+    return GroupStats.concat([groups, others]).merge(np.concatenate([number, number]), len(groups))
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What goes back.
+
+    Attributes
+    ----------
+    possible : bool array
+        Which parents can be satisfied beside at least one child.
+    dissolved : bool array
+        Which children go back whole.
+    child, kind, count : int64 arrays
+        So many records of a kind go back from a child that is not dissolved.
+    """
+
+    possible: BoolArray
+    dissolved: BoolArray
+    child: IntArray
+    kind: IntArray
+    count: IntArray
+
+
+def unspecialise(
+    model: AllOf, reference: Reference, minimum: int, kinds: Kinds, parents: GroupStats, children: GroupStats,
+    owner: IntArray, entries: tuple[IntArray, IntArray, IntArray],
+) -> Moved:  # fmt: skip
+    """Decide which records go back.
+
+    Parameters
+    ----------
+    model, reference
+    minimum : int
+        Units that a satisfied group has at least.
+    kinds : Kinds
+    parents : GroupStats
+        What stays at each parent, not satisfied.
+    children : GroupStats
+        The satisfied children.
+    owner : int64 array
+        The parent of each child, ascending.
+    entries : child, kind, count
+        The records of each child by kind.
+    """
+    work = _Round(model, reference, minimum, kinds, parents, children, owner, entries)
+    while work.open:
+        work.step()
+    return work.moved()
+
+
+class _Round:
+    """The parents that are still not satisfied, their children, and what was decided so far."""
+
+    def __init__(
+        self, model: AllOf, reference: Reference, minimum: int, kinds: Kinds, parents: GroupStats,
+        children: GroupStats, owner: IntArray, entries: tuple[IntArray, IntArray, IntArray],
+    ) -> None:  # fmt: skip
+        self._model, self._reference, self._minimum, self._kinds = model, reference, minimum, kinds
+        self._possible = np.zeros(len(parents), dtype=np.bool_)
+        self._dissolved = np.zeros(len(children), dtype=np.bool_)
+        self._taken: list[tuple[IntArray, IntArray]] = []
+        self._parents, self._children, self._owner = parents, children, owner
+        self._parent_name = np.arange(len(parents), dtype=np.int64)
+        self._child_name = np.arange(len(children), dtype=np.int64)
+        self._child, self._kind, self._count = entries
+
+    @property
+    def open(self) -> int:
+        return len(self._parent_name)
+
+    def step(self) -> None:
+        """Move one record, or dissolve one child, for each open parent; close those that are done."""
+        chosen = self._best_entries()
+        served = np.zeros(self.open, dtype=np.bool_)
+        child, kind = self._child[chosen], self._kind[chosen]
+        served[self._owner[child]] = True
+        self._taken.append((self._child_name[child], kind))
+        record = self._kinds.stats.take(kind)
+        added, home = [record], [self._owner[child]]
+        gone = np.zeros(len(self._children), dtype=np.bool_)
+        stranded = self._smallest_children(~served)
+        if len(stranded):
+            gone[stranded] = True
+            self._dissolved[self._child_name[stranded]] = True
+            added.append(self._children.take(stranded))
+            home.append(self._owner[stranded])
+            served[self._owner[stranded]] = True
+        before = np.arange(self.open, dtype=np.int64)
+        everything = GroupStats.concat([self._parents, *added])
+        self._parents = everything.merge(np.concatenate([before, *home]), self.open)
+        if len(child):
+            less = add_groups(self._children.take(child), record, -1)
+            place = np.arange(len(self._children), dtype=np.int64)
+            place[child] = len(self._children) + np.arange(len(child))
+            self._children = GroupStats.concat([self._children, less]).take(place)
+            self._count = self._count.copy()
+            self._count[chosen] -= 1
+        done = self._model.satisfied(self._parents, self._reference)
+        self._possible[self._parent_name[done]] = True
+        self._keep(served & ~done, gone)
+
+    def _keep(self, parents: BoolArray, gone: BoolArray) -> None:
+        """Go on with these parents and the children that were not dissolved."""
+        children = parents[self._owner] & ~gone
+        new_parent, new_child = np.cumsum(parents) - 1, np.cumsum(children) - 1
+        entries = children[self._child] & (self._count > 0)
+        self._child = new_child[self._child[entries]]
+        self._kind, self._count = self._kind[entries], self._count[entries]
+        self._owner = new_parent[self._owner[children]]
+        self._parents, self._children = self._parents.take(parents), self._children.take(children)
+        self._parent_name, self._child_name = self._parent_name[parents], self._child_name[children]
+
+    def _smallest_children(self, parents: BoolArray) -> IntArray:
+        """Return the child with fewest people of each of these parents that has another one left."""
+        n = np.bincount(self._owner, minlength=self.open)
+        order = np.lexsort((np.arange(len(self._owner)), self._children.units, self._owner))
+        owner = self._owner[order]
+        first = np.ones(len(order), dtype=np.bool_)
+        first[1:] = owner[1:] != owner[:-1]
+        smallest = order[first]
+        return smallest[(parents & (n > 1))[self._owner[smallest]]]
+
+    def _best_entries(self) -> IntArray:
+        """Return the entry (child, kind) that each parent gets a record from; parents without one are left out."""
+        kinds, owner = self._kinds, self._owner[self._child]
+        spare = np.maximum(self._children.units - self._minimum, 0)
+        supply = np.zeros(self.open, dtype=np.int64)
+        np.add.at(supply, self._owner, spare)
+        enough = supply >= self._minimum - self._parents.units
+        able = enough[owner] & (spare[self._child] >= kinds.stats.units[self._kind])
+        entry = np.flatnonzero(able)
+        entry = entry[self._helpful(owner[entry], self._kind[entry])]
+        # a child that is asked for several kinds is judged without each of them
+        less = add_groups(self._children.take(self._child[entry]), kinds.stats.take(self._kind[entry]), -1)
+        entry = entry[self._model.satisfied(less, self._reference)]
+        if not len(entry):
+            return entry
+        held, lead = self._progress(owner[entry], self._kind[entry])
+        child = self._child[entry]
+        order = np.lexsort((child, -self._children.units[child], self._kind[entry], -lead, -held, owner[entry]))
+        ranked = owner[entry][order]
+        first = np.ones(len(order), dtype=np.bool_)
+        first[1:] = ranked[1:] != ranked[:-1]
+        return entry[order[first]]
+
+    def _helpful(self, parent: IntArray, kind: IntArray) -> BoolArray:
+        """Return which candidates help a failing member; all of a parent's where none does."""
+        helps = np.zeros(len(parent), dtype=np.bool_)
+        for member in self._model.members:
+            if not isinstance(member, SensitiveModel):
+                continue
+            failing = ~member.satisfied(self._parents, self._reference)
+            size = self._reference.attribute(member.key).n_values
+            values = self._kinds.values[member.key]
+            step = max(1, _CHUNK // max(size, 1))
+            wanted = np.flatnonzero(failing)
+            for begin in range(0, len(wanted), step):
+                some = wanted[begin : begin + step]
+                matrix = member.contributes(self._parents.take(some), self._reference)
+                place = np.full(self.open, -1, dtype=np.int64)
+                place[some] = np.arange(len(some))
+                mine = np.flatnonzero(place[parent] >= 0)
+                helps[mine] |= matrix[place[parent[mine]], values[kind[mine]]]
+        helped = np.zeros(self.open, dtype=np.bool_)
+        helped[parent[helps]] = True
+        return helps | ~helped[parent]
+
+    def _progress(self, parent: IntArray, kind: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return how many members hold with one more record of a kind, and the first failing one's score then."""
+        pair, first = number_rows([parent, kind], [self.open, len(self._kinds.stats)])
+        parent, kind = parent[first], kind[first]
+        then = add_groups(self._parents.take(parent), self._kinds.stats.take(kind))
+        held = self._model.score(then, self._reference)
+        lead = np.zeros(len(first))
+        waiting = np.ones(self.open, dtype=np.bool_)
+        # any record raises a size: what a record's value is worth shows in the other members
+        for member in sorted(self._model.members, key=lambda m: not isinstance(m, SensitiveModel)):
+            failing = waiting & ~member.satisfied(self._parents, self._reference)
+            waiting &= ~failing
+            mine = np.flatnonzero(failing[parent])
+            if len(mine):
+                score = member.score(then.take(mine), self._reference)
+                lead[mine] = score if member.sense == ">=" else -score
+        return held[pair], lead[pair]
+
+    def moved(self) -> Moved:
+        """Return all that was decided."""
+        child = np.concatenate([c for c, _ in self._taken]) if self._taken else np.empty(0, dtype=np.int64)
+        kind = np.concatenate([k for _, k in self._taken]) if self._taken else np.empty(0, dtype=np.int64)
+        stays = ~self._dissolved[child]
+        child, kind = child[stays], kind[stays]
+        pair, first = number_rows([child, kind], [len(self._dissolved), len(self._kinds.stats)])
+        count = np.bincount(pair, minlength=len(first)).astype(np.int64)
+        return Moved(self._possible, self._dissolved, child[first], kind[first], count)

@@ -289,3 +289,25 @@ def test_text_hyphens_and_genuine_numbers():
 def test_a_parameter_out_of_range_has_one_sentence():
     with pytest.raises(ParameterError, match=r"^The 'k' parameter of KAnonymity must be an int >= 2. Got 1 instead.$"):
         ht.KAnonymity(k=1)
+
+
+# accepted and silently meaning something else: the mistake behind most of the list
+
+
+def test_values_of_a_joint_column_cannot_be_named():
+    rules = policy(ht.AlpDif(alp={"0": 0.9}, on=("disease", "zip")), quasi=["age"], sensitive=["disease", "zip"])
+    with pytest.raises(PolicyError, match="have no names"):
+        ht.anonymize(people(), rules)
+
+
+def test_beliefs_about_another_column_are_refused(tmp_path):
+    frame = people(8)
+    frame["disease"], frame["pay"] = ["flu", "HIV"] * 4, ["low", "high"] * 4
+    (tmp_path / "beliefs.csv").write_text("age,zip,disease,probability\n30,14000,flu,0.5\n31,14001,HIV,0.5\n")
+    rules = policy(
+        ht.BayesOptimal(theta=0.99, background=True, on="pay"),
+        sensitive=["disease", "pay"],
+        background={"file": "beliefs.csv", "on": "disease"},
+    )
+    with pytest.raises(PolicyError, match="about another column"):
+        ht.anonymize(frame, rules.based_in(tmp_path))

@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
-from hushtable.errors import Infeasible
+from hushtable.errors import Infeasible, PolicyError
 from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel
 from hushtable.params import AtLeast, Between
 from hushtable.table.reference import Attribute, Reference
@@ -120,6 +120,12 @@ def known_codes(attribute: Attribute, labels: Sequence[str]) -> list[int]:
     Traceback (most recent call last):
     hushtable.errors.PolicyError: Column 'disease' has no value 'flue'. Check the spelling in the policy.
     """
+    if len(attribute.key) > 1:
+        raise PolicyError(
+            f"Values of {attribute.name!r} taken jointly have no names.",
+            code="joint-column",
+            hint="Set the model on one column, or name no values.",
+        )
     occurring = set(attribute.labels)
     complete = attribute.whole and not attribute.withheld
     return [attribute.code_of(label) for label in labels if complete or label in occurring]

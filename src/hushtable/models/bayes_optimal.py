@@ -127,7 +127,8 @@ class BayesOptimal(SensitiveModel):
     def beliefs(self, groups: GroupStats, table: Reference) -> Beliefs:
         """Prior and posterior of every (group, q, s) of the background table."""
         known = _background(groups.background)
-        if table.background_values != self.attribute(table).n_values:
+        about_another = table.background_on and self.key != (table.background_on,)
+        if about_another or table.background_values != self.attribute(table).n_values:
             raise PolicyError(
                 f"bayes-optimal is set on {self.attribute(table).name!r}, but the background table is about "
                 "another column.",

@@ -215,6 +215,7 @@ class EncodedTable:
             population=len(self.population_rows) if len(self.population_rows) else None,
             background=background,
             background_values=self._background_size(),
+            background_on=self.background_on,
         )
 
     def stats(self, rows: AnyArray, starts: IntArray, ends: IntArray, keys: Iterable[Key]) -> GroupStats:

@@ -180,6 +180,8 @@ class Reference:
         People in the population table, where there is one.
     background_values : int
         S of ``GroupStats.background`` codes ``q * S + s``; 0 where there is no background table.
+    background_on : str
+        The sensitive column that the background table is about, where that is known.
 
     Examples
     --------
@@ -196,6 +198,7 @@ class Reference:
     population: int | None = None
     background: Histogram | None = None
     background_values: int = 0
+    background_on: str = ""
 
     @classmethod
     def of(cls, people: int, *attributes: Attribute) -> Reference:

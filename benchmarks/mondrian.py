@@ -46,6 +46,7 @@ SETTINGS = {
 PEERS = {
     "anonypy": ["anonypy==0.2.1"],
     "anonypyx": ["anonypyx==0.2.11"],
+    "lighthouse": ["project-lighthouse-anonymize==1.0.0"],
 }
 
 PEER = """
@@ -60,11 +61,20 @@ start = time.process_time()
 if name == "anonypy":
     import anonypy
     rows = anonypy.Preserver(frame, quasi, "salary-class").anonymize_k_anonymity(k=5)
-else:
+elif name == "anonypyx":
     import anonypyx
-    rows = anonypyx.Anonymizer(
+    rows = anonypyx.Anonymiser(
         frame, k=5, algorithm="Mondrian", feature_columns=quasi, sensitive_column="salary-class"
-    ).anonymize()
+    ).anonymise()
+else:
+    import logging
+    from project_lighthouse_anonymize.wrappers.k_anonymize import k_anonymize
+    for column in quasi:
+        if column != "age":
+            frame[column] = frame[column].cat.codes.astype("int64")
+    frame["salary-class"] = frame["salary-class"].astype(str)
+    frame["id"] = [str(i) for i in range(len(frame))]
+    rows, _, _ = k_anonymize(logging.getLogger("quiet"), frame, quasi, 5, {}, "id", parallelism=None)
 print(json.dumps({"cpu_s": time.process_time() - start, "rows": len(rows)}))
 """
 

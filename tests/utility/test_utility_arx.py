@@ -13,7 +13,7 @@ from hushtable.release.cells import Cells
 from hushtable.schema.columns import Kind
 from hushtable.table.encoded import EncodedTable, QuasiColumn
 from hushtable.utility.base import Comparison
-from hushtable.utility.summary import measure_all
+from hushtable.release.comparison import measure_all
 
 COLUMNS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation",
            "salary-class")  # fmt: skip

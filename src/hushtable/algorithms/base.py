@@ -16,7 +16,7 @@ import numpy as np
 
 from hushtable.algorithms.regions import CutTree
 from hushtable.arrays import IntArray
-from hushtable.errors import IncompatibleError, NotFound
+from hushtable.errors import IncompatibleError, NotFound, ParameterError
 from hushtable.models.base import Monotone, Stat, Threat
 from hushtable.models.compose import AllOf
 from hushtable.params import Parametrised
@@ -68,6 +68,12 @@ class Problem:
     seed: int = 0
     progress: Progress = lambda share, what: None
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.suppression <= 1:
+            raise ParameterError(
+                f"The suppression limit must be a share from 0 to 1. Got {self.suppression!r} instead."
+            )
+
     @property
     def budget(self) -> int:
         """How many units may be suppressed."""
@@ -92,6 +98,8 @@ class Partition:
         Where new records would fall, for algorithms that cut space.
     whole_numbers : bool
         Whether centroids of integer columns are rounded to integers.
+    blank_unknown : bool
+        Whether patterns blank a value that is missing in all records of a group, instead of keeping it as common.
     notes : mapping
         What the algorithm says about its result (``optimum_proven`` and the like).
     """
@@ -102,6 +110,7 @@ class Partition:
     cuts: tuple[IntArray, ...] | None = None
     regions: CutTree | None = None
     whole_numbers: bool = False
+    blank_unknown: bool = False
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 

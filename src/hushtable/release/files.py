@@ -21,8 +21,10 @@ from hushtable.io.atomic import atomic_folder, atomic_write_text
 from hushtable.io.coded import read_coded
 from hushtable.io.files import write_table
 from hushtable.models.compose import AllOf
+from hushtable.release.pattern import PatternCells
 from hushtable.release.recode import class_numbers
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
+from hushtable.release.rules import patterns
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.encode import sensitive_column
@@ -35,16 +37,24 @@ if TYPE_CHECKING:
 
 __all__ = ["load_evidence", "read_published", "save_release", "verify_published"]
 
+_OWNED = ("release.csv", "release.parquet", "patterns.csv")
+"""What an earlier release in the same folder may have left there."""
+
 
 def save_release(release: Release, folder: Any, *, format: str = "csv", overwrite: bool = False) -> Path:
-    """Write ``release.csv`` (or ``.parquet``), ``policy.yaml`` and ``release.json``, all or nothing."""
+    """Write ``release.csv`` (or ``.parquet``), ``policy.yaml`` and ``release.json``, all or nothing.
+
+    A release made of patterns also gets ``patterns.csv``: each of them once, as a rule.
+    """
     if format not in ("csv", "parquet"):
         raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
     import yaml
 
-    with atomic_folder(folder, overwrite=overwrite, owned=("release.csv", "release.parquet")) as target:
+    with atomic_folder(folder, overwrite=overwrite, owned=_OWNED) as target:
         name = f"release.{format}"
         write_table(release.table, target / name)
+        if any(isinstance(cells, PatternCells) for cells in release.recoded.cells):
+            write_table(patterns(release), target / "patterns.csv")
         policy = yaml.safe_dump(dict(release.policy), sort_keys=False, allow_unicode=True)
         atomic_write_text(target / "policy.yaml", policy)
         evidence = _evidence(release, name)

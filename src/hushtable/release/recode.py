@@ -101,6 +101,7 @@ def _cells(
         whole = partition.whole_numbers
         return tuple(CentroidCells.of_records(c, rows, offsets, whole_numbers=whole) for c in table.quasi)
     if recoding is Recoding.PATTERN:
-        return tuple(PatternCells.of_groups(c, rows, offsets) for c in table.quasi)
+        blank = partition.blank_unknown
+        return tuple(PatternCells.of_records(c, rows, offsets, blank_unknown=blank) for c in table.quasi)
     levels = partition.cuts or partition.levels or (None,) * len(table.quasi)
     return tuple(Cells.of_groups(c, rows, offsets, level) for c, level in zip(table.quasi, levels, strict=True))

@@ -17,7 +17,7 @@ from hushtable.testing.cases import Case
 from hushtable.testing.naive import recheck
 from hushtable.testing.require import require
 
-__all__ = ["Answer", "check_infeasible", "check_missing", "check_release"]
+__all__ = ["Answer", "check_infeasible", "check_missing", "check_release", "refuses_unknown"]
 
 
 class Answer(Enum):
@@ -34,7 +34,8 @@ def check_release(
 ) -> Answer:
     """Run and count the release again from its published cells; see ``hushtable.testing.naive``.
 
-    ``Infeasible``, ``NotFound`` and a declared ``IncompatibleError`` are answers; any other error is passed on.
+    ``Infeasible``, ``NotFound`` and a declared ``IncompatibleError`` are answers, and so is the refusal of a column
+    without any known value; any other error is passed on.
     """
     try:
         plan = case.plan(models, algorithm, suppression=suppression)
@@ -46,10 +47,23 @@ def check_release(
     except (Infeasible, NotFound) as error:
         require(error.message and error.hint, f"{algorithm.name} gives up without a reason or a remedy")
         return Answer.INFEASIBLE if isinstance(error, Infeasible) else Answer.NOT_FOUND
+    except DataError as error:
+        if not refuses_unknown(error, case):
+            raise
+        return Answer.INCOMPATIBLE
     stats = recheck(case.table, plan, outcome)
     require(outcome.verification.ok, "a release was returned that its own verification rejects")
     require(outcome.verification.classes == len(stats), "the verifier counts other classes than the cells show")
     return Answer.RELEASED
+
+
+def refuses_unknown(error: DataError, case: Case) -> bool:
+    """Whether an error names a quasi-identifier of which nothing is known, and a remedy."""
+    if error.code != "all-unknown":
+        return False
+    empty = [n for n in case.columns.named(Role.QUASI) if case.table.column(n).null_count == case.table.num_rows]
+    require(any(repr(name) in error.message for name in empty) and error.hint, "a column with known values is refused")
+    return True
 
 
 def check_infeasible(

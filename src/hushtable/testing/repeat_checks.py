@@ -15,7 +15,7 @@ from hushtable import rng
 from hushtable.algorithms.base import Algorithm
 from hushtable.api import run_plan
 from hushtable.engines.plan import Plan
-from hushtable.errors import IncompatibleError, Infeasible, NotFound
+from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound
 from hushtable.kernels import compile as kernels
 from hushtable.models.base import PrivacyModel, Stat
 from hushtable.release.files import load_evidence, read_published, verify_published
@@ -46,6 +46,10 @@ def _attempt(data: Any, plan: Plan) -> Release | Answer:
         return Answer.INFEASIBLE
     except NotFound:
         return Answer.NOT_FOUND
+    except DataError as error:
+        if error.code != "all-unknown":
+            raise
+        return Answer.INCOMPATIBLE
 
 
 def _plan(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, suppression: float) -> Plan | None:

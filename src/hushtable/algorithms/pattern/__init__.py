@@ -1,0 +1,1 @@
+"""Algorithms that publish the common part of a group and blank the rest."""

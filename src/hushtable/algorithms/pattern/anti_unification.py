@@ -1,0 +1,213 @@
+"""Anti-unification patterns: records are published as what they have in common with enough others.
+
+A set of records is described by the values that all of them share. Where that description is long enough, it is a
+pattern, and stands for its records; where it is too short, the set is divided by the values of one attribute, and its
+parts are described in turn. Which attribute divides is the *condition*: the one that induces the fewest sets (``<``)
+or the most (``>``), and each of them where several induce equally many. Records whose sets become too small to publish
+are searched again, first under the same condition, then under the next one; what is left at the end is discarded.
+
+Readings of what the paper leaves open:
+
+- *long*. The text calls it a minimum length and sets it to 2, "that is to say, the maximum number of attributes that
+  can have value indifferent is 2". ``indifferent`` is the second reading, which reproduces the published numbers of
+  discarded records; ``long`` is the first. An empty pattern is never one.
+- A record may match several patterns. In a release it goes to the first of them that keeps enough records, the longest
+  first; the exported patterns also say how many records match each.
+- Discarded records are suppressed where the suppression limit allows it for all of them. Where it does not, the rest
+  is searched for shorter patterns, length by length, until it fits; what even then has nothing in common with enough
+  others joins the group that loses least. ``rest: refuse`` gives up instead and says which limit would do.
+- The sets of the first partition. The paper begins with one set for each value of the confidential attributes, so that
+  a pattern tells that value for certain: ``within``. A model on such an attribute is therefore refused. Without
+  ``within`` the search begins with a single set and stops where the pattern is long enough and every model holds.
+
+References
+----------
+E. Armengol, V. Torra, "Generalization-based k-anonymization", MDAI 2015.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.pattern.common import Condition
+from hushtable.algorithms.pattern.groups import Groups
+from hushtable.algorithms.pattern.join import join_rest, merge_worst
+from hushtable.algorithms.pattern.search import Records
+from hushtable.algorithms.trim import trim
+from hushtable.arrays import IntArray
+from hushtable.errors import DataError, IncompatibleError, NotFound, ParameterError, PolicyError
+from hushtable.kernels.grouping import number_rows
+from hushtable.models.compose import AllOf
+from hushtable.params import AtLeast
+from hushtable.table.encoded import EncodedTable
+
+__all__ = ["AntiUnification"]
+
+
+@dataclass(frozen=True)
+class AntiUnification(Algorithm):
+    """Common values are kept, others blanked.
+
+    Parameters
+    ----------
+    conditions : list of {"<", ">"}
+        Which attribute divides a set first, one search after the other: the one with the fewest or the most values.
+    indifferent : int
+        How many attributes a pattern may leave open.
+    long : int, optional
+        How many attributes a pattern has to fix, instead of ``indifferent``.
+    unknown : {"value", "indifferent"}
+        Whether a missing value may be common to records like any other, or says nothing.
+    within : str or list of str, optional
+        Sensitive columns whose values are not mixed: each pattern is of one of them.
+    rest : {"join", "refuse"}
+        What happens to discarded records beyond the suppression limit.
+
+    Examples
+    --------
+    >>> AntiUnification(conditions=["<"], indifferent=1).values()
+    {'conditions': ['<'], 'indifferent': 1}
+    """
+
+    conditions: Annotated[tuple[Condition, ...], "attributes with fewest (<) or most (>) values first"] = (">", "<")
+    indifferent: Annotated[int, AtLeast(0), "greatest number of attributes that a pattern leaves open"] = 2
+    long: Annotated[int | None, AtLeast(1), "least number of attributes that a pattern fixes, instead"] = None
+    unknown: Annotated[Literal["value", "indifferent"], "what a missing value is to a pattern"] = "value"
+    within: Annotated[
+        str | tuple[str, ...] | None, "sensitive columns whose values are not mixed; one set where left out"
+    ] = None
+    rest: Annotated[Literal["join", "refuse"], "what happens to discarded records beyond the limit"] = "join"
+
+    name: ClassVar[str] = "anti-unification"
+    recoding: ClassVar[Recoding] = Recoding.PATTERN
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.conditions:
+            raise ParameterError("AntiUnification has no condition.", hint="Give '<', '>' or both, in order.")
+        if self.within == ():
+            object.__setattr__(self, "within", None)
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The columns of ``within``."""
+        return (self.within,) if isinstance(self.within, str) else self.within or ()
+
+    def check(self, model: AllOf, suppression: float) -> None:
+        """Refuse models on a column whose values are kept apart: every pattern would tell its value for certain."""
+        for member in model.members:
+            shown = sorted({name for key in member.histogram_keys() for name in key} & set(self.apart))
+            if shown:
+                raise IncompatibleError(
+                    f"{self.name} within {shown[0]!r} makes patterns of one value each, so it cannot promise "
+                    f"{member.name} on that column.",
+                    hint="Leave 'within' out: the search then goes on until the model holds.",
+                )
+
+    def run(self, problem: Problem) -> Partition:
+        """Find patterns, then place the records; see the module's docstring."""
+        table = problem.table
+        length = self._length(table)
+        records = self._records(table)
+        apart = self._sets(problem)
+        kept = trim(problem)
+        if kept is None:
+            raise self.not_found(problem)
+        groups = Groups(problem, records, apart, np.full(table.n_rows, -1, dtype=np.int64))
+        groups.leave_out(~kept)
+        budget = problem.budget - groups.units(np.flatnonzero(~kept))
+        for condition in self.conditions:
+            groups.extract(condition, length)
+        discarded = len(groups.rest)
+        if groups.units(groups.rest) > budget and self.rest == "refuse":
+            raise self._too_many(problem, groups)
+        shorter = length
+        while (groups.units(groups.rest) > budget or not groups.n_groups) and shorter > 1:
+            shorter -= 1
+            for condition in self.conditions:
+                groups.extract(condition, shorter)
+        joined = groups.n_groups > 0 and groups.units(groups.rest) <= budget
+        if not joined:
+            joined = join_rest(groups, budget)
+        placed = (groups.labels, groups.n_groups) if joined else None
+        if placed is not None:
+            placed = merge_worst(problem, records, *placed)
+        if placed is None:
+            placed = np.where(kept, 0, -1).astype(np.int64), 1
+        labels, n_groups = placed
+        suppressed = int(np.count_nonzero(labels[: table.n_sample] < 0))
+        return Partition(
+            labels,
+            n_groups,
+            blank_unknown=self.unknown == "indifferent",
+            notes={
+                "pattern_length": length,
+                "discarded": discarded + int(np.count_nonzero(~kept)),
+                "suppressed": suppressed,
+                "joined": max(discarded + int(np.count_nonzero(~kept)) - suppressed, 0),
+                "all_equal_attributes": not groups.bounded,
+            },
+        )
+
+    def _length(self, table: EncodedTable) -> int:
+        d = len(table.quasi)
+        if self.long is None:
+            return max(1, d - self.indifferent)
+        if self.long > d:
+            raise ParameterError(
+                f"The 'long' parameter of AntiUnification is {self.long}, but a record has only {d} quasi-identifiers.",
+                hint=f"Lower it to {d} or less.",
+            )
+        return self.long
+
+    def _records(self, table: EncodedTable) -> Records:
+        for column in table.quasi:
+            if column.coded.missing and column.coded.size == 1:
+                raise DataError(
+                    f"Column {column.name!r} has no known value, so no pattern can say anything about it.",
+                    code="all-unknown",
+                    hint="Give it the role 'identifier', which leaves it out, or fill its missing values.",
+                )
+        return Records(
+            [c.codes for c in table.quasi],
+            [c.coded.size for c in table.quasi],
+            [c.coded.missing and self.unknown == "indifferent" for c in table.quasi],
+        )
+
+    def _sets(self, problem: Problem) -> IntArray:
+        """Number the sets of the first partition."""
+        table = problem.table
+        if not self.apart:
+            return np.zeros(table.n_rows, dtype=np.int64)
+        known = {c.name: c for c in table.sensitive}
+        for name in self.apart:
+            if name not in known:
+                raise PolicyError(
+                    f"{self.name} is to work within {name!r}, which is not a sensitive column.",
+                    code="not-sensitive",
+                    hint=f"Sensitive columns: {', '.join(known) or 'none'}.",
+                )
+        columns = [known[name] for name in self.apart]
+        labels, first = number_rows([c.codes for c in columns], [c.coded.size for c in columns])
+        units = table.stats_of(labels, len(first), ()).sizes
+        least = problem.model.min_group_size()
+        if units.max() < least:
+            raise PolicyError(
+                f"A group needs {least} people, but no value of {' and '.join(map(repr, self.apart))} has more than "
+                f"{units.max():g}.",
+                code="class-too-small",
+                hint="Lower the parameter, or leave 'within' out.",
+            )
+        return labels
+
+    def _too_many(self, problem: Problem, groups: Groups) -> NotFound:
+        units = groups.units(np.flatnonzero(groups.labels[: problem.table.n_sample] < 0))
+        share = np.ceil(units / problem.table.sample_units * 1e4) / 1e4
+        return NotFound(
+            f"{self.name} would discard {units / problem.table.unit:g} people, more than the suppression limit allows.",
+            hint=f"Raise the suppression limit to {share:g}, allow more indifferent attributes, or say 'rest: join'.",
+        )

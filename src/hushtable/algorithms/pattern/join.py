@@ -1,0 +1,153 @@
+"""What to do with records that no pattern wants: they join the group that loses least by it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hushtable.algorithms.base import Problem
+from hushtable.algorithms.pattern.common import INDIFFERENT
+from hushtable.algorithms.pattern.groups import Groups
+from hushtable.algorithms.pattern.search import Records
+from hushtable.arrays import IntArray
+from hushtable.kernels.grouping import group_rows
+
+__all__ = ["join_rest", "merge_worst"]
+
+_CELLS = 4_000_000
+"""How many comparisons are held at a time."""
+
+
+def join_rest(groups: Groups, budget: int) -> bool:
+    """Put the rest into groups, except for the farthest records as far as the budget goes; False if that fails.
+
+    A record costs a group the common values that it does not share, times the people who lose them. A group that a
+    model would no longer accept gives its new records back; those form a group of their own, together with as many of
+    their nearest groups as it takes.
+    """
+    rest = groups.rest
+    if not len(rest):
+        return True
+    if groups.n_groups:
+        patterns, units = _patterns(groups)
+        nearest, cost = _nearest(groups, rest, patterns, units)
+        rest, nearest = _without_farthest(groups, rest, nearest, cost, budget)
+        _join(groups, rest, nearest)
+    return _pool(groups)
+
+
+def merge_worst(problem: Problem, records: Records, labels: IntArray, n_groups: int) -> tuple[IntArray, int] | None:
+    """Merge the groups that fail, or that do worst where the table as a whole fails, until every model holds.
+
+    None where that ends in a single group that still fails.
+    """
+    table, model, reference = problem.table, problem.model, problem.reference
+    while True:
+        rows, offsets = group_rows(labels, n_groups)
+        stats = table.stats(rows, offsets[:-1], offsets[1:], model.histogram_keys())
+        groupwise = model.part(table_level=False).satisfied(stats, reference)
+        failing = [m for m in model.members if m.table_level and not bool(m.table_satisfied(stats, reference)[0])]
+        if groupwise.all() and not failing:
+            return labels, n_groups
+        if n_groups == 1:
+            return None
+        worst = np.flatnonzero(~groupwise)
+        if failing:
+            score = failing[0].score(stats, reference) * (1 if failing[0].sense == ">=" else -1)
+            order = np.lexsort((np.arange(n_groups), score))
+            worst = np.union1d(worst, order[: max(1, n_groups // 16)])
+        values = records.patterns(records.describe(rows, offsets)[1])
+        parent = np.arange(n_groups, dtype=np.int64)
+        for g in worst.tolist():
+            lost = _lost(values[[g]], values)[0] + _lost(values, values[[g]])[:, 0]
+            lost[parent == parent[g]] = np.iinfo(np.int64).max
+            if lost.min() < np.iinfo(np.int64).max:
+                parent[parent == parent[g]] = parent[int(np.argmin(lost))]
+        _, owner = np.unique(parent, return_inverse=True)
+        labels = np.where(labels >= 0, owner[labels], -1).astype(np.int64)
+        n_groups = int(owner.max()) + 1
+
+
+def _patterns(groups: Groups) -> tuple[IntArray, IntArray]:
+    """What each group's rows share (unknown or not; the number that sets them apart last), and its units."""
+    rows, offsets = group_rows(groups.labels, groups.n_groups)
+    _, shared = groups.records.describe(rows, offsets)
+    apart = groups.apart[rows[offsets[:-1]]]
+    weights = groups.problem.table.row_units
+    units = np.add.reduceat(weights[rows], offsets[:-1]) if len(weights) else np.diff(offsets)
+    return np.column_stack([shared, apart]), units
+
+
+def _lost(patterns: IntArray, others: IntArray) -> IntArray:
+    """How many values of each pattern each of the others does not share: (patterns, others)."""
+    kept = patterns[:, None, :] != INDIFFERENT
+    return np.asarray((kept & (patterns[:, None, :] != others[None, :, :])).sum(axis=2))
+
+
+def _nearest(groups: Groups, rest: IntArray, patterns: IntArray, units: IntArray) -> tuple[IntArray, IntArray]:
+    """The group that each row would cost least, and how much."""
+    records = np.column_stack([*(c[rest].astype(np.int64) for c in groups.records.columns), groups.apart[rest]])
+    tuples, inverse = np.unique(records, axis=0, return_inverse=True)
+    nearest = np.empty(len(tuples), dtype=np.int64)
+    cost = np.empty(len(tuples), dtype=np.int64)
+    step = max(1, _CELLS // patterns.size)
+    # leaving one's own set of the search is worse than any loss of detail
+    alien = len(groups.records.columns) + 1
+    for i in range(0, len(tuples), step):
+        part = tuples[i : i + step]
+        lost = _lost(patterns[:, :-1], part[:, :-1]) + alien * _lost(patterns[:, -1:], part[:, -1:])
+        price = lost * (units[:, None] + 1)
+        nearest[i : i + step] = np.argmin(price, axis=0)
+        cost[i : i + step] = np.min(price, axis=0)
+    inverse = inverse.reshape(-1)
+    return nearest[inverse], cost[inverse]
+
+
+def _without_farthest(
+    groups: Groups, rest: IntArray, nearest: IntArray, cost: IntArray, budget: int
+) -> tuple[IntArray, IntArray]:
+    table = groups.problem.table
+    rank = np.empty(table.n_rows, dtype=np.int64)
+    rank[table.canonical_order] = np.arange(table.n_rows)
+    order = np.lexsort((rank[rest], -cost))
+    weights = table.row_units[rest[order]] if len(table.row_units) else np.ones(len(rest), dtype=np.int64)
+    gone = order[np.cumsum(weights) <= budget]
+    out = np.zeros(table.n_rows, dtype=np.bool_)
+    out[rest[gone]] = True
+    groups.leave_out(out)
+    stays = ~out[rest]
+    return rest[stays], nearest[stays]
+
+
+def _join(groups: Groups, rest: IntArray, nearest: IntArray) -> None:
+    groups.labels[rest] = nearest
+    rows, offsets = group_rows(groups.labels, groups.n_groups)
+    good, _ = groups.judge(rows, offsets)
+    groups.labels[rest[~good[nearest]]] = -1
+
+
+def _pool(groups: Groups) -> bool:
+    """Make one group of the rest and of as many of its nearest groups as the models ask for."""
+    rest = groups.rest
+    if not len(rest):
+        return True
+    taken = 0
+    order = np.empty(0, dtype=np.int64)
+    if groups.n_groups:
+        patterns, units = _patterns(groups)
+        own = groups.records.describe(rest, np.array([0, len(rest)]))[1]
+        order = np.lexsort((np.arange(groups.n_groups), units, _lost(patterns[:, :-1], own)[:, 0]))
+    while True:
+        chosen = np.zeros(groups.n_groups + 1, dtype=np.bool_)
+        chosen[order[:taken]] = True
+        rows = np.concatenate([rest, np.flatnonzero(chosen[groups.labels])])
+        good, _ = groups.judge(rows, np.array([0, len(rows)]))
+        if good[0]:
+            break
+        if taken >= groups.n_groups:
+            return False
+        taken = min(max(2 * taken, 1), groups.n_groups)
+    renumber = np.append(np.cumsum(~chosen[:-1]) - 1, -1)
+    groups.labels = renumber[groups.labels]
+    groups.n_groups += 1 - taken
+    groups.labels[rows] = groups.n_groups - 1
+    return True

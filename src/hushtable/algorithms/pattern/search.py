@@ -1,0 +1,198 @@
+"""The search for patterns, whole levels of sets at a time.
+
+*Analyze-set* of the paper divides one set after the other by recursion. Sets do not influence each other, so all sets
+of one depth are described, judged and divided together. Two ways that lead to the same pattern lead to the same
+records (those that match it), so a level keeps each pattern once.
+
+Several attributes may induce equally many sets; the paper divides by each of them, and a record may then match
+several patterns. The copies that this makes are bounded: a level holds at most ``COPIES`` times the records that the
+search began with, and divides by fewer of the equal attributes, the first ones, where more would not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hushtable.algorithms.pattern.common import INDIFFERENT, Condition, selected
+from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.kernels.grouping import group_rows, histogram, number_rows
+
+__all__ = ["COPIES", "Judge", "Patterns", "Records", "find_patterns"]
+
+COPIES = 16
+"""How many copies of the records a level may hold."""
+
+Judge = Callable[[IntArray, IntArray], tuple[BoolArray, BoolArray]]
+"""Given rows and offsets of some sets, tells which may be published and which may be divided further."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """What the search sees of the records.
+
+    Attributes
+    ----------
+    columns : sequence of integer arrays
+        The codes of every quasi-identifier.
+    sizes : sequence of int
+        How many codes each has.
+    unknown : sequence of bool
+        In which columns code 0 says nothing: there it is never common to a set.
+    """
+
+    columns: Sequence[AnyArray]
+    sizes: Sequence[int]
+    unknown: Sequence[bool]
+
+    def describe(self, rows: IntArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
+        """Return, of each set of rows, how many sets every attribute induces, and the values that all rows share."""
+        n_sets = np.empty((len(offsets) - 1, len(self.columns)), dtype=np.int64)
+        shared = np.empty_like(n_sets)
+        everyone = np.empty(0, dtype=np.int64)
+        for j, (codes, size) in enumerate(zip(self.columns, self.sizes, strict=True)):
+            at, values, _ = histogram(rows, offsets[:-1], offsets[1:], codes, everyone, size)
+            n_sets[:, j] = np.diff(at)
+            shared[:, j] = np.where(n_sets[:, j] == 1, values[at[:-1]], INDIFFERENT)
+        return n_sets, shared
+
+    def patterns(self, shared: IntArray) -> IntArray:
+        """Return what sets have in common, given the values that their rows share: an unknown one says nothing."""
+        return np.where((shared == 0) & np.asarray(self.unknown, dtype=np.bool_), INDIFFERENT, shared)
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Patterns and the records they were found on.
+
+    Attributes
+    ----------
+    values : (patterns, attributes) int64 array
+        Codes, or ``INDIFFERENT``. The longest come first, of equally long ones those with more records, then by code.
+    rows, offsets : int64 arrays
+        The records of pattern p are ``rows[offsets[p]:offsets[p + 1]]``. A record may belong to several.
+    bounded : bool
+        Whether ``COPIES`` kept the search from dividing by every equal attribute.
+    """
+
+    values: IntArray
+    rows: IntArray = field(repr=False)
+    offsets: IntArray = field(repr=False)
+    bounded: bool = False
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def lengths(self) -> IntArray:
+        """How many attributes each pattern fixes."""
+        return np.asarray((self.values != INDIFFERENT).sum(axis=1))
+
+
+def find_patterns(
+    records: Records, start: IntArray, offsets: IntArray, *, condition: Condition, length: int, judge: Judge
+) -> Patterns:
+    """Divide sets of records until what each has in common is long enough.
+
+    Parameters
+    ----------
+    records : Records
+    start, offsets : int64 arrays
+        The sets to begin with.
+    condition : {"<", ">"}
+        Which attribute divides first.
+    length : int
+        How many attributes a pattern has to fix, 1 at least.
+    judge : callable
+        Which sets are admissible, and which may still have admissible subsets.
+
+    Examples
+    --------
+    >>> records = Records([np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2])], [2, 3], [False, False])
+    >>> pairs = lambda rows, offsets: (np.diff(offsets) >= 2, np.diff(offsets) > 2)
+    >>> find_patterns(records, np.arange(4), np.array([0, 4]), condition="<", length=1, judge=pairs).values.tolist()
+    [[1, 2], [0, -1]]
+    """
+    rows, at = start, offsets
+    room = COPIES * len(start)
+    found: list[tuple[IntArray, IntArray, IntArray]] = []
+    bounded = False
+    while len(at) > 1:
+        good, open_ = judge(rows, at)
+        rows, at = _keep(rows, at, good | open_)
+        good, open_ = (flag[good | open_] for flag in (good, open_))
+        n_sets, shared = records.describe(rows, at)
+        once = _once(shared, records.sizes, rows, at)
+        values = records.patterns(shared)
+        done = once & good & ((values != INDIFFERENT).sum(axis=1) >= length)
+        found.append((shared[done], *_keep(rows, at, done)))
+        chosen = selected(n_sets, condition) & (once & open_ & ~done)[:, None]
+        chosen, cut = _within(chosen, np.diff(at), room)
+        bounded |= cut
+        rows, at = _divide(records, rows, at, chosen)
+    return _collected(records, found, bounded)
+
+
+def _keep(rows: IntArray, offsets: IntArray, which: BoolArray) -> tuple[IntArray, IntArray]:
+    lengths = np.diff(offsets)
+    kept = np.concatenate([[0], np.cumsum(lengths[which])]).astype(np.int64)
+    return rows[np.repeat(which, lengths)], kept
+
+
+def _once(shared: IntArray, sizes: Sequence[int], rows: IntArray, offsets: IntArray) -> BoolArray:
+    """Mark each set once. Sets that share the same values are the same, or began apart and have no record in common."""
+    if not len(shared):
+        return np.empty(0, dtype=np.bool_)
+    lead = np.minimum.reduceat(rows, offsets[:-1])
+    _, first = number_rows([lead, *(shared + 1).T], [int(lead.max()) + 1, *(size + 1 for size in sizes)])
+    once = np.zeros(len(shared), dtype=np.bool_)
+    once[first] = True
+    return once
+
+
+def _within(chosen: BoolArray, lengths: IntArray, room: int) -> tuple[BoolArray, bool]:
+    """Take fewer of the equal attributes where all of them would make too many copies."""
+    turn = np.cumsum(chosen, axis=1) * chosen
+    most = int(turn.max(initial=0))
+    for ties in range(most, 1, -1):
+        kept = chosen & (turn <= ties)
+        if int((kept.sum(axis=1) * lengths).sum()) <= room:
+            return kept, ties < most
+    return chosen & (turn <= 1), most > 1
+
+
+def _divide(records: Records, rows: IntArray, offsets: IntArray, chosen: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the sets that the chosen attributes induce, set after set and attribute after attribute."""
+    parts, starts = [], []
+    for j, (codes, size) in enumerate(zip(records.columns, records.sizes, strict=True)):
+        mine, at = _keep(rows, offsets, chosen[:, j])
+        if not len(mine):
+            continue
+        owner = np.repeat(np.arange(len(at) - 1), np.diff(at))
+        labels, first = number_rows([owner, codes[mine]], [len(at) - 1, size])
+        order, bounds = group_rows(labels, len(first))
+        parts.append(mine[order])
+        starts.append(np.diff(bounds))
+    if not parts:
+        return np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    return np.concatenate(parts), np.concatenate([[0], np.cumsum(np.concatenate(starts))]).astype(np.int64)
+
+
+def _collected(
+    records: Records, found: Sequence[tuple[IntArray, IntArray, IntArray]], bounded: bool
+) -> Patterns:
+    """Put the levels together, each set once, in an order that depends on content alone."""
+    shared = np.concatenate([f[0] for f in found])
+    rows = np.concatenate([f[1] for f in found])
+    lengths = np.concatenate([np.diff(f[2]) for f in found])
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    once = _once(shared, records.sizes, rows, offsets)
+    values, lengths = records.patterns(shared[once]), lengths[once]
+    rows, _ = _keep(rows, offsets, once)
+    order = np.lexsort([*values.T[::-1], -lengths, -(values != INDIFFERENT).sum(axis=1)])
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    moved, bounds = group_rows(np.repeat(rank, lengths), len(order))
+    return Patterns(values[order], rows[moved], bounds, bounded)

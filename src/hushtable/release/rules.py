@@ -1,0 +1,85 @@
+"""Patterns as rules: what a class has in common, how many records that stands for, and what it tells of the others.
+
+Everything here is counted in the published table, so exporting it discloses nothing that the release does not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import IntArray
+from hushtable.hierarchy.base import ROOT
+from hushtable.table.ranks import dense_ranks
+
+if TYPE_CHECKING:
+    from hushtable.release.release import Release
+
+__all__ = ["patterns"]
+
+
+def patterns(release: Release) -> pa.Table:
+    """Return one row per class: its cells, how many of them say something, its records, and its commonest values.
+
+    Parameters
+    ----------
+    release : Release
+        Of any algorithm; of anti-unification it is the patterns.
+
+    Returns
+    -------
+    pyarrow.Table
+        The quasi-identifiers' cells; for every sensitive column the value that most records of the class have (of
+        equal ones the first in order) and their share; ``length``, the cells other than ``*``; ``records``. In the
+        order in which the published table shows the classes.
+
+    Examples
+    --------
+    >>> import hushtable as ht
+    >>> from hushtable.algorithms.pattern.anti_unification import AntiUnification
+    >>> people = pa.table({"job": ["a", "a", "b", "b"], "city": ["x", "y", "z", "z"], "pay": ["+", "+", "+", "-"]})
+    >>> policy = ht.Policy(quasi=["job", "city"], sensitive=["pay"], models=[ht.KAnonymity(k=2)],
+    ...                    algorithm=AntiUnification(indifferent=1))
+    >>> for rule in patterns(ht.anonymize(people, policy)).to_pylist():
+    ...     print(rule)
+    {'job': 'a', 'city': '*', 'pay': '+', 'pay: share': 1.0, 'length': 1, 'records': 2}
+    {'job': 'b', 'city': 'z', 'pay': '+', 'pay: share': 0.5, 'length': 2, 'records': 2}
+    """
+    table = release.table
+    labels = release.verification.labels[: table.num_rows]
+    _, first, owner, size = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    owner, size = place[owner], size[order]
+    take = pa.array(first[order])
+    columns: dict[str, pa.Array | pa.ChunkedArray] = {}
+    length = np.zeros(len(order), dtype=np.int64)
+    for quasi in release.encoded.quasi:
+        cells = table.column(quasi.name).take(take)
+        columns[quasi.name] = cells
+        length += np.array([cell != ROOT for cell in cells.to_pylist()], dtype=np.int64)
+    for sensitive in release.encoded.sensitive:
+        row, count = _commonest(table.column(sensitive.name), owner, len(order))
+        columns[sensitive.name] = table.column(sensitive.name).take(pa.array(row))
+        columns[_free(f"{sensitive.name}: share", columns)] = pa.array(count / size)
+    columns[_free("length", columns)] = pa.array(length)
+    columns[_free("records", columns)] = pa.array(size.astype(np.int64))
+    return pa.table(columns)
+
+
+def _commonest(column: pa.ChunkedArray, owner: IntArray, n_groups: int) -> tuple[IntArray, IntArray]:
+    """A row that has each group's commonest value, and how many rows of the group do."""
+    ranks, n_ranks = dense_ranks(column)
+    key, row, count = np.unique(owner * np.int64(n_ranks) + ranks, return_index=True, return_counts=True)
+    group = key // n_ranks
+    order = np.lexsort((key, -count, group))
+    best = order[np.searchsorted(group[order], np.arange(n_groups))]
+    return row[best], count[best]
+
+
+def _free(name: str, taken: dict[str, pa.Array | pa.ChunkedArray]) -> str:
+    """A column name that is not taken."""
+    return name if name not in taken else _free(f"{name}_", taken)

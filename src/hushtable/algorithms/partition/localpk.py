@@ -39,10 +39,11 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.kinds import Kinds
 from hushtable.algorithms.partition.shave import shave
 from hushtable.algorithms.partition.specialise import Branches, Children
 from hushtable.algorithms.partition.table_level import satisfied_prefix
-from hushtable.algorithms.partition.unspecialise import Kinds, unspecialise
+from hushtable.algorithms.partition.unspecialise import unspecialise
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.base import Monotone

@@ -20,7 +20,7 @@ from hushtable.kernels.partition import bounds
 from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Branches", "Children"]
+__all__ = ["Branches", "Children", "depth_first"]
 
 _STEP = 1 << 10
 """Fineness of column weights; savings are compared as integers."""
@@ -75,7 +75,7 @@ class Branches:
         self.minimum = max(problem.model.min_group_size(), 1) * table.unit
         order = table.canonical_order
         self.rows = order[kept[order]]
-        ranks = [_depth_first(c.coded) for c in table.quasi]
+        ranks = [depth_first(c.coded) for c in table.quasi]
         # [height][rank] -> node, ranks being leaf codes in depth-first order
         self._nodes = [
             np.stack([level[np.argsort(rank)] for level in c.coded.levels])
@@ -241,7 +241,7 @@ class Branches:
         return Partition(labels, self._n_final)
 
 
-def _depth_first(coded: Coded) -> AnyArray:
+def depth_first(coded: Coded) -> AnyArray:
     """Return each leaf's rank in depth-first order of its tree, so that the leaves of a node are neighbours."""
     if coded.contiguous:
         return np.arange(coded.size, dtype=np.int64)

@@ -14,99 +14,19 @@ This is greedy: few records are moved, though not provably the fewest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.algorithms.base import Problem
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from hushtable.kernels.grouping import histogram, number_rows
+from hushtable.algorithms.kinds import Kinds, add_groups, helpful
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import SensitiveModel
 from hushtable.models.compose import AllOf
 from hushtable.table.reference import Reference
-from hushtable.table.stats import GroupStats, Key
+from hushtable.table.stats import GroupStats
 
-__all__ = ["Kinds", "Moved", "add_groups", "unspecialise"]
-
-_CHUNK = 1 << 24
-"""Entries of a (group x value) matrix that are held at once."""
-
-
-@dataclass(frozen=True)
-class Kinds:
-    """The records of the sample by what models see of them: sensitive values and weight.
-
-    Attributes
-    ----------
-    of_row : int64 array
-        The kind of every row; 0 for rows of the population, which are never moved (``movable`` is 0).
-    movable : int64 array
-        1 for rows of the sample, 0 for others.
-    stats : GroupStats
-        One record of each kind as a group of its own.
-    values : mapping of Key to int64 array
-        The code of each kind in the columns that the model reads.
-    """
-
-    of_row: IntArray
-    movable: IntArray
-    stats: GroupStats
-    values: dict[Key, IntArray]
-
-    @classmethod
-    def of(cls, problem: Problem) -> Kinds:
-        """Tell the kinds of a problem's records; they are numbered in sorted order of their values."""
-        table = problem.table
-        keys = sorted(problem.model.histogram_keys())
-        columns: list[AnyArray] = []
-        sizes: list[int] = []
-        for name in dict.fromkeys(name for key in keys for name in key):
-            codes, size = table.code_column((name,))
-            columns.append(codes[: table.n_sample])
-            sizes.append(size)
-        if len(table.row_units):
-            weights, index = np.unique(table.row_units[: table.n_sample], return_inverse=True)
-            columns.append(index)
-            sizes.append(len(weights))
-        if not columns:
-            columns, sizes = [np.zeros(table.n_sample, dtype=np.int64)], [1]
-        kinds, first = number_rows(columns, sizes)
-        of_row = np.zeros(table.n_rows, dtype=np.int64)
-        of_row[: table.n_sample] = kinds
-        movable = np.zeros(table.n_rows, dtype=np.int64)
-        movable[: table.n_sample] = 1
-        one = np.arange(len(first), dtype=np.int64)
-        stats = table.stats(first, one, one + 1, keys)
-        return cls(of_row, movable, stats, {key: table.code_column(key)[0][first].astype(np.int64) for key in keys})
-
-    def counts(self, rows: IntArray, starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return how many records of each kind the groups ``rows[starts[g]:ends[g]]`` hold: group, kind, count."""
-        offsets, kinds, counts = histogram(rows, starts, ends, self.of_row, self.movable, len(self.stats))
-        return np.repeat(np.arange(len(starts), dtype=np.int64), np.diff(offsets)), kinds, counts
-
-
-def add_groups(groups: GroupStats, others: GroupStats, sign: int = 1) -> GroupStats:
-    """Return group by group the sum (or, with sign -1, the difference) of two sets of groups.
-
-    Examples
-    --------
-    >>> both = GroupStats.of(sizes=[3], d=[[2, 1]]), GroupStats.of(sizes=[1], d=[[0, 1]])
-    >>> add_groups(*both).histogram(("d",)).units.tolist(), add_groups(*both, -1).histogram(("d",)).values.tolist()
-    ([2, 2], [0])
-    """
-    if sign < 0:
-        others = replace(
-            others,
-            units=-others.units,
-            histograms={k: replace(h, units=-h.units) for k, h in others.histograms.items()},
-            population=None if others.population is None else -others.population,
-            background=None
-            if others.background is None
-            else replace(others.background, units=-others.background.units),
-        )
-    number = np.arange(len(groups), dtype=np.int64)
-    return GroupStats.concat([groups, others]).merge(np.concatenate([number, number]), len(groups))
-
+__all__ = ["Moved", "unspecialise"]
 
 @dataclass(frozen=True)
 class Moved:
@@ -237,7 +157,7 @@ class _Round:
         enough = supply >= self._minimum - self._parents.units
         able = enough[owner] & (spare[self._child] >= kinds.stats.units[self._kind])
         entry = np.flatnonzero(able)
-        entry = entry[self._helpful(owner[entry], self._kind[entry])]
+        entry = entry[helpful(self._model, self._reference, kinds, self._parents, owner[entry], self._kind[entry])]
         # a child that is asked for several kinds is judged without each of them
         less = add_groups(self._children.take(self._child[entry]), kinds.stats.take(self._kind[entry]), -1)
         entry = entry[self._model.satisfied(less, self._reference)]
@@ -250,28 +170,6 @@ class _Round:
         first = np.ones(len(order), dtype=np.bool_)
         first[1:] = ranked[1:] != ranked[:-1]
         return entry[order[first]]
-
-    def _helpful(self, parent: IntArray, kind: IntArray) -> BoolArray:
-        """Return which candidates help a failing member; all of a parent's where none does."""
-        helps = np.zeros(len(parent), dtype=np.bool_)
-        for member in self._model.members:
-            if not isinstance(member, SensitiveModel):
-                continue
-            failing = ~member.satisfied(self._parents, self._reference)
-            size = self._reference.attribute(member.key).n_values
-            values = self._kinds.values[member.key]
-            step = max(1, _CHUNK // max(size, 1))
-            wanted = np.flatnonzero(failing)
-            for begin in range(0, len(wanted), step):
-                some = wanted[begin : begin + step]
-                matrix = member.contributes(self._parents.take(some), self._reference)
-                place = np.full(self.open, -1, dtype=np.int64)
-                place[some] = np.arange(len(some))
-                mine = np.flatnonzero(place[parent] >= 0)
-                helps[mine] |= matrix[place[parent[mine]], values[kind[mine]]]
-        helped = np.zeros(self.open, dtype=np.bool_)
-        helped[parent[helps]] = True
-        return helps | ~helped[parent]
 
     def _progress(self, parent: IntArray, kind: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return how many members hold with one more record of a kind, and the first failing one's score then."""

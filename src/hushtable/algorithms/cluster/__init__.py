@@ -1,0 +1,1 @@
+"""Clustering records into groups."""

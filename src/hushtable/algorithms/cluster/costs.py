@@ -1,0 +1,78 @@
+"""What a cluster's cells cost: NCP of the lowest covering node, or of the range, as integers.
+
+A column that is published as nodes, and every nominal one, costs (leaves of the lowest node - 1) / (D - 1); an ordered
+column that is published as a range costs (leaves inside - 1) / (D - 1); each times the column's weight. Sets of nominal
+values are thus valued by their node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hushtable.algorithms.partition.specialise import depth_first
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.kernels.members import CostTables, box_costs
+from hushtable.schema.columns import CellStyle
+from hushtable.table.encoded import SCALE, EncodedTable, QuasiColumn
+
+__all__ = ["CellCosts"]
+
+
+@dataclass(frozen=True)
+class CellCosts:
+    """The codes of rows in an order in which a cell is known by its ends, and what each cell costs.
+
+    Attributes
+    ----------
+    codes : (rows, d) integer array
+    tables : CostTables
+    """
+
+    codes: AnyArray
+    tables: CostTables
+
+    @classmethod
+    def of(cls, table: EncodedTable, rows: IntArray) -> CellCosts:
+        """Look up the codes of these rows and build the tables."""
+        dtype = np.result_type(np.uint8, *(c.codes.dtype for c in table.quasi))
+        codes = np.empty((len(rows), len(table.quasi)), dtype=dtype)
+        begin, size, height, ranged, gap, full = (np.zeros(len(table.quasi), dtype=np.int64) for _ in range(6))
+        nodes: list[IntArray] = []
+        costs: list[IntArray] = []
+        at = 0
+        for j, column in enumerate(table.quasi):
+            coded = column.coded
+            begin[j], size[j], full[j] = at, coded.size, _cost(column, np.array([coded.size]))[0]
+            if _by_range(column):
+                ranged[j], gap[j] = 1, coded.missing
+                codes[:, j] = column.codes[rows]
+                nodes.append(np.arange(coded.size, dtype=np.int64))
+                costs.append(_cost(column, np.arange(1, coded.size + 1)))
+            else:
+                rank = depth_first(coded)
+                back = np.argsort(rank)
+                codes[:, j] = rank[column.codes[rows]]
+                height[j] = coded.height
+                for h, level in enumerate(coded.levels):
+                    nodes.append(level[back])
+                    costs.append(_cost(column, coded.leaves(h))[level[back]])
+            at += coded.size * (height[j] + 1)
+        tables = CostTables(
+            begin, size, height, ranged > 0, gap > 0, full, np.concatenate(nodes), np.concatenate(costs)
+        )
+        return cls(codes, tables)
+
+    def boxes(self, low: IntArray, high: IntArray) -> IntArray:
+        """Return what each box costs."""
+        return box_costs(self.tables, low, high)
+
+
+def _by_range(column: QuasiColumn) -> bool:
+    return column.coded.kind.ordered and column.style in (CellStyle.INTERVALS, CellStyle.MIDPOINT)
+
+
+def _cost(column: QuasiColumn, leaves: IntArray) -> IntArray:
+    share = (leaves - 1) / max(column.coded.size - 1, 1)
+    return np.rint(share * (SCALE * column.weight)).astype(np.int64)

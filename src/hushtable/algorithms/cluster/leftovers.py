@@ -1,0 +1,171 @@
+"""What is left when no further cluster can be completed: records join clusters, and clusters join each other.
+
+A record joins the cluster whose total cost rises least, of those that stay satisfied with it, in its own block. Records
+that no cluster takes form a group for each block, and every group that is not satisfied is merged with the one that
+raises the cost least, until all are. For a model that survives merging this ends at the latest with the whole table.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hushtable.algorithms.base import Problem
+from hushtable.algorithms.cluster.costs import CellCosts
+from hushtable.algorithms.kinds import Kinds, add_groups
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.kernels.grouping import group_rows
+from hushtable.kernels.partition import bounds
+from hushtable.models.base import Monotone
+from hushtable.models.compose import AllOf
+from hushtable.table.stats import GroupStats
+
+__all__ = ["Clusters", "join_rows", "merge_until_satisfied"]
+
+SHARE = 64
+"""Of the groups that a table-level model finds, one in so many is merged at a time."""
+
+
+class Clusters:
+    """Groups with their boxes and statistics, as arrays that grow together.
+
+    Parameters
+    ----------
+    costs : CellCosts
+        Of the rows.
+    labels : int64 array
+        The group of every row; -1 for none.
+    n : int
+    stats : GroupStats
+        Of the groups.
+    """
+
+    def __init__(self, costs: CellCosts, labels: IntArray, n: int, stats: GroupStats) -> None:
+        self._costs = costs
+        rows, offsets = group_rows(labels, n)
+        self.low, self.high = bounds(costs.codes[rows], offsets[:-1], offsets[1:])
+        self.rows = np.diff(offsets)
+        self.stats = stats
+        self.cost = costs.boxes(self.low, self.high)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def rise(self, low: IntArray, high: IntArray, rows: int, cost: int, among: IntArray) -> IntArray:
+        """Return by how much the total cost rises if a box of so many rows joins each of these groups."""
+        joint = self._costs.boxes(np.minimum(self.low[among], low), np.maximum(self.high[among], high))
+        rise: IntArray = joint * (self.rows[among] + rows) - self.cost[among] * self.rows[among] - cost * rows
+        return rise
+
+    def absorb(self, group: int, low: IntArray, high: IntArray, rows: int) -> None:
+        """Widen a group's box by another box."""
+        self.low[group] = np.minimum(self.low[group], low)
+        self.high[group] = np.maximum(self.high[group], high)
+        self.rows[group] += rows
+        self.cost[group] = self._costs.boxes(self.low[[group]], self.high[[group]])[0]
+
+
+def join_rows(
+    problem: Problem, model: AllOf, kinds: Kinds, costs: CellCosts, kind: IntArray, block: IntArray,
+    labels: IntArray, n: int, stats: GroupStats,
+) -> tuple[IntArray, int]:  # fmt: skip
+    """Return the labels with every row that was left in a cluster of its block that takes it, else in a group."""
+    labels = labels.copy()
+    left = np.flatnonzero(labels < 0)
+    if not len(left):
+        return labels, n
+    any_record = Monotone.ADD in model.flags
+    by_block, starts = _clusters_of(labels, block, n)
+    groups = Clusters(costs, labels, n, stats)
+    refused = []
+    for step, row in enumerate(left.tolist()):
+        if step % 256 == 0:
+            problem.progress(step / len(left), "joining")
+        among = by_block[starts[block[row]] : starts[block[row] + 1]]
+        if len(among) and not any_record:
+            one = kinds.stats.take(np.full(len(among), kind[row]))
+            among = among[model.satisfied(add_groups(groups.stats.take(among), one), problem.reference)]
+        if not len(among):
+            refused.append(row)
+            continue
+        box = costs.codes[row].astype(np.int64)
+        best = int(among[np.argmin(groups.rise(box, box, 1, 0, among))])
+        groups.absorb(best, box, box, 1)
+        labels[row] = best
+        if not any_record:
+            owner = np.append(np.arange(n, dtype=np.int64), best)
+            record = kinds.stats.take(np.array([kind[row]]))
+            groups.stats = GroupStats.concat([groups.stats, record]).merge(owner, n)
+    if refused:
+        where, number = np.unique(block[refused], return_inverse=True)
+        labels[refused] = n + number
+        n += len(where)
+    return labels, n
+
+
+def _clusters_of(labels: IntArray, block: IntArray, n: int) -> tuple[IntArray, IntArray]:
+    """Return the clusters of each block, ascending, in compressed rows."""
+    own = np.zeros(n, dtype=np.int64)
+    inside = labels >= 0
+    own[labels[inside]] = block[inside]
+    return group_rows(own, int(block.max()) + 1)
+
+
+def merge_until_satisfied(
+    problem: Problem, costs: CellCosts, labels: IntArray, n: int, rows: IntArray
+) -> tuple[IntArray, int] | None:
+    """Merge groups until every one, and the table, satisfies the model; None where a single one still fails.
+
+    Groups that fail are merged first, the smallest in front. Where only the table as a whole fails, the worst-scoring
+    groups are, a few at a time.
+    """
+    table, model = problem.table, problem.model
+    everything = np.full(table.n_rows, -1, dtype=np.int64)
+    one_by_one, together = model.part(table_level=False), model.part(table_level=True)
+    while True:
+        problem.progress(1.0, "merging")
+        everything[rows] = labels
+        stats = table.stats_of(everything, n, model.histogram_keys())
+        bad = stats.units == 0
+        some = np.flatnonzero(~bad)
+        bad[some] = ~one_by_one.satisfied(stats.take(some), problem.reference)
+        if bad.any():
+            worst = np.flatnonzero(bad)
+            worst = worst[np.lexsort((worst, stats.units[worst]))]
+        elif together.members and not bool(together.table_satisfied(stats, problem.reference)[0]):
+            worst = _worst(together, stats, problem)[: max(1, n // SHARE)]
+        else:
+            return labels, n
+        if n == 1:
+            return None
+        labels, n = _merge(costs, labels, n, stats, worst)
+
+
+def _worst(model: AllOf, stats: GroupStats, problem: Problem) -> IntArray:
+    """Return the groups from the worst score of the first failing member to its best."""
+    failing = next(m for m in model.members if not bool(m.table_satisfied(stats, problem.reference)[0]))
+    score = failing.score(stats, problem.reference)
+    return np.lexsort((np.arange(len(score)), score if failing.sense == ">=" else -score))
+
+
+def _merge(
+    costs: CellCosts, labels: IntArray, n: int, stats: GroupStats, worst: IntArray
+) -> tuple[IntArray, int]:
+    """Merge each of these groups, in this order, with the group that raises the cost least; none takes part twice."""
+    groups = Clusters(costs, labels, n, stats)
+    target = np.arange(n, dtype=np.int64)
+    able: BoolArray = np.ones(n, dtype=np.bool_)
+    for group in worst.tolist():
+        if not able[group]:
+            continue
+        able[group] = False
+        among = np.flatnonzero(able)
+        if not len(among):
+            break
+        rise = groups.rise(
+            groups.low[group], groups.high[group], int(groups.rows[group]), int(groups.cost[group]), among
+        )
+        partner = int(among[np.argmin(rise)])
+        target[group] = partner
+        able[partner] = False
+    _, target = np.unique(target, return_inverse=True)
+    return target[labels].astype(np.int64), int(target.max()) + 1

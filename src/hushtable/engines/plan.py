@@ -57,7 +57,13 @@ class Plan:
             raise ParameterError(
                 f"The suppression limit must be a share from 0 to 1. Got {self.suppression!r} instead."
             )
-        check_compatible(self.algorithm, self.model(), self.table.missing, population=self.extra.population is not None)
+        check_compatible(
+            self.algorithm,
+            self.model(),
+            self.table.missing,
+            population=self.extra.population is not None,
+            suppression=self.suppression,
+        )
 
     def model(self) -> AllOf:
         """Return the models, bound to their sensitive columns."""

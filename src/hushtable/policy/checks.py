@@ -91,7 +91,13 @@ def _background(policy: Policy) -> Iterator[Fault]:
 def check_combination(policy: Policy) -> None:
     """Refuse models, algorithm, tables and the meaning of missing values that do not go together."""
     model = policy.model()
-    check_compatible(policy.build_algorithm(), model, policy.missing, population=policy.population is not None)
+    check_compatible(
+        policy.build_algorithm(),
+        model,
+        policy.missing,
+        population=policy.population is not None,
+        suppression=policy.suppression,
+    )
     for member in model.members:
         if Stat.BACKGROUND in member.stats_needed() and policy.background is None:
             raise IncompatibleError(

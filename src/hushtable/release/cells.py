@@ -58,17 +58,20 @@ class Cells:
     column : QuasiColumn
     offsets, members : int64 arrays
         The distinct codes of each group, ascending, in compressed rows. A group may be empty.
-    level : int, optional
-        The level that every cell is generalised to, for global recoding.
+    level : int or int64 array, optional
+        For global recoding, the level that every cell is generalised to, or that each leaf is. A class that holds
+        several nodes of that level (it was merged after all) is published at the lowest node above them.
     """
 
     column: QuasiColumn
     offsets: IntArray
     members: IntArray
-    level: int | None = None
+    level: int | IntArray | None = None
 
     @classmethod
-    def of_groups(cls, column: QuasiColumn, rows: AnyArray, offsets: IntArray, level: int | None = None) -> Cells:
+    def of_groups(
+        cls, column: QuasiColumn, rows: AnyArray, offsets: IntArray, level: int | IntArray | None = None
+    ) -> Cells:
         """Collect the codes of the groups ``rows[offsets[g]:offsets[g + 1]]``."""
         counted, members, _ = histogram(
             rows, offsets[:-1], offsets[1:], column.codes, np.empty(0, dtype=np.int64), column.coded.size
@@ -119,8 +122,13 @@ class Cells:
     @cached_property
     def height(self) -> IntArray:
         """Height of the lowest node that covers each group."""
-        if self.level is not None:
-            return np.full(len(self), self.level, dtype=np.int64)
+        covering = self._covering_height()
+        if self.level is None:
+            return covering
+        wanted = self.level if isinstance(self.level, int) else self.level[self.low]
+        return np.maximum(covering, wanted)
+
+    def _covering_height(self) -> IntArray:
         coded = self.column.coded
         height = np.full(len(self), coded.height, dtype=np.int64)
         for h in range(coded.height - 1, -1, -1):

@@ -7,9 +7,9 @@ import time
 import numpy as np
 
 from hushtable.algorithms.lattice.bounds import project
-from hushtable.algorithms.lattice.judge import Judge, Verdict
+from hushtable.algorithms.lattice.judge import Judge
+from hushtable.algorithms.lattice.verdict import Verdict
 from hushtable.arrays import BoolArray, FloatArray
-from hushtable.models.base import Monotone
 
 __all__ = ["branch_and_bound"]
 
@@ -47,7 +47,6 @@ class _Open:
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
         space = judge.space
-        self._exact = judge.budget == 0 and Monotone.MERGE in judge.model.flags
         self._triples = space.d > 2
         self.nodes = space.nodes
         self._ids = np.arange(len(self.nodes))
@@ -105,7 +104,7 @@ class _Open:
         finer = self._columns[0] <= verdict.node[0]
         for j in range(1, len(self._columns)):
             finer &= self._columns[j] <= verdict.node[j]
-        if verdict.small > judge.budget or (self._exact and not verdict.fits):
+        if verdict.small > judge.budget or (judge.monotone and not verdict.fits):
             keep &= ~finer
         elif verdict.small > 0:
             raised = np.flatnonzero(finer & (self._lost < verdict.small))

@@ -1,61 +1,130 @@
-"""A heuristic for lattices that cannot be enumerated: up until a node fits, then down while it pays."""
+"""A heuristic for lattices that cannot be enumerated: up until a node fits, then down while it pays.
+
+It is an anytime search: after a handful of nodes there is one that fits, and the rest of the time makes it cheaper.
+Whatever it finds comes with a lower bound of the optimum, so that the gap is known.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from hushtable.algorithms.lattice.judge import Judge, Verdict
+from hushtable.algorithms.lattice.judge import Judge
+from hushtable.algorithms.lattice.relax import lower_bound
+from hushtable.algorithms.lattice.verdict import Verdict
 from hushtable.arrays import IntArray
 
 __all__ = ["climb"]
 
 
-def climb(judge: Judge, deadline: float | None) -> tuple[Verdict | None, float]:
-    """Return a good node and a lower bound of the optimum.
+class _Late(Exception):
+    """The time is up."""
 
-    Upwards, each step takes the column whose next level keeps the most people per unit of cost; downwards, each step
-    takes the cheapest finer neighbour that still fits, until none does. The bound is the cost of the bottom node: what
-    even a release without any generalisation beyond the leaves would cost given what it must suppress.
+
+def climb(judge: Judge, deadline: float) -> tuple[Verdict | None, float]:
+    """Return a good node, if any, and a lower bound of the optimum.
+
+    First a node that fits is looked for by halving a chain from the bottom to the top that raises the widest column at
+    every step. Then greedily upwards: each step takes the column whose next level saves most people per unit of cost.
+    From the better of the two downwards: each step takes the cheapest finer neighbour that still fits. At last one
+    level is lowered for another that is raised, as long as that is cheaper.
     """
-    space = judge.space
-    node = np.zeros(space.d, dtype=np.int64)
-    verdict = judge(node)
-    bound = float(judge.objective.bound(node[None, :], np.array([0]))[0])
-    while not verdict.fits:
-        steps = _neighbours(node, space.heights, +1)
-        if not len(steps) or _late(deadline):
-            break
-        judge.problem.progress(float(node.sum() / space.heights.sum()), "climbing the lattice")
-        tried = [judge(s) for s in steps]
-        costs = judge.objective.bound(steps, np.array([v.lost for v in tried]))
-        gained = np.array([verdict.lost - v.lost for v in tried], dtype=np.float64)
-        here = float(judge.objective.bound(node[None, :], np.array([verdict.lost]))[0])
-        rate = gained / np.maximum(costs - here, 1e-12)
-        fitting = [i for i, v in enumerate(tried) if v.fits]
-        chosen = min(fitting, key=lambda i: tried[i].value) if fitting else int(np.argmax(rate))
-        node, verdict = steps[chosen], tried[chosen]
-    if not verdict.fits:
-        top = judge(space.heights)
-        if not top.fits:
-            return None, bound
-        verdict, node = top, space.heights
-    while not _late(deadline):
-        finer = [judge(s) for s in _neighbours(node, space.heights, -1)]
-        better = [v for v in finer if v.fits and v.value < verdict.value]
-        if not better:
-            break
-        verdict = min(better, key=lambda v: v.value)
-        node = verdict.node
-    return verdict, bound
+    search = _Search(judge, deadline)
+    search.look(judge.space.high)
+    bound = lower_bound(judge)
+    try:
+        search.halve()
+        search.up()
+        search.down()
+    except _Late:
+        pass
+    return search.best, bound
 
 
-def _neighbours(node: IntArray, heights: IntArray, step: int) -> IntArray:
-    moved = node + step * np.eye(len(node), dtype=np.int64)
-    inside = (moved >= 0).all(axis=1) & (moved <= heights).all(axis=1)
-    return moved[inside]
+class _Search:
+    def __init__(self, judge: Judge, deadline: float) -> None:
+        self.judge = judge
+        self.space = judge.space
+        self.deadline = deadline
+        self.begin = time.monotonic()
+        self.best: Verdict | None = None
 
+    def look(self, node: IntArray) -> Verdict:
+        """Judge a node and remember it if it is the best so far."""
+        verdict = self.judge.again(node)
+        if verdict.fits and (self.best is None or verdict.value < self.best.value):
+            self.best = verdict
+        return verdict
 
-def _late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() > deadline
+    def look_all(self, nodes: Iterable[IntArray]) -> list[Verdict]:
+        """Judge nodes as long as there is time."""
+        found = []
+        for node in nodes:
+            now = time.monotonic()
+            if now > self.deadline:
+                raise _Late
+            share = (now - self.begin) / max(self.deadline - self.begin, 1e-9)
+            self.judge.problem.progress(min(share, 1.0), "climbing the lattice")
+            found.append(self.look(node))
+        return found
+
+    def halve(self) -> None:
+        """Halve the chain that raises the column with most nodes at every step."""
+        chain = list(self._chain())
+        low, high = 0, len(chain) - 1
+        while low < high:
+            middle = (low + high) // 2
+            if self.look_all([chain[middle]])[0].fits:
+                high = middle
+            else:
+                low = middle + 1
+
+    def _chain(self) -> Iterator[IntArray]:
+        node = self.space.low.copy()
+        columns = np.arange(self.space.d)
+        yield node.copy()
+        while (node < self.space.high).any():
+            sizes = np.where(node < self.space.high, self.space.sizes[columns, node], -1)
+            node[np.argmax(sizes)] += 1
+            yield node.copy()
+
+    def up(self) -> None:
+        """Take the step that saves most people per unit of cost, until a node fits."""
+        bound = self.judge.objective.bound
+        node = self.space.low
+        verdict = self.look_all([node])[0]
+        while not verdict.fits and (node < self.space.high).any():
+            steps = list(self._neighbours(node, +1))
+            tried = self.look_all(steps)
+            if any(v.fits for v in tried):
+                return
+            costs = bound(np.array(steps), np.array([v.lost for v in tried]))
+            here = float(bound(node[None, :], np.array([verdict.lost]))[0])
+            gained = np.array([verdict.lost - v.lost for v in tried], dtype=np.float64)
+            chosen = int(np.argmax(gained / np.maximum(costs - here, 1e-12)))
+            node, verdict = steps[chosen], tried[chosen]
+
+    def down(self) -> None:
+        """From the best node so far: lower a level, or lower one and raise another, as long as that is cheaper."""
+        while self.best is not None:
+            before = self.best
+            self.look_all(self._neighbours(before.node, -1))
+            if self.best is before:
+                self.look_all(self._exchanges(before.node))
+            if self.best is before:
+                return
+
+    def _neighbours(self, node: IntArray, step: int) -> Iterator[IntArray]:
+        for j in range(self.space.d):
+            if self.space.low[j] <= node[j] + step <= self.space.high[j]:
+                moved = node.copy()
+                moved[j] += step
+                yield moved
+
+    def _exchanges(self, node: IntArray) -> Iterator[IntArray]:
+        for lowered in self._neighbours(node, -1):
+            for moved in self._neighbours(lowered, +1):
+                if not np.array_equal(moved, node):
+                    yield moved

@@ -2,79 +2,69 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
+from hushtable.algorithms.lattice.evaluated import Evaluated
+from hushtable.algorithms.lattice.monotone import additive, not_monotone
 from hushtable.algorithms.lattice.objectives import Objective, objective_of
-from hushtable.algorithms.lattice.space import Grouping, Space
+from hushtable.algorithms.lattice.space import Grouping, Space, Tuples
+from hushtable.algorithms.lattice.verdict import Verdict
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.base import Stat
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Judge", "Verdict"]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What judging a node found.
-
-    Attributes
-    ----------
-    node : int64 array
-    fits : bool
-        Whether the node satisfies the models within the suppression budget.
-    lost : int
-        Units that have to be suppressed.
-    small : int
-        Units in groups that are too small for any of the models: every finer node loses at least these.
-    groups : int
-    value : float
-        The objective; infinite where the node does not fit.
-    floor : float
-        Every coarser node costs at least this.
-    """
-
-    node: IntArray
-    fits: bool
-    lost: int
-    small: int
-    groups: int
-    value: float
-    floor: float = -float("inf")
+__all__ = ["Judge"]
 
 
 class Judge:
-    """Judges nodes of one problem's lattice."""
+    """Judges nodes of one problem's lattice.
 
-    def __init__(self, problem: Problem, objective: str = "loss") -> None:
+    Parameters
+    ----------
+    problem : Problem
+    objective : str
+    fixed : mapping of str to int
+        Quasi-identifiers that stay at one level.
+    """
+
+    def __init__(self, problem: Problem, objective: str = "loss", fixed: Mapping[str, int] | None = None) -> None:
         self.problem = problem
         self.model = problem.model
-        self.space = Space(problem.table, problem.model.histogram_keys())
+        self.space = Space(problem.table, problem.model.histogram_keys(), fixed)
         self.minimum = problem.model.min_group_size() * problem.table.unit
         self.objective: Objective = objective_of(objective, self.space, self.minimum)
         self.budget = problem.budget
         self._groupwise = problem.model.part(table_level=False)
         self._tablewise = problem.model.part(table_level=True)
-        self.seen: dict[tuple[int, ...], Verdict] = {}
+        self._additive = additive(self._groupwise)
+        self.monotone = not not_monotone(problem.model, suppression=self.budget > 0)
+        self.seen = Evaluated(self.space.d)
 
-    def __call__(self, node: IntArray) -> Verdict:
-        """Judge a node, once."""
-        key = tuple(int(level) for level in node)
-        if key not in self.seen:
-            node = np.asarray(node, dtype=np.int64)
-            self.seen[key] = self._judge(node)
-        return self.seen[key]
+    def __call__(self, node: IntArray, source: Tuples | None = None) -> Verdict:
+        """Judge a node, grouping from a source where one is given, and write it down."""
+        verdict = self._judge(np.asarray(node, dtype=np.int64), source)
+        self.seen.add(verdict)
+        return verdict
 
-    def _judge(self, node: IntArray) -> Verdict:
-        grouping = self.space.group(node)
+    def again(self, node: IntArray) -> Verdict:
+        """Judge a node that may have been judged before."""
+        return self.seen.find(node) or self(node)
+
+    def _judge(self, node: IntArray, source: Tuples | None) -> Verdict:
+        grouping = self.space.group(node, source)
         small = int(grouping.sizes[grouping.sizes < self.minimum].sum())
         floor = self.objective.floor(grouping)
         if small > self.budget:
             return Verdict(node, False, small, small, len(grouping.sizes), float("inf"), floor)
         stats = self._stats(grouping)
-        lost = self._lost_groups(grouping, stats)
+        lost = self._violating(grouping, stats)
+        if self._additive:
+            small = int(grouping.sizes[lost].sum())
+        lost = self._worst_too(grouping, stats, lost)
         units = int(grouping.sizes[lost].sum())
         fits = units <= self.budget and units < self.space.units and self._holds(stats, grouping, lost)
         value = self.objective.value(node, grouping, lost) if fits else float("inf")
@@ -85,11 +75,15 @@ class Judge:
             return GroupStats(grouping.sizes, self.space.table.unit)
         return self.space.stats(grouping)
 
-    def _lost_groups(self, grouping: Grouping, stats: GroupStats) -> BoolArray:
-        """Return the groups to suppress: those that violate, then the worst for the table-level models."""
-        lost = ~self._groupwise.satisfied(stats, self.problem.reference) & (grouping.sizes > 0)
+    def _violating(self, grouping: Grouping, stats: GroupStats) -> BoolArray:
+        """Return the groups that violate a groupwise model."""
+        return np.asarray(~self._groupwise.satisfied(stats, self.problem.reference) & (grouping.sizes > 0))
+
+    def _worst_too(self, grouping: Grouping, stats: GroupStats, lost: BoolArray) -> BoolArray:
+        """Add the groups to suppress for the table-level models, the worst first, as far as the budget goes."""
         if not self._tablewise.members:
             return lost
+        lost = lost.copy()
         kept = np.flatnonzero(~lost & (grouping.sizes > 0))
         spent = int(grouping.sizes[lost].sum())
         while len(kept):
@@ -122,6 +116,7 @@ class Judge:
         """Return the partition of a node that fits."""
         node = np.asarray(node, dtype=np.int64)
         grouping, labels = self.space.labels(node)
-        lost = self._lost_groups(grouping, self._stats(grouping))
+        stats = self._stats(grouping)
+        lost = self._worst_too(grouping, stats, self._violating(grouping, stats))
         number = np.where(lost, -1, np.cumsum(~lost) - 1)
         return replace(Partition(number[labels], int((~lost).sum())), levels=tuple(int(level) for level in node))

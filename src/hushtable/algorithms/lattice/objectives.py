@@ -17,7 +17,7 @@ from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.tuples import suppression_costs
 
-__all__ = ["OBJECTIVES", "Objective", "objective_of"]
+__all__ = ["OBJECTIVES", "CellObjective", "Objective", "objective_of"]
 
 
 class Objective(ABC):
@@ -44,8 +44,11 @@ class Objective(ABC):
         """The value of a node whose groups marked ``lost`` are suppressed."""
 
 
-class _Cells(Objective):
-    """Charges ``cost[column, level, leaf]`` per record; the columns' means are combined by ``combine``."""
+class CellObjective(Objective):
+    """Charges ``cost[column, level, leaf]`` per record; the columns' means are combined by ``combine``.
+
+    Combining is a weighted sum of a rising function ``term`` of each mean, and a rising function ``of_sum`` of it.
+    """
 
     def __init__(self, space: Space, minimum: int) -> None:
         super().__init__(space, minimum)
@@ -81,9 +84,21 @@ class _Cells(Objective):
         """Charge of each leaf of column j in a suppressed record."""
         return np.ones(len(units))
 
+    def term(self, means: FloatArray) -> FloatArray:
+        """What a column's mean contributes, before it is weighted."""
+        return means
+
+    def of_sum(self, total: FloatArray) -> FloatArray:
+        """The value, given the weighted sum of the terms."""
+        return total
+
     def combine(self, means: FloatArray) -> FloatArray:
-        """Weighted arithmetic mean over the columns (the last axis)."""
-        return np.asarray(means @ self.weights)
+        """Combine the means of the columns (the last axis)."""
+        return np.asarray(self.of_sum(self.term(means) @ self.weights))
+
+    def terms(self, j: int, levels: IntArray, lost: IntArray) -> FloatArray:
+        """The least weighted term of column j at each of these levels, where at least ``lost`` units are suppressed."""
+        return np.asarray(self.term(self._least_means(j, levels, lost)) * self.weights[j])
 
     def bound_alike(self, nodes: AnyArray, lost: int) -> FloatArray:
         """Look up one mean per column and level instead of interpolating node by node."""
@@ -97,13 +112,17 @@ class _Cells(Objective):
         """Suppressing at least so many costs at least the cheapest records' extra charge, column by column."""
         means = np.empty((len(nodes), self.space.d))
         for j in range(self.space.d):
-            levels = nodes[:, j]
-            for level in range(int(self.space.heights[j]) + 1):
-                here = levels == level
-                if here.any():
-                    people, cheapest = self._curves[j][level]
-                    means[here, j] = self.means[j, level] + np.interp(lost[here], people, cheapest) / self.space.units
+            means[:, j] = self._least_means(j, nodes[:, j], lost)
         return self.combine(means)
+
+    def _least_means(self, j: int, levels: IntArray, lost: IntArray) -> FloatArray:
+        means = np.empty(len(levels))
+        for level in range(int(self.space.heights[j]) + 1):
+            here = levels == level
+            if here.any():
+                people, cheapest = self._curves[j][level]
+                means[here] = self.means[j, level] + np.interp(lost[here], people, cheapest) / self.space.units
+        return means
 
     def value(self, node: IntArray, grouping: Grouping, lost: BoolArray) -> float:
         """Means of the node, plus what its suppressed records cost more."""
@@ -117,7 +136,7 @@ class _Cells(Objective):
         return float(self.combine(means))
 
 
-class Ncp(_Cells):
+class Ncp(CellObjective):
     """Arithmetic loss: mean over columns of (leaves under the node - 1) / (D - 1); suppressed records count 1."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
@@ -129,12 +148,16 @@ class Ncp(_Cells):
 class Loss(Ncp):
     """Geometric loss: product over the columns of (1 + NCP_j) ^ weight_j, minus 1."""
 
-    def combine(self, means: FloatArray) -> FloatArray:
+    def term(self, means: FloatArray) -> FloatArray:
+        """Return log(1 + NCP)."""
+        return np.log1p(means)
+
+    def of_sum(self, total: FloatArray) -> FloatArray:
         """Weighted geometric mean of 1 + NCP, minus 1."""
-        return np.asarray(np.exp(np.log1p(means) @ self.weights) - 1)
+        return np.exp(total) - 1
 
 
-class Prec(_Cells):
+class Prec(CellObjective):
     """1 - Prec: mean of level / height."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
@@ -142,7 +165,7 @@ class Prec(_Cells):
         return np.full(len(units), level / max(int(self.space.heights[j]), 1))
 
 
-class Height(_Cells):
+class Height(CellObjective):
     """Sum of the levels; a suppressed record counts as fully generalised."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
@@ -153,12 +176,12 @@ class Height(_Cells):
         """Return the hierarchy's height."""
         return np.full(len(units), float(self.space.heights[j]))
 
-    def combine(self, means: FloatArray) -> FloatArray:
+    def of_sum(self, total: FloatArray) -> FloatArray:
         """Sum over the columns, each times its weight relative to the mean weight."""
-        return np.asarray((means * self.weights).sum(axis=-1) * self.space.d)
+        return total * self.space.d
 
 
-class Entropy(_Cells):
+class Entropy(CellObjective):
     """Non-uniform entropy: mean of -log2(count of the value / count of its node), relative to the root's."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
@@ -172,12 +195,11 @@ class Entropy(_Cells):
         """Return the bits lost at the root."""
         return self._bits(units, np.full(len(units), units.sum()))
 
-    def combine(self, means: FloatArray) -> FloatArray:
+    def of_sum(self, total: FloatArray) -> FloatArray:
         """Sum of bits over the columns, relative to losing everything."""
         columns = np.arange(self.space.d)
         everything = float((self.means[columns, self.space.heights] * self.weights).sum())
-        bits = np.asarray(means @ self.weights)
-        return bits / everything if everything > 0 else bits
+        return total / everything if everything > 0 else total
 
     @staticmethod
     def _bits(units: FloatArray, total: FloatArray) -> FloatArray:

@@ -7,18 +7,20 @@ of those. All look-up tables of all levels lie in one flat array, so evaluating 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.kernels.tuples import group_tuples, shared_columns
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["Grouping", "Space", "Tuples"]
+__all__ = ["Grouping", "Space", "Tuples", "level_range"]
 
 MOST_SOURCES = 128
 """How many rolled-up tables are kept to roll up from; each is at most 3/4 the size of the table it came from."""
@@ -81,6 +83,25 @@ class Grouping:
     first: IntArray
 
 
+def level_range(table: EncodedTable, fixed: Mapping[str, int]) -> tuple[IntArray, IntArray]:
+    """Return the least and the greatest level of every quasi-identifier."""
+    names = [c.name for c in table.quasi]
+    low = np.zeros(len(names), dtype=np.int64)
+    high = np.array([c.coded.height for c in table.quasi], dtype=np.int64)
+    for name, level in fixed.items():
+        if name not in names:
+            raise ParameterError(
+                f"'fixed' names {name!r}, which is no quasi-identifier.", hint=did_you_mean(name, names)
+            )
+        j = names.index(name)
+        if not 0 <= level <= high[j]:
+            raise ParameterError(
+                f"Column {name!r} has no level {level}.", hint=f"Its hierarchy has levels 0 to {high[j]}."
+            )
+        low[j] = high[j] = level
+    return low, high
+
+
 class Space:
     """A table as a lattice search sees it.
 
@@ -89,12 +110,20 @@ class Space:
     table : EncodedTable
     keys : histogram keys
         Sensitive columns that the models need.
+    fixed : mapping of str to int
+        Quasi-identifiers that stay at one level.
+
+    Raises
+    ------
+    ParameterError
+        If a column is fixed to a level that it does not have.
     """
 
-    def __init__(self, table: EncodedTable, keys: frozenset[Key]) -> None:
+    def __init__(self, table: EncodedTable, keys: frozenset[Key], fixed: Mapping[str, int] | None = None) -> None:
         self.table = table
         self.keys = sorted(keys)
         self.heights = np.array([c.coded.height for c in table.quasi], dtype=np.int64)
+        self.low, self.high = level_range(table, fixed or {})
         parts, at = [], 0
         self.starts = np.zeros((len(table.quasi), int(self.heights.max()) + 1), dtype=np.int64)
         self.sizes = np.zeros_like(self.starts)
@@ -120,12 +149,13 @@ class Space:
     @property
     def n_nodes(self) -> int:
         """Number of nodes."""
-        return math.prod(int(h) + 1 for h in self.heights)
+        return math.prod(int(n) for n in self.high - self.low + 1)
 
     @cached_property
     def nodes(self) -> AnyArray:
         """Every node, in lexicographic order of levels: only for lattices that fit."""
-        return np.indices([int(h) + 1 for h in self.heights], dtype=np.int16).reshape(self.d, -1).T.copy()
+        steps = np.indices([int(n) for n in self.high - self.low + 1], dtype=np.int16).reshape(self.d, -1).T
+        return np.ascontiguousarray(steps + self.low.astype(np.int16))
 
     @property
     def units(self) -> int:
@@ -181,7 +211,7 @@ class Space:
         count = len(self._rolled)
         finer = np.flatnonzero((self._rolled_levels[:count] <= node).all(axis=1))
         best = self._rolled[int(finer[np.argmin(self._rolled_sizes[finer])])]
-        if len(best) < WORTH_ROLLING or len(self.keys) > 1 or self.table.n_rows > self.table.n_sample:
+        if len(best) < WORTH_ROLLING or not self._rolls_up:
             return best
         anchor = np.where(self._wide, node, 0)
         if tuple(anchor) in self._anchors or len(self._rolled) == MOST_SOURCES:
@@ -193,6 +223,18 @@ class Space:
         self._rolled_levels[count], self._rolled_sizes[count] = anchor, len(rolled)
         self._rolled.append(rolled)
         return rolled
+
+    def projection(self, node: IntArray) -> Tuples | None:
+        """Return the table rolled up to a node, to group many coarser nodes from; None where that does not pay."""
+        source = self._source(node)
+        if not self._rolls_up or len(source) < WORTH_ROLLING:
+            return None
+        return self._roll_up(node, self.group(node, source))
+
+    @property
+    def _rolls_up(self) -> bool:
+        """Whether rolled-up tables keep all that the models need."""
+        return len(self.keys) <= 1 and self.table.n_rows == self.table.n_sample
 
     def _roll_up(self, node: IntArray, grouping: Grouping) -> Tuples:
         codes = grouping.tuples.codes
@@ -215,6 +257,30 @@ class Space:
                 parts = histogram(rows, offsets[:-1], offsets[1:], tuples.sensitive[key], tuples.units, size)
                 histograms[key] = Histogram(*parts, unit)
         return GroupStats(grouping.sizes, unit, histograms)
+
+    def stats_of(self, group: IntArray, n: int, kept: BoolArray) -> GroupStats:
+        """Return the statistics of groups of the original tuples; -1 is no group, and groups may be empty.
+
+        Of tuples that are not kept, the sample's records are left out; people of the population whom a group covers
+        stay, whoever is published.
+        """
+        if self.table.n_rows > self.table.n_sample:
+            return self.table.stats_of(self.rows_of(group, kept), n, self.keys)
+        tuples, unit = self.base, self.table.unit
+        here = np.flatnonzero(kept & (group >= 0))
+        units = np.zeros(n, dtype=np.int64)
+        np.add.at(units, group[here], tuples.units[here])
+        histograms = {
+            key: Histogram.from_pairs(group[here], tuples.sensitive[key][here], tuples.units[here], n, unit)
+            for key in self.keys
+        }
+        return GroupStats(units, unit, histograms)
+
+    def rows_of(self, group: IntArray, kept: BoolArray) -> IntArray:
+        """Return the group of every row, given those of the tuples; -1 for records that are not kept."""
+        stays = kept[self.of_row]
+        stays[self.table.n_sample :] = True
+        return np.where(stays, group[self.of_row], -1)
 
     def labels(self, node: IntArray) -> tuple[Grouping, IntArray]:
         """Group at a node from the original tuples, and return the group of every row."""

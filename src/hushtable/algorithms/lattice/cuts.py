@@ -1,0 +1,171 @@
+"""Cuts through the hierarchies: every column has a set of nodes such that each leaf lies under exactly one of them.
+
+A cut is one node per leaf. All steps of a column, up or down, are tried at once: they concern different leaves, so
+the table that takes all of them shows the groups of each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hushtable.algorithms.base import Partition, Problem
+from hushtable.algorithms.lattice.node_tree import NodeTree
+from hushtable.algorithms.lattice.space import Space
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.errors import ParameterError, did_you_mean
+from hushtable.kernels.grouping import number_rows
+from hushtable.kernels.tuples import group_tuples
+from hushtable.table.stats import Histogram
+
+__all__ = ["CutTable", "Groups"]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a cut.
+
+    Attributes
+    ----------
+    of_tuple : int64 array
+        The group of each distinct tuple.
+    first : int64 array
+        One tuple of each group.
+    sizes : int64 array
+        Units per group.
+    lost : bool array
+        Which groups violate a groupwise model.
+    """
+
+    of_tuple: IntArray
+    first: IntArray
+    sizes: IntArray
+    lost: BoolArray
+
+
+class CutTable:
+    """A table as algorithms on cuts see it.
+
+    Parameters
+    ----------
+    problem : Problem
+    target : str, optional
+        The sensitive column that information is measured by; the first one where left out.
+    """
+
+    def __init__(self, problem: Problem, target: str | None = None) -> None:
+        self.problem = problem
+        self.space = Space(problem.table, problem.model.histogram_keys())
+        self.trees = [NodeTree.of(c.coded) for c in problem.table.quasi]
+        self._groupwise = problem.model.part(table_level=False)
+        self._tablewise = problem.model.part(table_level=True)
+        self._everything = np.ones(len(self.space.base), dtype=np.bool_)
+        self.target = self._target(target)
+        measured = [self._information(j) for j in range(self.space.d)]
+        self.gain: list[FloatArray] = [m[0] for m in measured]
+        self.mixed: list[BoolArray] = [m[1] for m in measured]
+
+    def _target(self, name: str | None) -> str | None:
+        names = [c.name for c in self.problem.table.sensitive]
+        if name is not None and name not in names:
+            hint = did_you_mean(name, names) or "Give a column the role 'sensitive'."
+            raise ParameterError(f"The target {name!r} is no sensitive column.", hint=hint)
+        return name or next(iter(names), None)
+
+    def _information(self, j: int) -> tuple[FloatArray, BoolArray]:
+        """What telling the children of each node of column j apart is worth, and whether it concerns several classes.
+
+        With a target: the entropy of its values among the records under the node, less the mean of the children's.
+        Without: by how much the column's loss falls, times the column's weight.
+        """
+        table, tree = self.problem.table, self.trees[j]
+        column = table.quasi[j]
+        n = table.n_sample
+        leaves = column.codes[:n].astype(np.int64)
+        weights = table.row_units[:n] if len(table.row_units) else np.ones(n, dtype=np.int64)
+        classes = np.zeros(n, dtype=np.int64)
+        if self.target is not None:
+            classes = table.code_column((self.target,))[0][:n].astype(np.int64)
+        by_leaf = Histogram.from_pairs(leaves, classes, weights, column.coded.size)
+        units, spread, several = np.zeros(tree.size), np.zeros(tree.size), np.zeros(tree.size, dtype=np.bool_)
+        below, size = np.zeros(tree.size), max(column.coded.size - 1, 1)
+        for nodes in tree.paths[::-1]:
+            here, place = np.unique(nodes, return_inverse=True)
+            hist = by_leaf.merge(place.reshape(-1).astype(np.int64), len(here))
+            units[here] = hist.totals()
+            several[here] = hist.distinct() > 1
+            if self.target is None:
+                spread[here] = units[here] * (np.bincount(place.reshape(-1)) - 1) / size
+                several[here] = True
+            else:
+                share = hist.shares()
+                spread[here] = -hist.sum(share * np.log2(share)) * units[here]
+        for upper, lower in zip(tree.paths[:-1], tree.paths[1:], strict=True):
+            child, first = np.unique(lower, return_index=True)
+            moved = child[upper[first] != child]
+            np.add.at(below, upper[first][upper[first] != child], spread[moved])
+        whole = float(weights.sum()) / column.weight if self.target is None else units
+        return np.maximum(spread - below, 0) / np.maximum(whole, 1), several
+
+    def with_column(self, cut: Sequence[IntArray], j: int, nodes: IntArray) -> list[IntArray]:
+        """Return a cut that has other nodes in column j."""
+        return [nodes if i == j else other for i, other in enumerate(cut)]
+
+    def owners(self, groups: Groups, j: int, node_of_leaf: IntArray) -> IntArray:
+        """Return which step of column j each group belongs to, given the node of every leaf that takes a step."""
+        return np.asarray(node_of_leaf[self.space.base.codes[groups.first, j]])
+
+    def lost_by(self, groups: Groups, owner: IntArray, n: int) -> IntArray:
+        """Return the units in violating groups of each owner."""
+        out = np.zeros(n, dtype=np.int64)
+        np.add.at(out, owner[groups.lost], groups.sizes[groups.lost])
+        return out
+
+    def group(self, cut: Sequence[IntArray]) -> Groups:
+        """Group the table at a cut."""
+        sizes = np.array([tree.size for tree in self.trees], dtype=np.int64)
+        base = self.space.base
+        space = math.prod(int(s) for s in sizes)
+        if space < 2**62:
+            strides = np.concatenate([np.cumprod(sizes[::-1])[::-1][1:], [1]]).astype(np.int64)
+            leaves = np.array([len(nodes) for nodes in cut], dtype=np.int64)
+            at = np.concatenate([[0], np.cumsum(leaves)[:-1]]).astype(np.int64)
+            lut = np.concatenate(list(cut)).astype(np.int32)
+            group, units, first = group_tuples(base.codes, base.shared, base.units, lut, at, leaves, strides, space)
+        else:
+            looked_up = [nodes[base.codes[:, j]] for j, nodes in enumerate(cut)]
+            group, first = number_rows(looked_up, [int(s) for s in sizes])
+            units = np.zeros(len(first), dtype=np.int64)
+            np.add.at(units, group, base.units)
+        stats = self.space.stats_of(group, len(first), self._everything)
+        lost = ~self._groupwise.satisfied(stats, self.problem.reference) & (units > 0)
+        return Groups(group, first, units, lost)
+
+    def fits(self, groups: Groups) -> bool:
+        """Whether the models hold once the violating groups are suppressed, within the budget."""
+        gone = int(groups.sizes[groups.lost].sum())
+        if gone > self.problem.budget or gone == self.space.units:
+            return False
+        if not self._tablewise.members:
+            return True
+        stats = self.space.stats_of(groups.of_tuple, len(groups.first), self._everything)
+        kept = np.flatnonzero(~groups.lost & (groups.sizes > 0))
+        return bool(self._tablewise.table_satisfied(stats.take(kept), self.problem.reference)[0])
+
+    def partition(self, cut: Sequence[IntArray], **notes: Any) -> Partition:
+        """Return the partition of a cut that fits."""
+        groups = self.group(cut)
+        number = np.where(groups.lost, -1, np.cumsum(~groups.lost) - 1)
+        levels = tuple(tree.level[nodes] for tree, nodes in zip(self.trees, cut, strict=True))
+        names = [c.name for c in self.problem.table.quasi]
+        said = {
+            **notes,
+            "target": self.target,
+            "cut_sizes": {name: len(np.unique(nodes)) for name, nodes in zip(names, cut, strict=True)},
+        }
+        labels = number[groups.of_tuple][self.space.of_row]
+        return Partition(labels, int((~groups.lost).sum()), cuts=levels, notes=said)

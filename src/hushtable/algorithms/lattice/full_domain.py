@@ -1,0 +1,64 @@
+"""What the full-domain algorithms share: fixed levels, refusing lattices that are too large, finishing a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.lattice.judge import Judge
+from hushtable.algorithms.lattice.verdict import Verdict
+from hushtable.arrays import IntArray
+from hushtable.errors import UsageError
+
+__all__ = ["MOST_NODES", "FullDomain", "Goal", "named_levels"]
+
+MOST_NODES = 2**22
+"""Lattices up to this size are enumerated; 12 bytes a node of working memory and 2 bytes per node and column."""
+
+Goal: TypeAlias = Literal["loss", "ncp", "prec", "height", "entropy", "discernibility", "average-class-size"]
+
+
+@dataclass(frozen=True)
+class FullDomain(Algorithm):
+    """Base of the algorithms that publish every column at one level of its hierarchy.
+
+    Parameters
+    ----------
+    fixed : mapping of str to int
+        Quasi-identifiers that stay at one level, 0 being the values themselves.
+    """
+
+    fixed: Annotated[Mapping[str, int], "quasi-identifiers that stay at one level of their hierarchy"] = field(
+        default_factory=dict, kw_only=True
+    )
+
+    recoding: ClassVar[Recoding] = Recoding.GLOBAL
+
+    def enumerable(self, judge: Judge) -> None:
+        """Refuse a lattice with too many nodes to be enumerated, instead of never coming back."""
+        if judge.space.n_nodes > MOST_NODES:
+            raise UsageError(
+                f"The lattice has {judge.space.n_nodes} nodes; {self.name} looks at up to {MOST_NODES}.",
+                code="lattice-too-large",
+                hint="Fix some levels, use hierarchies with fewer levels, or choose 'optimal', which searches larger "
+                "lattices within a time budget.",
+            )
+
+    def finish(self, judge: Judge, best: Verdict, **notes: Any) -> Partition:
+        """Return the partition of a node that fits, with what is to be said about it."""
+        said = {
+            **notes,
+            "nodes": judge.space.n_nodes,
+            "nodes_judged": len(judge.seen),
+            "levels": named_levels(judge.problem, best.node),
+        }
+        return replace(judge.partition(best.node), notes=said)
+
+
+def named_levels(problem: Problem, node: IntArray) -> dict[str, int]:
+    """Return the level of every quasi-identifier by name."""
+    return dict(zip((c.name for c in problem.table.quasi), map(int, np.asarray(node)), strict=True))

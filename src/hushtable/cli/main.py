@@ -23,6 +23,7 @@ from hushtable.cli import (
     measure,
     measures,
     models,
+    reproduce,
     run,
     schema,
     verify,
@@ -56,6 +57,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "hierarchies": hierarchies.hierarchies,
     "measures": measures.measures,
     "schema": schema.schema,
+    "reproduce": reproduce.reproduce,
 }
 """Command -> function, in the order in which a new user meets them."""
 

@@ -1,0 +1,119 @@
+"""Running the algorithms of Sun et al. on one table, each setting once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.api import release_of
+from hushtable.arrays import BoolArray
+from hushtable.engines.local import check_feasible, finish, problem_of
+from hushtable.engines.plan import Plan
+from hushtable.models.base import PrivacyModel
+from hushtable.models.k_anonymity import KAnonymity
+from hushtable.models.p_alpha_sensitive import PAlphaSensitive
+from hushtable.models.p_plus_sensitive import PPlusSensitive
+from hushtable.models.p_sensitive import PSensitive
+from hushtable.registry import algorithms
+from hushtable.release.settle import settle
+from hushtable.table.plan import TablePlan
+from hushtable.table.reference import Attribute
+from hushtable.table.stats import GroupStats
+
+__all__ = ["ALGORITHMS", "NAMES", "Bench", "Result", "models_of", "open_to_similarity"]
+
+ALGORITHMS = ("localpk", "incognito", "k-member")
+NAMES = ("model 1: p", "model 2: p+", "model 3: (p, alpha)")
+
+Models = tuple[PrivacyModel, ...]
+
+
+def models_of(*, k: int, p: int, alpha: float) -> tuple[Models, Models, Models]:
+    """Return the paper's models 1 to 3.
+
+    Examples
+    --------
+    >>> [m[1].name for m in models_of(k=3, p=2, alpha=1)]
+    ['p-sensitive', 'p-plus-sensitive', 'p-alpha-sensitive']
+    """
+    size = KAnonymity(k=k)
+    return (size, PSensitive(p=p)), (size, PPlusSensitive(p=p)), (size, PAlphaSensitive(p=p, alpha=alpha))
+
+
+def open_to_similarity(groups: GroupStats, attribute: Attribute) -> BoolArray:
+    """Return which groups have values of one category only.
+
+    Examples
+    --------
+    >>> disease = Attribute.of("d", ["HIV", "cancer", "flu"], [1, 1, 1], categories=[0, 0, 1])
+    >>> open_to_similarity(GroupStats.of(sizes=[2, 2], d=[[1, 1, 0], [1, 0, 1]]), disease).tolist()
+    [True, False]
+    """
+    if attribute.categories is None:
+        raise TypeError(f"{attribute.name} has no categories")
+    return np.asarray(groups.histogram(attribute.key).relabel(attribute.categories).distinct() == 1)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one run gave: the algorithm's CPU seconds, classes open to the similarity attack, and the losses."""
+
+    seconds: float
+    disclosures: int
+    distortion: float
+    discernibility: float
+    cavg: float
+
+
+class Bench:
+    """A table, a plan for each number of quasi-identifiers, and the results so far.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    plans : mapping of int to TablePlan
+        By the number of quasi-identifiers.
+    """
+
+    def __init__(self, table: pa.Table, plans: Mapping[int, TablePlan]) -> None:
+        self._table, self._plans = table, plans
+        self._warm: set[str] = set()
+        self._done: dict[tuple[int, Models, str], Result] = {}
+
+    def run(self, size: int, models: Models, algorithm: str) -> Result:
+        """Return the result of a setting; it is run when it is first asked for."""
+        key = size, models, algorithm
+        if key not in self._done:
+            self._done[key] = self._run(*key)
+        return self._done[key]
+
+    def _run(self, size: int, models: Models, algorithm: str) -> Result:
+        plan = Plan(self._plans[size], models, algorithms.build(algorithm))
+        table = self._table.select([c.name for c in plan.table.columns])
+        problem = problem_of(table, plan)
+        check_feasible(problem)
+        if algorithm not in self._warm:
+            # compiling and loading kernels is not the algorithm's work
+            plan.algorithm.run(problem)
+            self._warm.add(algorithm)
+        begin = time.process_time()
+        partition = plan.algorithm.run(problem)
+        seconds = time.process_time() - begin
+        recoded = settle(problem, partition)
+        if recoded is None:
+            raise plan.algorithm.not_found(problem)
+        outcome = finish(table, plan, problem, partition, recoded)
+        release = release_of(outcome, plan, table)
+        attribute = problem.reference.attribute((problem.table.sensitive[0].name,))
+        losses = release.measures(["distortion", "discernibility", "cavg"])
+        return Result(
+            round(seconds, 3),
+            int(open_to_similarity(outcome.verification.stats, attribute).sum()),
+            round(losses["distortion"], 4),
+            losses["discernibility"],
+            round(losses["cavg"], 4),
+        )

@@ -14,6 +14,7 @@ import json
 import subprocess
 import sys
 import time
+import tracemalloc
 import venv
 
 import numpy as np
@@ -92,6 +93,15 @@ def encoded(n: int) -> EncodedTable:
     return EncodedTable(tuple(quasi), tuple(sensitive), n, n)
 
 
+def working_memory(problem: Problem) -> int:
+    """Peak of what a run allocates beside the encoded table, the partition that it returns included."""
+    tracemalloc.start()
+    Mondrian().run(problem)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
 def ours(rows: int) -> list[dict[str, object]]:
     out = []
     table = encoded(rows)
@@ -111,6 +121,7 @@ def ours(rows: int) -> list[dict[str, object]]:
                 "cpu_s": min(t[1] for t in times),
                 "groups": partition.n_groups,
                 "table_bytes_per_row": table.bytes_per_row,
+                "working_bytes_per_row": working_memory(problem) / rows,
             }
         )
     return out
@@ -174,7 +185,8 @@ def main() -> None:
     for row in result["ours"]:
         print(
             f"{row['models']:28} {row['rows']:>12,} rows  {row['seconds']:.3f} s  {row['cpu_s']:.3f} s CPU  "
-            f"{row['groups']:,} groups"
+            f"{row['groups']:,} groups, {row['table_bytes_per_row']} bytes a row encoded "
+            f"+ {row['working_bytes_per_row']:.1f} working"
         )
     for row in result["peers"]:
         ratio = f"  {row['ratio']:.0f}x ours" if "ratio" in row else ""

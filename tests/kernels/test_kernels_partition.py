@@ -135,3 +135,16 @@ def test_split_children_keeps_a_childs_rows_together(codes):
     found = [sorted(index[a:b].tolist()) for a, b in zip(edges, edges[1:], strict=False)]
     expected = [[i for i, c in enumerate(codes) if child[c] == k] for k in range(3)]
     assert found == [rows for rows in expected if rows]
+
+
+def test_bounds_of_one_column_and_spreading_labels_equal_their_twins():
+    work = np.array([[3, 9], [1, 4], [7, 5], [2, 8]], dtype=np.uint8)
+    starts, ends, dims = np.array([0, 2]), np.array([2, 4]), np.array([0, 1])
+    for function in (partition._column_bounds_numpy, compiled(partition._column_bounds_loops)):
+        lo, hi = np.empty(2, dtype=np.int64), np.empty(2, dtype=np.int64)
+        function(work, starts, ends, dims, lo, hi)
+        assert (lo.tolist(), hi.tolist()) == ([1, 5], [3, 8])
+    for function in (partition._spread_numpy, compiled(partition._spread_loops)):
+        labels = np.full(5, -1, dtype=np.int64)
+        function(np.array([4, 0, 2], dtype=np.uint32), np.array([0, 1]), np.array([1, 3]), np.array([7, 8]), labels)
+        assert labels.tolist() == [8, -1, 8, -1, 7]

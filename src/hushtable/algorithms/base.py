@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hushtable.algorithms.regions import CutTree
-from hushtable.arrays import IntArray
+from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import IncompatibleError, NotFound, ParameterError
 from hushtable.models.base import Monotone, Stat, Threat
 from hushtable.models.compose import AllOf
@@ -86,7 +86,7 @@ class Partition:
 
     Attributes
     ----------
-    labels : int64 array
+    labels : integer array
         ``0 .. n_groups - 1``; -1 for suppressed rows.
     n_groups : int
     levels : tuple of int, optional
@@ -104,7 +104,7 @@ class Partition:
         What the algorithm says about its result (``optimum_proven`` and the like).
     """
 
-    labels: IntArray
+    labels: AnyArray
     n_groups: int
     levels: tuple[int, ...] | None = None
     cuts: tuple[IntArray, ...] | None = None

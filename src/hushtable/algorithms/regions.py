@@ -84,13 +84,14 @@ class TreeBuilder:
 
     def __init__(self) -> None:
         self._size = 1
-        self._cuts: list[tuple[IntArray, IntArray, IntArray, IntArray]] = []
+        self._cuts: list[tuple[AnyArray, AnyArray, AnyArray, int]] = []
 
     def split(self, nodes: IntArray, columns: IntArray, cuts: IntArray) -> tuple[IntArray, IntArray]:
         """Give each of these nodes two children; return the children's numbers."""
+        # kept small: at k = 5 there is a cut for every ten rows
+        self._cuts.append((nodes.astype(np.int32), columns.astype(np.int16), cuts.astype(np.uint32), self._size))
         first = self._size + 2 * np.arange(len(nodes), dtype=np.int64)
         self._size += 2 * len(nodes)
-        self._cuts.append((nodes, columns, cuts, first))
         return first, first + 1
 
     def tree(self, leaves: IntArray, labels: IntArray) -> CutTree:
@@ -100,6 +101,7 @@ class TreeBuilder:
         left = np.zeros(self._size, dtype=np.int64)
         label = np.full(self._size, -1, dtype=np.int64)
         for nodes, columns, cuts, first in self._cuts:
-            column[nodes], cut[nodes], left[nodes] = columns, cuts, first
+            column[nodes], cut[nodes] = columns, cuts
+            left[nodes] = first + 2 * np.arange(len(nodes))
         label[leaves] = labels
         return CutTree(column, cut, left, left + 1, label)

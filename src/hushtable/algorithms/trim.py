@@ -31,6 +31,8 @@ def trim(problem: Problem) -> BoolArray | None:
     """
     table, model = problem.table, problem.model
     kept = np.ones(table.n_rows, dtype=np.bool_)
+    if bool(model.table_satisfied(problem.reference.whole(), problem.reference)[0]):
+        return kept
     keys = model.histogram_keys()
     budget = problem.budget
     while True:

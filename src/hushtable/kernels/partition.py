@@ -14,7 +14,7 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["balanced_cuts", "bounds", "split_rows"]
+__all__ = ["balanced_cuts", "bounds", "column_bounds", "split_children", "split_rows", "split_ties", "spread_labels"]
 
 
 def bounds(work: AnyArray, starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
@@ -56,6 +56,33 @@ def _bounds_loops(work: Any, starts: Any, ends: Any, lo: Any, hi: Any) -> None:
         for j in range(d):
             lo[g, j] = small[j]
             hi[g, j] = large[j]
+
+
+def column_bounds(work: AnyArray, starts: IntArray, ends: IntArray, dims: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the least and greatest code of each group in one column of its own."""
+    lo = np.empty(len(starts), dtype=np.int64)
+    hi = np.empty(len(starts), dtype=np.int64)
+    dispatch(_column_bounds_loops, _column_bounds_numpy, len(work))(work, starts, ends, dims, lo, hi)
+    return lo, hi
+
+
+def _column_bounds_numpy(work: Any, starts: Any, ends: Any, dims: Any, lo: Any, hi: Any) -> None:
+    for g in range(len(starts)):
+        codes = work[starts[g] : ends[g], dims[g]]
+        lo[g], hi[g] = codes.min(), codes.max()
+
+
+def _column_bounds_loops(work: Any, starts: Any, ends: Any, dims: Any, lo: Any, hi: Any) -> None:
+    for g in range(len(starts)):
+        dim = dims[g]
+        small = work[starts[g], dim]
+        large = small
+        for i in range(starts[g] + 1, ends[g]):
+            x = work[i, dim]
+            small = min(small, x)
+            large = max(large, x)
+        lo[g] = small
+        hi[g] = large
 
 
 def balanced_cuts(
@@ -255,3 +282,27 @@ def split_children(work: AnyArray, index: AnyArray, start: int, end: int, dim: i
     sorted_owner = owner[order]
     edges = np.flatnonzero(np.diff(sorted_owner)) + 1
     return np.concatenate([[start], edges + start, [end]]).astype(np.int64)
+
+
+def spread_labels(rows: AnyArray, starts: IntArray, ends: IntArray, number: IntArray, n_rows: int) -> AnyArray:
+    """Give each row of group g (``rows[starts[g]:ends[g]]``) the label ``number[g]``; rows in no group get -1.
+
+    Examples
+    --------
+    >>> spread_labels(np.array([2, 0]), np.array([0, 1]), np.array([1, 2]), np.array([5, 6]), 3).tolist()
+    [6, -1, 5]
+    """
+    labels = np.full(n_rows, -1, dtype=np.int32 if len(starts) < 2**31 else np.int64)
+    dispatch(_spread_loops, _spread_numpy, len(rows))(rows, starts, ends, number, labels)
+    return labels
+
+
+def _spread_numpy(rows: Any, starts: Any, ends: Any, number: Any, labels: Any) -> None:
+    for g in range(len(starts)):
+        labels[rows[starts[g] : ends[g]]] = number[g]
+
+
+def _spread_loops(rows: Any, starts: Any, ends: Any, number: Any, labels: Any) -> None:
+    for g in range(len(starts)):
+        for i in range(starts[g], ends[g]):
+            labels[rows[i]] = number[g]

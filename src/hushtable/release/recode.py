@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Partition, Recoding
-from hushtable.arrays import IntArray
+from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.cells import Cells
 from hushtable.release.centroid import CentroidCells
@@ -25,7 +25,7 @@ class Recoded:
 
     Attributes
     ----------
-    labels : int64 array
+    labels : integer array
         The group of every row of the encoded table; -1 for suppressed ones. Groups are numbered as classes: no two
         of them publish the same cells.
     cells : tuple of Cells
@@ -34,7 +34,7 @@ class Recoded:
         The cells' labels, one per group.
     """
 
-    labels: IntArray
+    labels: AnyArray
     cells: tuple[Cells, ...]
     published: tuple[pa.Array, ...]
 

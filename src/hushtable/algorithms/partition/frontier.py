@@ -16,7 +16,15 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.regions import TreeBuilder
 from hushtable.arrays import AnyArray, BoolArray, IntArray
-from hushtable.kernels.partition import balanced_cuts, bounds, split_children, split_rows, split_ties
+from hushtable.kernels.partition import (
+    balanced_cuts,
+    bounds,
+    column_bounds,
+    split_children,
+    split_rows,
+    split_ties,
+    spread_labels,
+)
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Kind
@@ -24,6 +32,9 @@ from hushtable.table.encoded import SCALE
 from hushtable.table.stats import GroupStats
 
 __all__ = ["Frontier", "Proposals"]
+
+CHUNK = 4096
+"""Groups whose widths are compared at once: keeps a level's working memory small beside the rows."""
 
 
 @dataclass(frozen=True)
@@ -139,22 +150,26 @@ class Frontier:
         self._owner = np.array(self._gaps + list(range(len(table.quasi))), dtype=np.int64)
         self.width = len(self._owner)
         self._rows = table.canonical_order if relaxed else None
-        chosen = np.flatnonzero(kept if self._rows is None else kept[self._rows])
-        self._index = chosen.astype(np.uint32 if table.n_rows < 2**32 else np.uint64)
-        self._work = self._matrix(chosen if self._rows is None else self._rows[chosen])
+        dtype = np.uint32 if table.n_rows < 2**32 else np.uint64
+        if kept.all():
+            self._index = np.arange(table.n_rows, dtype=dtype)
+        else:
+            self._index = np.flatnonzero(kept if self._rows is None else kept[self._rows]).astype(dtype)
+        self._work = self._matrix()
         self._tree = TreeBuilder()
         zero = np.zeros(1, dtype=np.int64)
-        end = np.array([len(chosen)], dtype=np.int64)
+        end = np.array([len(self._index)], dtype=np.int64)
         self._done: list[tuple[IntArray, IntArray, IntArray]] = []
         self._begin_level(zero, end, self._units(zero, end), zero)
 
-    def _matrix(self, rows: IntArray) -> AnyArray:
+    def _matrix(self) -> AnyArray:
         quasi = self._table.quasi
         dtype = np.result_type(np.uint8, *(c.codes.dtype for c in quasi))
-        work = np.empty((len(rows), self.width), dtype=dtype)
-        everything = len(rows) == self._table.n_rows and self._rows is None
+        work = np.empty((len(self._index), self.width), dtype=dtype)
+        everything = len(work) == self._table.n_rows and self._rows is None
+        rows = None if everything else self._originals(0, len(work))
         for at, j in enumerate(self._owner):
-            codes = quasi[j].codes if everything else quasi[j].codes[rows]
+            codes = quasi[j].codes if rows is None else quasi[j].codes[rows]
             work[:, at] = codes > 0 if at < len(self._gaps) else codes
         return work
 
@@ -165,17 +180,26 @@ class Frontier:
         self._group_units, self._nodes = units[divisible], nodes[divisible]
         if not len(self._starts):
             return
-        self._low, self._high = bounds(self._work, self._starts, self._ends)
-        self._eligible = self._high > self._low
-        spans = np.empty_like(self._low)
+        self._order = np.empty((self.open, self.width), dtype=np.min_scalar_type(self.width))
+        self._eligible = np.empty(self.open, dtype=np.int16)
+        self._widest = np.empty(self.open, dtype=np.int64)
+        for first in range(0, self.open, CHUNK):
+            self._rank_columns(slice(first, first + CHUNK))
+
+    def _rank_columns(self, groups: slice) -> None:
+        """Order each group's columns from the widest to the narrowest; those with one value come last."""
+        low, high = bounds(self._work, self._starts[groups], self._ends[groups])
+        spans = np.empty_like(low)
         for at, j in enumerate(self._owner):
             column = self._table.quasi[j]
             if at < len(self._gaps):
-                spans[:, at] = np.where(self._eligible[:, at], round(SCALE * column.weight), 0)
+                spans[:, at] = round(SCALE * column.weight)
             else:
-                spans[:, at] = column.positions[self._high[:, at]] - column.positions[self._low[:, at]]
-        self._spans = np.where(self._eligible, spans, -1)
-        self._order = np.argsort(-self._spans, axis=1, kind="stable")
+                spans[:, at] = column.positions[high[:, at]] - column.positions[low[:, at]]
+        spans[high == low] = -1
+        self._eligible[groups] = np.count_nonzero(spans >= 0, axis=1)
+        self._widest[groups] = spans.max(axis=1)
+        self._order[groups] = np.argsort(-spans, axis=1, kind="stable")
 
     @property
     def open(self) -> int:
@@ -191,9 +215,8 @@ class Frontier:
         waiting = np.ones(self.open, dtype=np.bool_)
         waiting[accepted.group] = False
         group = np.flatnonzero(waiting)
-        dims = self._order[group, turn]
-        able = self._eligible[group, dims]
-        group, dims = group[able], dims[able]
+        group = group[self._eligible[group] > turn]
+        dims = self._order[group, turn].astype(np.int64)
         if not len(group):
             return Proposals.none()
         whole = np.zeros(len(group), dtype=np.bool_)
@@ -217,7 +240,7 @@ class Frontier:
         starts, ends = self._starts[group], self._ends[group]
         cuts, left, right = balanced_cuts(
             self._work, self._index, self._table.row_units, starts, ends, dims,
-            self._low[group, dims], self._high[group, dims],
+            *column_bounds(self._work, starts, ends, dims),
         )  # fmt: skip
         large = np.minimum(left, right) >= self._minimum
         group, dims, cuts, left, right = group[large], dims[large], cuts[large], left[large], right[large]
@@ -238,7 +261,8 @@ class Frontier:
         parts = []
         for g, dim in zip(group, dims, strict=True):
             coded = self._table.quasi[self._owner[dim]].coded
-            low, high = self._low[g, dim], self._high[g, dim]
+            codes = self._work[self._starts[g] : self._ends[g], dim]
+            low, high = codes.min(), codes.max()
             level = next(h for h in range(coded.height + 1) if coded.levels[h][low] == coded.levels[h][high])
             edges = split_children(
                 self._work,
@@ -293,7 +317,7 @@ class Frontier:
 
     def widths(self, proposals: Proposals) -> IntArray:
         """Return how wide the widest column of each proposal's group is."""
-        return np.asarray(self._spans[proposals.group].max(axis=1))
+        return self._widest[proposals.group]
 
     def advance(self, accepted: Proposals) -> None:
         """Divide the groups whose cut was accepted; the others are finished."""
@@ -319,12 +343,12 @@ class Frontier:
     def partition(self) -> Partition:
         """Return the finished partition, groups numbered from the top left of the tree."""
         starts, ends, nodes = (np.concatenate([d[i] for d in self._done]) for i in range(3))
-        labels = np.full(self._table.n_rows, -1, dtype=np.int64)
-        number = np.arange(len(starts), dtype=np.int64)
-        by_place = np.argsort(starts, kind="stable")
-        number[by_place] = np.arange(len(starts))
-        spread = np.repeat(number[by_place], (ends - starts)[by_place])
-        labels[self._originals(0, len(self._index))] = spread
+        # nothing is cut any more, and the labels need the room
+        self._work = np.empty((0, self.width), dtype=np.uint8)
+        number = np.empty(len(starts), dtype=np.int64)
+        number[np.argsort(starts, kind="stable")] = np.arange(len(starts))
+        rows = self._originals(0, len(self._index))
+        labels = spread_labels(rows, starts, ends, number, self._table.n_rows)
         tree = None if self._relaxed else self._tree.tree(nodes, number)
         return Partition(labels, len(starts), regions=tree)
 

@@ -64,6 +64,7 @@ class Mondrian(Algorithm):
         if kept is None:
             raise self.not_found(problem)
         frontier = Frontier(problem, kept, relaxed=self.mode == "relaxed", children=self.nominal == "children")
+        del kept
         group_model = problem.model.part(table_level=False)
         table_model = problem.model.part(table_level=True)
         while frontier.open:

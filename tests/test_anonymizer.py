@@ -1,0 +1,124 @@
+"""The Anonymizer: fitted regions, new records, and what it refuses."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import hushtable as ht
+from hushtable.errors import DataError, IncompatibleError, PolicyError, PrivacyLeakWarning, UsageError, VerificationError
+from hushtable.rng import integers
+
+
+def people(n: int, seed: int) -> pa.Table:
+    return pa.table(
+        {
+            "age": integers(seed, "age", n, 18, 90),
+            "city": pa.array(["ABCDEF"[i] for i in integers(seed, "city", n, 0, 6)]),
+            "born": pa.array(
+                [datetime.date(1900, 1, 1) + datetime.timedelta(int(d)) for d in integers(seed, "born", n, 0, 30000)]
+            ),
+            "disease": pa.array(["flu", "cold", "HIV"][i] for i in integers(seed, "disease", n, 0, 3)),
+        }
+    )
+
+
+def policy(k: int = 5, **more) -> ht.Policy:
+    return ht.Policy(
+        quasi=["age", "city", "born"], sensitive=["disease"], models=[ht.KAnonymity(k=k), ht.DistinctL(l=2)], **more
+    )
+
+
+def naive_classes(table: pa.Table) -> dict[tuple, list[str]]:
+    classes: dict[tuple, list[str]] = {}
+    for row in table.to_pylist():
+        classes.setdefault((row["age"], row["city"], row["born"]), []).append(row["disease"])
+    return classes
+
+
+def covers(cell: str, value: int) -> bool:
+    if cell == "*":
+        return True
+    if cell.startswith("<"):
+        return value < int(cell[2:])
+    if cell.startswith(">="):
+        return value >= int(cell[3:])
+    if cell.startswith("["):
+        low, high = cell[1:-1].split(", ")
+        return int(low) <= value < int(high)
+    return int(cell) == value
+
+
+def test_new_records_fall_into_fitted_regions_that_cover_them():
+    anonymizer = ht.Anonymizer(policy(20)).fit(people(400, 1))
+    new = people(3000, 2)
+    out = anonymizer.transform(new)
+    assert all(len(v) >= 20 and len(set(v)) >= 2 for v in naive_classes(out).values())
+    ages = sorted(new["age"].to_pylist())
+    cells = sorted(set(out["age"].to_pylist()))
+    # regions tile the line: every age, also one that was never fitted, lies in some cell of its class
+    assert all(any(covers(c, age) for c in cells) for age in [0, *ages, 130])
+    assert sum(sum(covers(c, a) for a in ages) > 0 for c in cells) == len(cells)
+
+
+def test_a_region_that_receives_too_few_is_refused():
+    anonymizer = ht.Anonymizer(policy()).fit(people(400, 1))
+    with pytest.raises(VerificationError, match="violates"):
+        anonymizer.transform(people(12, 3))
+
+
+def test_labels_that_were_never_fitted_are_refused_without_showing_them():
+    anonymizer = ht.Anonymizer(policy()).fit(people(200, 1))
+    new = people(200, 1).set_column(1, "city", pa.array(["CANARY"] * 200))
+    with pytest.raises(DataError, match="'city' has 1 values that the fitted data did not have") as caught:
+        anonymizer.transform(new)
+    assert "CANARY" not in str(caught.value)
+    with pytest.raises(DataError, match="missing values, and the fitted data had none"):
+        anonymizer.transform(people(200, 1).set_column(0, "age", pa.array([None] * 200, pa.int64())))
+    with pytest.raises(PolicyError, match="no role in the policy: 'more'"):
+        anonymizer.transform(people(200, 1).append_column("more", pa.array([1] * 200)))
+
+
+def test_relaxed_partitions_have_no_regions():
+    anonymizer = ht.Anonymizer(policy(algorithm=ht.Mondrian(mode="relaxed"))).fit(people(100, 1))
+    with pytest.raises(IncompatibleError, match="no regions"):
+        anonymizer.transform(people(100, 2))
+
+
+def test_fit_transform_is_the_release_and_kinds_are_kept():
+    table = people(300, 4)
+    expected = ht.anonymize(table, policy()).frame
+    assert ht.Anonymizer(policy()).fit_transform(table).equals(expected)
+    frame = ht.Anonymizer(policy()).fit_transform(table.to_pandas())
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.index) == list(range(len(frame)))
+    assert isinstance(ht.Anonymizer(policy()).set_output(transform="polars").fit_transform(table), pl.DataFrame)
+    assert isinstance(ht.Anonymizer(policy()).set_output(transform="pandas").fit(table).transform(table), pd.DataFrame)
+
+
+def test_scikit_learn_manners():
+    anonymizer = ht.Anonymizer(policy())
+    assert anonymizer.get_params() == {"policy": policy()}
+    assert anonymizer.set_params(policy=policy(7)).policy == policy(7)
+    with pytest.raises(UsageError, match="no parameter 'k'"):
+        anonymizer.set_params(k=3)
+    with pytest.raises(UsageError, match="not fitted"):
+        anonymizer.transform(people(10, 1))
+    with pytest.raises(UsageError, match="'default', 'pandas' or 'polars'"):
+        anonymizer.set_output(transform="xlsx")
+
+
+def test_aligned_keeps_the_order_and_says_what_that_means():
+    table = people(200, 5)
+    release = ht.anonymize(table, policy(suppression=0.05))
+    with pytest.warns(PrivacyLeakWarning, match="links every row"):
+        aligned = release.aligned()
+    kept = np.flatnonzero(release.kept)
+    assert aligned["disease"].to_pylist() == table["disease"].take(kept).to_pylist()
+    assert sorted(map(str, aligned.to_pylist())) == sorted(map(str, release.table.to_pylist()))
+    assert len(kept) == release.table.num_rows == 200 - release.n_suppressed

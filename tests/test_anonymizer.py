@@ -11,7 +11,14 @@ import pyarrow as pa
 import pytest
 
 import hushtable as ht
-from hushtable.errors import DataError, IncompatibleError, PolicyError, PrivacyLeakWarning, UsageError, VerificationError
+from hushtable.errors import (
+    DataError,
+    IncompatibleError,
+    PolicyError,
+    PrivacyLeakWarning,
+    UsageError,
+    VerificationError,
+)
 from hushtable.rng import integers
 
 

@@ -47,11 +47,18 @@ VARIANTS = [
 
 @pytest.mark.parametrize(("algorithm", "model"), PAIRS, ids=lambda name: name)
 def test_the_contract(algorithm, model):
-    done = check_pair(models[model], algorithms[algorithm], tables=3)
-    assert done["brute force"] > 0
-    # of models that do not survive merging an algorithm may find none
-    if Monotone.MERGE in models[model].monotone:
-        assert done[Answer.RELEASED.value] > 0 or done[Answer.INCOMPATIBLE.value] > 0
+    """Few tables for each pair, but other ones for each."""
+    done = check_pair(models[model], algorithms[algorithm], tables=1, seed=7 * PAIRS.index((algorithm, model)))
+    assert sum(done[a.value] for a in Answer) + done["brute force"] > 0
+
+
+@pytest.mark.parametrize("algorithm", list(algorithms))
+def test_something_is_released_under_every_model_that_survives_merging(algorithm):
+    case, work = random_case(3, 24), algorithms[algorithm].build({})
+    for name, cls in models.items():
+        answers = {check_release([m], work, case) for m in model_examples(cls, case, 2, feasible=True)}
+        if Monotone.MERGE in cls.monotone and answers:
+            assert answers & {Answer.RELEASED, Answer.INCOMPATIBLE}, name
 
 
 @pytest.mark.parametrize("algorithm", VARIANTS, ids=str)
@@ -115,16 +122,25 @@ def test_kernels_equal_their_twins_on_a_larger_table():
         assert check_kernels(models_, Mondrian(), case) is Answer.RELEASED
 
 
+def declared(work, example, case):
+    """Whether the algorithm's own ``check``, its recoding or the model's needs rule the combination out."""
+    try:
+        work.check(case.bound([example]), 0.0)
+    except IncompatibleError:
+        return True
+    if work.recoding is Recoding.BUCKET and example.threat is Threat.IDENTITY:
+        return True
+    outside = example.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}
+    return bool(outside) and work.recoding in (Recoding.CENTROID, Recoding.PATTERN)
+
+
 @pytest.mark.parametrize("algorithm", list(algorithms))
 def test_refusals_are_the_declared_ones(algorithm):
-    """An identity model with exact quasi-identifiers, a population without cover: nothing else is refused."""
     case, work = random_case(3), algorithms[algorithm].build({})
     for name, cls in models.items():
         for example in model_examples(cls, case, 1):
-            bucket = work.recoding is Recoding.BUCKET and example.threat is Threat.IDENTITY
-            uncovered = work.recoding in (Recoding.CENTROID, Recoding.PATTERN)
-            refused = bucket or (uncovered and Stat.POPULATION in example.stats_needed())
-            assert (check_release([example], work, case) is Answer.INCOMPATIBLE) == refused, name
+            refused = check_release([example], work, case) is Answer.INCOMPATIBLE
+            assert refused == declared(work, example, case), name
 
 
 def test_a_population_model_without_population_is_refused():
@@ -146,7 +162,7 @@ def test_variants_on_many_tables(algorithm):
 
 
 def test_the_suite_in_one_call():
-    done = check_model(KAnonymity, tables=2)
+    done = check_model(KAnonymity, tables=1)
     assert min(done["monotone"], done["score"], done["brute force"], done["released"]) > 0
 
 

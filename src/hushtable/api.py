@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hushtable.algorithms.base import Progress
 from hushtable.engines import local
 from hushtable.engines.plan import Plan
+from hushtable.errors import IncompatibleError
 from hushtable.io.frames import to_arrow
 from hushtable.policy.policy import Policy
 from hushtable.release.files import load_evidence, read_published, verify_published
@@ -70,7 +73,21 @@ def release_of(outcome: local.Outcome, plan: Plan, source: Any) -> Release:
         source=source,
         source_rows=outcome.rows,
         verifier=lambda r: local.judge(outcome.problem, plan, r.recoded, r.table, r.source_rows),
+        rerun=lambda parameters: run_plan(source, _changed(plan, parameters)),
     )
+
+
+def _changed(plan: Plan, parameters: Mapping[str, Any]) -> Plan:
+    """The plan with other parameters of its algorithm, in the policy that travels with the release too."""
+    algorithm = plan.algorithm
+    unknown = [name for name in parameters if name not in {p.name for p in algorithm.params()}]
+    if unknown:
+        raise IncompatibleError(
+            f"{algorithm.name} does not search a space of levels.",
+            hint="Use an algorithm that generalises whole columns, such as optimal.",
+        )
+    changed = algorithm.build({**algorithm.values(), **parameters})
+    return replace(plan, algorithm=changed, document={**plan.document, "algorithm": {changed.name: changed.values()}})
 
 
 def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -> Verification:

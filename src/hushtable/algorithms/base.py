@@ -22,6 +22,7 @@ from hushtable.models.compose import AllOf
 from hushtable.params import Parametrised
 from hushtable.schema.columns import Missing
 from hushtable.table.encoded import EncodedTable
+from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Reference
 
 __all__ = ["Algorithm", "Partition", "Problem", "Progress", "Recoding", "check_compatible"]
@@ -102,6 +103,8 @@ class Partition:
         Whether patterns blank a value that is missing in all records of a group, instead of keeping it as common.
     notes : mapping
         What the algorithm says about its result (``optimum_proven`` and the like).
+    space : mapping of str to array
+        Every solution that was looked at, as columns of equal length; empty where the algorithm keeps none.
     """
 
     labels: AnyArray
@@ -112,6 +115,7 @@ class Partition:
     whole_numbers: bool = False
     blank_unknown: bool = False
     notes: Mapping[str, Any] = field(default_factory=dict)
+    space: Mapping[str, AnyArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,14 @@ class Algorithm(Parametrised, ABC):
         ------
         NotFound
             If this algorithm finds no such partition; it claims nothing more.
+        """
+
+    def check_table(self, table: TablePlan) -> None:
+        """Refuse, before any work, columns that the algorithm is not made for; by default there are none.
+
+        Raises
+        ------
+        IncompatibleError
         """
 
     def not_found(self, problem: Problem) -> NotFound:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from hushtable._version import __version__
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.errors import PrivacyLeakWarning
+from hushtable.errors import PrivacyLeakWarning, UsageError
 from hushtable.io.frames import like
 from hushtable.models.compose import AllOf
 from hushtable.registry import measures
@@ -62,6 +62,7 @@ class Release:
     source: Any = field(repr=False, default=None)
     source_rows: IntArray = field(repr=False, default_factory=lambda: np.empty(0, dtype=np.int64))
     verifier: Callable[[Release], Verification] | None = field(repr=False, default=None)
+    rerun: Callable[[Mapping[str, Any]], Release] | None = field(repr=False, default=None)
 
     @property
     def encoded(self) -> EncodedTable:
@@ -105,6 +106,33 @@ class Release:
         for member in self.model.members:
             columns[_title(member)] = pa.array(member.score(stats, self.reference))
         return like(pa.table(columns), self.source)
+
+    @cached_property
+    def space(self) -> Any:
+        """Every solution that the algorithm looked at, the best first: levels, whether it fits, cost, suppression.
+
+        Empty for algorithms that do not search a space of solutions.
+        """
+        return like(pa.table({name: pa.array(column) for name, column in self.partition.space.items()}), self.source)
+
+    def apply(self, levels: Mapping[str, int]) -> Release:
+        """Return the release of another solution: every quasi-identifier at the level given, verified like any other.
+
+        Parameters
+        ----------
+        levels : mapping of str to int
+            As in a row of ``space``; quasi-identifiers that are left out are searched as before.
+
+        Raises
+        ------
+        IncompatibleError
+            If the algorithm has no levels that could be fixed.
+        NotFound
+            If that solution does not satisfy the models.
+        """
+        if self.rerun is None:
+            raise UsageError("This release does not know how it was made.", code="no-plan")
+        return self.rerun({"fixed": dict(levels)})
 
     def verify(self) -> Verification:
         """Recompute the classes from the published cells and judge them again; raise if a model is violated."""

@@ -11,7 +11,7 @@ import numpy as np
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.lattice.judge import Judge
 from hushtable.algorithms.lattice.verdict import Verdict
-from hushtable.arrays import IntArray
+from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import UsageError
 
 __all__ = ["MOST_NODES", "FullDomain", "Goal", "named_levels"]
@@ -56,7 +56,23 @@ class FullDomain(Algorithm):
             "nodes_judged": len(judge.seen),
             "levels": named_levels(judge.problem, best.node),
         }
-        return replace(judge.partition(best.node), notes=said)
+        return replace(judge.partition(best.node), notes=said, space=_space(judge))
+
+
+def _space(judge: Judge) -> dict[str, AnyArray]:
+    """The judged nodes as columns, the best first; nodes that do not fit come last, with an infinite cost."""
+    seen = judge.seen
+    order = np.lexsort((*seen.nodes.T[::-1], seen.lost, seen.value))
+    columns: dict[str, AnyArray] = {
+        f"level of {c.name}": seen.nodes[order, j] for j, c in enumerate(judge.problem.table.quasi)
+    }
+    return {
+        **columns,
+        "fits": seen.fits[order],
+        "cost": seen.value[order],
+        "suppressed people": seen.lost[order] / judge.space.table.unit,
+        "groups": seen.groups[order],
+    }
 
 
 def named_levels(problem: Problem, node: IntArray) -> dict[str, int]:

@@ -1,0 +1,106 @@
+"""``hushtable explore``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hushtable.cli.options import AsJson, Data, PolicyFile
+from hushtable.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["explore", "parse_levels"]
+
+
+def parse_levels(text: str) -> dict[str, int]:
+    """Read levels as they are typed.
+
+    Examples
+    --------
+    >>> parse_levels("age=2, native-country=1")
+    {'age': 2, 'native-country': 1}
+    """
+    levels = {}
+    for part in text.split(","):
+        name, sign, level = part.rpartition("=")
+        if not sign or not level.strip().isdigit():
+            raise UsageError(
+                f"--levels takes NAME=LEVEL, separated by commas. Got {part.strip()!r} instead.", code="levels"
+            )
+        levels[name.strip()] = int(level)
+    return levels
+
+
+def explore(
+    policy_file: PolicyFile,
+    data: Data,
+    top: Annotated[int, typer.Option("--top", min=1, help="How many solutions to show.")] = 10,
+    levels: Annotated[
+        str | None,
+        typer.Option("--levels", metavar="NAME=LEVEL,...", help="Apply this solution instead of the best one."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="DIR", help="Write the release of the solution.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier release in that folder.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the solutions that a search looked at, and apply one of them.
+
+    For algorithms that generalise whole columns. The best solutions come first; nothing is written without --output.
+    """
+    from hushtable.api import anonymize
+    from hushtable.cli.output import deliver, put
+    from hushtable.cli.progress import announce_compiling, progress_bar
+    from hushtable.cli.tables import read_tables
+    from hushtable.cli.targets import check_target
+    from hushtable.policy.files import load_policy
+
+    policy = load_policy(policy_file)
+    wanted = parse_levels(levels) if levels else None
+    if output is not None:
+        check_target(output, overwrite=overwrite)
+    announce_compiling()
+    with progress_bar() as progress:
+        found = anonymize(read_tables(data), policy, progress=progress)
+        space = found.partition.space
+        if not space:
+            raise UsageError(
+                f"{next(iter(policy.document()['algorithm']))} does not search a space of solutions.",
+                code="no-space",
+                hint="Choose an algorithm that generalises whole columns, such as optimal.",
+            )
+        chosen = found.apply(wanted) if wanted else found
+        if output is not None:
+            progress(1.0, "writing")
+            chosen.save(output, format=policy.output.format, overwrite=overwrite)
+    rows = [dict(zip(space, row, strict=True)) for row in zip(*(c[:top].tolist() for c in space.values()), strict=True)]
+    result: dict[str, Any] = {
+        "looked_at": len(next(iter(space.values()))),
+        "fit": int(space["fits"].sum()),
+        "notes": dict(found.partition.notes),
+        "solutions": rows,
+        "applied": {"levels": dict(chosen.partition.notes.get("levels", {})), **chosen.verification.as_dict()},
+        "output": output,
+    }
+
+    def text(to: Console) -> None:
+        put(to, f"{result['looked_at']:,} solutions were looked at; {result['fit']:,} of them satisfy the models.")
+        put(to, "")
+        for place, row in enumerate(rows, 1):
+            cost = f"cost {row['cost']:.6g}" if row["fits"] else "does not fit"
+            put(to, f"{place}. {cost}; {row['suppressed people']:,.0f} suppressed; {row['groups']:,} groups")
+            named = (f"{name.removeprefix('level of ')}={level}" for name, level in row.items() if "level of " in name)
+            put(to, "   " + ",".join(named), wrap=False)
+        if output is not None:
+            put(to, "")
+            put(to, f"Verified from the published cells and written to {output}.")
+        else:
+            put(to, "")
+            put(to, "To publish one of them: --levels NAME=LEVEL,... --output DIR")
+
+    deliver(result, as_json, text)

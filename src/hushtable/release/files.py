@@ -192,6 +192,8 @@ def verify_published(
             code="needs-release-json",
             hint="Keep release.json beside the published file.",
         )
+    if plan.entity is not None and evidence is not None and int(evidence["reference"]["unit"]) > 1:
+        _refuse_histograms(model)
     kinds = {name: Kind(kind) for name, kind in (evidence or {}).get("kinds", {}).items()}
     reference = _reference(table, plan, kinds, evidence, model)
     codes = sensitive_codes(table, plan, reference, kinds)
@@ -209,6 +211,22 @@ def verify_published(
         class_population=population,
     )
     return verify(published, model, reference, plan.missing)
+
+
+def _refuse_histograms(model: AllOf) -> None:
+    """Refuse models that would have to know whose value a row's is.
+
+    ``release.json`` could only tell by giving every value of a class its weight, and weights such as 1/7 would link
+    the rows of one person across classes.
+    """
+    looking = sorted({m.name for m in model.members if m.histogram_keys()})
+    if looking:
+        raise UsageError(
+            "The policy counts people, and a published file does not tell whose value a row's is: "
+            f"{', '.join(looking)} can only be verified where the input is.",
+            code="needs-input",
+            hint="It was verified when it was made; run the policy again on the input to repeat that.",
+        )
 
 
 def _class_counts(quasi: tuple[pa.ChunkedArray, ...], classes: Mapping[str, Any]) -> tuple[IntArray, IntArray | None]:

@@ -57,6 +57,7 @@ class Plan:
             raise ParameterError(
                 f"The suppression limit must be a share from 0 to 1. Got {self.suppression!r} instead."
             )
+        self.algorithm.check_table(self.table)
         check_compatible(
             self.algorithm,
             self.model(),

@@ -1,0 +1,66 @@
+"""Groups of points: their centroids, who is nearest to them, and what the model says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hushtable.algorithms.base import Problem
+from hushtable.algorithms.cluster.space import Space
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.kernels.metric import Metric
+from hushtable.table.stats import GroupStats
+
+__all__ = ["centroids", "labels_of", "stats_of"]
+
+
+def labels_of(groups: Sequence[IntArray], n: int) -> IntArray:
+    """Return each point's group; -1 where it is in none.
+
+    Examples
+    --------
+    >>> labels_of([np.array([2, 0]), np.array([3])], 4).tolist()
+    [0, -1, 0, 1]
+    """
+    labels = np.full(n, -1, dtype=np.int64)
+    for number, members in enumerate(groups):
+        labels[members] = number
+    return labels
+
+
+def centroids(points: FloatArray, labels: IntArray, n_groups: int, metric: Metric) -> FloatArray:
+    """Return the mean record of each group: means of known numbers (NaN: none known), modes of labels.
+
+    Examples
+    --------
+    >>> line = np.array([[0.0], [1.0], [5.0]])
+    >>> centroids(line, np.array([0, 0, 1]), 2, Metric.of_numbers(1)).tolist()
+    [[0.5], [5.0]]
+    """
+    out = np.full((n_groups, points.shape[1]), np.nan)
+    member = labels >= 0
+    owner, inside = labels[member], points[member]
+    for j in range(points.shape[1]):
+        x = inside[:, j]
+        if metric.labels[j]:
+            size = int(metric.size[j])
+            pairs, counts = np.unique(owner * size + x.astype(np.int64), return_counts=True)
+            group, code = pairs // size, pairs % size
+            order = np.lexsort((code, -counts, group))
+            chosen, first = np.unique(group[order], return_index=True)
+            out[chosen, j] = code[order][first]
+            continue
+        known = ~np.isnan(x)
+        # bincount adds in the order of the points, which is canonical
+        n = np.bincount(owner[known], minlength=n_groups)
+        total = np.bincount(owner[known], weights=x[known], minlength=n_groups)
+        out[:, j] = np.divide(total, n, out=np.full(n_groups, np.nan), where=n > 0)
+    return out
+
+
+def stats_of(problem: Problem, space: Space, labels: IntArray, n_groups: int) -> GroupStats:
+    """Return what models may know of groups of points."""
+    member = np.full(problem.table.n_rows, -1, dtype=np.int64)
+    member[space.rows] = labels
+    return problem.table.stats_of(member, n_groups, problem.model.histogram_keys())

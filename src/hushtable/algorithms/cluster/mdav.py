@@ -1,0 +1,79 @@
+"""MDAV-generic: groups of k around the records that are farthest out, exact at any size.
+
+As long as 3k records remain: the record farthest from their centroid and its k - 1 nearest form a group, and the record
+farthest from that one and its k - 1 nearest another. Of 2k and more that remain, the one farthest from the centroid
+and its k - 1 nearest form a group and the rest the last; fewer than 2k form one.
+
+Readings. Ties go to the first record in canonical order. The second seed is sought after the first group is taken,
+which matters only where all records are equally far. k is the smallest group that the models allow, in people. Under
+models beyond k-anonymity, groups that violate one are merged with the nearest until none does: MDAV with t-closeness by
+merging.
+
+References
+----------
+J. Domingo-Ferrer, V. Torra, "Ordinal, continuous and heterogeneous k-anonymity through microaggregation", Data Mining
+and Knowledge Discovery 11(2), 2005; J. Soria-Comas et al., "t-closeness through microaggregation", TKDE 2015.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hushtable.algorithms.base import Problem
+from hushtable.algorithms.cluster.microaggregation import Microaggregation, needed_units
+from hushtable.algorithms.cluster.space import Space
+from hushtable.arrays import IntArray
+from hushtable.kernels.remaining import Remaining
+
+__all__ = ["Mdav", "mdav_groups"]
+
+TURN = 64
+"""Progress is told every so many groups."""
+
+
+@dataclass(frozen=True)
+class Mdav(Microaggregation):
+    """Maximum distance to average vector.
+
+    Examples
+    --------
+    >>> Mdav(scale="range").values()
+    {'scale': 'range'}
+    """
+
+    name: ClassVar[str] = "mdav"
+
+    def groups(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
+        """Form groups from the outside."""
+        left = self.remaining(space)
+        return list(mdav_groups(problem, left, needed_units(problem, space))), {}
+
+
+def mdav_groups(problem: Problem, left: Remaining, needed: int) -> Iterator[IntArray]:
+    """Yield MDAV's groups of at least the units needed, one by one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hushtable.kernels.metric import Metric
+    >>> from hushtable.kernels.remaining import Scan
+    >>> left = Scan(np.array([[0.0], [1.0], [5.0], [6.0], [9.0], [8.0]]), Metric.of_numbers(1))
+    >>> class Quiet:
+    ...     progress = staticmethod(lambda share, what: None)
+    >>> [group.tolist() for group in mdav_groups(Quiet, left, 2)]
+    [[0, 1], [4, 5], [2, 3]]
+    """
+    everybody, turn = max(len(left), 1), 0
+    while left.units >= 3 * needed:
+        if turn % TURN == 0:
+            problem.progress(1.0 - len(left) / everybody, "grouping")
+        turn += 1
+        first = left.farthest_from_centroid()
+        yield left.take(first, needed)
+        yield left.take(left.farthest(first), needed)
+    if left.units >= 2 * needed:
+        yield left.take(left.farthest_from_centroid(), needed)
+    if len(left):
+        yield left.rows()

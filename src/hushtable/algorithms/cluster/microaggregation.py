@@ -1,0 +1,80 @@
+"""What all microaggregation has in common: points, groups, repair, and a partition to be published as centroids."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.cluster.groups import labels_of
+from hushtable.algorithms.cluster.merging import join_records, merge_until_satisfied
+from hushtable.algorithms.cluster.space import Scale, Space
+from hushtable.algorithms.trim import trim
+from hushtable.arrays import IntArray
+from hushtable.kernels.remaining import Remaining, remaining
+from hushtable.models.base import Monotone
+
+__all__ = ["Microaggregation", "needed_units"]
+
+
+def needed_units(problem: Problem, space: Space) -> int:
+    """Return the smallest size of a group, in units of the space: what the models cannot do without."""
+    return max(problem.model.min_group_size(), 1) * space.unit
+
+
+@dataclass(frozen=True)
+class Microaggregation(Algorithm):
+    """Base of the algorithms that publish centroids: subclasses say how groups are formed.
+
+    Parameters
+    ----------
+    scale : {"standard", "range", "none"}
+        How numbers, dates and ranks are made comparable: standard deviations, shares of the range, or not at all.
+    nominal : {"hierarchy", "equal"}
+        The distance of nominal labels: height of the lowest common node, or 0 and 1.
+    round : bool
+        Whether means of integers are rounded to integers.
+    """
+
+    scale: Annotated[Scale, "how numbers, dates and ranks are made comparable"] = "standard"
+    nominal: Annotated[Literal["hierarchy", "equal"], "distance of labels: common node's height, or 0 and 1"] = (
+        "hierarchy"
+    )
+    round: Annotated[bool, "whether means of integers are rounded to integers"] = False
+
+    recoding: ClassVar[Recoding] = Recoding.CENTROID
+
+    @abstractmethod
+    def groups(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
+        """Return groups of points, and notes on them; points may be left out."""
+
+    def run(self, problem: Problem) -> Partition:
+        """Form groups, let left-out records join them, merge those that violate the model."""
+        space = self.space(problem)
+        groups, notes = self.groups(problem, space)
+        labels, n = join_records(problem, space, labels_of(groups, len(space)), len(groups))
+        merged = merge_until_satisfied(problem, space, labels, n) if n else None
+        if merged is None:
+            raise self.not_found(problem)
+        everything = np.full(problem.table.n_rows, -1, dtype=np.int64)
+        everything[space.rows] = merged[0]
+        return Partition(everything, merged[1], whole_numbers=self.round, notes=notes)
+
+    def space(self, problem: Problem) -> Space:
+        """Place the records; those that make even the whole table unfit are left out, as far as the budget allows."""
+        table = problem.table
+        order = table.canonical_order
+        order = order[order < table.n_sample]
+        kept = trim(problem)
+        if kept is None and Monotone.MERGE in problem.model.flags:
+            raise self.not_found(problem)
+        rows = order if kept is None else order[kept[order]]
+        return Space.of(table, rows, scale=self.scale, hierarchical=self.nominal == "hierarchy")
+
+    @staticmethod
+    def remaining(space: Space) -> Remaining:
+        """All points, as records that are in no group yet."""
+        return remaining(space.points, space.metric, space.units)

@@ -1,0 +1,98 @@
+"""The centroid of a shrinking set: means of numbers, modes of labels.
+
+Sums are kept in two floats, the rounding error of every step in the second, so that a million removals leave a mean
+that is right to the last digit or two; steps are taken one record after the other, so that compiled loops and plain
+Python give the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.kernels.metric import Metric
+
+__all__ = ["Sums", "centre", "modes", "no_sums", "shift"]
+
+
+class Sums(NamedTuple):
+    """What a centroid is computed from.
+
+    Attributes
+    ----------
+    total, rest : float64 arrays
+        Per column the sum of known numbers, and what rounding has lost of it.
+    known : int64 array
+        How many numbers are known.
+    counts : int64 array
+        ``counts[metric.start[j] + code]``: records with that label.
+    mode : int64 array
+        The most frequent label of each column, of several the lowest code.
+    """
+
+    total: FloatArray
+    rest: FloatArray
+    known: IntArray
+    counts: IntArray
+    mode: IntArray
+
+
+def no_sums(metric: Metric) -> Sums:
+    """Return the sums over no records."""
+    d = len(metric.labels)
+    return Sums(
+        np.zeros(d),
+        np.zeros(d),
+        np.zeros(d, dtype=np.int64),
+        np.zeros(len(metric.above), dtype=np.int64),
+        np.zeros(d, dtype=np.int64),
+    )
+
+
+def shift(points: Any, rows: Any, sign: Any, sums: Any, metric: Any) -> None:
+    """Add (sign 1) or take away (sign -1) these rows; after adding, ``modes`` has to be called."""
+    for i in range(len(rows)):
+        for j in range(points.shape[1]):
+            x = points[rows[i], j]
+            if metric.labels[j]:
+                code = np.int64(x)
+                sums.counts[metric.start[j] + code] += sign
+                # counts only fall, so another label becomes the mode only where the mode itself loses
+                if sign < 0 and code == sums.mode[j]:
+                    _mode(j, sums, metric)
+            elif x == x:
+                y = sign * x
+                before = sums.total[j]
+                after = before + y
+                part = after - before
+                sums.rest[j] += (before - (after - part)) + (y - part)
+                sums.total[j] = after
+                sums.known[j] += sign
+
+
+def modes(sums: Any, metric: Any) -> None:
+    """Find the mode of every column of labels."""
+    for j in range(len(metric.labels)):
+        if metric.labels[j]:
+            _mode(j, sums, metric)
+
+
+def _mode(j: Any, sums: Any, metric: Any) -> None:
+    best = 0
+    for code in range(metric.size[j]):
+        if sums.counts[metric.start[j] + code] > sums.counts[metric.start[j] + best]:
+            best = code
+    sums.mode[j] = best
+
+
+def centre(sums: Any, metric: Any, out: Any) -> None:
+    """Write the centroid into ``out``; NaN where no number is known."""
+    for j in range(len(out)):
+        if metric.labels[j]:
+            out[j] = sums.mode[j]
+        elif sums.known[j] > 0:
+            out[j] = (sums.total[j] + sums.rest[j]) / sums.known[j]
+        else:
+            out[j] = np.nan

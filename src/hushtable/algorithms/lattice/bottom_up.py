@@ -89,4 +89,5 @@ def _candidates(
     for node in np.flatnonzero(rising).tolist():
         people = int(gained[node]) / table.problem.table.unit
         loss = float(table.gain[j][node])
-        yield (loss / people if people > 0 else loss), -int(gained[node]), j, node
+        # rounded, so that equal prices are ties whatever the order of their sums
+        yield round(loss / people if people > 0 else loss, 12), -int(gained[node]), j, node

@@ -30,9 +30,9 @@ def branch_and_bound(judge: Judge, deadline: float | None) -> tuple[Verdict | No
             return best, open_.least(), False
         if judged == PATIENCE and open_.project_triples(best):
             continue
-        judged += 1
         if judged % 32 == 0:
             judge.problem.progress(1 - len(open_) / judge.space.n_nodes, "searching the lattice")
+        judged += 1
         place = open_.choose()
         verdict = judge(open_.nodes[place].astype(np.int64))
         if verdict.fits and (best is None or verdict.value < best.value):

@@ -35,7 +35,9 @@ class Judge:
         self.problem = problem
         self.model = problem.model
         self.space = Space(problem.table, problem.model.histogram_keys(), fixed)
-        self.minimum = problem.model.min_group_size() * problem.table.unit
+        least = problem.model.min_group_size()
+        # 1 says nothing: a group may hold one of a person's several rows
+        self.minimum = least * problem.table.unit if least > 1 else 1
         self.objective: Objective = objective_of(objective, self.space, self.minimum)
         self.budget = problem.budget
         self._groupwise = problem.model.part(table_level=False)

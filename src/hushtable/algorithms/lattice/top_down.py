@@ -126,7 +126,9 @@ class _Search:
         now = int(smallest.min())
         shrunk = now - np.minimum(others, _smallest(trial, after, tree.size))
         for node in np.flatnonzero(valid).tolist():
-            yield -float(table.gain[j][node] / (max(int(shrunk[node]), 0) / table.problem.table.unit + 1)), j, node
+            price = max(int(shrunk[node]), 0) / table.problem.table.unit + 1
+            # rounded, so that equal scores are ties whatever the order of their sums
+            yield -round(float(table.gain[j][node]) / price, 12), j, node
 
 
 def _smallest(groups: Groups, owner: IntArray, n: int) -> IntArray:

@@ -37,6 +37,7 @@ from hushtable.algorithms.partition.shave import shave
 from hushtable.algorithms.trim import trim
 from hushtable.kernels.grouping import group_rows
 from hushtable.params import AtLeast
+from hushtable.schema.columns import CellStyle
 
 __all__ = ["KMember"]
 
@@ -89,6 +90,8 @@ class KMember(Algorithm):
             raise self.not_found(problem)
         everything[rows], n = merged
         partition = Partition(everything, n)
-        if problem.budget and not model.part(table_level=True).members:
+        # shaving measures ranges, which says little about nodes
+        ranges = all(c.style is not CellStyle.NODES for c in table.quasi)
+        if problem.budget and ranges and not model.part(table_level=True).members:
             partition = shave(problem, partition)
         return partition

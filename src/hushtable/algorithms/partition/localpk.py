@@ -20,10 +20,13 @@ by step. A group publishes the lowest node that covers its records, so what stay
 records of two of its children; should records published alike come from two groups, they are one class, and that is
 verified.
 
-What stays at a parent overlaps its children (1424* beside 14248). Models that do not survive merging forbid that:
-under them a specialisation is made only where every child is satisfied. Models that judge the whole table start from
-one satisfied group; a level's specialisations are then committed in the order of what they save, as many as leave the
-table satisfied.
+Records may be suppressed within the limit: where a parent cannot be mended, what stays there is left out if the others
+gain more levels than it loses, the greatest gain of a level first.
+
+What stays at a parent overlaps its children (1424* beside 14248). Models that do not survive merging forbid that, and
+where there is a population it would be unclear which class covers whom: then a specialisation is made only where every
+child is satisfied, or the others are suppressed. Models that judge the whole table start from one satisfied group; a
+level's specialisations are then committed in the order of what they save, as many as leave the table satisfied.
 
 References
 ----------
@@ -40,7 +43,6 @@ import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.kinds import Kinds
-from hushtable.algorithms.partition.shave import shave
 from hushtable.algorithms.partition.specialise import Branches, Children
 from hushtable.algorithms.partition.table_level import satisfied_prefix
 from hushtable.algorithms.partition.unspecialise import unspecialise
@@ -70,26 +72,35 @@ class Localpk(Algorithm):
         kept = trim(problem)
         if kept is None:
             raise self.not_found(problem)
-        branches = Branches(problem, kept)
-        level = _Level(problem, branches)
+        budget = _budget(problem, kept)
+        branches = Branches(problem, kept, budget)
+        level = _Level(problem, branches, budget)
         while branches.open:
             problem.progress(branches.share_done(), "specialising")
             level.work()
-        partition = branches.partition()
-        if problem.budget and not problem.model.part(table_level=True).members:
-            partition = shave(problem, partition)
-        return partition
+        return branches.partition()
+
+
+def _budget(problem: Problem, kept: BoolArray) -> int:
+    """Return how many units may still be suppressed: none where that could change who is covered, or the table."""
+    table = problem.table
+    if table.n_rows > table.n_sample or problem.model.part(table_level=True).members:
+        return 0
+    gone = np.flatnonzero(~kept)
+    return problem.budget - (int(table.row_units[gone].sum()) if len(table.row_units) else len(gone))
 
 
 class _Level:
     """One level of specialisations: what is offered, what can be done, what is done."""
 
-    def __init__(self, problem: Problem, branches: Branches) -> None:
-        self._problem, self._branches = problem, branches
+    def __init__(self, problem: Problem, branches: Branches, budget: int) -> None:
+        self._problem, self._branches, self._budget = problem, branches, budget
         self._groups = problem.model.part(table_level=False)
         self._table = problem.model.part(table_level=True)
         self._kinds = Kinds.of(problem)
-        self._overlap = Monotone.MERGE in problem.model.flags
+        # with a population it has to be clear which class covers whom
+        alone = problem.table.n_rows == problem.table.n_sample
+        self._overlap = alone and Monotone.MERGE in problem.model.flags
         # where records can only help, a column none of whose children is satisfied stays so for every subset
         self._shrinks = Monotone.ADD in self._groups.flags
 
@@ -117,12 +128,16 @@ class _Level:
                     mended, places = self._mend(family, (trying == family.column) & ~done)
                     done[mended] = True
                     back.append(places)
+            done[self._suppressed(families, np.where(waiting & ~done, best, -1), saving)] = True
             chosen[done] = best[done]
             saving[np.flatnonzero(waiting), best[waiting]] = np.where(
                 done[waiting], saving[np.flatnonzero(waiting), best[waiting]], -1
             )
         if self._table.members:
             chosen = self._committed(chosen, families, np.concatenate(back), unfit, saving)
+        for family in families:
+            if family is not None:
+                self._uncover(family, chosen)
         branches.advance(chosen, families, np.concatenate(back), unfit & self._shrinks)
 
     def _judge(self, family: Children, saving: IntArray, broken: BoolArray, unfit: BoolArray) -> None:
@@ -140,9 +155,9 @@ class _Level:
         judged = np.flatnonzero(alive & some)
         mend = np.zeros(n, dtype=np.bool_)
         mend[judged] = ~self._groups.satisfied(stays.take(judged), self._problem.reference)
-        able = offered & some & (self._overlap | ~alive)
+        able = offered & some
         saving[able, j] = saved[able]
-        broken[:, j] = mend
+        broken[:, j] = mend | (alive & (not self._overlap))
         unfit[:, j] = offered & ~some
 
     def _remainder(self, family: Children, groups: IntArray) -> GroupStats:
@@ -153,7 +168,7 @@ class _Level:
 
     def _mend(self, family: Children, wanted: BoolArray) -> tuple[IntArray, IntArray]:
         """Move records back until the parents of these groups hold; return the groups where that works, and places."""
-        groups = np.flatnonzero(wanted)
+        groups = np.flatnonzero(wanted & self._overlap)
         if not len(groups):
             return groups, groups
         problem, branches = self._problem, self._branches
@@ -176,6 +191,38 @@ class _Level:
         asked = child[moved.child] * len(self._kinds.stats) + moved.kind
         goes = whole[owner] | _first_of(key, asked, moved.count, self._kinds.movable[rows] > 0)
         return np.flatnonzero(possible), family.places[goes & possible[family.group[owner]]]
+
+    def _suppressed(self, families: Sequence[Children | None], trying: IntArray, saving: IntArray) -> IntArray:
+        """Leave out what stays at parents that cannot be mended, where that pays; return the groups."""
+        if self._budget <= 0:
+            return np.empty(0, dtype=np.int64)
+        branches = self._branches
+        groups = np.flatnonzero(trying >= 0)
+        units = np.zeros(branches.open, dtype=np.int64)
+        for family in families:
+            if family is not None:
+                stays = ~family.good & (trying[family.group] == family.column)
+                np.add.at(units, family.group[stays], family.stats.units[stays])
+        gain = saving[groups, trying[groups]] - units[groups] * branches.loss(groups)
+        order = groups[np.lexsort((groups, -gain))]
+        order = order[: int(np.count_nonzero(gain > 0))]
+        taken = order[np.cumsum(units[order]) <= self._budget]
+        self._budget -= int(units[taken].sum())
+        out = np.zeros(branches.open, dtype=np.bool_)
+        out[taken] = True
+        for family in families:
+            if family is not None:
+                stays = ~family.good & out[family.group] & (trying[family.group] == family.column)
+                branches.drop(family.places[stays[family.place_owner()]])
+        return taken
+
+    def _uncover(self, family: Children, chosen: IntArray) -> None:
+        """Leave out what stays at a parent and is population alone: no class covers it."""
+        divided = ~family.good & (chosen[family.group] == family.column)
+        units = np.zeros(self._branches.open, dtype=np.int64)
+        np.add.at(units, family.group[divided], family.stats.units[divided])
+        empty = divided & (units[family.group] == 0)
+        self._branches.drop(family.places[empty[family.place_owner()]])
 
     def _committed(
         self, chosen: IntArray, families: Sequence[Children | None], back: IntArray, unfit: BoolArray, saving: IntArray

@@ -67,12 +67,15 @@ class Branches:
     problem : Problem
     kept : bool array
         Rows that take part.
+    budget : int
+        Units that may be suppressed: then what leaves one satisfied child may be divided.
     """
 
-    def __init__(self, problem: Problem, kept: BoolArray) -> None:
+    def __init__(self, problem: Problem, kept: BoolArray, budget: int = 0) -> None:
         self._table = table = problem.table
         self._reference = problem.reference
         self.minimum = max(problem.model.min_group_size(), 1) * table.unit
+        self._divisible = self.minimum + 1 if budget > 0 else 2 * self.minimum
         order = table.canonical_order
         self.rows = order[kept[order]]
         ranks = [depth_first(c.coded) for c in table.quasi]
@@ -88,6 +91,7 @@ class Branches:
         self._weights = np.array([round(_STEP * c.weight) for c in table.quasi], dtype=np.int64)
         self._final = np.full(len(self.rows), -1, dtype=np.int64)
         self._n_final = 0
+        self._dropped = np.zeros(len(self.rows), dtype=np.bool_)
         start = np.zeros(len(self.rows), dtype=np.int64)
         self._open(np.arange(len(self.rows), dtype=np.int64), start, np.zeros((1, len(ranks)), dtype=np.bool_))
 
@@ -111,7 +115,7 @@ class Branches:
         places = places[in_order]
         heights = self._heights(places, offsets)
         units = self._units(places, offsets)
-        opened = (units >= 2 * self.minimum) & (~closed & (heights > 0)).any(axis=1)
+        opened = (units >= self._divisible) & (~closed & (heights > 0)).any(axis=1)
         labels = np.repeat(np.arange(len(closed), dtype=np.int64), np.diff(offsets))
         self._finish(places, labels, ~opened)
         self._places = places[opened[labels]]
@@ -159,6 +163,16 @@ class Branches:
         lower = self.heights[group] - self._heights(places, offsets)
         return Children(column, places, offsets, group, stats, good, stats.units * (lower @ self._weights))
 
+    def loss(self, groups: IntArray) -> IntArray:
+        """Return what suppressing one unit of each group loses: the levels between its nodes and the roots."""
+        full = np.array([len(nodes) - 1 for nodes in self._nodes], dtype=np.int64)
+        lost: IntArray = (full - self.heights[groups]) @ self._weights
+        return lost
+
+    def drop(self, places: IntArray) -> None:
+        """Suppress the records at these places."""
+        self._dropped[places] = True
+
     def advance(
         self, chosen: IntArray, families: Sequence[Children | None], back: IntArray, unfit: BoolArray
     ) -> None:
@@ -192,7 +206,7 @@ class Branches:
                 continue
             mine = chosen[family.group] == family.column
             owner = family.place_owner()
-            here = mine[owner]
+            here = mine[owner] & ~self._dropped[family.places]
             place, owner = family.places[here], owner[here]
             # children keep their number, what stays at the parent is numbered after all children
             stays = ~family.good[owner] | moved[place]
@@ -233,11 +247,12 @@ class Branches:
     def partition(self) -> Partition:
         """Return the finished partition, groups numbered by their first record in canonical order."""
         first = np.full(self._n_final, len(self.rows), dtype=np.int64)
-        np.minimum.at(first, self._final, np.arange(len(self.rows)))
+        kept = np.flatnonzero(~self._dropped)
+        np.minimum.at(first, self._final[kept], kept)
         number = np.empty(self._n_final, dtype=np.int64)
         number[np.argsort(first, kind="stable")] = np.arange(self._n_final)
         labels = np.full(self._table.n_rows, -1, dtype=np.int64)
-        labels[self.rows] = number[self._final]
+        labels[self.rows[kept]] = number[self._final[kept]]
         return Partition(labels, self._n_final)
 
 

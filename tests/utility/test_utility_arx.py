@@ -10,10 +10,10 @@ import pytest
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.cells import Cells
+from hushtable.release.comparison import measure_all
 from hushtable.schema.columns import Kind
 from hushtable.table.encoded import EncodedTable, QuasiColumn
 from hushtable.utility.base import Comparison
-from hushtable.release.comparison import measure_all
 
 COLUMNS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation",
            "salary-class")  # fmt: skip

@@ -8,8 +8,8 @@ import pytest
 
 from hushtable.errors import UsageError
 from hushtable.registry import measures
-from hushtable.utility.example import example
 from hushtable.release.comparison import measure_all
+from hushtable.utility.example import example
 
 SLOW = {"accuracy", "accuracy-majority", "accuracy-original", "kl-divergence", "query-error"}
 NAMES = SLOW | {

@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hushtable.algorithms.base import Progress
+from hushtable.algorithms.base import Progress, Recoding
+from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.plan import Plan
 from hushtable.errors import IncompatibleError
 from hushtable.io.frames import to_arrow
 from hushtable.policy.policy import Policy
+from hushtable.release.bucket import split_table
 from hushtable.release.files import load_evidence, read_published, verify_published
 from hushtable.release.release import Release
 from hushtable.release.verify import Verification
@@ -72,9 +74,15 @@ def release_of(outcome: local.Outcome, plan: Plan, source: Any) -> Release:
         partition=outcome.partition,
         source=source,
         source_rows=outcome.rows,
-        verifier=lambda r: local.judge(outcome.problem, plan, r.recoded, r.table, r.source_rows),
+        verifier=lambda r: local.judge(outcome.problem, plan, r.recoded, r.table, _told(outcome, r)),
+        linked=None if outcome.value_rows is None else lambda r: split_table(r.table, plan.table),
         rerun=lambda parameters: run_plan(source, _changed(plan, parameters)),
     )
+
+
+def _told(outcome: local.Outcome, release: Release) -> IntArray:
+    """The source rows of the sensitive values, which may be apart from their people."""
+    return release.source_rows if outcome.value_rows is None else outcome.value_rows
 
 
 def _changed(plan: Plan, parameters: Mapping[str, Any]) -> Plan:
@@ -96,7 +104,8 @@ def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -
     Parameters
     ----------
     published : path or table
-        The published file, or a DataFrame with its contents.
+        The published file, or a DataFrame with its contents. Where sensitive values are apart from their people
+        (anatomy), they are read from the file beside it, ``...-sensitive``.
     policy : Policy
     evidence : path, optional
         ``release.json``; by default the one beside the published file, where there is one.
@@ -107,13 +116,16 @@ def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -
         ``ok`` says whether every model holds.
     """
     found = None
+    plan = policy.table_plan()
+    linked = plan if policy.build_algorithm().recoding is Recoding.BUCKET else None
     if isinstance(published, str | Path):
         path = Path(published)
         beside = path.parent / "release.json"
         found = Path(evidence) if evidence else beside if beside.exists() else None
-        table = read_published(path)
+        table = read_published(path, linked)
     else:
         table = to_arrow(published)
         found = Path(evidence) if evidence else None
-    plan = policy.table_plan()
-    return verify_published(table, plan, policy.model(), load_evidence(found) if found else None)
+    return verify_published(
+        table, plan, policy.model(), load_evidence(found) if found else None, buckets=linked is not None
+    )

@@ -12,6 +12,7 @@ from hushtable.arrays import IntArray
 from hushtable.engines.plan import Plan
 from hushtable.errors import NotFound
 from hushtable.models.base import Monotone
+from hushtable.release.bucket import bucket_column, publish_buckets
 from hushtable.release.publish import publish, published_order
 from hushtable.release.recode import Recoded
 from hushtable.release.reread import sensitive_codes
@@ -34,6 +35,8 @@ class Outcome:
         The source row of each published row. Internal: it is a link key.
     problem, partition, recoded, verification
         How it came about, for measures and reports.
+    value_rows : int64 array, optional
+        The source row of each published row's sensitive values, where those are apart from their people.
     """
 
     published: pa.Table
@@ -42,6 +45,7 @@ class Outcome:
     partition: Partition
     recoded: Recoded
     verification: Verification
+    value_rows: IntArray | None = None
 
 
 def problem_of(table: pa.Table, plan: Plan, progress: Progress | None = None) -> Problem:
@@ -99,11 +103,15 @@ def finish(table: pa.Table, plan: Plan, problem: Problem, partition: Partition, 
             hint="Relax a parameter or lower the suppression limit.",
         )
     report(1.0, "publishing")
-    published = publish(table, recoded, plan.table, kept)
-    order = published_order(published)
-    published, rows = published.take(pa.array(order)), kept[order]
+    value_rows = None
+    if recoded.buckets is not None:
+        published, rows, value_rows = publish_buckets(table, recoded.buckets, plan.table, kept)
+    else:
+        published = publish(table, recoded, plan.table, kept)
+        order = published_order(published)
+        published, rows = published.take(pa.array(order)), kept[order]
     report(1.0, "verifying")
-    verification = judge(problem, plan, recoded, published, rows)
+    verification = judge(problem, plan, recoded, published, rows if value_rows is None else value_rows)
     verification.raise_if_violated()
     return Outcome(
         published=published,
@@ -112,6 +120,7 @@ def finish(table: pa.Table, plan: Plan, problem: Problem, partition: Partition, 
         partition=partition,
         recoded=recoded,
         verification=verification,
+        value_rows=value_rows,
     )
 
 
@@ -119,7 +128,8 @@ def judge(problem: Problem, plan: Plan, recoded: Recoded, published: pa.Table, r
     """Verify a published table from its cells.
 
     What its cells cannot tell (whose a row is, which of the population it covers) comes from the encoded table:
-    ``rows`` says where each published row came from, and population and background rows are recoded like the others.
+    ``rows`` says where each published row (its sensitive values, where those are apart) came from, and population and
+    background rows are recoded like the others. Where quasi-identifiers are exact, classes are the published groups.
     """
     table = problem.table
     hidden = np.flatnonzero(recoded.labels[table.n_sample :] >= 0) + table.n_sample
@@ -130,6 +140,8 @@ def judge(problem: Problem, plan: Plan, recoded: Recoded, published: pa.Table, r
         if len(hidden):
             shown = pa.chunked_array([*map(_wide, shown.chunks), recoded.column(j, hidden)])
         quasi.append(shown)
+    if recoded.buckets is not None:
+        quasi = [published.column(bucket_column(plan.table))]
     kinds = {c.name: c.coded.kind for c in table.sensitive}
     codes = sensitive_codes(published, plan.table, problem.reference, kinds)
     padding = np.zeros(len(hidden), dtype=np.int64)

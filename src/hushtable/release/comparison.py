@@ -31,6 +31,8 @@ class Comparison:
     k : int
         The smallest class that the models allow.
     seed : int
+    linked : bool
+        Whether every published record stands beside its own sensitive values.
     """
 
     table: EncodedTable
@@ -38,6 +40,7 @@ class Comparison:
     cells: tuple[Cells, ...]
     k: int = 1
     seed: int = 0
+    linked: bool = True
 
     @property
     def n(self) -> int:

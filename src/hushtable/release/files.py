@@ -21,6 +21,7 @@ from hushtable.io.atomic import atomic_folder, atomic_write_text
 from hushtable.io.coded import read_coded
 from hushtable.io.files import write_table
 from hushtable.models.compose import AllOf
+from hushtable.release.bucket import bucket_column, join_tables
 from hushtable.release.pattern import PatternCells
 from hushtable.release.recode import class_numbers
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
@@ -35,16 +36,19 @@ from hushtable.table.reference import Attribute, Reference
 if TYPE_CHECKING:
     from hushtable.release.release import Release
 
-__all__ = ["load_evidence", "read_published", "save_release", "verify_published"]
+__all__ = ["load_evidence", "read_published", "save_release", "sensitive_path", "verify_published"]
 
-_OWNED = ("release.csv", "release.parquet", "patterns.csv")
+_OWNED = (
+    "release.csv", "release.parquet", "patterns.csv", "release-sensitive.csv", "release-sensitive.parquet",
+)  # fmt: skip
 """What an earlier release in the same folder may have left there."""
 
 
 def save_release(release: Release, folder: Any, *, format: str = "csv", overwrite: bool = False) -> Path:
     """Write ``release.csv`` (or ``.parquet``), ``policy.yaml`` and ``release.json``, all or nothing.
 
-    A release made of patterns also gets ``patterns.csv``: each of them once, as a rule.
+    A release made of patterns also gets ``patterns.csv``: each of them once, as a rule. Where sensitive values are
+    apart from their people, they are in ``release-sensitive.csv``, and ``release.csv`` has none.
     """
     if format not in ("csv", "parquet"):
         raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
@@ -52,7 +56,11 @@ def save_release(release: Release, folder: Any, *, format: str = "csv", overwrit
 
     with atomic_folder(folder, overwrite=overwrite, owned=_OWNED) as target:
         name = f"release.{format}"
-        write_table(release.table, target / name)
+        people = release.table
+        if release.linked is not None:
+            people, values = release.linked(release)
+            write_table(values, sensitive_path(target / name))
+        write_table(people, target / name)
         if any(isinstance(cells, PatternCells) for cells in release.recoded.cells):
             write_table(patterns(release), target / "patterns.csv")
         policy = yaml.safe_dump(dict(release.policy), sort_keys=False, allow_unicode=True)
@@ -86,6 +94,8 @@ def _shown_classes(release: Release) -> IntArray:
     """The verifier's classes, in the order in which the published file shows them."""
     labels = release.verification.labels[: release.table.num_rows]
     shown, first = np.unique(labels, return_index=True)
+    if release.linked is not None:
+        first = release.table.column(release.table.num_columns - 1).to_numpy()[first]
     return shown[np.argsort(first, kind="stable")]
 
 
@@ -149,9 +159,30 @@ def _jsonable(value: Any) -> Any:
     return value
 
 
-def read_published(path: Path) -> pa.Table:
-    """Read a published file; the guard against spreadsheet formulas is taken off again."""
-    return read_coded(path, unescape_formulas=True)
+def sensitive_path(path: Path) -> Path:
+    """Where the sensitive values of a published file are, if they are apart.
+
+    Examples
+    --------
+    >>> sensitive_path(Path("release.csv")).name
+    'release-sensitive.csv'
+    """
+    return path.with_name(f"{path.stem}-sensitive{path.suffix}")
+
+
+def read_published(path: Path, linked: TablePlan | None = None) -> pa.Table:
+    """Read a published file; the guard against spreadsheet formulas is taken off again.
+
+    Parameters
+    ----------
+    path : path
+    linked : TablePlan, optional
+        Given where the sensitive values are in a file of their own, which is read too.
+    """
+    table = read_coded(path, unescape_formulas=True)
+    if linked is None:
+        return table
+    return join_tables(table, read_coded(sensitive_path(path), unescape_formulas=True), linked)
 
 
 def load_evidence(path: Path) -> dict[str, Any]:
@@ -168,7 +199,7 @@ def load_evidence(path: Path) -> dict[str, Any]:
 
 
 def verify_published(
-    table: pa.Table, plan: TablePlan, model: AllOf, evidence: Mapping[str, Any] | None
+    table: pa.Table, plan: TablePlan, model: AllOf, evidence: Mapping[str, Any] | None, *, buckets: bool = False
 ) -> Verification:
     """Verify a published table from its cells.
 
@@ -182,8 +213,11 @@ def verify_published(
     evidence : mapping, optional
         What ``release.json`` says. Without it, models that compare with the whole input table, count people instead
         of rows, or count a population are refused.
+    buckets : bool
+        Whether quasi-identifiers are exact, so that classes are the published groups.
     """
-    check_published_columns(table, plan)
+    groups = (bucket_column(plan),) if buckets else ()
+    check_published_columns(table, plan, *groups)
     # where every person has one row, rows are people and release.json need not count them
     counted = evidence is not None and ("class_counts" in evidence or int(evidence["reference"]["unit"]) == 1)
     if plan.entity is not None and not counted:
@@ -198,7 +232,7 @@ def verify_published(
     reference = _reference(table, plan, kinds, evidence, model)
     codes = sensitive_codes(table, plan, reference, kinds)
     classes = (evidence or {}).get("class_counts")
-    quasi = tuple(published_cells(table.column(n)) for n in plan.named(Role.QUASI))
+    quasi = tuple(published_cells(table.column(n)) for n in groups or plan.named(Role.QUASI))
     units = population = None
     if classes is not None:
         units, population = _class_counts(quasi, classes)

@@ -32,11 +32,15 @@ class Recoded:
         One per quasi-identifier.
     published : tuple of pyarrow arrays
         The cells' labels, one per group.
+    buckets : int64 array, optional
+        Where quasi-identifiers stay exact, the group of every row among which its sensitive values are hidden; the
+        other groups are then the distinct combinations of quasi-identifiers.
     """
 
     labels: AnyArray
     cells: tuple[Cells, ...]
     published: tuple[pa.Array, ...]
+    buckets: IntArray | None = None
 
     @property
     def n_groups(self) -> int:
@@ -63,7 +67,11 @@ def class_numbers(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[IntArr
                 column = column.dictionary_decode()
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
-        codes.append(column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False))
+        indices = column.indices
+        if indices.null_count:
+            # the type of the indices need not hold one more
+            indices = indices.cast(pa.int64()).fill_null(len(column.dictionary))
+        codes.append(indices.to_numpy(zero_copy_only=False))
         sizes.append(len(column.dictionary) + 1)
     labels, first = number_rows(codes, sizes)
     return labels, len(first)
@@ -76,6 +84,8 @@ def recode(table: EncodedTable, partition: Partition, recoding: Recoding = Recod
     """
     labels = partition.labels
     n_groups = partition.n_groups
+    if recoding is Recoding.BUCKET:
+        return _exact(table, labels)
     if recoding in (Recoding.CENTROID, Recoding.PATTERN):
         labels = np.where(np.arange(len(labels)) < table.n_sample, labels, -1)
     while True:
@@ -92,6 +102,18 @@ def recode(table: EncodedTable, partition: Partition, recoding: Recoding = Recod
             return Recoded(labels, cells, published)
         labels = np.where(labels >= 0, merged[labels], -1)
         n_groups = n_classes
+
+
+def _exact(table: EncodedTable, buckets: IntArray) -> Recoded:
+    """Leave the sample's quasi-identifiers as they are."""
+    buckets = np.where(np.arange(len(buckets)) < table.n_sample, buckets, -1)
+    kept = np.flatnonzero(buckets >= 0)
+    numbers, first = number_rows([c.codes[kept] for c in table.quasi], [c.coded.size for c in table.quasi])
+    labels = np.full(len(buckets), -1, dtype=np.int64)
+    labels[kept] = numbers
+    rows, offsets = group_rows(labels, len(first))
+    cells = tuple(Cells.of_groups(c, rows, offsets) for c in table.quasi)
+    return Recoded(labels, cells, tuple(c.labels() for c in cells), buckets)
 
 
 def _cells(

@@ -62,6 +62,7 @@ class Release:
     source: Any = field(repr=False, default=None)
     source_rows: IntArray = field(repr=False, default_factory=lambda: np.empty(0, dtype=np.int64))
     verifier: Callable[[Release], Verification] | None = field(repr=False, default=None)
+    linked: Callable[[Release], tuple[pa.Table, pa.Table]] | None = field(repr=False, default=None)
     rerun: Callable[[Mapping[str, Any]], Release] | None = field(repr=False, default=None)
 
     @property
@@ -100,7 +101,8 @@ class Release:
         shown, first = np.unique(self.verification.labels[: self.table.num_rows], return_index=True)
         order = np.argsort(first, kind="stable")
         take = pa.array(first[order])
-        columns = {c.name: self.table.column(c.name).take(take) for c in self.encoded.quasi}
+        shown_cells = [c.name for c in self.encoded.quasi] if self.linked is None else self.table.column_names[-1:]
+        columns = {name: self.table.column(name).take(take) for name in shown_cells}
         stats = self.verification.stats.take(shown[order])
         columns["people"] = pa.array(stats.sizes)
         for member in self.model.members:
@@ -134,6 +136,23 @@ class Release:
             raise UsageError("This release does not know how it was made.", code="no-plan")
         return self.rerun({"fixed": dict(levels)})
 
+    @cached_property
+    def linked_frames(self) -> tuple[Any, Any]:
+        """People and sensitive values as two tables, linked by the number of their group alone.
+
+        In ``table`` and ``frame`` they stand beside each other, in an order that tells nothing: which of a group's
+        values is whose is not published.
+
+        Raises
+        ------
+        UsageError
+            If the release is a single table: only bucketization (anatomy) keeps the two apart.
+        """
+        if self.linked is None:
+            raise UsageError("This release is one table, not two linked ones.", hint="Use 'frame'.")
+        people, values = self.linked(self)
+        return like(people, self.source), like(values, self.source)
+
     def verify(self) -> Verification:
         """Recompute the classes from the published cells and judge them again; raise if a model is violated."""
         verification = self.verifier(self) if self.verifier is not None else self.verification
@@ -162,6 +181,7 @@ class Release:
             cells=self.recoded.cells,
             k=self.model.min_group_size(),
             seed=int(self.policy.get("seed", 0)),
+            linked=self.linked is None,
         )
 
     def measure(self, name: str, **parameters: Any) -> float:

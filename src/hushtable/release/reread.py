@@ -20,9 +20,9 @@ from hushtable.table.reference import Attribute, Reference
 __all__ = ["check_published_columns", "published_cells", "sensitive_codes", "sensitive_labels"]
 
 
-def check_published_columns(table: pa.Table, plan: TablePlan) -> None:
-    """The published table has every published column of the policy and nothing else."""
-    wanted = [c.name for c in plan.columns if c.role is not Role.IDENTIFIER]
+def check_published_columns(table: pa.Table, plan: TablePlan, *more: str) -> None:
+    """The published table has every published column of the policy, those named here, and nothing else."""
+    wanted = [*(c.name for c in plan.columns if c.role is not Role.IDENTIFIER), *more]
     leaked = [n for n in table.column_names if n not in wanted]
     if leaked:
         raise PolicyError(
@@ -65,7 +65,9 @@ def sensitive_labels(
     """Return the canonical text of a published sensitive column; missing values are the empty text."""
     data = prepare(column, name=plan.name, kind=kind or plan.kind, missing_values=missing_values, order=plan.order).data
     labels = pa.concat_arrays([to_labels(data.dictionary).cast(pa.string()), pa.array([""], pa.string())])
-    return pa.DictionaryArray.from_arrays(data.indices.fill_null(len(labels) - 1), labels)
+    # the type of the indices need not hold one more
+    indices = data.indices.cast(pa.int64()).fill_null(len(labels) - 1) if data.indices.null_count else data.indices
+    return pa.DictionaryArray.from_arrays(indices, labels)
 
 
 def sensitive_codes(

@@ -23,6 +23,8 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
     is satisfied. None where that ends in a single class that still fails. Centroids are points: only equal ones
     overlap, and those are one class already.
     """
+    if recoding is Recoding.BUCKET:
+        return _settle_buckets(problem, partition)
     while True:
         recoded = recode(problem.table, partition, recoding)
         if Monotone.MERGE in problem.model.flags:
@@ -40,6 +42,37 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
             merged, n = _join_worst(recoded, good)
         labels = np.where(recoded.labels >= 0, merged[recoded.labels], -1)
         partition = replace(partition, labels=labels, n_groups=n)
+
+
+def _settle_buckets(problem: Problem, partition: Partition) -> Recoded | None:
+    """Settle exact quasi-identifiers: equal ones in two groups are what overlapping cells are elsewhere."""
+    recoded = recode(problem.table, partition, Recoding.BUCKET)
+    if Monotone.MERGE in problem.model.flags or recoded.buckets is None:
+        return recoded
+    for merged in (_with_equals(recoded.buckets, recoded.labels), np.where(recoded.buckets >= 0, 0, -1)):
+        groups = int(merged.max(initial=-1)) + 1
+        stats = problem.table.stats_of(merged, groups, problem.model.histogram_keys())
+        good = problem.model.satisfied(stats, problem.reference)
+        if good.all() and bool(problem.model.table_satisfied(stats, problem.reference)[0]):
+            return replace(recoded, buckets=merged.astype(np.int64))
+    return None
+
+
+def _with_equals(buckets: IntArray, equal: IntArray) -> IntArray:
+    """Merge the groups that share a combination of quasi-identifiers, until none do."""
+    kept = np.flatnonzero(buckets >= 0)
+    owner, combination = buckets[kept], equal[kept]
+    while True:
+        least = np.full(int(combination.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(least, combination, owner)
+        lowest = np.full(int(owner.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(lowest, owner, least[combination])
+        if np.array_equal(lowest[owner], owner):
+            break
+        owner = lowest[owner]
+    out = np.full(len(buckets), -1, dtype=np.int64)
+    out[kept] = np.unique(owner, return_inverse=True)[1]
+    return out
 
 
 def _join_worst(recoded: Recoded, good: BoolArray) -> tuple[IntArray, int]:

@@ -168,6 +168,8 @@ def recheck(source: pa.Table, plan: Plan, outcome: Outcome) -> GroupStats:
     GroupStats
         The statistics of the published classes.
     """
+    if plan.algorithm.recoding is Recoding.BUCKET:
+        return _recheck_buckets(source, plan, outcome)
     recount = _Recount(source, plan, outcome)
     published, rows = outcome.published, outcome.rows.tolist()
     require(published.num_rows > 0, "an empty release")
@@ -187,10 +189,57 @@ def recheck(source: pa.Table, plan: Plan, outcome: Outcome) -> GroupStats:
     require(left_out <= plan.suppression * sum(weights) + 1e-6, "more people are suppressed than the budget allows")
     _check_reference(source, recount, weights)
     stats = recount.stats()
+    _check_models(outcome, stats)
+    return stats
+
+
+def _check_models(outcome: Outcome, stats: GroupStats) -> None:
+    reference = outcome.problem.reference
     for model in outcome.problem.model.members:
-        good = model.satisfied(stats, recount.reference)
+        good = model.satisfied(stats, reference)
         require(good.all(), f"{model} is violated by {int((~good).sum())} of {len(good)} published classes")
-        require(model.table_satisfied(stats, recount.reference).all(), f"{model} is violated by the published table")
+        require(model.table_satisfied(stats, reference).all(), f"{model} is violated by the published table")
+
+
+def _recheck_buckets(source: pa.Table, plan: Plan, outcome: Outcome) -> GroupStats:
+    """Count a release whose sensitive values are apart from their people: its classes are its groups."""
+    published, rows = outcome.published, outcome.rows.tolist()
+    require(published.num_rows > 0, "an empty release")
+    require(outcome.value_rows is not None, "sensitive values are not apart from their people")
+    values: list[int] = outcome.value_rows.tolist() if outcome.value_rows is not None else []
+    shown = [c.name for c in plan.table.columns if c.role is not Role.IDENTIFIER]
+    require(published.column_names[:-1] == shown, f"published columns are {published.column_names}, not {shown}")
+    require(len(set(rows)) == len(rows), "a record is released twice")
+    for name in shown:
+        own = values if name in plan.table.named(Role.SENSITIVE) else rows
+        there = source.column(name).take(pa.array(own)).to_pylist()
+        require(published.column(name).to_pylist() == there, f"the cells of {name!r} were changed")
+    people: dict[int, set[int]] = defaultdict(set)
+    told: dict[int, set[int]] = defaultdict(set)
+    for group, row, value in zip(published.column(-1).to_pylist(), rows, values, strict=True):
+        people[group].add(row)
+        told[group].add(value)
+    require(people == told, "a group holds sensitive values of others than its people")
+    require(sorted(people) == list(range(1, len(people) + 1)), "groups are not numbered 1, 2, ...")
+    recount = _Recount(source, plan, outcome)
+    weights = recount.weights()
+    left_out = sum(weights) - sum(weights[r] for r in rows)
+    require(left_out <= plan.suppression * sum(weights) + 1e-6, "more people are suppressed than the budget allows")
+    _check_reference(source, recount, weights)
+    codes = {key: recount.codes(key) for key in outcome.problem.model.histogram_keys()}
+    place = {row: at for at, row in enumerate(values)}
+    histograms = {}
+    for key, own_codes in codes.items():
+        counts = []
+        for group in sorted(told):
+            count: Counter[int] = Counter()
+            for row in told[group]:
+                count[own_codes[place[row]]] += weights[row]
+            counts.append(count)
+        histograms[key] = _histogram(counts, recount.encoded.unit)
+    units = np.array([sum(weights[r] for r in people[g]) for g in sorted(people)], dtype=np.int64)
+    stats = GroupStats(units, recount.encoded.unit, histograms)
+    _check_models(outcome, stats)
     return stats
 
 

@@ -148,8 +148,10 @@ def _tellable(release: Release, plan: Plan) -> bool:
 
 def check_saved(folder: Path, format: str, release: Release, plan: Plan) -> None:
     """What a folder holds of a release verifies on its own, with the same achievements."""
-    published = read_published(folder / f"release.{format}")
-    found = verify_published(published, plan.table, release.model, load_evidence(folder / "release.json"))
+    apart = release.linked is not None
+    published = read_published(folder / f"release.{format}", plan.table if apart else None)
+    evidence = load_evidence(folder / "release.json")
+    found = verify_published(published, plan.table, release.model, evidence, buckets=apart)
     require(
         found.ok, f"a saved release ({format}) does not verify: {[e.sentence() for e in found.evidence if not e.ok]}"
     )

@@ -67,9 +67,9 @@ class Task:
 
     @classmethod
     def of(cls, comparison: Comparison, target: str | None, test: float) -> Task | None:
-        """Choose target and split; None where the table has no sensitive column."""
+        """Choose target and split; None where no sensitive column stands beside the records."""
         column = _column(comparison, target)
-        if column is None:
+        if column is None or not comparison.linked:
             return None
         wanted = _targets(column, comparison.n)
         return cls(comparison, wanted, _split(comparison, wanted, test))

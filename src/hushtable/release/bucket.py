@@ -1,0 +1,137 @@
+"""Buckets: exact quasi-identifiers and sensitive values, linked by the number of a group and by nothing else.
+
+In memory a release is one table: in every group the rows are sorted by their other cells, and beside them, sorted on
+their own, stand the group's sensitive values. That a value stands in a person's row says nothing but that both belong
+to the group. On disk they are two tables. Groups are numbered by what they contain, so numbers tell nothing either.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import IntArray
+from hushtable.errors import DataError
+from hushtable.io.dictionaries import compact
+from hushtable.kernels.grouping import group_rows, number_rows
+from hushtable.release.publish import published_order
+from hushtable.schema.columns import Role
+from hushtable.table.plan import TablePlan
+from hushtable.table.ranks import dense_ranks
+
+__all__ = ["bucket_column", "join_tables", "publish_buckets", "split_table"]
+
+
+def bucket_column(plan: TablePlan) -> str:
+    """The name of the column that holds the group's number: one that no column of the policy has.
+
+    Examples
+    --------
+    >>> bucket_column(TablePlan(()))
+    'group'
+    """
+    name = "group"
+    while name in {c.name for c in plan.columns}:
+        name += "_"
+    return name
+
+
+def publish_buckets(
+    source: pa.Table, buckets: IntArray, plan: TablePlan, rows: IntArray
+) -> tuple[pa.Table, IntArray, IntArray]:
+    """Return the published table, and the source rows of its people and of its sensitive values.
+
+    Parameters
+    ----------
+    source : pyarrow.Table
+    buckets : int64 array
+        The group of every source row.
+    plan : TablePlan
+    rows : int64 array
+        The source rows that are published.
+    """
+    shown = source.take(pa.array(rows))
+    person = _ranks(shown.select([c.name for c in plan.columns if _beside_people(c.role)]))
+    value = _ranks(shown.select(plan.named(Role.SENSITIVE)))
+    number = _numbers(buckets[rows], person, value)
+    people, values = np.lexsort((person, number)), np.lexsort((value, number))
+    columns = {
+        c.name: shown.column(c.name).take(pa.array(values if c.role is Role.SENSITIVE else people))
+        for c in plan.columns
+        if c.role is not Role.IDENTIFIER
+    }
+    columns[bucket_column(plan)] = pa.chunked_array([pa.array(number[people])])
+    table = compact(pa.table(columns))
+    order = published_order(table)
+    return table.take(pa.array(order)), rows[people[order]], rows[values[order]]
+
+
+def _beside_people(role: Role) -> bool:
+    return role in (Role.QUASI, Role.INSENSITIVE)
+
+
+def _ranks(table: pa.Table) -> IntArray:
+    """Rank rows by all their cells."""
+    if not table.num_columns:
+        return np.zeros(table.num_rows, dtype=np.int64)
+    ranks = [dense_ranks(column) for column in table.columns]
+    return number_rows([r for r, _ in ranks], [n for _, n in ranks])[0]
+
+
+def _numbers(buckets: IntArray, person: IntArray, value: IntArray) -> IntArray:
+    """Number the groups from 1 in the order of their sorted contents; return every row's number."""
+    _, label = np.unique(buckets, return_inverse=True)
+    n = int(label.max()) + 1
+    rows, offsets = group_rows(label.astype(np.int64), n)
+    keys = []
+    for g in range(n):
+        own = rows[offsets[g] : offsets[g + 1]]
+        keys.append((*np.sort(person[own]).tolist(), -1, *np.sort(value[own]).tolist()))
+    rank = np.empty(n, dtype=np.int64)
+    rank[sorted(range(n), key=keys.__getitem__)] = np.arange(1, n + 1)
+    return rank[label]
+
+
+def split_table(table: pa.Table, plan: TablePlan) -> tuple[pa.Table, pa.Table]:
+    """Return the two tables: people with the number of their group, and sensitive values with that of theirs."""
+    name = bucket_column(plan)
+    people = table.select([*(c.name for c in plan.columns if _beside_people(c.role)), name])
+    values = table.select([name, *plan.named(Role.SENSITIVE)])
+    first, second = (t.take(pa.array(published_order(t))) for t in (people, values))
+    return compact(first), compact(second)
+
+
+def join_tables(people: pa.Table, values: pa.Table, plan: TablePlan) -> pa.Table:
+    """Put the two tables beside each other again, group by group.
+
+    Raises
+    ------
+    DataError
+        If they do not have the same groups of the same sizes.
+    """
+    name = bucket_column(plan)
+    for table, what in ((people, "people"), (values, "sensitive values")):
+        if name not in table.column_names:
+            raise DataError(f"The table of {what} has no column {name!r} with the groups.", code="no-groups")
+    first, second = (_whole(t.column(name)) for t in (people, values))
+    if not np.array_equal(np.sort(first), np.sort(second)):
+        raise DataError(
+            "The tables of people and of sensitive values do not have the same groups of the same sizes.",
+            code="mismatch",
+            hint="They do not belong together.",
+        )
+    one = people.take(pa.array(np.argsort(first, kind="stable")))
+    other = values.take(pa.array(np.argsort(second, kind="stable")))
+    for column in (n for n in other.column_names if n != name):
+        one = one.append_column(column, other.column(column))
+    return one
+
+
+def _whole(column: pa.ChunkedArray) -> IntArray:
+    """The numbers of groups, however they were read."""
+    try:
+        plain = column.cast(pa.string()).cast(pa.int64())
+        numbers: IntArray = plain.to_numpy().astype(np.int64)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, TypeError, ValueError):
+        raise DataError("The numbers of the groups are not whole numbers.", code="bad-groups") from None
+    return numbers

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.params import Parametrised
 
-__all__ = ["Registry", "algorithms", "hierarchies", "measures", "models"]
+__all__ = ["Registry", "algorithms", "attacks", "hierarchies", "measures", "models", "risks"]
 
 T = TypeVar("T", bound=Parametrised)
 
@@ -104,3 +104,5 @@ hierarchies: Registry[Any] = Registry("hierarchy", "hushtable.hierarchy", "base:
 models: Registry[Any] = Registry("model", "hushtable.models", "base:PrivacyModel")
 algorithms: Registry[Any] = Registry("algorithm", "hushtable.algorithms", "base:Algorithm")
 measures: Registry[Any] = Registry("measure", "hushtable.utility", "base:Measure")
+risks: Registry[Any] = Registry("risk", "hushtable.risk", "base:Risk")
+attacks: Registry[Any] = Registry("attack", "hushtable.attacks", "base:Attack")

@@ -71,7 +71,8 @@ class _Gatherer:
         indices = array.indices
         if indices.null_count:
             self._gaps.append(self._rows + np.flatnonzero(indices.is_null().to_numpy(zero_copy_only=False)))
-            indices = indices.fill_null(len(values))
+            # the type of the indices need not hold one more
+            indices = indices.cast(pa.int64()).fill_null(len(values))
         self._parts.append(lookup[indices.to_numpy(zero_copy_only=False)])
         self._rows += len(array)
 

@@ -30,5 +30,8 @@ def dense_ranks(column: pa.ChunkedArray | pa.Array) -> tuple[IntArray, int]:
     rank = np.zeros(len(dictionary) + 1, dtype=np.int64)
     if len(dictionary):
         rank[:-1] = pc.rank(dictionary, tiebreaker="dense").to_numpy(zero_copy_only=False).astype(np.int64)
-    indices = array.indices.fill_null(len(dictionary)).to_numpy(zero_copy_only=False)
-    return rank[indices], len(dictionary) + 1
+    indices = array.indices
+    if indices.null_count:
+        # the type of the indices need not hold one more
+        indices = indices.cast(pa.int64()).fill_null(len(dictionary))
+    return rank[indices.to_numpy(zero_copy_only=False)], len(dictionary) + 1

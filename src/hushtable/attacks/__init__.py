@@ -1,0 +1,1 @@
+"""The published attacks, one per file, each with its adversary's knowledge, a baseline and a confidence interval."""

@@ -1,0 +1,171 @@
+"""What an attack is, and what it reports.
+
+An attack is a frozen dataclass that plays one adversary of the literature against a release. It sees a ``View``: the
+published classes and cells, the policy, and what the adversary knows besides; the original serves for scoring alone.
+It reports how often the adversary was right, next to how often the same guess is right without the release, and never
+a value of a record.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+from hushtable.attacks.confidence import wilson
+from hushtable.attacks.view import View
+from hushtable.errors import UsageError, did_you_mean
+from hushtable.params import Parametrised
+from hushtable.table.encoded import SensitiveColumn
+
+__all__ = ["Attack", "AttackResult", "SensitiveAttack"]
+
+
+@dataclass(frozen=True)
+class AttackResult:
+    """How an attack went. Numbers only: no value of a record.
+
+    Attributes
+    ----------
+    name : str
+    knowledge : str
+        What the adversary is assumed to know.
+    targets : int
+        People (or guesses) that the attack was tried on.
+    successes : int
+    baseline : float
+        The rate of the same guess without the release.
+    control : float, optional
+        The rate on people who are not in the release; None where it does not apply or nobody is known.
+    counts : mapping
+        What else was counted, in records and classes.
+    remedy : str
+        What to change, in one paragraph.
+
+    Examples
+    --------
+    >>> result = AttackResult("homogeneity", "...", 10, 5, 0.2)
+    >>> result.rate, result.lift, [round(end, 2) for end in result.interval]
+    (0.5, 0.3, [0.24, 0.76])
+    """
+
+    name: str
+    knowledge: str
+    targets: int
+    successes: int
+    baseline: float
+    control: float | None = None
+    counts: Mapping[str, float] = field(default_factory=dict)
+    remedy: str = ""
+
+    @property
+    def rate(self) -> float:
+        """Share of the targets that the adversary was right about; 0 where there was none."""
+        return self.successes / self.targets if self.targets else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95% confidence interval of the rate."""
+        return wilson(self.successes, self.targets)
+
+    @property
+    def lift(self) -> float:
+        """What the release adds: rate minus baseline."""
+        return self.rate - self.baseline
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result as JSON-ready data."""
+        return {
+            "attack": self.name,
+            "knowledge": self.knowledge,
+            "targets": self.targets,
+            "successes": self.successes,
+            "rate": self.rate,
+            "interval": list(self.interval),
+            "baseline": self.baseline,
+            "control": self.control,
+            "lift": self.lift,
+            "counts": dict(self.counts),
+            "remedy": self.remedy,
+        }
+
+
+@dataclass(frozen=True)
+class Attack(Parametrised, ABC):
+    """Base of all attacks: parameters as fields, one adversary.
+
+    Class attributes
+    ----------------
+    name : str
+    knowledge : str
+        What the adversary knows, as a sentence.
+    remedy : str
+        What to change in the policy, as a paragraph.
+    """
+
+    knowledge: ClassVar[str] = ""
+    remedy: ClassVar[str] = ""
+
+    @abstractmethod
+    def run(self, view: View) -> AttackResult:
+        """Play the adversary.
+
+        Raises
+        ------
+        UsageError
+            If the release or the parameters lack something that this attack needs; the message names it.
+        """
+
+    def attack(self, release: Any) -> AttackResult:
+        """Attack a release."""
+        return self.run(View.of(release))
+
+    def result(
+        self,
+        targets: int,
+        successes: int,
+        baseline: float,
+        counts: Mapping[str, float],
+        control: float | None = None,
+        knowledge: str = "",
+    ) -> AttackResult:
+        """Report, with this attack's sentence and paragraph."""
+        return AttackResult(
+            self.name, knowledge or self.knowledge, int(targets), int(successes), float(baseline), control,
+            {name: value.item() if hasattr(value, "item") else value for name, value in counts.items()}, self.remedy,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SensitiveAttack(Attack, ABC):
+    """Base of the attacks on one sensitive column.
+
+    Parameters
+    ----------
+    on : str, optional
+        The column; the only (or first) sensitive one where left out.
+    """
+
+    on: Annotated[str | None, "sensitive column to attack; the first where left out"] = field(
+        default=None, kw_only=True
+    )
+
+    def column(self, view: View) -> SensitiveColumn:
+        """Return the attacked column, or raise ``UsageError``."""
+        known = {c.name: c for c in view.table.sensitive}
+        if not known:
+            raise UsageError(
+                f"The {self.name} attack needs a sensitive column, and the release has none.",
+                code="no-sensitive",
+                hint="Give a column the role sensitive in the policy.",
+            )
+        if self.on is None:
+            return next(iter(known.values()))
+        if self.on not in known:
+            raise UsageError(
+                f"The {self.name} attack needs a sensitive column, and {self.on!r} is none.",
+                code="no-sensitive",
+                hint=did_you_mean(self.on, known),
+            )
+        return known[self.on]

@@ -1,0 +1,90 @@
+"""Skewness: a class in which a rare value is frequent tells much about its people, though it is diverse.
+
+A record is attacked where its own value's share in the class is at least ``factor`` times its share in the whole
+table, and the value is rare: at most ``rare`` of the table. The paper's example is a value that 1% of the table have
+and half of a class.
+
+Baseline: the whole table as one class, where no share differs. Besides, the greatest factor is reported.
+
+References
+----------
+N. Li, T. Li, S. Venkatasubramanian, "t-closeness: privacy beyond k-anonymity and l-diversity", 2007, section 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.attacks.base import AttackResult, SensitiveAttack
+from hushtable.attacks.view import View
+from hushtable.models.base import compare
+from hushtable.params import Between, Positive
+from hushtable.table.stats import Histogram
+
+__all__ = ["Skewness"]
+
+
+@dataclass(frozen=True)
+class Skewness(SensitiveAttack):
+    """Believes a rare value more than before, because the class is full of it.
+
+    Parameters
+    ----------
+    factor : float
+        How many times its share in the table a value's share in the class must reach.
+    rare : float
+        Values with at most this share of the table count.
+    on : str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> table = pa.table({"age": [25, 26, 40, 41, 52, 53, 80, 81], "test": list("+-------")})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["test"], models=[ht.KAnonymity(k=2)])
+    >>> result = ht.anonymize(table, policy).attack("skewness", factor=3)
+    >>> result.successes, result.counts["greatest factor"]
+    (1, 4.0)
+    """
+
+    factor: Annotated[float, Positive(), "how many times its share in the table a value must reach in the class"] = 2.0
+    rare: Annotated[float, Between(0, 1, closed="right"), "values with at most this share of the table count"] = 0.5
+
+    name: ClassVar[str] = "skewness"
+    knowledge: ClassVar[str] = (
+        "The adversary knows a person's quasi-identifiers, that the person is in the release, and how frequent each "
+        "value is in the whole table."
+    )
+    remedy: ClassVar[str] = (
+        "Keep the distribution in every class close to the table's: beta-likeness with beta below factor - 1 rules "
+        "this attack out, delta-disclosure and t-closeness bound the change of shares in other ways."
+    )
+
+    def run(self, view: View) -> AttackResult:
+        """Count the records whose value is over-represented in their class."""
+        column = self.column(view)
+        whole = view.whole(column)
+        share = np.zeros(column.coded.size)
+        share[whole.values] = whole.shares()
+
+        def attacked(histogram: Histogram) -> tuple[int, int, float]:
+            usual = share[histogram.values]
+            ratio = histogram.shares() / usual
+            scarce = compare(usual, "<=", self.rare)
+            hit = scarce & compare(ratio, ">=", self.factor)
+            classes = int(np.count_nonzero(histogram.max(hit.astype(np.int64))))
+            return int(histogram.units[hit].sum()), classes, float(ratio[scarce].max(initial=0.0))
+
+        records, classes, greatest = attacked(view.histogram(column))
+        targets = len(view.released)
+        counts = {
+            **view.base_counts(),
+            "attacked records": records,
+            "attacked classes": classes,
+            "greatest factor": greatest,
+        }
+        return self.result(targets, records, attacked(whole)[0] / targets, counts)

@@ -1,0 +1,124 @@
+"""What an adversary looks at: the published classes with their cells and values, the policy, and the original.
+
+Classes are those of the published table (rows with equal cells). The original serves to score guesses, and as the
+adversary's outside knowledge of quasi-identifiers where an attack says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hushtable.arrays import IntArray
+from hushtable.release.cells import Cells
+from hushtable.table.encoded import EncodedTable, SensitiveColumn
+from hushtable.table.stats import Histogram
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from hushtable.release.release import Release
+
+__all__ = ["View"]
+
+
+@dataclass(frozen=True)
+class View:
+    """A release as an adversary and its judge see it.
+
+    Attributes
+    ----------
+    published : pyarrow.Table
+    policy : mapping
+        The policy document: public, in the adversary's hands.
+    cells : tuple of Cells
+        What each class publishes, one per quasi-identifier.
+    table : EncodedTable
+        The original.
+    labels : int64 array
+        The class of every original record; -1 for suppressed ones.
+    rows : int64 array
+        The original record of every published row.
+    seed : int
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> people = pa.table({"age": [30, 31, 52, 53], "disease": ["flu", "HIV", "flu", "cold"]})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+    >>> view = View.of(ht.anonymize(people, policy))
+    >>> view.sizes.tolist(), view.histogram(view.table.sensitive[0]).distinct().tolist()
+    ([2, 2], [2, 2])
+    """
+
+    published: pa.Table
+    policy: Mapping[str, Any]
+    cells: tuple[Cells, ...]
+    table: EncodedTable
+    labels: IntArray
+    rows: IntArray
+    seed: int = 0
+
+    @classmethod
+    def of(cls, release: Release) -> View:
+        """Look at a release."""
+        table = release.encoded
+        return cls(
+            published=release.table,
+            policy=release.policy,
+            cells=release.recoded.cells,
+            table=table,
+            labels=np.asarray(release.recoded.labels[: table.n_sample], dtype=np.int64),
+            rows=release.source_rows,
+            seed=int(release.policy.get("seed", 0)),
+        )
+
+    @cached_property
+    def released(self) -> IntArray:
+        """The original records that are in the release, ascending."""
+        return np.flatnonzero(self.labels >= 0)
+
+    @cached_property
+    def suppressed(self) -> IntArray:
+        """The original records that are not."""
+        return np.flatnonzero(self.labels < 0)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of class labels."""
+        return len(self.cells[0])
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Records of each class."""
+        return np.bincount(self.labels[self.released], minlength=self.n_groups).astype(np.int64)
+
+    @property
+    def n_classes(self) -> int:
+        """Classes with records."""
+        return int(np.count_nonzero(self.sizes))
+
+    def values(self, column: SensitiveColumn) -> IntArray:
+        """Return the sensitive code of every released record."""
+        return np.asarray(column.codes[: self.table.n_sample][self.released], dtype=np.int64)
+
+    def histogram(self, column: SensitiveColumn) -> Histogram:
+        """Return the published records of each class by value."""
+        owner = self.labels[self.released]
+        ones = np.ones(len(owner), dtype=np.int64)
+        return Histogram.from_pairs(owner, self.values(column), ones, self.n_groups)
+
+    def whole(self, column: SensitiveColumn) -> Histogram:
+        """Return the published records as one class: what is known of anybody without their cells."""
+        values = self.values(column)
+        ones = np.ones(len(values), dtype=np.int64)
+        return Histogram.from_pairs(np.zeros(len(values), dtype=np.int64), values, ones, 1)
+
+    def base_counts(self) -> dict[str, float]:
+        """Return how many records and classes there are."""
+        return {"records": len(self.released), "classes": self.n_classes}

@@ -1,0 +1,123 @@
+"""The index finds whom a look at all records finds, while records go; and both find whom the definition says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support_points import clouds, far
+
+from hushtable.kernels.metric import Metric
+from hushtable.kernels.remaining import Index, Scan, remaining
+
+
+def same(a: np.ndarray, b: np.ndarray) -> bool:
+    return np.array_equal(a, b, equal_nan=True)
+
+
+def mean_record(points, metric):
+    out = []
+    for j in range(points.shape[1]):
+        x = points[:, j]
+        if metric.labels[j]:
+            counts = np.bincount(x.astype(int))
+            out.append(float(np.argmax(counts)))
+        else:
+            known = x[~np.isnan(x)]
+            out.append(float(np.mean(known)) if len(known) else np.nan)
+    return np.array(out)
+
+
+@settings(max_examples=150, deadline=None)
+@given(clouds(), st.data())
+def test_index_and_scan_answer_alike(cloud, data):
+    points, metric = cloud
+    units = None
+    if data.draw(st.booleans()):
+        units = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(points), max_size=len(points))))
+    index, scan = Index(points, metric, units), Scan(points, metric, units)
+    kinds = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(points), max_size=len(points))))
+    index.kinds = scan.kinds = kinds
+    gone = []
+    while len(scan):
+        rows = scan.rows()
+        assert np.array_equal(rows, index.rows()) and index.units == scan.units and len(index) == len(scan)
+        assert same(index.centroid(), scan.centroid())
+        np.testing.assert_allclose(scan.centroid(), mean_record(points[rows], metric), rtol=1e-12, atol=1e-12)
+        first = scan.farthest_from_centroid()
+        assert index.farthest_from_centroid() == first
+        reach = [far(points[r], scan.centroid(), metric) for r in rows]
+        assert first == rows[int(np.argmax(reach))]
+        origin = data.draw(st.sampled_from([*rows.tolist(), *gone]))
+        from_it = [far(points[r], points[origin], metric) for r in rows]
+        assert scan.farthest(origin) == index.farthest(origin) == rows[int(np.argmax(from_it))]
+        allowed = np.array(data.draw(st.lists(st.booleans(), min_size=3, max_size=3)))
+        for mask in (allowed, np.empty(0, dtype=np.bool_)):
+            fits = [r != origin and (not len(mask) or mask[kinds[r]]) for r in rows]
+            fitting = [pair for pair, fit in zip(zip(from_it, rows, strict=True), fits, strict=True) if fit]
+            expected = (min(fitting)[1], min(fitting)[0]) if fitting else (-1, np.inf)
+            assert scan.nearest(origin, mask) == index.nearest(origin, mask) == expected
+        needed = data.draw(st.integers(1, 5))
+        taken = scan.take(first, needed)
+        assert np.array_equal(taken, index.take(first, needed))
+        nearest = sorted((far(points[r], points[first], metric), r) for r in rows if r != first)
+        weight = units if units is not None else np.ones(len(points), dtype=int)
+        expected, total = [first], weight[first]
+        for _, r in nearest:
+            if total >= needed:
+                break
+            expected.append(r)
+            total += weight[r]
+        assert taken.tolist() == expected
+        gone += taken.tolist()
+        if len(scan) and data.draw(st.booleans()):
+            other = int(scan.rows()[-1])
+            scan.remove(other)
+            index.remove(other)
+            gone.append(other)
+
+
+@pytest.mark.parametrize("shape", ["gaussian", "clustered", "line", "grid", "constant"])
+def test_larger_clouds(shape):
+    generator = np.random.default_rng(3)
+    n = 3000
+    points = {
+        "gaussian": lambda: generator.normal(size=(n, 6)),
+        "clustered": lambda: generator.normal(size=(n, 3)) * 0.01 + generator.integers(0, 5, (n, 3)),
+        "line": lambda: np.outer(generator.normal(size=n), [1.0, -2.0]),
+        "grid": lambda: generator.integers(0, 4, (n, 4)).astype(float),
+        "constant": lambda: np.zeros((n, 2)),
+    }[shape]()
+    points = points[np.lexsort(points.T[::-1])]
+    metric = Metric.of_numbers(points.shape[1])
+    index, scan = Index(points, metric), Scan(points, metric)
+    while len(scan) >= 15:
+        first = scan.farthest_from_centroid()
+        assert index.farthest_from_centroid() == first
+        assert np.array_equal(index.take(first, 5), scan.take(first, 5))
+        second = scan.farthest(first)
+        assert index.farthest(first) == second
+        assert np.array_equal(index.take(second, 5), scan.take(second, 5))
+
+
+def test_many_columns_are_scanned_and_copies_are_independent():
+    assert isinstance(remaining(np.zeros((5000, 11)), Metric.of_numbers(11)), Scan)
+    assert isinstance(remaining(np.zeros((100, 3)), Metric.of_numbers(3)), Scan)
+    left = remaining(np.arange(5000.0)[:, None], Metric.of_numbers(1))
+    assert isinstance(left, Index)
+    other = left.again()
+    other.take(0, 10)
+    assert (len(left), len(other)) == (5000, 4990)
+    assert left.take(0, 3).tolist() == [0, 1, 2] and other.nearest(0)[0] == 10
+
+
+def test_blocks_on_all_cores_find_the_same(monkeypatch):
+    from hushtable.kernels import scan as module
+
+    points = np.random.default_rng(1).integers(0, 3, (500, 12)).astype(float)
+    whole = [(Scan(points, Metric.of_numbers(12)).take(i, 40).tolist()) for i in (0, 99)]
+    farthest = Scan(points, Metric.of_numbers(12)).farthest(7)
+    monkeypatch.setattr(module, "BLOCK", 64)
+    assert [(Scan(points, Metric.of_numbers(12)).take(i, 40).tolist()) for i in (0, 99)] == whole
+    assert Scan(points, Metric.of_numbers(12)).farthest(7) == farthest

@@ -93,6 +93,8 @@ class Paper:
         takes = inspect.signature(self.module.rows).parameters
         if quick and "quick" not in takes:
             raise UsageError(f"{self.name} has no quick run.", code="no-quick-run", hint="Leave --quick out.")
+        if seed is not None and "seed" not in takes:
+            raise UsageError(f"{self.name} takes no seed.", code="no-seed", hint="Leave --seed out.")
         given: Mapping[str, Any] = {"part": part, "seed": seed, "quick": quick or None}
         yield from self.module.rows(**{name: value for name, value in given.items() if value is not None})
 

@@ -42,7 +42,7 @@ def rows(seed: int, *, quick: bool) -> Iterator[Row]:
     size = 3 if quick else len(ADULT)
     plan = adult_plan(size)
     for draw in range(seed, seed + (1 if quick else SEEDS)):
-        table = adult_table(draw, 3000 if quick else None).select([c.name for c in plan.columns])
+        table = adult_table(draw, 600 if quick else None).select([c.name for c in plan.columns])
         for number, models in enumerate(models_of(k=2, p=2, alpha=1)):
             problem = problem_of(table, Plan(plan, models, algorithms.build("incognito")))
             if draw == seed and not number:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +18,9 @@ from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import PrivacyLeakWarning, UsageError
 from hushtable.io.frames import like
 from hushtable.models.compose import AllOf
-from hushtable.registry import measures
+from hushtable.registry import attacks, measures
 from hushtable.release.comparison import Comparison, measure_all
+from hushtable.release.exposure import BeforeAfter, Exposure, RiskSummary, risk_of, risk_summary
 from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable
@@ -191,6 +192,51 @@ class Release:
     def measures(self, names: Sequence[str] | None = None) -> dict[str, float]:
         """Compute several utility measures: those asked for, or the cheap ones."""
         return measure_all(self.comparison(), names)
+
+    @overload
+    def risk(self, name: None = None, **parameters: Any) -> RiskSummary: ...
+
+    @overload
+    def risk(self, name: str, **parameters: Any) -> BeforeAfter: ...
+
+    def risk(self, name: str | None = None, **parameters: Any) -> RiskSummary | BeforeAfter:
+        """Assess how exposed people are, in the raw quasi-identifiers and in the published classes.
+
+        Parameters
+        ----------
+        name : str, optional
+            One risk; ``hushtable risks`` lists them. Left out: all that are part of a summary.
+        **parameters
+            Of that risk; for a summary, each is given to the risks that have it (``threshold``, ``fraction``, ...).
+
+        Returns
+        -------
+        BeforeAfter or RiskSummary
+            With ``before``, ``after`` and ``as_dict``; no value of a record.
+
+        Examples
+        --------
+        >>> import hushtable as ht
+        >>> people = pa.table({"age": [30, 31, 52, 53], "disease": ["flu", "HIV", "flu", "cold"]})
+        >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+        >>> found = ht.anonymize(people, policy).risk("prosecutor", threshold=0.5)
+        >>> found.before.highest, found.after.highest, found.after.at_risk
+        (1.0, 0.5, 0.0)
+        """
+        before, after = Exposure.raw(self.encoded), Exposure.published(self)
+        if name is None:
+            return risk_summary(parameters, before, after)
+        return risk_of(name, parameters, before, after)
+
+    def attack(self, name: str, **parameters: Any) -> Any:
+        """Play an adversary of the literature against this release; ``hushtable attack --list`` names them.
+
+        Returns
+        -------
+        AttackResult
+            Success rate with confidence interval, baseline and remedy; no value of a record.
+        """
+        return attacks.build(name, parameters).attack(self)
 
     def summary(self) -> dict[str, Any]:
         """What was done, as data: sizes, what every model achieved, what it cost. No value of a record."""

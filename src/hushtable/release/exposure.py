@@ -1,0 +1,323 @@
+"""Exposure: who looks like whom, before and after, as risk measures see it.
+
+One entry per class: the combination of quasi-identifier cells (as numbers), the people who share it, and the people of
+the population table who would. Every risk measure is an aggregation over these; none sees a record or a cell.
+
+Cells are compared exactly: a missing value is a value of its own. Where the policy says ``missing: wildcard`` an
+adversary has more candidates than that, so the risks stated here are upper bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.errors import DataError, ParameterError, did_you_mean
+from hushtable.kernels.grouping import number_rows
+from hushtable.registry import risks
+from hushtable.release.recode import class_numbers
+from hushtable.table.encoded import EncodedTable
+
+if TYPE_CHECKING:
+    from hushtable.release.release import Release
+
+__all__ = ["BeforeAfter", "Exposure", "RiskSummary", "risk_of", "risk_summary"]
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """The classes of one table, raw or published.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The quasi-identifiers.
+    codes : tuple of integer arrays
+        For each column, the number of the cell of each class.
+    sizes : tuple of int
+        How many numbers each column has.
+    units : int64 array
+        People of each class, in units; always above 0.
+    unit : int
+        Units per person: 1 unless the policy has an entity column.
+    population : int64 array, optional
+        People of the population table in each class.
+    population_size : int, optional
+        People of the whole population table, whether a class covers them or not.
+
+    Examples
+    --------
+    >>> table = Exposure.of({"age": [30, 30, 41], "sex": ["f", "f", "m"]})
+    >>> table.people, table.risks.tolist()
+    (3.0, [0.5, 1.0])
+    """
+
+    columns: tuple[str, ...]
+    codes: tuple[AnyArray, ...]
+    sizes: tuple[int, ...]
+    units: IntArray
+    unit: int = 1
+    population: IntArray | None = None
+    population_size: int | None = None
+
+    def __post_init__(self) -> None:
+        if not len(self.units):
+            raise DataError(
+                "There is no record to assess.", code="empty", hint="Assess a table with at least one record."
+            )
+
+    @classmethod
+    def of(cls, rows: Mapping[str, Any], population: Mapping[str, Any] | None = None) -> Exposure:
+        """Build from plain columns, for tests and examples."""
+        names = tuple(rows)
+        n = len(next(iter(rows.values())))
+        codes, sizes = [], []
+        for name in names:
+            both = [*rows[name], *(population[name] if population else [])]
+            values, inverse = np.unique(np.array([repr(v) for v in both]), return_inverse=True)
+            codes.append(inverse.astype(np.int64))
+            sizes.append(len(values))
+        n_population = len(codes[0]) - n
+        return _grouped(names, codes, sizes, n, n_population, np.empty(0, dtype=np.int64), 1, population is not None)
+
+    @classmethod
+    def raw(cls, table: EncodedTable) -> Exposure:
+        """Return the classes of the original quasi-identifiers."""
+        return cls._raw_rows(table, slice(0, table.n_sample))
+
+    @classmethod
+    def _raw_rows(cls, table: EncodedTable, rows: slice | IntArray) -> Exposure:
+        """Return the classes of some rows of the sample, and what of the population falls into them."""
+        others = slice(table.population_rows.start, table.population_rows.stop)
+        n_population = len(table.population_rows)
+        codes = [c.codes[rows] for c in table.quasi]
+        n = len(codes[0])
+        if n_population:
+            codes = [np.concatenate([own, c.codes[others]]) for own, c in zip(codes, table.quasi, strict=True)]
+        return _grouped(
+            tuple(c.name for c in table.quasi),
+            codes,
+            [c.coded.size for c in table.quasi],
+            n,
+            n_population,
+            table.row_units[rows] if len(table.row_units) else table.row_units,
+            table.unit,
+            n_population > 0,
+        )
+
+    @classmethod
+    def published(cls, release: Release) -> Exposure:
+        """Return the classes of a release, as the verifier found them in the published cells.
+
+        Two linked tables (bucketization) publish exact quasi-identifiers: their classes are those of the raw rows.
+        """
+        if release.linked is not None:
+            return cls._raw_rows(release.encoded, release.source_rows)
+        verification, table = release.verification, release.table
+        labels = verification.labels[: table.num_rows]
+        first = np.full(len(verification.stats), -1, dtype=np.int64)
+        first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
+        real = (first >= 0) & (verification.stats.units > 0)
+        stats = verification.stats.take(real)
+        rows = pa.array(first[real])
+        names = tuple(c.name for c in release.encoded.quasi)
+        numbered = [class_numbers([table.column(name).take(rows)]) for name in names]
+        n_population = len(release.encoded.population_rows)
+        return cls(
+            columns=names,
+            codes=tuple(codes for codes, _ in numbered),
+            sizes=tuple(size for _, size in numbered),
+            units=stats.units,
+            unit=stats.unit,
+            population=stats.population,
+            population_size=n_population or None,
+        )
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    @property
+    def people(self) -> float:
+        """People in all classes."""
+        return float(int(self.units.sum()) / self.unit)
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """People in each class. With an entity column a person's rows weigh 1 together."""
+        return self.units / self.unit
+
+    @cached_property
+    def risks(self) -> FloatArray:
+        """Chance of picking the right person of each class: 1 / people, and 1 where there is less than a person."""
+        return self.unit / np.maximum(self.units, self.unit)
+
+    @property
+    def unique(self) -> AnyArray:
+        """Which classes hold one person at most."""
+        return np.asarray(self.units <= self.unit)
+
+    def mean(self, per_class: FloatArray) -> float:
+        """Average a number per class over people."""
+        return float((per_class * self.units).sum() / self.units.sum())
+
+    def share(self, classes: AnyArray) -> float:
+        """Return the share of people who are in these classes."""
+        return float(int(self.units[classes].sum()) / int(self.units.sum()))
+
+    def frequencies(self) -> tuple[IntArray, IntArray]:
+        """Return the class sizes that occur, ascending, and how many classes have each.
+
+        Estimators want whole people: with an entity column sizes are rounded down, though never to nobody.
+        """
+        whole = np.maximum(self.units // self.unit, 1)
+        sizes, counts = np.unique(whole, return_counts=True)
+        return sizes, counts.astype(np.int64)
+
+
+def _grouped(
+    names: tuple[str, ...],
+    codes: list[AnyArray],
+    sizes: list[int],
+    n: int,
+    n_population: int,
+    row_units: IntArray,
+    unit: int,
+    with_population: bool,
+) -> Exposure:
+    """Group rows: the sample's first, then the population's."""
+    labels, first = number_rows(codes, sizes)
+    if len(row_units):
+        units = np.zeros(len(first), dtype=np.int64)
+        np.add.at(units, labels[:n], row_units)
+    else:
+        units = np.bincount(labels[:n], minlength=len(first)).astype(np.int64)
+    real = units > 0
+    population = None
+    if with_population:
+        population = np.bincount(labels[n : n + n_population], minlength=len(first)).astype(np.int64)[real]
+    return Exposure(
+        columns=names,
+        codes=tuple(c[first[real]] for c in codes),
+        sizes=tuple(int(s) for s in sizes),
+        units=units[real],
+        unit=unit,
+        population=population,
+        population_size=n_population if with_population else None,
+    )
+
+
+@dataclass(frozen=True)
+class BeforeAfter:
+    """One risk, of the raw table and of the release.
+
+    Attributes
+    ----------
+    name : str
+    parameters : mapping
+        Those that differ from their defaults.
+    before, after : Finding
+        What the measure found: frozen dataclasses with ``as_dict``. ``after`` is None for a raw table alone.
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    before: Any
+    after: Any = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data."""
+        found = {"risk": self.name, "parameters": dict(self.parameters), "before": self.before.as_dict()}
+        return found if self.after is None else {**found, "after": self.after.as_dict()}
+
+
+@dataclass(frozen=True)
+class RiskSummary:
+    """Several risks, of the raw table and of the release.
+
+    Attributes
+    ----------
+    risks : mapping of str to BeforeAfter
+        By name.
+    """
+
+    risks: Mapping[str, BeforeAfter]
+
+    def __getitem__(self, name: str) -> BeforeAfter:
+        return self.risks[name]
+
+    @property
+    def before(self) -> dict[str, Any]:
+        """What was found in the raw table, by name."""
+        return {name: found.before for name, found in self.risks.items()}
+
+    @property
+    def after(self) -> dict[str, Any]:
+        """What was found in the release, by name; empty for a raw table alone."""
+        return {name: found.after for name, found in self.risks.items() if found.after is not None}
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data."""
+        return {name: found.as_dict() for name, found in self.risks.items()}
+
+
+def risk_of(name: str, parameters: Mapping[str, Any], before: Exposure, after: Exposure | None = None) -> BeforeAfter:
+    """Assess one risk by name.
+
+    Examples
+    --------
+    >>> raw = Exposure.of({"age": [30, 31, 31]})
+    >>> risk_of("prosecutor", {"threshold": 0.5}, raw).before.highest
+    1.0
+    """
+    risk = risks.build(name, parameters)
+    return BeforeAfter(name, risk.values(), risk.compute(before), None if after is None else risk.compute(after))
+
+
+def risk_summary(
+    parameters: Mapping[str, Any],
+    before: Exposure,
+    after: Exposure | None = None,
+    names: list[str] | None = None,
+) -> RiskSummary:
+    """Assess the named risks, or all that are part of a summary.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Given to every risk that declares them.
+    before, after : Exposure
+    names : list of str, optional
+
+    Raises
+    ------
+    ParameterError
+        If none of the risks declares a parameter.
+
+    Examples
+    --------
+    >>> raw = Exposure.of({"age": [30, 31, 31]})
+    >>> found = risk_summary({"threshold": 0.5}, raw, names=["prosecutor", "marketer"])
+    >>> found["marketer"].before.share
+    0.6666666666666666
+    >>> risk_summary({"treshold": 0.5}, raw)
+    Traceback (most recent call last):
+    hushtable.errors.ParameterError: No risk has a parameter 'treshold'. Did you mean 'threshold'?
+    """
+    chosen = [name for name, risk in risks.items() if risk.default] if names is None else names
+    declared = {name: {p.name for p in risks[name].params()} for name in chosen}
+    known = set().union(*declared.values())
+    for key in parameters:
+        if key not in known:
+            raise ParameterError(f"No risk has a parameter {key!r}.", hint=did_you_mean(key, known))
+    return RiskSummary(
+        {
+            name: risk_of(name, {k: v for k, v in parameters.items() if k in declared[name]}, before, after)
+            for name in chosen
+        }
+    )

@@ -1,0 +1,1 @@
+"""Risk measures: how exposed people are, before and after. One measure per file."""

@@ -1,0 +1,69 @@
+"""Journalist risk.
+
+The adversary does not know who is in the table and links it with a register of the population. In a class of F people
+of the population the right one is picked with probability 1 / F.
+
+F comes from the policy's population table, where there is one. With a sampling ``fraction`` it is estimated: 1 / F is
+replaced by its expectation given the class's size in the table (see ``risk/sampling.py``). With neither, the table is
+taken for the whole population and the risk is the prosecutor's.
+
+References
+----------
+K. El Emam, F. K. Dankar, "Protecting privacy using k-anonymity", 2008; R. Benedetti, L. Franconi, "Statistical and
+technological solutions for controlled data dissemination", 1998.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from hushtable.arrays import FloatArray
+from hushtable.risk.base import Exposure, Risk
+from hushtable.risk.linkage import Comparison, Linkage, Threshold, summarise
+from hushtable.risk.sampling import Fraction, Sampling, expected_risk
+
+__all__ = ["Journalist", "population_risk"]
+
+
+@dataclass(frozen=True)
+class Journalist(Risk):
+    """Chance of re-identifying somebody through a register of the population: 1 / (people of it in the class).
+
+    Parameters
+    ----------
+    threshold : float
+    comparison : {">", ">="}
+    fraction : float, optional
+        Given, F is estimated from it even where there is a population table.
+
+    Examples
+    --------
+    >>> table = Exposure.of({"age": [30, 31]}, population={"age": [30, 30, 30, 30, 31, 31]})
+    >>> found = Journalist().compute(table)
+    >>> found.basis, found.highest, found.average
+    ('population table', 0.5, 0.375)
+    >>> round(Journalist(fraction=0.1).compute(table).highest, 4)
+    0.2558
+    """
+
+    threshold: Threshold = 0.09
+    comparison: Comparison = ">"
+    fraction: Fraction = None
+
+    name: ClassVar[str] = "journalist"
+
+    def compute(self, exposure: Exposure) -> Linkage:
+        """Assess one table."""
+        sampling = Sampling.of(exposure, self.fraction)
+        return summarise(exposure, population_risk(exposure, sampling), sampling.basis, self.threshold, self.comparison)
+
+
+def population_risk(exposure: Exposure, sampling: Sampling) -> FloatArray:
+    """1 / F of each class, or its expectation."""
+    counted = sampling.counted(exposure)
+    if counted is not None:
+        return np.asarray(1.0 / counted)
+    return expected_risk(np.maximum(exposure.units // exposure.unit, 1), sampling.fraction)

@@ -1,0 +1,86 @@
+"""k-map, estimated.
+
+Symbol: k. How many people of the population each class describes, and how many people of the table are in classes that
+describe fewer than k. Counted where there is a population table. With a sampling ``fraction``, F given the class's f
+people is negative binomial (see ``risk/sampling.py``): a class is expected to describe f / fraction people, and people
+below k are those of all classes times the chance that F < k.
+
+References
+----------
+K. El Emam, F. K. Dankar, "Protecting privacy using k-anonymity", 2008.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.params import AtLeast
+from hushtable.risk.base import Exposure, Finding, Risk
+from hushtable.risk.sampling import Fraction, Sampling, fewer_than
+
+__all__ = ["KMapEstimate", "KMapFinding"]
+
+
+@dataclass(frozen=True)
+class KMapFinding(Finding):
+    """How many people of the population the classes describe.
+
+    Attributes
+    ----------
+    basis : str
+    fraction : float
+    k : int
+    smallest : float
+        People of the population in the class with the fewest, counted or expected.
+    below : float
+        People of the table in classes with fewer than k, counted or expected.
+    share_below : float
+    """
+
+    basis: str
+    fraction: float
+    k: int
+    smallest: float
+    below: float
+    share_below: float
+
+
+@dataclass(frozen=True)
+class KMapEstimate(Risk):
+    """People in classes that describe fewer than k people of the population.
+
+    Parameters
+    ----------
+    k : int
+    fraction : float, optional
+
+    Examples
+    --------
+    >>> table = Exposure.of({"age": [30, 31, 31]}, population={"age": [30, 30, 31, 31, 31, 31]})
+    >>> found = KMapEstimate(k=3).compute(table)
+    >>> found.smallest, found.below
+    (2.0, 1.0)
+    >>> found = KMapEstimate(k=2, fraction=0.25).compute(table)
+    >>> found.smallest, found.below
+    (4.0, 0.25)
+    """
+
+    k: Annotated[int, AtLeast(2), "people of the population that a class should describe"] = 5
+    fraction: Fraction = None
+
+    name: ClassVar[str] = "k-map"
+
+    def compute(self, exposure: Exposure) -> KMapFinding:
+        """Assess one table."""
+        sampling = Sampling.of(exposure, self.fraction)
+        counted = sampling.counted(exposure)
+        if counted is not None:
+            smallest, chance = float(counted.min()), (counted < self.k - 1e-9).astype(np.float64)
+        else:
+            smallest = float(np.maximum(exposure.counts.min(), 1.0) / sampling.fraction)
+            chance = fewer_than(self.k, np.maximum(exposure.units // exposure.unit, 1), sampling.fraction)
+        share = exposure.mean(chance)
+        return KMapFinding(sampling.basis, sampling.fraction, self.k, smallest, share * exposure.people, share)

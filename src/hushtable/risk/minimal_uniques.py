@@ -1,0 +1,198 @@
+"""The riskiest column subsets: minimal sample uniques, after SUDA.
+
+A person is unique on a set of columns when nobody else has the same cells there; the set is minimal when no proper
+subset does it already. The fewer columns it takes, the fewer an adversary has to know. Sets are searched by size, all
+sets of a size before the next; a person who is unique on a set is left out of the search of its supersets, which
+changes nothing for the others. The work is bounded: a size is only begun if its sets times the table's classes still
+fit the budget, so what is reported is complete up to ``searched`` columns.
+
+Each minimal unique of s of the A columns has the SUDA score (A - s)(A - s - 1) ... (A - M) with M the greatest size
+searched (at most A - 1): roughly how many larger sets are unique because of it. A column's contribution is the share
+of the total score that lies on sets with it.
+
+References
+----------
+M. J. Elliot, A. M. Manning, R. W. Ford, "A computational algorithm for handling the special uniques problem", 2002;
+A. M. Manning, D. J. Haglin, J. A. Keane, "A recursive search algorithm for statistical disclosure assessment", 2008.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray
+from hushtable.params import AtLeast
+from hushtable.risk.base import Exposure, Finding, Risk
+from hushtable.risk.projection import unique_on
+
+__all__ = ["ColumnScore", "MinimalUniques", "MinimalUniquesFinding", "RiskySubset"]
+
+
+@dataclass(frozen=True)
+class RiskySubset(Finding):
+    """A set of columns and the people it singles out.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    people : float
+        People for whom this set is a minimal unique.
+    share : float
+    """
+
+    columns: tuple[str, ...]
+    people: float
+    share: float
+
+
+@dataclass(frozen=True)
+class ColumnScore(Finding):
+    """A column's share of the total score of all minimal uniques; 0 where there are none."""
+
+    column: str
+    contribution: float
+
+
+@dataclass(frozen=True)
+class MinimalUniquesFinding(Finding):
+    """The minimal sample uniques of a table.
+
+    Attributes
+    ----------
+    searched : int
+        Every set of up to this many columns was looked at.
+    complete : bool
+        Whether that is as many as asked for, or as there are columns.
+    people : float
+        People with at least one minimal unique.
+    share : float
+    by_size : tuple of float
+        People whose smallest minimal unique has 1, 2, ... columns.
+    subsets : tuple of RiskySubset
+        Those with the most people first; of equals the smaller, then in column order.
+    columns : tuple of ColumnScore
+        In the policy's order.
+    """
+
+    searched: int
+    complete: bool
+    people: float
+    share: float
+    by_size: tuple[float, ...]
+    subsets: tuple[RiskySubset, ...]
+    columns: tuple[ColumnScore, ...]
+
+
+@dataclass(frozen=True)
+class MinimalUniques(Risk):
+    """The small sets of columns that single people out.
+
+    Parameters
+    ----------
+    size : int
+        The most columns of a set.
+    top : int
+        How many sets are reported.
+    budget : int
+        How many classes may be looked at, once for each set of columns.
+
+    Examples
+    --------
+    >>> table = Exposure.of({"age": [30, 31, 31, 31], "sex": ["f", "f", "f", "m"], "zip": [1, 1, 2, 2]})
+    >>> found = MinimalUniques().compute(table)
+    >>> [(s.columns, s.people) for s in found.subsets]
+    [(('age',), 1.0), (('sex',), 1.0), (('age', 'zip'), 1.0), (('sex', 'zip'), 1.0)]
+    >>> found.by_size
+    (2.0, 2.0, 0.0)
+    """
+
+    size: Annotated[int, AtLeast(1), "the most columns of a set"] = 3
+    top: Annotated[int, AtLeast(1), "how many sets are reported"] = 10
+    budget: Annotated[int, AtLeast(1), "how many classes may be looked at, once for each set of columns"] = 100_000_000
+
+    name: ClassVar[str] = "minimal-uniques"
+
+    def compute(self, exposure: Exposure) -> MinimalUniquesFinding:
+        """Assess one table."""
+        d, n = len(exposure.columns), len(exposure)
+        wanted = min(self.size, d)
+        # one column at a time is always looked at
+        searched = max(s for s in range(1, wanted + 1) if s == 1 or _sets(d, s) * n <= self.budget)
+        smallest = np.zeros(n, dtype=np.int64)
+        found: list[tuple[tuple[int, ...], int]] = []
+        for subset, unique in _search(exposure, searched):
+            if unique.any():
+                units = int(exposure.units[unique].sum())
+                found.append((subset, units))
+                smallest[unique & (smallest == 0)] = len(subset)
+        by_size = [int(exposure.units[smallest == s].sum()) for s in range(1, searched + 1)]
+        total = int(exposure.units.sum())
+        ranked = sorted(found, key=lambda f: (-f[1], len(f[0]), f[0]))[: self.top]
+        return MinimalUniquesFinding(
+            searched=searched,
+            complete=searched == wanted,
+            people=sum(by_size) / exposure.unit,
+            share=sum(by_size) / total,
+            by_size=tuple(units / exposure.unit for units in by_size),
+            subsets=tuple(
+                RiskySubset(tuple(exposure.columns[j] for j in subset), units / exposure.unit, units / total)
+                for subset, units in ranked
+            ),
+            columns=_contributions(exposure.columns, found, searched),
+        )
+
+
+def _sets(columns: int, size: int) -> int:
+    """How many sets of up to ``size`` columns there are."""
+    return sum(math.comb(columns, s) for s in range(1, size + 1))
+
+
+def _search(exposure: Exposure, size: int) -> Iterator[tuple[tuple[int, ...], BoolArray]]:
+    """Every set of up to ``size`` columns with the classes for which it is a minimal unique."""
+    if not exposure.unique.any():
+        return  # nobody is unique on all columns, so nobody is on some
+    single = int(exposure.units.max()) == 1
+    units = None if single else exposure.units.astype(np.float64)
+    below: dict[tuple[int, ...], BoolArray] = {(): np.zeros(len(exposure), dtype=np.bool_)}
+    for s in range(1, size + 1):
+        level: dict[tuple[int, ...], BoolArray] = {}
+        for subset in combinations(range(len(exposure.columns)), s):
+            done = np.logical_or.reduce([below[subset[:i] + subset[i + 1 :]] for i in range(s)])
+            unique = _unique_on(exposure, subset, units, done)
+            yield subset, unique
+            if s < size:
+                level[subset] = done | unique
+        below = level
+
+
+def _unique_on(exposure: Exposure, subset: tuple[int, ...], units: FloatArray | None, done: BoolArray) -> BoolArray:
+    """Which of the classes that are not done are unique on a set of columns."""
+    sizes = [exposure.sizes[j] for j in subset]
+    codes = [exposure.codes[j] for j in subset]
+    if not done.any():
+        return unique_on(codes, sizes, units, exposure.unit)
+    among = np.flatnonzero(~done)
+    out = np.zeros(len(exposure), dtype=np.bool_)
+    if len(among):
+        weights = None if units is None else units[among]
+        out[among] = unique_on([c[among] for c in codes], sizes, weights, exposure.unit)
+    return out
+
+
+def _contributions(
+    columns: tuple[str, ...], found: list[tuple[tuple[int, ...], int]], searched: int
+) -> tuple[ColumnScore, ...]:
+    d = len(columns)
+    most = min(searched, d - 1)
+    scores = [units * math.prod(d - i for i in range(len(subset), most + 1)) for subset, units in found]
+    total = sum(scores)
+    return tuple(
+        ColumnScore(name, sum(x for x, (subset, _) in zip(scores, found, strict=True) if j in subset) / max(total, 1))
+        for j, name in enumerate(columns)
+    )

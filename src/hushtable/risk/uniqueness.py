@@ -1,0 +1,139 @@
+"""What the estimators of population uniqueness share.
+
+Symbols: N and n people in the population and in the table, pi = n / N, u classes in the table, s_j of them with j
+people, S_1 people who are alone in their class in the population: what is estimated.
+
+At the edges all agree: without sample uniques the estimate is 0, and a table that is the whole population has its own
+uniques. An estimate that does not exist (a model that cannot be fitted, a number outside [0, N]) is NaN and never 0.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+
+from hushtable.arrays import IntArray
+from hushtable.risk.base import Exposure, Finding, Risk
+from hushtable.risk.sampling import Fraction, Sampling
+
+__all__ = ["Frequencies", "PopulationUniques", "UniquenessEstimator"]
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """How many classes of the table have each size.
+
+    Attributes
+    ----------
+    sizes : int64 array
+        The sizes j that occur, ascending.
+    counts : int64 array
+        s_j, the classes of each size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> f = Frequencies(np.array([1, 3]), np.array([4, 2]))
+    >>> f.people, f.classes, f.of(1), f.of(2)
+    (10, 6, 4, 0)
+    """
+
+    sizes: IntArray
+    counts: IntArray
+
+    @property
+    def people(self) -> int:
+        """Return n."""
+        return int((self.sizes * self.counts).sum())
+
+    @property
+    def classes(self) -> int:
+        """Return u."""
+        return int(self.counts.sum())
+
+    def of(self, size: int) -> int:
+        """Return s_j."""
+        return int(self.counts[self.sizes == size].sum())
+
+
+@dataclass(frozen=True)
+class PopulationUniques(Finding):
+    """An estimate of how many people are unique in the population.
+
+    Attributes
+    ----------
+    estimator : str
+        The one that was used: for a decision rule, the one it chose.
+    basis : str
+        Where the size of the population comes from.
+    fraction : float
+        Share of the population that is in the table.
+    population : int
+        People in the population.
+    sample_uniques : int
+        People who are alone in their class in the table.
+    uniques : float
+        People who are alone in their class in the population; NaN where the estimator has no answer.
+    share : float
+        Their share of the population.
+    kept : float
+        Chance that somebody unique in the table is unique in the population too: fraction * uniques /
+        sample_uniques, at most 1; 0 without sample uniques.
+    """
+
+    estimator: str
+    basis: str
+    fraction: float
+    population: int
+    sample_uniques: int
+    uniques: float
+    share: float
+    kept: float
+
+
+@dataclass(frozen=True)
+class UniquenessEstimator(Risk):
+    """Base of the estimators of population uniqueness.
+
+    Parameters
+    ----------
+    fraction : float, optional
+        Share of the population that is in the table. Left out, it comes from the population table; without one, the
+        table is taken for the whole population.
+    """
+
+    fraction: Fraction = None
+
+    @abstractmethod
+    def estimate(self, table: Frequencies, population: int) -> float:
+        """S_1, for a table with sample uniques that is smaller than its population; NaN where there is no answer."""
+
+    def choose(self, table: Frequencies, population: int) -> tuple[str, float]:
+        """Return the name of the estimator that answers, and S_1."""
+        return self.name, self.estimate(table, population)
+
+    def compute(self, exposure: Exposure) -> PopulationUniques:
+        """Assess one table."""
+        sampling = Sampling.of(exposure, self.fraction)
+        table = Frequencies(*exposure.frequencies())
+        n, alone = table.people, table.of(1)
+        population = max(round(n / sampling.fraction), n)
+        if not alone or population == n:
+            used, uniques = self.name, float(alone)
+        else:
+            used, uniques = self.choose(table, population)
+            if not 0 <= uniques <= population * (1 + 1e-9):
+                uniques = math.nan
+            uniques = min(uniques, float(population))
+        kept = min(n / population * uniques / alone, 1.0) if alone and not math.isnan(uniques) else uniques
+        return PopulationUniques(
+            estimator=used,
+            basis=sampling.basis,
+            fraction=n / population,
+            population=population,
+            sample_uniques=alone,
+            uniques=uniques,
+            share=uniques / population,
+            kept=kept,
+        )

@@ -7,14 +7,14 @@ import pytest
 from hushtable import registry as registry_module
 from hushtable.errors import UsageError
 from hushtable.models.k_anonymity import KAnonymity
-from hushtable.registry import Registry, algorithms, hierarchies, measures, models
+from hushtable.registry import Registry, algorithms, hierarchies, measures, models, risks
 
 
 def fresh() -> Registry:
     return Registry("model", "hushtable.models", "base:PrivacyModel")
 
 
-@pytest.mark.parametrize("registry", [models, algorithms, hierarchies, measures], ids=lambda r: r.kind)
+@pytest.mark.parametrize("registry", [models, algorithms, hierarchies, measures, risks], ids=lambda r: r.kind)
 def test_names_are_stable_and_sorted(registry):
     names = list(registry)
     assert names == sorted(names) and len(names) == len(registry) > 0

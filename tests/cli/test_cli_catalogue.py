@@ -4,7 +4,7 @@ import pytest
 
 from hushtable import registry
 
-LISTS = ["models", "algorithms", "hierarchies", "measures"]
+LISTS = ["models", "algorithms", "hierarchies", "measures", "risks"]
 
 
 @pytest.mark.parametrize("command", LISTS)

@@ -1,0 +1,87 @@
+"""A saved release beside its original: the saved policy run again, and held against the published file.
+
+Releases are deterministic, so what measures, risks and attacks need beyond the published cells is taken from that run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hushtable.errors import DataError
+
+if TYPE_CHECKING:
+    from hushtable.algorithms.base import Progress
+    from hushtable.release.release import Release
+
+__all__ = ["reproduced"]
+
+
+@contextmanager
+def reproduced(folder: Path, data: Sequence[Path], files: Path | None) -> Iterator[tuple[Release, Progress]]:
+    """Run the policy of a saved release again on its original, and show progress until the work on it is done.
+
+    Parameters
+    ----------
+    folder : Path
+        What ``hushtable run`` wrote.
+    data : sequence of Path
+        The original, in one file or in several.
+    files : Path, optional
+        Where the files are that the policy names; the release's folder where left out.
+
+    Yields
+    ------
+    release, progress
+
+    Raises
+    ------
+    DataError
+        If the folder holds no release, or the result is not the published table byte for byte.
+    """
+    from hushtable.api import anonymize
+    from hushtable.cli.progress import announce_compiling, progress_bar
+    from hushtable.cli.tables import read_tables
+    from hushtable.policy.files import load_policy
+    from hushtable.release.files import load_evidence
+
+    if not folder.is_dir():
+        raise DataError(
+            f"{str(folder)!r} is not a folder.", code="no-release", hint="Give the folder that 'hushtable run' wrote."
+        )
+    evidence = load_evidence(folder / "release.json")
+    policy = load_policy(folder / "policy.yaml").based_in(files or folder)
+    announce_compiling()
+    with progress_bar() as progress:
+        release = anonymize(read_tables(data), policy, progress=progress)
+        progress(1.0, "comparing")
+        _check_same(release, folder / str(evidence.get("file", "release.csv")))
+        yield release, progress
+
+
+def _check_same(release: Release, published: Path) -> None:
+    """Refuse originals, or a published file, that do not belong together."""
+    import filecmp
+    import tempfile
+
+    from hushtable.io.files import write_table
+
+    if not published.is_file():
+        raise DataError(
+            f"The published table {str(published)!r} is not there.",
+            code="no-release",
+            hint="Give the folder that 'hushtable run' wrote.",
+        )
+    with tempfile.TemporaryDirectory(prefix="hushtable-") as place:
+        again = Path(place) / published.name
+        write_table(release.table, again)
+        same = filecmp.cmp(again, published, shallow=False)
+    if not same:
+        raise DataError(
+            f"The original and the saved policy do not give {str(published)!r} again.",
+            code="not-reproduced",
+            hint="Give the very data that were released; a release that was edited, or made by another version of "
+            "hushtable, cannot be measured.",
+        )

@@ -1,0 +1,112 @@
+"""``hushtable risk``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hushtable.cli.options import AsJson
+from hushtable.errors import UsageError
+
+if TYPE_CHECKING:
+    from hushtable.release.exposure import Exposure
+
+__all__ = ["risk"]
+
+
+def risk(
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RELEASE_DIR|DATA", help="What 'run' wrote, or a table before it is anonymized.", show_default=False
+        ),
+    ],
+    data: Annotated[
+        list[Path] | None,
+        typer.Option("--data", "-d", metavar="FILE", help="With a release: its original.", show_default=False),
+    ] = None,
+    policy_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy", "-p", metavar="POLICY", help="With a table: which columns are what.", show_default=False
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option("--only", metavar="NAMES", help="These risks, separated by commas.", show_default=False),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option("--threshold", help="Above this risk somebody is at risk (0.09).", show_default=False),
+    ] = None,
+    fraction: Annotated[
+        float | None,
+        typer.Option("--fraction", help="Share of the population that is in the table.", show_default=False),
+    ] = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(
+            "--files",
+            metavar="DIR",
+            help="Where the hierarchy and population files are that the policy names. The release's folder where "
+            "left out.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Assess how exposed people are, before and after; or in a table that is not anonymized yet.
+
+    With a release, the saved policy is run again on the original and the result must be the published table byte for
+    byte. 'hushtable risks' lists the measures.
+    """
+    from hushtable import registry
+    from hushtable.cli.output import deliver
+    from hushtable.cli.risk_words import print_risks
+    from hushtable.release.exposure import risk_summary
+
+    names = [name.strip() for name in only.split(",") if name.strip()] if only else None
+    for name in names or []:
+        registry.risks[name]
+    given = {"threshold": threshold, "fraction": fraction}
+    parameters = {key: value for key, value in given.items() if value is not None}
+    before, after = _exposures(target, data or [], policy_file, files)
+    found = risk_summary(parameters, before, after, names).as_dict()
+    answer: Mapping[str, Any] = {"target": target, "before_only": after is None, "risks": found}
+    deliver(answer, as_json, lambda to: print_risks(to, str(target), found))
+
+
+def _exposures(
+    target: Path, data: Sequence[Path], policy_file: Path | None, files: Path | None
+) -> tuple[Exposure, Exposure | None]:
+    """The classes before and, for a release, after."""
+    from hushtable.cli.progress import announce_compiling
+    from hushtable.cli.rerun import reproduced
+    from hushtable.cli.tables import read_tables
+    from hushtable.policy.files import load_policy
+    from hushtable.release.exposure import Exposure
+    from hushtable.table.encode import encode
+
+    if target.is_dir():
+        if not data:
+            raise UsageError("A release is assessed beside its original.", hint="Add --data FILE.")
+        if policy_file is not None:
+            raise UsageError("A release has its own policy.", hint="Leave --policy out.")
+        with reproduced(target, data, files) as (release, _):
+            return Exposure.raw(release.encoded), Exposure.published(release)
+    if policy_file is None:
+        raise UsageError(
+            f"{str(target)!r} is not the folder of a release, and a table needs a policy that says which columns "
+            "are quasi-identifiers.",
+            hint="Add --policy POLICY, or give the folder that 'hushtable run' wrote.",
+        )
+    policy = load_policy(policy_file)
+    if files is not None:
+        policy = policy.based_in(files)
+    announce_compiling()
+    plan = policy.plan()
+    table = read_tables([target, *data])
+    return Exposure.raw(encode(table, plan.table, plan.extra)), None

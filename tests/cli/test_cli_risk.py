@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+from support_cli import CANARY, rows, write_csv
+
+from hushtable import registry
+
+
+@pytest.fixture
+def release(call, policy, people, tmp_path):
+    assert call("run", policy, "--data", people).code == 0
+    return tmp_path / "release"
+
+
+def test_before_and_after(call, release, people):
+    data = call("risk", release, "--data", people, "--json").data
+    assert set(data["risks"]) == set(registry.risks)
+    assert data["before_only"] is False
+    prosecutor = data["risks"]["prosecutor"]
+    assert prosecutor["before"]["highest"] == 1.0
+    assert prosecutor["before"]["people"] == 40
+    assert prosecutor["after"]["highest"] <= 1 / 3
+    assert data["risks"]["sample-uniqueness"]["before"]["share"] == 1.0
+    assert data["risks"]["sample-uniqueness"]["after"]["uniques"] == 0
+    assert data["risks"]["minimal-uniques"]["after"]["subsets"] == []
+
+
+def test_a_raw_table(call, policy, people):
+    data = call("risk", people, "--policy", policy, "--only", "prosecutor", "--threshold", "1", "--json").data
+    found = data["risks"]["prosecutor"]
+    assert data["before_only"] is True
+    assert "after" not in found
+    assert found["before"]["at_risk"] == 0
+    assert found["parameters"] == {"threshold": 1.0}
+
+
+def test_parameters_reach_the_risks_that_have_them(call, policy, people):
+    words = ("--only", "dankar,prosecutor", "--fraction", "0.05", "--threshold", "0.2")
+    found = call("risk", people, "--policy", policy, *words, "--json").data["risks"]
+    assert found["dankar"]["before"]["population"] == 800
+    assert found["dankar"]["before"]["estimator"] == "pitman"
+    assert found["prosecutor"]["before"]["threshold"] == 0.2
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_in_words_at_80_columns_without_values(call, release, policy, people, tmp_path, raw):
+    answer = call("risk", people, "--policy", policy) if raw else call("risk", release, "--data", people)
+    assert answer.code == 0
+    assert max(map(len, answer.out.splitlines())) <= 80
+    assert all(name in answer.out for name in registry.risks)
+    assert "age" in answer.out
+    assert not any(row[2] in answer.out for row in rows())
+
+
+def test_only_one_in_words(call, policy, people):
+    out = call("risk", people, "--policy", policy, "--only", "minimal-uniques").words
+    assert "Columns that single people out, before:" in out
+    assert "zip" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["release"], "Add --data FILE"),
+        (["release", "--data", "people.csv", "--policy", "policy.yaml"], "has its own policy"),
+        (["people.csv"], "Add --policy POLICY"),
+        (["people.csv", "--policy", "policy.yaml", "--only", "prosecuter"], "Did you mean 'prosecutor'?"),
+        (["people.csv", "--policy", "policy.yaml", "--threshold", "2"], "must be a float in [0, 1]"),
+        (["people.csv", "--policy", "policy.yaml", "--fraction", "0"], "in (0, 1]"),
+        (["absent.csv", "--policy", "policy.yaml"], "absent.csv"),
+    ],
+)
+def test_bad_calls(call, release, words, complaint):
+    answer = call("risk", *words)
+    assert answer.code == 2
+    assert complaint in answer.words
+
+
+def test_other_originals_are_refused(call, release, tmp_path):
+    other = write_csv(tmp_path / "other.csv", [[*row[:3], f"{CANARY}{i % 2}"] for i, row in enumerate(rows())])
+    answer = call("risk", release, "--data", other)
+    assert answer.code == 2
+    assert "do not give" in answer.err
+    assert CANARY not in answer.out + answer.err

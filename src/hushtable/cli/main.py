@@ -16,6 +16,8 @@ import typer
 
 from hushtable.cli import (
     algorithms,
+    attack,
+    attacks,
     check,
     demo,
     explore,
@@ -25,6 +27,8 @@ from hushtable.cli import (
     measures,
     models,
     reproduce,
+    risk,
+    risks,
     run,
     schema,
     verify,
@@ -54,10 +58,14 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "explore": explore.explore,
     "verify": verify.verify,
     "measure": measure.measure,
+    "risk": risk.risk,
+    "attack": attack.attack,
     "models": models.models,
     "algorithms": algorithms.algorithms,
     "hierarchies": hierarchies.hierarchies,
     "measures": measures.measures,
+    "risks": risks.risks,
+    "attacks": attacks.attacks,
     "schema": schema.schema,
     "reproduce": reproduce.reproduce,
 }

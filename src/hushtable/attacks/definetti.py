@@ -1,0 +1,155 @@
+"""deFinetti's attack: what classes tell together about whom each value belongs to.
+
+The usual reading of a class is the random-worlds guess: every member has each value with its share in the class. But
+classes differ, and if smokers are frequent where cancer is, then within a class the smoker is the likelier patient. A
+naive Bayes classifier is learnt across classes from who might have what; with it the members of each class are given
+the values of the class, as a whole: every member gets one value in total, every value as many members as were
+published. Learning and assigning are repeated until nothing changes much.
+
+The adversary knows the exact quasi-identifiers of the members of every class, as a bucketization publishes them and an
+external table tells of a generalisation. Ordered columns with many values are cut into 32 parts of equal frequency.
+
+Baseline: the random-worlds guess, which takes the class's most frequent value for everybody.
+
+References
+----------
+D. Kifer, "Attacks on privacy and deFinetti's theorem", 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.attacks.base import AttackResult, SensitiveAttack
+from hushtable.attacks.view import View
+from hushtable.errors import UsageError
+from hushtable.params import AtLeast
+from hushtable.table.encoded import QuasiColumn
+from hushtable.table.stats import Histogram
+
+__all__ = ["DeFinetti"]
+
+_PARTS = 32
+_MOST_PAIRS = 20_000_000
+_BALANCING = 8
+
+
+@dataclass(frozen=True)
+class DeFinetti(SensitiveAttack):
+    """Assigns the values of each class to its members by a naive Bayes learnt across classes.
+
+    Parameters
+    ----------
+    rounds : int
+        How often learning and assigning are repeated.
+    on : str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> smoker = ["y", "y", "n", "n"] * 2 + ["y", "n", "n", "n"]
+    >>> table = pa.table({"age": [20] * 4 + [40] * 4 + [60] * 4, "smoker": smoker,
+    ...                   "disease": ["cancer" if s == "y" else "flu" for s in smoker]})
+    >>> policy = ht.Policy(quasi=["age", "smoker"], sensitive=["disease"],
+    ...                    models=[ht.KAnonymity(k=4), ht.DistinctL(l=2)])
+    >>> result = ht.anonymize(table, policy).attack("definetti")
+    >>> result.rate > result.baseline
+    True
+    """
+
+    rounds: Annotated[int, AtLeast(1), "how often learning and assigning are repeated"] = 10
+
+    name: ClassVar[str] = "definetti"
+    knowledge: ClassVar[str] = (
+        "The adversary knows the exact quasi-identifiers of everybody in the release, and looks at all classes "
+        "together."
+    )
+    remedy: ClassVar[str] = (
+        "Diversity inside classes does not help against what classes tell together. Make them alike: t-closeness or "
+        "beta-likeness leave little to learn across classes; fewer or coarser quasi-identifiers leave less to tell "
+        "members apart by."
+    )
+
+    def run(self, view: View) -> AttackResult:
+        """Learn, assign, repeat; then score the likeliest value of everybody."""
+        column = self.column(view)
+        histogram = view.histogram(column)
+        person, entry = _pairs(view, histogram)
+        belief = self._beliefs(view, column.coded.size, histogram, person, entry)
+        guess = _argmax(belief, person, histogram.values[entry], len(view.released))
+        right = int(np.count_nonzero(guess == view.values(column)))
+        records = len(view.released)
+        counts = {**view.base_counts(), "right by random worlds": int(histogram.max(histogram.units).sum())}
+        return self.result(records, right, float(histogram.max(histogram.units).sum()) / records, counts)
+
+    def _beliefs(
+        self, view: View, n_values: int, histogram: Histogram, person: IntArray, entry: IntArray
+    ) -> FloatArray:
+        value, quota = histogram.values[entry], histogram.units[entry].astype(np.float64)
+        random_worlds = quota / view.sizes[view.labels[view.released]][person]
+        features = [_parts(c, c.codes[view.released].astype(np.int64)) for c in view.table.quasi]
+        belief = random_worlds
+        for _ in range(self.rounds):
+            score = np.zeros(len(belief))
+            for codes, size in features:
+                cell = codes[person] * n_values + value
+                joint = np.bincount(cell, weights=belief, minlength=size * n_values).reshape(size, n_values)
+                # half a record everywhere, so that nothing is impossible
+                given = (joint + 0.5) / (joint.sum(axis=0) + 0.5 * size)
+                score += np.log(given).ravel()[cell]
+            top = np.full(len(view.released), -np.inf)
+            np.maximum.at(top, person, score)
+            belief = _balanced(quota * np.exp(score - top[person]), person, entry, quota)
+        return belief
+
+
+def _pairs(view: View, histogram: Histogram) -> tuple[IntArray, IntArray]:
+    """Return all pairs of a released record and an entry of its class's histogram."""
+    group = view.labels[view.released]
+    lengths = histogram.lengths[group]
+    if int(lengths.sum()) > _MOST_PAIRS:
+        raise UsageError(
+            f"The definetti attack would compare {int(lengths.sum()):,} pairs of people and values, which is too many.",
+            code="too-large",
+            hint="Attack a column with fewer values, or a release of a sample.",
+        )
+    person = np.repeat(np.arange(len(group)), lengths)
+    begin = np.cumsum(lengths) - lengths
+    entry = np.repeat(histogram.offsets[:-1][group] - begin, lengths) + np.arange(lengths.sum())
+    return person, entry
+
+
+def _parts(column: QuasiColumn, codes: IntArray) -> tuple[IntArray, int]:
+    """Return the codes, of ordered columns with many values their part of 32 of equal frequency."""
+    size = column.coded.size
+    if size <= _PARTS or not column.coded.kind.ordered:
+        return codes, size
+    counts = np.bincount(codes, minlength=size)
+    part = _PARTS * (np.cumsum(counts) - counts) // max(int(counts.sum()), 1)
+    return part[codes], _PARTS
+
+
+def _balanced(weight: FloatArray, person: IntArray, entry: IntArray, quota: FloatArray) -> FloatArray:
+    """Scale so that a person's beliefs add up to 1, and those in a value of a class to its records."""
+    for _ in range(_BALANCING):
+        per_entry = np.bincount(entry, weights=weight)
+        weight = weight * quota / np.maximum(per_entry[entry], np.finfo(float).tiny)
+        weight = weight / np.maximum(np.bincount(person, weights=weight)[person], np.finfo(float).tiny)
+    return weight
+
+
+def _argmax(belief: FloatArray, person: IntArray, value: IntArray, n: int) -> IntArray:
+    """Return everybody's likeliest value; of equals the lowest code."""
+    top = np.full(n, -np.inf)
+    np.maximum.at(top, person, belief)
+    best = np.flatnonzero(belief >= top[person] * (1 - 1e-9))[::-1]
+    guess = np.full(n, -1, dtype=np.int64)
+    # of several writes to one place the last one stays: the first entry
+    guess[person[best]] = value[best]
+    return guess

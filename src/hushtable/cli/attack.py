@@ -1,0 +1,135 @@
+"""``hushtable attack``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hushtable.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hushtable.attacks.base import AttackResult
+    from hushtable.release.release import Release
+
+__all__ = ["attack"]
+
+
+def attack(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)
+    ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option("--data", "-d", metavar="FILE", help="The original table, as it was given to 'run'.",
+                     show_default=False),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option("--only", metavar="NAMES", help="These attacks, separated by commas.", show_default=False),
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the attacks instead.")] = False,
+    external: Annotated[
+        Path | None,
+        typer.Option("--external", metavar="FILE", help="The people to attack, with all quasi-identifiers.",
+                     show_default=False),
+    ] = None,
+    control: Annotated[
+        Path | None,
+        typer.Option("--control", metavar="FILE", help="People who are not in the release.", show_default=False),
+    ] = None,
+    files: Annotated[
+        Path | None,
+        typer.Option("--files", metavar="DIR", help="Where the files are that the policy names. The release's folder "
+                     "where left out.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Attack a release the way the literature does, and say what to change.
+
+    Releases are deterministic: the saved policy is run again on the original, the result must be the published table
+    byte for byte, and guesses are scored with the original.
+    """
+    from hushtable import registry
+    from hushtable.cli.attacks import attacks
+    from hushtable.cli.output import deliver, put
+    from hushtable.cli.rerun import reproduced
+    from hushtable.cli.tables import read_tables
+    from hushtable.errors import UsageError
+
+    known = registry.attacks
+    if listed:
+        attacks(as_json=as_json)
+        return
+    if folder is None or not data:
+        raise UsageError(
+            "There is nothing to attack.", code="no-release",
+            hint="Give the folder that 'hushtable run' wrote and the original with --data, or --list.",
+        )  # fmt: skip
+    names = [name.strip() for name in only.split(",") if name.strip()] if only else list(known)
+    for name in names:
+        known[name]
+    tables = {
+        name: read_tables([path]) for name, path in (("external", external), ("control", control)) if path is not None
+    }
+    with reproduced(folder, data, files) as (release, progress):
+        results, refused = _run(release, names, tables, progress, strict=only is not None)
+
+    def text(to: Console) -> None:
+        put(to, f"{folder}: the original gives the published table byte for byte.")
+        _print(to, results, refused)
+
+    found = {"release": folder, "reproduced": True, "attacks": [r.as_dict() for r in results], "not_run": refused}
+    deliver(found, as_json, text)
+
+
+def _run(
+    release: Release, names: Sequence[str], tables: Mapping[str, Any], progress: Any, *, strict: bool
+) -> tuple[list[AttackResult], dict[str, str]]:
+    """Run the attacks; those that lack something are told apart, or raise where they were asked for by name."""
+    from hushtable import registry
+    from hushtable.errors import UsageError
+
+    results, refused = [], {}
+    for i, name in enumerate(names):
+        progress(i / len(names), f"attacking: {name}")
+        taken = {p.name for p in registry.attacks[name].params()}
+        try:
+            results.append(release.attack(name, **{k: v for k, v in tables.items() if k in taken}))
+        except UsageError as error:
+            if strict:
+                raise
+            refused[name] = str(error)
+    return results, refused
+
+
+def _print(to: Console, results: Sequence[AttackResult], refused: Mapping[str, str]) -> None:
+    from hushtable.cli.output import bullet, grid, put, share
+
+    rows = [
+        (
+            r.name,
+            f"{r.successes:,} of {r.targets:,}",
+            share(r.rate),
+            f"{100 * r.interval[0]:.1f}-{100 * r.interval[1]:.1f}%",
+            share(r.baseline),
+            "-" if r.control is None else share(r.control),
+        )
+        for r in results
+    ]
+    to.print()
+    to.print(grid(["attack", "successes", "rate", "95% interval", "baseline", "control"], rows,
+                  right=["successes", "rate", "95% interval", "baseline", "control"], fold=["attack"]))  # fmt: skip
+    to.print()
+    for r in results:
+        if r.interval[0] > r.baseline:
+            bullet(to, f"{r.name}: {r.remedy}")
+    if refused:
+        to.print()
+        put(to, "Not run:")
+        for name, reason in refused.items():
+            bullet(to, f"{name}: {reason}")

@@ -78,7 +78,7 @@ def test_index_and_scan_answer_alike(cloud, data):
             gone.append(other)
 
 
-@pytest.mark.parametrize("shape", ["gaussian", "clustered", "line", "grid", "constant"])
+@pytest.mark.parametrize("shape", ["gaussian", "clustered", "line", "grid", "constant", "tiny", "heavy"])
 def test_larger_clouds(shape):
     generator = np.random.default_rng(3)
     n = 3000
@@ -88,6 +88,8 @@ def test_larger_clouds(shape):
         "line": lambda: np.outer(generator.normal(size=n), [1.0, -2.0]),
         "grid": lambda: generator.integers(0, 4, (n, 4)).astype(float),
         "constant": lambda: np.zeros((n, 2)),
+        "tiny": lambda: 1.0 + 1e-12 * generator.integers(0, 9, (n, 3)),
+        "heavy": lambda: np.exp(8 * generator.normal(size=(n, 3))),
     }[shape]()
     points = points[np.lexsort(points.T[::-1])]
     metric = Metric.of_numbers(points.shape[1])

@@ -273,11 +273,14 @@ def farthest(tree: Any, origin: Any, metric: Any, middle: Any, radius: Any) -> A
     for j in range(len(origin)):
         r += (origin[j] - middle[j]) ** 2
     r, limit = np.sqrt(r), np.sqrt(radius)
-    opposite = origin.copy()
+    opposite, size = origin.copy(), 0.0
     in_ball = plain and limit < np.inf and r > 0.0 and limit > 0.0
     if in_ball:
         for j in range(len(origin)):
             opposite[j] = middle[j] + (middle[j] - origin[j]) * (limit / r)
+            size = max(size, abs(middle[j]) + limit)
+    # rounding: of the formula, and of the opposite point where the ball is small and far from zero
+    room = (limit + r) * (1e-9 * (limit + r) + 1e-14 * len(origin) * size)
     stack[0], bound[0], top = 0, np.inf, 1 if alive[0] > 0 else 0
     while top > 0:
         top -= 1
@@ -294,12 +297,12 @@ def farthest(tree: Any, origin: Any, metric: Any, middle: Any, radius: Any) -> A
         bound_a, bound_b = -1.0, -1.0
         if alive[a] > 0:
             if in_ball:
-                bound_a = _beyond(low, high, a, opposite, middle, limit, r)
+                bound_a = _beyond(low, high, a, origin, opposite, middle, limit, r, room)
             else:
                 bound_a = plain_most(low, high, a, origin) if plain else most(low, high, gaps, a, origin, metric)
         if alive[b] > 0:
             if in_ball:
-                bound_b = _beyond(low, high, b, opposite, middle, limit, r)
+                bound_b = _beyond(low, high, b, origin, opposite, middle, limit, r, room)
             else:
                 bound_b = plain_most(low, high, b, origin) if plain else most(low, high, gaps, b, origin, metric)
         if bound_b > bound_a or (bound_b == bound_a and first[b] < first[a]):
@@ -313,15 +316,18 @@ def farthest(tree: Any, origin: Any, metric: Any, middle: Any, radius: Any) -> A
     return winner
 
 
-def _beyond(low: Any, high: Any, node: Any, opposite: Any, middle: Any, limit: Any, r: Any) -> Any:
-    """The bound of ``farthest`` from the ball around all points, with room for rounding."""
-    away, out = 0.0, 0.0
+def _beyond(
+    low: Any, high: Any, node: Any, origin: Any, opposite: Any, middle: Any, limit: Any, r: Any, room: Any
+) -> Any:
+    """The bound of ``farthest`` from the box or from the ball around all points, whichever is less."""
+    away, out, apart = 0.0, 0.0, 0.0
     for j in range(len(middle)):
         a, b = low[node, j], high[node, j]
         x = max(max(a - opposite[j], opposite[j] - b), 0.0)
         y = max(middle[j] - a, b - middle[j])
+        z = max(origin[j] - a, b - origin[j])
         away += x * x
         out += y * y
-    full = (limit + r) * (limit + r)
+        apart += z * z
     inside = max(limit * limit - out, 0.0)
-    return full - (r / limit) * away - (1.0 + r / limit) * inside + 1e-9 * full
+    return min(apart, (limit + r) * (limit + r) - (r / limit) * away - (1.0 + r / limit) * inside + room)

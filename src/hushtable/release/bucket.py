@@ -83,12 +83,16 @@ def _numbers(buckets: IntArray, person: IntArray, value: IntArray) -> IntArray:
     _, label = np.unique(buckets, return_inverse=True)
     n = int(label.max()) + 1
     rows, offsets = group_rows(label.astype(np.int64), n)
-    keys = []
-    for g in range(n):
+    # the first person decides, and the whole contents only between groups that begin alike
+    first = np.minimum.reduceat(person[rows], offsets[:-1])
+    alike = np.bincount(first)[first] > 1
+    contents: list[tuple[int, ...]] = [()] * n
+    for g in np.flatnonzero(alike).tolist():
         own = rows[offsets[g] : offsets[g + 1]]
-        keys.append((*np.sort(person[own]).tolist(), -1, *np.sort(value[own]).tolist()))
+        contents[g] = (*np.sort(person[own]).tolist(), -1, *np.sort(value[own]).tolist())
+    lead = first.tolist()
     rank = np.empty(n, dtype=np.int64)
-    rank[sorted(range(n), key=keys.__getitem__)] = np.arange(1, n + 1)
+    rank[sorted(range(n), key=lambda g: (lead[g], contents[g]))] = np.arange(1, n + 1)
     return rank[label]
 
 

@@ -1,14 +1,15 @@
 """Anatomy: exact quasi-identifiers in one table, sensitive values in another, linked by groups alone.
 
 Who has which quasi-identifiers is not hidden, so models against identity disclosure are refused. What a person's
-sensitive value is remains hidden among those of the group, so groups are made by sensitive values alone: drawn one
-from each of the l values that have most records left (Xiao and Tao), for the least l whose groups satisfy the models;
-or, where that makes no or fewer groups (t-closeness wants the table's proportions, not different values), dealt out so
-that every group has its share of every value, in as many groups as the models allow. Records that the drawing leaves
-over are suppressed within the limit, or join the smallest group. Within a value records go in the order of their
-quasi-identifiers, so that a group's records lie near each other.
+sensitive value is remains hidden among those of the group, so groups are made by sensitive values alone: the records,
+sorted by value, are dealt out to as many groups as the models allow. Where no value has more than 1/l of n records,
+n/l groups are l different values each, as in Xiao and Tao's algorithm, which draws one record at a time from the l most
+frequent values; but dealing also gives every group its share of every value, which t-closeness and the like ask for.
+The number of groups is the first that fits of n/s, for sizes s that grow by a quarter, from the least that the models
+allow up to the whole table.
 
-Several sensitive columns are drawn jointly, and published jointly: one row of the second table is one person's values.
+Several sensitive columns are dealt jointly, as far as models look at them, and published jointly: a row of the second
+table is one person's values.
 
 References
 ----------
@@ -23,7 +24,7 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
-from hushtable.algorithms.bucket.deal import deal, draw
+from hushtable.algorithms.bucket.deal import deal
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import IntArray
 from hushtable.errors import IncompatibleError
@@ -33,9 +34,8 @@ from hushtable.models.compose import AllOf
 
 __all__ = ["Anatomy"]
 
-_WIDER = 16
-"""How many sizes of groups are tried beyond the least that the models allow."""
 _GROWTH = 1.25
+"""By how much groups grow where the models refuse them."""
 
 
 @dataclass(frozen=True)
@@ -61,83 +61,40 @@ class Anatomy(Algorithm):
                 )
 
     def run(self, problem: Problem) -> Partition:
-        """Draw or deal; see the module's docstring."""
+        """Deal; see the module's docstring."""
         table = problem.table
         kept = trim(problem)
         if kept is None:
             raise self.not_found(problem)
         order = table.canonical_order
         rows = order[kept[order] & (order < table.n_sample)]
-        work = _Work(problem, rows, problem.budget - _units(problem, np.flatnonzero(~kept)))
-        drawn, dealt = work.drawn(), work.dealt()
-        best = max((p for p in (drawn, dealt) if p is not None), key=lambda p: int(p.max()), default=None)
-        if best is None:
-            raise self.not_found(problem)
+        values = _values(problem, rows)
         labels = np.full(table.n_rows, -1, dtype=np.int64)
-        labels[rows] = best
-        return Partition(labels, int(best.max()) + 1, notes={"groups_were": "drawn" if best is drawn else "dealt"})
-
-
-def _units(problem: Problem, rows: IntArray) -> int:
-    weights = problem.table.row_units
-    return int(weights[rows].sum()) if len(weights) else len(rows)
-
-
-class _Work:
-    """The records in canonical order, with one code for all the sensitive columns that models look at."""
-
-    def __init__(self, problem: Problem, rows: IntArray, budget: int) -> None:
-        self.problem, self.rows, self.budget = problem, rows, budget
-        table = problem.table
-        named = {name for key in problem.model.histogram_keys() for name in key}
-        columns = [c for c in table.sensitive if c.name in named] or list(table.sensitive)
-        codes = [c.codes[rows] for c in columns]
-        self.values = number_rows(codes, [c.coded.size for c in columns])[0] if codes else np.zeros_like(rows)
-        self.least = problem.model.min_group_size()
-
-    def fits(self, labels: IntArray) -> bool:
-        """Whether every group, and the table of them, satisfies the models."""
-        everyone = np.full(self.problem.table.n_rows, -1, dtype=np.int64)
-        everyone[self.rows] = labels
-        model, reference = self.problem.model, self.problem.reference
-        stats = self.problem.table.stats_of(everyone, int(labels.max()) + 1, model.histogram_keys())
-        return bool(model.satisfied(stats, reference).all() and model.table_satisfied(stats, reference)[0])
-
-    def drawn(self) -> IntArray | None:
-        """Groups of different values, as small as the models allow."""
-        first = max(2, self.least)
-        most = len(np.unique(self.values))
-        for size in range(first, min(most, first + _WIDER) + 1):
-            self.problem.progress(0.0, "drawing")
-            labels = self._placed(draw(self.values, size))
-            if labels is not None and self.fits(labels):
-                return labels
-        return None
-
-    def _placed(self, labels: IntArray) -> IntArray | None:
-        """Suppress what is left over, or put it into the smallest group."""
-        over = np.flatnonzero(labels < 0)
-        if int(labels.max(initial=-1)) < 0:
-            return None
-        if len(over) and _units(self.problem, self.rows[over]) > self.budget:
-            sizes = np.bincount(labels[labels >= 0])
-            for row in over.tolist():
-                labels[row] = int(np.argmin(sizes))
-                sizes[labels[row]] += 1
-        return labels
-
-    def dealt(self) -> IntArray | None:
-        """Groups with the table's proportions, as many as the models allow; at last a single one."""
-        size = float(self.least)
+        size = float(problem.model.min_group_size())
         tried = 0
-        while True:
-            self.problem.progress(0.5, "dealing")
-            groups = max(1, int(len(self.rows) / size))
-            if groups != tried:
-                tried = groups
-                labels = deal(self.values, groups)
-                if self.fits(labels):
-                    return labels
-            if groups == 1:
-                return None
+        while tried != 1:
+            groups = max(1, int(len(rows) / size))
             size = max(size * _GROWTH, size + 1)
+            if groups == tried:
+                continue
+            problem.progress(1 / groups, "dealing")
+            tried = groups
+            labels[rows] = deal(values, groups)
+            if _fits(problem, labels, groups):
+                return Partition(labels, groups)
+        raise self.not_found(problem)
+
+
+def _values(problem: Problem, rows: IntArray) -> IntArray:
+    """One code for all the sensitive columns that models look at."""
+    table = problem.table
+    named = {name for key in problem.model.histogram_keys() for name in key}
+    columns = [c for c in table.sensitive if c.name in named]
+    return number_rows([c.codes[rows] for c in columns], [c.coded.size for c in columns])[0]
+
+
+def _fits(problem: Problem, labels: IntArray, groups: int) -> bool:
+    """Whether every group, and the table of them, satisfies the models."""
+    model, reference = problem.model, problem.reference
+    stats = problem.table.stats_of(labels, groups, model.histogram_keys())
+    return bool(model.satisfied(stats, reference).all() and model.table_satisfied(stats, reference)[0])

@@ -28,8 +28,10 @@ from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.partition.frontier import Frontier, Proposals
 from hushtable.algorithms.partition.shave import shave
 from hushtable.algorithms.partition.table_level import commit_prefix
+from hushtable.algorithms.refine import refine
 from hushtable.algorithms.trim import trim
 from hushtable.models.compose import AllOf
+from hushtable.params import Positive
 
 __all__ = ["Mondrian"]
 
@@ -45,6 +47,10 @@ class Mondrian(Algorithm):
     nominal : {"cuts", "children"}
         Nominal columns with a hierarchy: binary cuts in leaf order, or one group for each child of the lowest node
         that covers the group.
+    refine : bool
+        Whether the groups are refined afterwards; there are no regions for new records then.
+    refine_seconds : float, optional
+        A time limit for refining; results then depend on the machine.
 
     Examples
     --------
@@ -54,6 +60,8 @@ class Mondrian(Algorithm):
 
     mode: Annotated[Literal["strict", "relaxed"], "whether equal records stay together"] = "strict"
     nominal: Annotated[Literal["cuts", "children"], "how nominal columns are divided"] = "cuts"
+    refine: Annotated[bool, "whether the groups are refined afterwards"] = False
+    refine_seconds: Annotated[float | None, Positive(), "time limit of refining"] = None
 
     name: ClassVar[str] = "mondrian"
     recoding: ClassVar[Recoding] = Recoding.LOCAL
@@ -76,6 +84,8 @@ class Mondrian(Algorithm):
         partition = frontier.partition()
         if problem.budget and not table_model.members:
             partition = shave(problem, partition)
+        if self.refine:
+            partition = refine(problem, partition, seconds=self.refine_seconds)
         return partition
 
     def _level(self, frontier: Frontier, model: AllOf, problem: Problem) -> Proposals:

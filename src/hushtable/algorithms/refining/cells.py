@@ -1,0 +1,65 @@
+"""What publishing a group costs, as integers: NCP of the cells in the style that each column is published in.
+
+A cell costs (leaves that it covers - 1) / (leaves of the domain - 1) times the column's weight, on a scale of 2**32.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.kernels.cover import NODE, RANGE, SET, Tables
+from hushtable.schema.columns import CellStyle
+from hushtable.table.encoded import EncodedTable, QuasiColumn
+
+__all__ = ["COST_SCALE", "cost_tables", "leaf_cost"]
+
+COST_SCALE = 2**32
+"""What a cell costs that says nothing, in a column of weight 1."""
+
+
+def cost_tables(table: EncodedTable, rows: IntArray) -> tuple[AnyArray, Tables]:
+    """Return the codes of these rows and the tables that their cells are looked up in.
+
+    Columns come in descending order of what one leaf costs, so that a comparison fails early.
+    """
+    d = len(table.quasi)
+    weight = np.array([leaf_cost(c) for c in table.quasi], dtype=np.int64)
+    order = np.argsort(-weight, kind="stable")
+    kind, at, size, gap, word = (np.zeros(d, dtype=np.int64) for _ in range(5))
+    codes = np.empty((len(rows), d), dtype=np.int32)
+    nodes, leaves, begin, words = [], [], 0, 0
+    for place, j in enumerate(order):
+        column = table.quasi[j]
+        coded = column.coded
+        kind[place], size[place], gap[place] = _kind(column), coded.size, -1
+        codes[:, place] = column.codes[rows]
+        if kind[place] == NODE:
+            at[place] = begin
+            nodes += list(coded.levels)
+            leaves += [(coded.leaves(h)[level] - 1) * weight[j] for h, level in enumerate(coded.levels)]
+            begin += coded.size * len(coded.levels)
+        elif kind[place] == RANGE and coded.missing:
+            gap[place] = (coded.size - 1) * weight[j]
+        elif kind[place] == SET:
+            # only codes that occur need a bit
+            present, compact = np.unique(codes[:, place], return_inverse=True)
+            codes[:, place] = compact
+            word[place] = words
+            words += (len(present) + 63) // 64
+    empty = np.zeros(1, dtype=np.int64)
+    node = np.concatenate(nodes).astype(np.int64) if nodes else empty
+    leaf = np.concatenate(leaves).astype(np.int64) if leaves else empty
+    return codes, Tables(kind, at, size, weight[order], gap, word, words, node, leaf)
+
+
+def leaf_cost(column: QuasiColumn) -> int:
+    """What one leaf more in a cell costs each record of a group."""
+    return round(COST_SCALE * column.weight / max(column.coded.size - 1, 1))
+
+
+def _kind(column: QuasiColumn) -> int:
+    """How a column's cells are written, resolved for its kind as publishing does."""
+    if column.style is CellStyle.NODES:
+        return NODE
+    return SET if column.style is CellStyle.SETS or not column.coded.kind.ordered else RANGE

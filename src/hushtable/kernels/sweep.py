@@ -1,0 +1,135 @@
+"""Kernel of sweeping a lattice: the first node at which some of the records still waiting form a large enough group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.kernels.compile import dispatch
+from hushtable.kernels.grouping import number_rows
+
+__all__ = ["first_crowd"]
+
+
+def first_crowd(
+    codes: AnyArray, units: IntArray, lut: AnyArray, cost: IntArray, at: IntArray, begin: int, minimum: int,
+    ceiling: int,
+) -> tuple[int, IntArray, int]:  # fmt: skip
+    """Group tuples at one node after the other, and stop where a group has at least ``minimum`` units.
+
+    Parameters
+    ----------
+    codes : (T, d) integer array
+        Leaf codes of distinct tuples.
+    units : int64 array
+        Weight of each tuple.
+    lut : integer array
+        All look-up tables, one after the other.
+    cost : int64 array
+        What each entry of ``lut`` costs.
+    at : (M, d) int64 array
+        Where the look-up table of each column begins, node by node.
+    begin : int
+        The first node to try.
+    minimum : int
+        Units from which on a group is large enough; at least 1.
+    ceiling : int
+        Tuples whose cell at a node costs more than this are passed over there.
+
+    Returns
+    -------
+    node, group, n_groups
+        The node, or M where there is none; the group of each tuple there, numbered by first occurrence, -1 in groups
+        that are too small; and how many groups are large enough.
+
+    Examples
+    --------
+    >>> lut = np.array([0, 1, 2, 0, 0, 1])  # three leaves; above them two nodes
+    >>> codes, units = np.array([[0], [1], [2]]), np.array([1, 1, 1])
+    >>> node, group, n = first_crowd(codes, units, lut, lut, np.array([[0], [3]]), 0, 2, 9)
+    >>> node, group.tolist(), n
+    (1, [0, 0, -1], 1)
+    """
+    group = np.full(len(codes), -1, dtype=np.int64)
+    work = len(codes) * max(len(at) - begin, 1)
+    node, n = dispatch(_crowd_loops, _crowd_numpy, work)(codes, units, lut, cost, at, begin, minimum, ceiling, group)
+    return int(node), group, int(n)
+
+
+def _crowd_numpy(
+    codes: Any, units: Any, lut: Any, cost: Any, at: Any, begin: Any, minimum: Any, ceiling: Any, group: Any
+) -> tuple[int, int]:
+    for m in range(begin, len(at)):
+        entry = at[m] + codes.astype(np.int64)
+        cheap = np.flatnonzero(cost[entry].sum(axis=1) <= ceiling)
+        if not len(cheap):
+            continue
+        lifted = lut[entry[cheap]]
+        inverse, first = number_rows(list(lifted.T), (lifted.max(axis=0) + 1).tolist())
+        total = np.zeros(len(first), dtype=np.int64)
+        np.add.at(total, inverse, units[cheap])
+        large = np.flatnonzero(total >= minimum)
+        if len(large):
+            number = np.full(len(first), -1, dtype=np.int64)
+            number[large[np.argsort(first[large], kind="stable")]] = np.arange(len(large))
+            group[cheap] = number[inverse]
+            return m, len(large)
+    return len(at), 0
+
+
+def _crowd_loops(
+    codes: Any, units: Any, lut: Any, cost: Any, at: Any, begin: Any, minimum: Any, ceiling: Any, group: Any
+) -> tuple[int, int]:
+    n, d = codes.shape
+    size = 16
+    while size < 2 * n:
+        size *= 2
+    mask = np.uint64(size - 1)
+    stamp = np.full(size, -1, np.int64)
+    head = np.empty(size, np.int64)
+    hashes = np.empty(size, np.uint64)
+    total = np.empty(size, np.int64)
+    slot_of = np.empty(n, np.int64)
+    for m in range(begin, len(at)):
+        found = False
+        for i in range(n):
+            h, price = np.uint64(0), np.int64(0)
+            for j in range(d):
+                entry = at[m, j] + codes[i, j]
+                price += cost[entry]
+                h = (h + np.uint64(lut[entry])) * np.uint64(0x9E3779B97F4A7C15)
+            slot_of[i] = -1
+            if price > ceiling:
+                continue
+            h ^= h >> np.uint64(29)
+            s = np.int64(h & mask)
+            while True:
+                if stamp[s] != m:
+                    stamp[s], head[s], hashes[s], total[s] = m, i, h, 0
+                    break
+                if hashes[s] == h:
+                    same = True
+                    other = head[s]
+                    for j in range(d):
+                        if lut[at[m, j] + codes[i, j]] != lut[at[m, j] + codes[other, j]]:
+                            same = False
+                            break
+                    if same:
+                        break
+                s = (s + 1) & np.int64(mask)
+            slot_of[i] = s
+            total[s] += units[i]
+            found |= total[s] >= minimum
+        if found:
+            count = 0
+            for i in range(n):
+                s = slot_of[i]
+                if s >= 0 and total[s] >= minimum:
+                    if head[s] == i:
+                        hashes[s] = np.uint64(count)
+                        count += 1
+                    group[i] = np.int64(hashes[s])
+            return m, count
+    return len(at), 0

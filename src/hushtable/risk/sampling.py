@@ -24,6 +24,7 @@ mu-ARGUS", 2001.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -40,6 +41,9 @@ Fraction = Annotated[
     Between(0, 1, closed="right"),
     "share of the population that is in the table; left out, the population table's, or 1 where there is none",
 ]
+
+
+_SMALL = 40
 
 
 @dataclass(frozen=True)
@@ -98,12 +102,40 @@ def expected_risk(sizes: IntArray, fraction: float) -> FloatArray:
     >>> round(float(expected_risk(np.array([1]), 0.1)[0]), 4)
     0.2558
     """
-    from scipy.special import hyp2f1
-
     distinct, place = np.unique(sizes, return_inverse=True)
-    f = distinct.astype(np.float64)
-    risk = fraction / f * hyp2f1(1.0, 1.0, f + 1.0, 1.0 - fraction)
-    return np.asarray(np.minimum(risk, 1.0 / f)[place], dtype=np.float64)
+    risk = np.empty(len(distinct))
+    small = distinct <= _SMALL
+    risk[small] = _small_classes(fraction)[distinct[small] - 1]
+    risk[~small] = _by_series(distinct[~small].astype(np.float64), fraction)
+    return np.asarray(np.minimum(risk, 1.0 / distinct)[place])
+
+
+def _by_series(f: FloatArray, pi: float) -> FloatArray:
+    """The hypergeometric series; its terms fall below 4^-f after f of them, so large classes need few."""
+    term = np.ones(len(f))
+    total = term.copy()
+    for k in range(2 * _SMALL):
+        term *= (k + 1) * (1 - pi) / (f + 1 + k)
+        total += term
+    return np.asarray(pi / f * total)
+
+
+def _small_classes(pi: float) -> FloatArray:
+    """E(1 / F | f) for f = 1, 2, ...: neighbours are related by E_f = 1 / f - (1 - pi) / pi E_(f+1).
+
+    Taken upwards or downwards, whichever makes errors shrink. (SciPy's hyp2f1 fails for some of these.)
+    """
+    risk = np.empty(_SMALL)
+    odds = (1 - pi) / pi
+    if pi <= 0.5:
+        risk[0] = -math.log(pi) / odds
+        for f in range(1, _SMALL):
+            risk[f] = (1 / f - risk[f - 1]) / odds
+    else:
+        risk[-1] = _by_series(np.array([float(_SMALL)]), pi)[0]
+        for f in range(_SMALL - 1, 0, -1):
+            risk[f - 1] = 1 / f - odds * risk[f]
+    return risk
 
 
 def fewer_than(k: int, sizes: IntArray, fraction: float) -> FloatArray:

@@ -1,0 +1,34 @@
+"""Small tables and slow, obvious twins: plain Python on lists of records."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import strategies as st
+
+from hushtable.release.exposure import Exposure
+
+
+@st.composite
+def tables(draw, columns=(1, 4), rows=(1, 14), values=3):
+    """Columns of small numbers, by name."""
+    n = draw(st.integers(*rows))
+    d = draw(st.integers(*columns))
+    return {f"q{j}": draw(st.lists(st.integers(0, values - 1), min_size=n, max_size=n)) for j in range(d)}
+
+
+def keys(table, names=None):
+    """Each record as the tuple of its cells."""
+    return list(zip(*(table[name] for name in (names or table)), strict=True))
+
+
+def class_sizes(table, names=None):
+    """For each record, how many records look like it."""
+    found = Counter(keys(table, names))
+    return [found[key] for key in keys(table, names)]
+
+
+def exposed(sizes, **more):
+    """A table with classes of these sizes."""
+    rows = [number for number, size in enumerate(sizes) for _ in range(size)]
+    return Exposure.of({"q": rows}, **more)

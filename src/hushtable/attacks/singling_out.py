@@ -1,0 +1,109 @@
+"""Singling out: a description that fits exactly one person.
+
+The adversary reads descriptions off the release: the cells of a class together with a sensitive value that one of its
+records alone has. A guess succeeds if exactly one person of the original fits it, suppressed ones included. (Cells
+alone describe k people or more; it is the published value beside them that isolates.)
+
+Baseline: the same descriptions, as if columns were independent. A description that fits a random person with
+probability w isolates somebody among n people with probability n w (1 - w)^(n - 1), never above 37%; this is the mean
+over all guesses, w being the product of the cells' and the value's shares in the original.
+
+References
+----------
+A. Cohen, K. Nissim, "Towards formalizing the GDPR's notion of singling out", 2020; Article 29 Working Party,
+WP216, 2014.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable import rng
+from hushtable.arrays import FloatArray
+from hushtable.attacks.base import AttackResult, SensitiveAttack
+from hushtable.attacks.matching import match_chunks
+from hushtable.attacks.people import People
+from hushtable.attacks.view import View
+from hushtable.params import AtLeast
+from hushtable.utility.cover import covered
+
+__all__ = ["SinglingOut", "isolation"]
+
+
+def isolation(weight: FloatArray, n: int) -> FloatArray:
+    """Return how likely exactly one of n people fits a description that fits each with this probability.
+
+    Examples
+    --------
+    >>> isolation(np.array([0.0, 0.5, 1.0]), 2).tolist()
+    [0.0, 0.5, 0.0]
+    """
+    return np.asarray(n * weight * (1.0 - weight) ** (n - 1), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class SinglingOut(SensitiveAttack):
+    """Describes people by their class and a value that only one of its records has.
+
+    Parameters
+    ----------
+    guesses : int
+        At most so many descriptions are tried, drawn at random.
+    on : str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> table = pa.table({"age": [25, 26, 52, 53], "disease": ["flu", "HIV", "flu", "flu"]})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+    >>> result = ht.anonymize(table, policy).attack("singling-out")
+    >>> result.targets, result.successes
+    (2, 2)
+    """
+
+    guesses: Annotated[int, AtLeast(1), "at most so many descriptions are tried, drawn at random"] = 2000
+
+    name: ClassVar[str] = "singling-out"
+    knowledge: ClassVar[str] = "The adversary has the release and nothing else."
+    remedy: ClassVar[str] = (
+        "Values that occur once in a class isolate a person together with its cells. Fewer, coarser values of the "
+        "sensitive column, or larger and more homogeneous classes under t-closeness, leave fewer of them; k-anonymity "
+        "alone does not prevent singling out in this sense."
+    )
+
+    def run(self, view: View) -> AttackResult:
+        """Try the descriptions on the original."""
+        column = self.column(view)
+        histogram = view.histogram(column)
+        once = np.flatnonzero(histogram.units == 1)
+        n = view.table.n_sample
+        if len(once) > self.guesses:
+            drawn = np.argsort(rng.bits(view.seed, "attacks/singling-out", len(once)), kind="stable")
+            once = once[np.sort(drawn[: self.guesses])]
+        group, value = histogram.groups[once], histogram.values[once]
+        everybody = People.of_rows(view, np.arange(n))
+        has = everybody.sensitive[column.name]
+        # descriptions are sorted by class and value, so they are found by bisection
+        wanted = group * column.coded.size + value
+        fits = np.zeros(len(once) + 1, dtype=np.int64)
+        for part, inside in match_chunks(view, everybody):
+            person, fitting = np.nonzero(inside)
+            key = fitting * column.coded.size + has[part][person]
+            at = np.searchsorted(wanted, key)
+            found = np.append(wanted, -1)[at] == key
+            fits += np.bincount(np.where(found, at, len(wanted)), minlength=len(wanted) + 1)
+        weight = np.bincount(has, minlength=column.coded.size)[value] / n
+        for cells in view.cells:
+            counts = np.bincount(cells.column.codes[:n], minlength=cells.column.coded.size).astype(np.int64)
+            weight = weight * covered(cells, counts)[group] / n
+        baseline = float(isolation(weight, n).mean()) if len(once) else 0.0
+        counted = {
+            **view.base_counts(),
+            "values that occur once in a class": int(np.count_nonzero(histogram.units == 1)),
+        }
+        return self.result(len(once), int(np.count_nonzero(fits[:-1] == 1)), baseline, counted)

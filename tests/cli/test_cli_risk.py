@@ -82,3 +82,16 @@ def test_other_originals_are_refused(call, release, tmp_path):
     assert answer.code == 2
     assert "do not give" in answer.err
     assert CANARY not in answer.out + answer.err
+
+
+def test_where_the_population_comes_from_is_said_once(call, policy, people):
+    words = call("risk", people, "--policy", policy, "--only", "dankar,zayatz").words
+    assert words.count("taken for the whole population") == 1
+    words = call("risk", people, "--policy", policy, "--only", "dankar,zayatz", "--fraction", "0.2").words
+    assert words.count("20.0% of the population, by the sampling fraction") == 1
+
+
+def test_thresholds_are_shown_with_their_operator(call, policy, people):
+    words = call("risk", people, "--policy", policy, "--only", "prosecutor,k-map", "--threshold", "0.2").words
+    assert "share at risk (> 0.2) 100.0%" in words
+    assert "below k=5 40" in words

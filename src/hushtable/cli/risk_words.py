@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 __all__ = ["print_risks"]
 
+# told elsewhere: in the sentence above the table, or beside what they decide
+_SETTINGS = {"basis", "fraction", "population", "threshold", "comparison", "k", "sample_uniques"}
+# said by several measures; once is enough
+_ONCE = {"people", "classes"}
 _SHARES = ("share", "unique", "kept", "adds", "contribution")
 
 
@@ -19,14 +23,21 @@ def print_risks(to: Console, target: str, risks: Mapping[str, Any]) -> None:
     """Print what ``RiskSummary.as_dict`` says."""
     both = any("after" in found for found in risks.values())
     put(to, f"{target}: how exposed people are" + (", before and after." if both else " before it is anonymized."))
+    basis = _basis(risks)
+    if basis:
+        put(to, basis)
     to.print()
     heads = ["risk", "what", "before", "after"] if both else ["risk", "what", "before"]
-    rows = []
+    rows, said = [], set()
     for name, found in risks.items():
-        after = found.get("after", {})
-        for i, (key, value) in enumerate(_plain(found["before"])):
-            row = [name if i == 0 else "", key.replace("_", " "), _cell(key, value)]
-            rows.append([*row, _cell(key, after.get(key))] if both else row)
+        title = name
+        for key, what, value in _plain(found["before"]):
+            after = found.get("after", {}).get(key)
+            if key in _ONCE and (key, value, after) in said:
+                continue
+            said.add((key, value, after))
+            rows.append([title, what, _cell(key, value), _cell(key, after)][: len(heads)])
+            title = ""
     to.print(grid(heads, rows, right=heads[2:], fold=["risk", "what"]))
     to.print()
     for when in ("before", "after"):
@@ -34,9 +45,31 @@ def print_risks(to: Console, target: str, risks: Mapping[str, Any]) -> None:
             _lists(to, when, found.get(when, {}))
 
 
-def _plain(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What is one number or one word."""
-    return ((key, value) for key, value in found.items() if not isinstance(value, list))
+def _basis(risks: Mapping[str, Any]) -> str:
+    """Say, once, where the numbers about the population come from."""
+    for found in risks.values():
+        if "fraction" in found["before"]:
+            basis, fraction = found["before"]["basis"], found["before"]["fraction"]
+            if basis == "table":
+                return (
+                    "The table is taken for the whole population. If it is a sample, say so with --fraction or with "
+                    "a population table in the policy."
+                )
+            return f"The table is {share(fraction)} of the population, by the {basis}."
+    return ""
+
+
+def _plain(found: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """What is one number or one word: key, in words, value."""
+    for key, value in found.items():
+        if key in _SETTINGS or isinstance(value, list):
+            continue
+        what = key.replace("_", " ")
+        if key.endswith("at_risk"):
+            what += f" ({found['comparison']} {found['threshold']:g})"
+        elif key.endswith("below"):
+            what += f" k={found['k']}"
+        yield key, what, value
 
 
 def _cell(key: str, value: Any) -> str:

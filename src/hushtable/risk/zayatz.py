@@ -60,9 +60,13 @@ def once_given_size(sizes: FloatArray, people: int, population: int) -> FloatArr
     >>> once_given_size(np.array([1.0, 2.0]), 4, 8).round(4).tolist()
     [1.0, 1.1429]
     """
-    steps = np.arange(1, int(sizes.max()), dtype=np.float64)
-    left = np.maximum(population - people - steps + 1, 0.0)
-    with np.errstate(divide="ignore"):
-        logs = np.log(left) - np.log(population - steps)
-    product = np.exp(np.concatenate([[0.0], np.cumsum(logs)]))
-    return np.asarray(sizes * product[sizes.astype(np.int64) - 1])
+    from scipy.special import gammaln
+
+    # (N - j)! (N - n)! / ((N - 1)! (N - n - j + 1)!), and 0 where the table holds too many for such a class
+    left = population - people - sizes + 1
+    possible = left >= 0
+    logs = gammaln(population - sizes[possible] + 1) - gammaln(population)
+    logs += gammaln(population - people + 1) - gammaln(left[possible] + 1)
+    out = np.zeros(len(sizes))
+    out[possible] = sizes[possible] * np.exp(logs)
+    return out

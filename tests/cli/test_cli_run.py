@@ -36,6 +36,19 @@ def test_run_json(call, policy, people, tmp_path):
     assert (tmp_path / "out" / "release.csv").is_file()
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "extra"), [("anatomy", "release-sensitive.csv"), ("anti-unification", "patterns.csv")]
+)
+def test_files_that_only_some_algorithms_write_are_told(call, people, tmp_path, algorithm, extra):
+    policy = tmp_path / "other.yaml"
+    policy.write_text(POLICY.replace("- k-anonymity: {k: 3}\n", "") + f"algorithm: {algorithm}\n")
+    answer = call("run", policy, "--data", people)
+    assert answer.code == 0
+    assert f"  {extra} " in answer.out
+    assert (tmp_path / "release" / extra).is_file()
+    assert call("verify", "release/release.csv", "--policy", policy).code == 0
+
+
 def test_parquet_and_seed_override_the_policy(call, policy, people, tmp_path):
     assert call("run", policy, "-d", people, "--format", "parquet", "--seed", "9").code == 0
     assert pq.read_table(tmp_path / "release" / "release.parquet").num_rows == 40

@@ -63,18 +63,25 @@ def run(
     summary = release.summary()
     files = {
         "table": output / f"release.{wanted}",
+        "sensitive": output / f"release-sensitive.{wanted}",
+        "patterns": output / "patterns.csv",
         "policy": output / "policy.yaml",
         "evidence": output / "release.json",
     }
+    # sensitive values and patterns are files of their own for some algorithms only
+    files = {kind: path for kind, path in files.items() if path.exists()}
 
     def text(to: Console) -> None:
         print_summary(to, summary)
         put(to, f"Verified from the published cells and written to {output}:")
         for kind, meaning in (
             ("table", "the table to publish"),
+            ("sensitive", "the sensitive values to publish beside it, by group"),
+            ("patterns", "its patterns, each once, with their records"),
             ("policy", "the policy it was made under"),
             ("evidence", "what verifying it later needs; no record's values"),
         ):
-            put(to, f"  {files[kind].name:<16} {meaning}", wrap=False)
+            if kind in files:
+                put(to, f"  {files[kind].name:<16} {meaning}", wrap=False)
 
     deliver({**summary, "files": files}, as_json, text)

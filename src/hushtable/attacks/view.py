@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hushtable.arrays import IntArray
+from hushtable.models.compose import AllOf
 from hushtable.release.cells import Cells
 from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.stats import Histogram
@@ -43,6 +44,8 @@ class View:
         The class of every original record; -1 for suppressed ones.
     rows : int64 array
         The original record of every published row.
+    model : AllOf
+        The policy's models, bound to their columns.
     seed : int
 
     Examples
@@ -62,6 +65,7 @@ class View:
     table: EncodedTable
     labels: IntArray
     rows: IntArray
+    model: AllOf
     seed: int = 0
 
     @classmethod
@@ -75,6 +79,7 @@ class View:
             table=table,
             labels=np.asarray(release.recoded.labels[: table.n_sample], dtype=np.int64),
             rows=release.source_rows,
+            model=release.model,
             seed=int(release.policy.get("seed", 0)),
         )
 

@@ -1,0 +1,193 @@
+"""Minimality: an algorithm that does no more than needed tells why a class was not divided.
+
+The adversary knows the algorithm, the models, and who is in a class (but not who has which value). The class could be
+cut along each quasi-identifier at the median of its members. It was not: so each cut would have left a part that
+violates a model. The adversary imagines worlds, in each of which the values of the class are dealt to its members at
+random, asks the models themselves about the parts, and drops the worlds in which a cut would have been allowed. In the
+worlds that remain a value's share among a person's fates is the belief in it.
+
+Where every world remains (the parts would have been too small anyway) or none does (this algorithm was not minimal in
+this sense), the class tells nothing beyond its shares. Nothing here names a model or an algorithm: cuts at medians are
+what Mondrian tries, and a fair guess at what others could have done.
+
+Baseline: the random-worlds guess, which takes the class's most frequent value for everybody.
+
+References
+----------
+R. C.-W. Wong, A. W.-C. Fu, K. Wang, J. Pei, "Minimality attack in privacy preserving data publishing", 2007.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable import rng
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.attacks.base import AttackResult, SensitiveAttack
+from hushtable.attacks.view import View
+from hushtable.errors import UsageError
+from hushtable.kernels.grouping import group_rows
+from hushtable.models.base import Stat
+from hushtable.params import AtLeast
+from hushtable.table.encoded import SensitiveColumn
+from hushtable.table.stats import Histogram
+
+__all__ = ["Minimality", "median_sides"]
+
+
+def median_sides(codes: IntArray, groups: IntArray, n_groups: int) -> IntArray:
+    """Cut every group at its median code: 0 for members below or at it, 1 for the others; -1 where all are equal.
+
+    Examples
+    --------
+    >>> median_sides(np.array([1, 1, 2, 2, 2, 5, 5]), np.array([0, 0, 0, 0, 0, 1, 1]), 2).tolist()
+    [0, 0, 1, 1, 1, -1, -1]
+    """
+    order = np.lexsort((codes, groups))
+    sizes = np.bincount(groups, minlength=n_groups)
+    start = np.cumsum(sizes) - sizes
+    filled = sizes > 0
+    middle, top, low = (np.zeros(n_groups, dtype=np.int64) for _ in range(3))
+    sorted_codes = codes[order]
+    middle[filled] = sorted_codes[start[filled] + (sizes[filled] - 1) // 2]
+    low[filled], top[filled] = sorted_codes[start[filled]], sorted_codes[start[filled] + sizes[filled] - 1]
+    # a median that is the greatest code leaves nobody above it
+    below = np.where((middle == top)[groups], codes < middle[groups], codes <= middle[groups])
+    return np.where((low == top)[groups], -1, np.where(below, 0, 1))
+
+
+@dataclass(frozen=True)
+class Minimality(SensitiveAttack):
+    """Learns from the cuts that were not made.
+
+    Parameters
+    ----------
+    worlds : int
+        How many worlds are imagined.
+    on : str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> table = pa.table({"age": [20, 20, 60, 60, 60, 60, 60],
+    ...                   "disease": ["HIV", "HIV", "flu", "gout", "cold", "ulcer", "cough"]})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.ProbabilisticL(l=2)])
+    >>> result = ht.anonymize(table, policy).attack("minimality", worlds=500)
+    >>> result.rate > result.baseline
+    True
+    """
+
+    worlds: Annotated[int, AtLeast(2), "how many worlds are imagined"] = 100
+
+    name: ClassVar[str] = "minimality"
+    knowledge: ClassVar[str] = (
+        "The adversary knows the algorithm and the models, that the algorithm generalises no more than needed, and the "
+        "exact quasi-identifiers of everybody in the release."
+    )
+    remedy: ClassVar[str] = (
+        "Ask for m-confidentiality, which holds in any block that an adversary may rebuild, or let the algorithm do "
+        "more than is needed (the policy's guard), so that a missing cut has other reasons than a violation."
+    )
+
+    def run(self, view: View) -> AttackResult:
+        """Imagine worlds, drop those in which a cut would have been made, and score the best guesses."""
+        if any(m.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND} for m in view.model.members):
+            raise UsageError(
+                "The minimality attack cannot replay models that count a population or a background table.",
+                code="outside-model",
+                hint="Release with group models only to run it.",
+            )
+        column = self.column(view)
+        histogram = view.histogram(column)
+        value, group = view.values(column), view.labels[view.released]
+        records = len(value)
+        kept, tally = self._imagine(view, column)
+        informed = (kept > 0) & (kept < self.worlds)
+        guess = _modes(histogram)[group]
+        person, dealt, times = _counted(tally, column.coded.size)
+        told = informed[group[person]]
+        person, dealt, times = person[told], dealt[told], times[told]
+        # the likeliest value of each person is written last; of equals the one that the class has most often, then the
+        # lowest code
+        entries = histogram.groups * column.coded.size + histogram.values
+        share = histogram.shares()[np.searchsorted(entries, group[person] * column.coded.size + dealt)]
+        order = np.lexsort((-dealt, share, times))
+        guess[person[order]] = dealt[order]
+        belief = times / np.maximum(kept[group[person]], 1)
+        more = (dealt == value[person]) & (belief > share + 0.1)
+        counts = {
+            **view.base_counts(),
+            "classes that tell more than their shares": int(np.count_nonzero(informed)),
+            "records believed more than published, by 0.1": int(np.count_nonzero(more)),
+            "right by random worlds": int(histogram.max(histogram.units).sum()),
+        }
+        baseline = float(histogram.max(histogram.units).sum()) / records
+        return self.result(records, int(np.count_nonzero(guess == value)), baseline, counts)
+
+    def _imagine(self, view: View, column: SensitiveColumn) -> tuple[IntArray, IntArray]:
+        """Return how many worlds remain for each class, and person * size + value in every one that remains."""
+        rows, table = view.released, view.table
+        group = view.labels[rows]
+        sides = [median_sides(c.codes[rows].astype(np.int64), group, view.n_groups) for c in table.quasi]
+        least = view.model.min_group_size()
+        cuts = [cut for side in sides if (cut := _cut(side, group, view.n_groups, least)) is not None]
+        possible = np.zeros(view.n_groups, dtype=np.bool_)
+        for _, _, could in cuts:
+            possible |= could
+        kept = np.where(possible, 0, self.worlds).astype(np.int64)
+        inside = np.flatnonzero(possible[group])
+        tallies = []
+        # members in an order that does not depend on the input's
+        rank = np.empty(table.n_rows, dtype=np.int64)
+        rank[table.canonical_order] = np.arange(table.n_rows)
+        order = inside[np.lexsort((rank[rows[inside]], group[inside]))]
+        keys = sorted(view.model.histogram_keys())
+        reference = table.reference(keys)
+        for world in range(self.worlds if len(inside) else 0):
+            random = rng.bits(view.seed, f"attacks/minimality/{world}", len(order))
+            dealt = np.full(len(rows), -1, dtype=np.int64)
+            dealt[order] = rows[order[np.lexsort((random, group[order]))]]
+            refused = possible.copy()
+            for members, offsets, could in cuts:
+                stats = table.stats(dealt[members], offsets[:-1], offsets[1:], keys)
+                fine = view.model.satisfied(stats, reference)
+                refused[could] &= ~(fine[0::2] & fine[1::2])
+            kept[refused] += 1
+            here = order[refused[group[order]]]
+            tallies.append(here * column.coded.size + column.codes[dealt[here]].astype(np.int64))
+        return kept, np.concatenate(tallies) if tallies else np.empty(0, dtype=np.int64)
+
+
+def _cut(side: IntArray, group: IntArray, n_groups: int, least: int) -> tuple[IntArray, IntArray, BoolArray] | None:
+    """Return the members of the parts of all classes that could be cut, in compressed rows, and which those are.
+
+    A part with fewer than ``least`` members is refused in every world.
+    """
+    part = np.where(side >= 0, 2 * group + side, -1)
+    sizes = np.bincount(part[part >= 0], minlength=2 * n_groups).reshape(n_groups, 2)
+    could = np.asarray(sizes.min(axis=1) >= max(least, 1))
+    if not could.any():
+        return None
+    place = np.where(could, np.cumsum(could) - 1, -1)
+    label = np.where((part >= 0) & could[group], 2 * place[group] + side, -1)
+    members, offsets = group_rows(label, 2 * int(could.sum()))
+    return members, offsets, could
+
+
+def _modes(histogram: Histogram) -> IntArray:
+    """Return the most frequent value of each class; of equals the lowest code."""
+    out = np.full(len(histogram), -1, dtype=np.int64)
+    filled = histogram.lengths > 0
+    out[filled] = histogram.values[histogram.descending()][histogram.offsets[:-1][filled]]
+    return out
+
+
+def _counted(tally: IntArray, size: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return person, value and in how many worlds the person got it."""
+    key, times = np.unique(tally, return_counts=True)
+    return key // size, key % size, times.astype(np.int64)

@@ -36,9 +36,7 @@ def serve(models, parents, children, owner):
 
 
 def moves(moved):
-    return sorted(
-        (c, VALUES[k], n) for c, k, n in zip(moved.child, moved.kind, moved.count.tolist(), strict=True)
-    )
+    return sorted((c, VALUES[k], n) for c, k, n in zip(moved.child, moved.kind, moved.count.tolist(), strict=True))
 
 
 def test_one_record_that_helps_twice_beats_two_that_help_once():

@@ -27,9 +27,7 @@ def reproduce(
     part: Annotated[
         str | None, typer.Option("--part", metavar="NAME", help="Run this part only.", show_default=False)
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Other seeds, other draws.", show_default=False)
-    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Other seeds, other draws.", show_default=False)] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small tables and few settings: shows that it runs.")] = False,
     output: Annotated[
         Path | None,

@@ -139,7 +139,5 @@ def find_paper(name: str) -> Paper:
     hushtable.errors.UsageError: There is no paper 'sun2012'. Did you mean 'sun2011'?
     """
     if name not in paper_names():
-        raise UsageError(
-            f"There is no paper {name!r}.", code="unknown-paper", hint=did_you_mean(name, paper_names())
-        )
+        raise UsageError(f"There is no paper {name!r}.", code="unknown-paper", hint=did_you_mean(name, paper_names()))
     return Paper(name, importlib.import_module(f"hushtable.reproduce.{name}"))

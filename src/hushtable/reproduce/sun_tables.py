@@ -99,8 +99,6 @@ def census_plan() -> TablePlan:
         ColumnPlan(name, Role.QUASI, Kind.NUMERIC, hierarchy=Intervals(widths=(width,)))
         for name, (_, _, width) in _CENSUS.items()
     ]
-    categories = {
-        name: tuple(str(i) for i in range(low, high + 1)) for name, (low, high) in INCOMES.items()
-    }
+    categories = {name: tuple(str(i) for i in range(low, high + 1)) for name, (low, high) in INCOMES.items()}
     columns.append(ColumnPlan("income", Role.SENSITIVE, Kind.NUMERIC, categories=categories))
     return TablePlan(tuple(columns), cells=CellStyle.NODES)

@@ -91,9 +91,7 @@ class Growth:
             alive, fresh, low, high, stats = alive[stays], fresh[stays], low[stays], high[stays], stats.take(stays)
         # what a block has collected since its last satisfied cluster is left
         whole = np.flatnonzero(mine < serial[self._block])
-        labels, first = number_rows(
-            [self._block[whole], mine[whole]], [n_blocks, int(serial.max(initial=0)) + 1]
-        )
+        labels, first = number_rows([self._block[whole], mine[whole]], [n_blocks, int(serial.max(initial=0)) + 1])
         out = np.full(len(mine), -1, dtype=np.int64)
         out[whole] = labels
         return out, len(first)
@@ -127,9 +125,7 @@ class Growth:
             place[blocks] = np.arange(len(blocks))
             pair = np.flatnonzero((self._pair_free > 0) & (place[self._pair_block] >= 0))
             group = place[self._pair_block[pair]]
-            helps = helpful(
-                self._model, self._problem.reference, self._kinds, stats, group, self._pair_kind[pair]
-            )
+            helps = helpful(self._model, self._problem.reference, self._kinds, stats, group, self._pair_kind[pair])
             wanted[group[helps], self._pair_local[pair[helps]]] = True
         return self._extreme(blocks, low, high, wanted, farthest=False)
 

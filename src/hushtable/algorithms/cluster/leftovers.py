@@ -147,9 +147,7 @@ def _worst(model: AllOf, stats: GroupStats, problem: Problem) -> IntArray:
     return np.lexsort((np.arange(len(score)), score if failing.sense == ">=" else -score))
 
 
-def _merge(
-    costs: CellCosts, labels: IntArray, n: int, stats: GroupStats, worst: IntArray
-) -> tuple[IntArray, int]:
+def _merge(costs: CellCosts, labels: IntArray, n: int, stats: GroupStats, worst: IntArray) -> tuple[IntArray, int]:
     """Merge each of these groups, in this order, with the group that raises the cost least; none takes part twice."""
     groups = Clusters(costs, labels, n, stats)
     target = np.arange(n, dtype=np.int64)

@@ -173,9 +173,7 @@ class Branches:
         """Suppress the records at these places."""
         self._dropped[places] = True
 
-    def advance(
-        self, chosen: IntArray, families: Sequence[Children | None], back: IntArray, unfit: BoolArray
-    ) -> None:
+    def advance(self, chosen: IntArray, families: Sequence[Children | None], back: IntArray, unfit: BoolArray) -> None:
         """Divide groups and go on with their parts.
 
         Parameters

@@ -28,6 +28,7 @@ from hushtable.table.stats import GroupStats
 
 __all__ = ["Moved", "unspecialise"]
 
+
 @dataclass(frozen=True)
 class Moved:
     """What goes back.

@@ -84,7 +84,7 @@ def test_every_style_of_cells(algorithm, style):
 def test_gaps_keep_their_meaning(algorithm, missing):
     seen = 0
     for seed in range(40, 46):
-        case = random_case(seed, 20)
+        case = random_case(seed, 20).suited(algorithm)
         gaps = any(case.table.column(n).null_count for n in case.columns.named(Role.QUASI))
         case = replace(case, columns=replace(case.columns, missing=missing))
         answer = check_missing([promise(algorithm, 3)], algorithm, case)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from hushtable import rng
 from hushtable.algorithms.base import Algorithm
 from hushtable.arrays import IntArray
 from hushtable.engines.plan import Plan
+from hushtable.errors import IncompatibleError
 from hushtable.hierarchy.base import Hierarchy
 from hushtable.hierarchy.dates import Dates
 from hushtable.hierarchy.intervals import Intervals
@@ -107,6 +108,29 @@ class Case:
             background_on="disease" if Stat.BACKGROUND in needed else "",
         )
 
+    def suited(self, algorithm: Algorithm) -> Case:
+        """Return the case with columns that the algorithm is made for: this one, or one quasi-identifier of it."""
+        if _accepts(algorithm, self.columns):
+            return self
+        names = self.columns.named(Role.QUASI)
+        for ranked in (False, True):
+            for name in names:
+                columns = tuple(
+                    _ranked(c, self.table) if ranked and c.name == name else c
+                    for c in self.columns.columns
+                    if c.name == name or c.name not in names
+                )
+                if _accepts(algorithm, replace(self.columns, columns=columns)):
+                    others = [n for n in names if n != name]
+                    return replace(
+                        self,
+                        table=self.table.drop_columns(others),
+                        columns=replace(self.columns, columns=columns),
+                        population=self.population.drop_columns(others),
+                        background=self.background.drop_columns(others),
+                    )
+        return self
+
     def plan(
         self, models: Iterable[PrivacyModel], algorithm: Algorithm, *, suppression: float = 0.0, seed: int = 0
     ) -> Plan:
@@ -130,6 +154,20 @@ class Case:
     @cached_property
     def _encodings(self) -> dict[tuple[bool, bool], EncodedTable]:
         return {}
+
+
+def _accepts(algorithm: Algorithm, columns: TablePlan) -> bool:
+    try:
+        algorithm.check_table(columns)
+    except IncompatibleError:
+        return False
+    return True
+
+
+def _ranked(column: ColumnPlan, table: pa.Table) -> ColumnPlan:
+    """The column with its labels in sorted order as their ranks."""
+    values = sorted({v for v in table.column(column.name).to_pylist() if v is not None}) or ["none"]
+    return replace(column, kind=Kind.ORDINAL, hierarchy=None, order=tuple(values))
 
 
 def random_table(seed: int, rows: int = 24, *, gaps: bool = True) -> pa.Table:

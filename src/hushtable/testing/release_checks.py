@@ -37,6 +37,7 @@ def check_release(
     ``Infeasible``, ``NotFound`` and a declared ``IncompatibleError`` are answers, and so is the refusal of a column
     without any known value; any other error is passed on.
     """
+    case = case.suited(algorithm)
     try:
         plan = case.plan(models, algorithm, suppression=suppression)
     except IncompatibleError as error:
@@ -75,6 +76,7 @@ def check_infeasible(
     merging, it is also raised whenever there is none; a population is left out of that, because the partition says
     nothing about people whom no class covers.
     """
+    case = case.suited(algorithm)
     answer = check_release(models, algorithm, case, suppression=suppression)
     if answer is Answer.INCOMPATIBLE:
         return answer
@@ -96,6 +98,7 @@ def check_missing(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Ca
     dropped for its gaps without being counted as suppressed, and a gap is published as a gap, as part of a set, or as
     the root, never as a value; unless representatives are published, which ``check_release`` looks at.
     """
+    case = case.suited(algorithm)
     try:
         plan = case.plan(models, algorithm)
     except IncompatibleError:

@@ -70,6 +70,7 @@ def check_kernels(
     models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
 ) -> Answer:
     """The compiled kernels and their NumPy twins lead to the same release."""
+    case = case.suited(algorithm)
     plan = _plan(models, algorithm, case, suppression)
     if plan is None:
         return Answer.INCOMPATIBLE
@@ -85,6 +86,7 @@ def check_same_bytes(
     models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
 ) -> Answer:
     """Two runs, one of them on permuted rows, save the same files, byte by byte; what is saved verifies on its own."""
+    case = case.suited(algorithm)
     plan = _plan(models, algorithm, case, suppression)
     if plan is None:
         return Answer.INCOMPATIBLE
@@ -108,6 +110,7 @@ def check_orders(
     models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
 ) -> Answer:
     """Neither the order of the rows nor that of the columns nor a second run matters."""
+    case = case.suited(algorithm)
     plan = _plan(models, algorithm, case, suppression)
     if plan is None:
         return Answer.INCOMPATIBLE
@@ -123,6 +126,7 @@ def check_frames(
     models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
 ) -> Answer:
     """Frames of pandas (with any index), polars and pyarrow give the same cells; the index is not published."""
+    case = case.suited(algorithm)
     plan = _plan(models, algorithm, case, suppression)
     if plan is None:
         return Answer.INCOMPATIBLE

@@ -55,7 +55,7 @@ def run(columns: int, cells: str, algorithm: dict[str, Any]) -> dict[str, Any]:
     seconds = time.process_time() - start
     release = Comparison(outcome.problem.table, outcome.recoded.labels, outcome.recoded.cells, k=5)
     got = measure_all(release, ["ncp", "discernibility", "cavg"])
-    (name, options), = algorithm.items()
+    ((name, options),) = algorithm.items()
     return {
         "recoding": cells,
         "quasi_identifiers": columns,

@@ -84,7 +84,7 @@ def test_cells_cost_what_the_definition_says(case):
     expected = [loss(codes, np.flatnonzero(labels == g), case) for g in range(case[3])]
     for keep in (True, False):
         found = both(cover, "cover", lambda keep=keep: cover.cover(codes, rows, offsets, lookup, keep=keep))
-        for first, second, bits, cost in found:
+        for *_, cost in found:
             assert (cost.sum(axis=1) if keep else cost).tolist() == expected
         if keep:
             assert np.array_equal(found[0][2], found[1][2])

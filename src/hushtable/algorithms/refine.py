@@ -1,10 +1,11 @@
 """Refining: lowering the loss of any valid partition while every group stays satisfied.
 
 A local search. Records move to the group whose loss grows least; records of groups that cannot spare any change
-places; groups dissolve where their records are better off elsewhere; and records that lack a few companions found new
-groups with some that larger groups lend. Each round proposes such changes for all groups at once, takes the ones that
-save most and touch no group twice, computes exactly what they save, asks the model about all touched groups in one
-call, and keeps those that save something and leave every group satisfied. So the loss never rises, whatever the model.
+places; groups split in two, or dissolve where their records are better off elsewhere; and records that lack a few
+companions found new groups with some that larger groups lend. Each round proposes such changes for all groups at once,
+takes the ones that save most and touch no group twice, computes exactly what they save, asks the model about all
+touched groups in one call, and keeps those that save something and leave every group satisfied. So the loss never
+rises, whatever the model.
 
 The loss is NCP of the cells in the style that each column is published in, weighted by the columns' weights, in
 integers. Nothing is random; ties go by canonical order, so the result depends on the table's content alone. The budget
@@ -90,12 +91,12 @@ def _refine_block(
 ) -> tuple[IntArray, int]:
     state = State(problem, rows, labels)
     kinds = (
-        lambda: changes.move(state) + changes.dissolve(state),
+        lambda: changes.move(state) + changes.dissolve(state) + changes.split(state),
         lambda: changes.swap(state),
         lambda: changes.found(state),
     )
     turn, idle, used = 0, 0, 0
-    loss = state.loss
+    loss, before, start = state.loss, state.exact_loss, state.labels
     while used < rounds and idle < len(kinds) and loss > 0:
         if deadline is not None and time.monotonic() > deadline:
             break
@@ -107,7 +108,7 @@ def _refine_block(
         else:
             turn, idle = (turn + 1) % len(kinds), idle + 1
         loss -= gain
-    return state.labels, used
+    return (state.labels if state.exact_loss <= before else start), used
 
 
 def _blocks(problem: Problem, rows: IntArray, labels: IntArray) -> Iterator[IntArray]:

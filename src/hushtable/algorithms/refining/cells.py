@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.cover import NODE, RANGE, SET, Tables
 from hushtable.schema.columns import CellStyle
 from hushtable.table.encoded import EncodedTable, QuasiColumn
@@ -18,8 +18,8 @@ COST_SCALE = 2**32
 """What a cell costs that says nothing, in a column of weight 1."""
 
 
-def cost_tables(table: EncodedTable, rows: IntArray) -> tuple[AnyArray, Tables]:
-    """Return the codes of these rows and the tables that their cells are looked up in.
+def cost_tables(table: EncodedTable, rows: IntArray) -> tuple[AnyArray, Tables, FloatArray]:
+    """Return the codes of these rows, the tables that their cells are looked up in, and unrounded leaf costs.
 
     Columns come in descending order of what one leaf costs, so that a comparison fails early.
     """
@@ -50,7 +50,8 @@ def cost_tables(table: EncodedTable, rows: IntArray) -> tuple[AnyArray, Tables]:
     empty = np.zeros(1, dtype=np.int64)
     node = np.concatenate(nodes).astype(np.int64) if nodes else empty
     leaf = np.concatenate(leaves).astype(np.int64) if leaves else empty
-    return codes, Tables(kind, at, size, weight[order], gap, word, words, node, leaf)
+    exact = np.array([c.weight / max(c.coded.size - 1, 1) for c in table.quasi])
+    return codes, Tables(kind, at, size, weight[order], gap, word, words, node, leaf), exact[order]
 
 
 def leaf_cost(column: QuasiColumn) -> int:

@@ -9,7 +9,7 @@ from hushtable.arrays import IntArray
 from hushtable.kernels.companions import Lenders, found_groups
 from hushtable.kernels.cover import cover
 
-__all__ = ["dissolve", "found", "move", "swap"]
+__all__ = ["dissolve", "found", "move", "split", "swap"]
 
 
 def move(state: State) -> list[Change]:
@@ -41,10 +41,7 @@ def swap(state: State) -> list[Change]:
     one = np.flatnonzero(seek & (state.group_units[labels] - state.units < state.minimum))
     if not len(one):
         return []
-    choices = sizes[best[one]]
-    pair = np.repeat(np.arange(len(one)), choices)
-    place = np.arange(len(pair)) - np.repeat(np.cumsum(choices) - choices, choices)
-    other = state.rows[state.offsets[best[one]][pair] + place]
+    pair, other = _members_of(state, best[one])
     then = _loss_with(state, one[pair], other) + _loss_with(state, other, one[pair])
     here, there = labels[one[pair]], labels[other]
     gain = state.cost[here] * sizes[here] + state.cost[there] * sizes[there] - then
@@ -56,13 +53,71 @@ def swap(state: State) -> list[Change]:
     ]
 
 
+def split(state: State) -> list[Change]:
+    """Return the groups that had better be two.
+
+    In a small group each record is tried with the records nearest to it, as many as a group needs; a large one is cut
+    in half along its costliest column.
+    """
+    able = (state.group_units >= 2 * state.minimum) & (state.cost > 0) & (state.sizes > _want(state))
+    small, large = np.flatnonzero(able & (state.sizes <= DETAIL)), np.flatnonzero(able & (state.sizes > DETAIL))
+    return _split_small(state, small) + [c for g in large for c in _halve(state, int(g))]
+
+
+def _want(state: State) -> int:
+    """How many records a group needs."""
+    return max(-(-state.minimum // state.problem.table.unit), 1)
+
+
+def _split_small(state: State, groups: IntArray) -> list[Change]:
+    if not len(groups):
+        return []
+    want = _want(state)
+    chosen = np.zeros(state.n, dtype=np.bool_)
+    chosen[groups] = True
+    pole = state.rows[chosen[state.labels[state.rows]]]
+    size = state.sizes[state.labels[pole]]
+    owner, other = _members_of(state, state.labels[pole])
+    pairs = np.column_stack([pole[owner], other]).ravel()
+    apart = cover(state.codes, pairs, 2 * np.arange(len(owner) + 1), state.tables, keep=False)[3]
+    apart[pole[owner] == other] = -1
+    order = np.lexsort((other, apart, owner))
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
+    near, far = other[order[rank < want]], other[order[rank >= want]]
+    at_near = want * np.arange(len(pole) + 1)
+    at_far = np.concatenate([[0], np.cumsum(size - want)]).astype(np.int64)
+    then = want * cover(state.codes, near, at_near, state.tables, keep=False)[3]
+    then += (size - want) * cover(state.codes, far, at_far, state.tables, keep=False)[3]
+    gain = size * state.cost[state.labels[pole]] - then
+    first = np.lexsort((pole, -gain, state.labels[pole]))
+    first = first[np.flatnonzero(np.diff(state.labels[pole][first], prepend=-1))]
+    return [
+        Change(int(gain[i]), near[want * i : want * (i + 1)], np.full(want, state.n)) for i in first[gain[first] > 0]
+    ]
+
+
+def _halve(state: State, group: int) -> list[Change]:
+    rows = state.members(group)
+    codes = state.codes[rows, int(np.argmax(state.cells[3][group]))]
+    rows, codes = rows[np.lexsort((rows, codes))], np.sort(codes)
+    edges = np.flatnonzero(np.diff(codes)) + 1
+    upper = rows[edges[int(np.argmin(np.abs(2 * edges - len(rows))))] :]
+    # what it saves is known once it is tried; large groups go first, as they may save most
+    return [Change(int(state.cost[group] * len(rows)), upper, np.full(len(upper), state.n))]
+
+
+def _members_of(state: State, groups: IntArray) -> tuple[IntArray, IntArray]:
+    """Return all rows of each of these groups, and which of the groups each belongs to."""
+    size = state.sizes[groups]
+    owner = np.repeat(np.arange(len(groups)), size)
+    place = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size)
+    return owner, state.rows[state.offsets[groups][owner] + place]
+
+
 def _loss_with(state: State, out: IntArray, into: IntArray) -> IntArray:
     """Return the loss of each record's group with another record in its place."""
-    group = state.labels[out]
-    size = state.sizes[group]
-    owner = np.repeat(np.arange(len(out)), size)
-    place = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size)
-    rows = state.rows[state.offsets[group][owner] + place]
+    size = state.sizes[state.labels[out]]
+    owner, rows = _members_of(state, state.labels[out])
     rows = np.where(rows == out[owner], into[owner], rows)
     offsets = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     return cover(state.codes, rows, offsets, state.tables, keep=False)[3] * size
@@ -70,7 +125,7 @@ def _loss_with(state: State, out: IntArray, into: IntArray) -> IntArray:
 
 def found(state: State) -> list[Change]:
     """Return groups that dissolve into new ones with companions that larger groups can spare."""
-    want = max(-(-state.minimum // state.problem.table.unit), 2)
+    want = max(_want(state), 2)
     room = np.maximum(state.sizes - want, 0)
     able = np.flatnonzero((room[state.labels] > 0) & (state.group_units[state.labels] - state.units >= state.minimum))
     keys = np.column_stack([state.labels[able], state.codes[able]])

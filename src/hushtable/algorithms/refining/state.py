@@ -57,7 +57,7 @@ class State:
     def __init__(self, problem: Problem, rows: IntArray, labels: IntArray) -> None:
         self.problem = problem
         self.origin = rows
-        self.codes, self.tables = cost_tables(problem.table, rows)
+        self.codes, self.tables, self._exact_weight = cost_tables(problem.table, rows)
         table = problem.table
         self.units = table.row_units[rows] if len(table.row_units) else np.ones(len(rows), dtype=np.int64)
         self.minimum = problem.model.min_group_size() * table.unit
@@ -133,6 +133,13 @@ class State:
     def loss(self) -> int:
         """The sum over records of what their cells cost."""
         return sum(int(c) * int(s) for c, s in zip(self.cost.tolist(), self.sizes.tolist(), strict=True))
+
+    @property
+    def exact_loss(self) -> float:
+        """The same without the rounding of the scale, which matters in columns with millions of leaves."""
+        weight = np.maximum(self.tables.weight, 1)
+        leaves = (self.cells[3] // weight * self.sizes[:, None]).sum(axis=0)
+        return float((leaves * self._exact_weight).sum())
 
     def members(self, group: int) -> IntArray:
         """Return the rows of one group."""

@@ -1,0 +1,163 @@
+"""Downcoding: undoing a generalisation that is known to be minimal.
+
+A local recoding publishes the smallest cell that covers a class, and that tells more than the cell says: both ends of
+a range occur, every member of a set does, and a node has records under two of its children or more. The adversary
+writes down, for each class, as many exact records as it has: in every column the values that must occur first, the
+rest drawn from what the cell covers, and the columns combined at random, since nothing tells what goes with what.
+Successes are records of the original that were written down (counted as multisets, class by class). A class of two
+whose records differ in one column is recovered for certain: it is no class any more.
+
+Cells of a global recoding (one level for a column, whatever a class holds), patterns and the root tell nothing more.
+
+Baseline: the same without minimality: every value drawn from what the cell covers.
+
+References
+----------
+A. Cohen, "Attacks on deidentification's defenses", 2022.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from hushtable import rng
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.attacks.base import Attack, AttackResult
+from hushtable.attacks.view import View
+from hushtable.errors import UsageError
+from hushtable.kernels.grouping import number_rows
+from hushtable.release.cells import Cells
+from hushtable.release.centroid import CentroidCells
+from hushtable.release.pattern import PatternCells
+from hushtable.schema.columns import CellStyle
+from hushtable.utility.cover import extent
+
+__all__ = ["Downcoding"]
+
+
+@dataclass(frozen=True)
+class Downcoding(Attack):
+    """Writes down the exact records behind minimal cells.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> table = pa.table({"age": [20, 29, 40, 44], "pay": [1, 2, 3, 4]})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)])
+    >>> ht.anonymize(table, policy).attack("downcoding").rate
+    1.0
+    """
+
+    name: ClassVar[str] = "downcoding"
+    knowledge: ClassVar[str] = (
+        "The adversary has the release and the hierarchies, and knows that every cell is the smallest that covers its "
+        "class."
+    )
+    remedy: ClassVar[str] = (
+        "Publish cells that do not hug the records: a global recoding (optimal, incognito, datafly), hierarchy nodes "
+        "instead of ranges and sets (cells: nodes), larger classes, or the policy's guard, which generalises more than "
+        "is needed."
+    )
+
+    def run(self, view: View) -> AttackResult:
+        """Write down records, and count those that are there."""
+        if any(isinstance(c, CentroidCells) or c.style is CellStyle.MIDPOINT for c in view.cells):
+            raise UsageError(
+                "The downcoding attack needs generalised cells, and this release publishes representatives.",
+                code="no-cells",
+                hint="It attacks nodes, ranges and sets; linkage with method='distance' attacks representatives.",
+            )
+        general = np.zeros(view.n_groups, dtype=np.bool_)
+        for cells in view.cells:
+            general |= cells.leaves > 1
+        order = view.released[np.argsort(view.labels[view.released], kind="stable")]
+        order = order[general[view.labels[order]]]
+        group = view.labels[order]
+        truth = [c.codes[order].astype(np.int64) for c in view.table.quasi]
+        right = _common(group, truth, self._written(view, group, minimal=True), view)
+        plain = _common(group, truth, self._written(view, group, minimal=False), view)
+        counts = {
+            **view.base_counts(),
+            "records in generalised classes": len(order),
+            "generalised classes": int(np.count_nonzero(general & (view.sizes > 0))),
+            "columns with minimal cells": sum(_minimal(cells) for cells in view.cells),
+        }
+        return self.result(len(order), right, plain / len(order) if len(order) else 0.0, counts)
+
+    def _written(self, view: View, group: IntArray, *, minimal: bool) -> list[IntArray]:
+        written = []
+        for j, cells in enumerate(view.cells):
+            stream = f"attacks/downcoding/{j}"
+            guess = _guess(cells, group, view.seed, stream, minimal=minimal and _minimal(cells))
+            shuffled = rng.bits(view.seed, f"{stream}/order", len(group))
+            written.append(guess[np.lexsort((shuffled, group))])
+        return written
+
+
+def _minimal(cells: Cells) -> bool:
+    """Whether the cells are the smallest that cover their classes, and say so."""
+    return cells.level is None and not isinstance(cells, PatternCells)
+
+
+def _common(group: IntArray, truth: list[IntArray], written: list[IntArray], view: View) -> int:
+    """Count the records that are in both, class by class."""
+    if not len(group):
+        return 0
+    sizes = [view.n_groups, *(c.coded.size for c in view.table.quasi)]
+    both = [np.concatenate([a, b]) for a, b in zip([group, *truth], [group, *written], strict=True)]
+    numbers, first = number_rows(both, sizes)
+    counts = [np.bincount(part, minlength=len(first)) for part in (numbers[: len(group)], numbers[len(group) :])]
+    return int(np.minimum(*counts).sum())
+
+
+def _guess(cells: Cells, group: IntArray, seed: int, stream: str, *, minimal: bool) -> IntArray:
+    """Return a leaf for every record (sorted by class)."""
+    draw = rng.uniform(seed, stream, len(group))
+    new = np.ones(len(group), dtype=np.bool_)
+    new[1:] = group[1:] != group[:-1]
+    place = np.arange(len(group)) - np.flatnonzero(new)[np.cumsum(new) - 1] if len(group) else group
+    if cells.style is CellStyle.SETS:
+        lengths = cells.counts[group]
+        at = np.where(minimal & (place < lengths), place, (draw * lengths).astype(np.int64))
+        return cells.members[cells.offsets[:-1][group] + at]
+    if cells.style is CellStyle.NODES:
+        return _under_nodes(cells, group, draw, minimal & (place == 1))
+    low, high = (bound[group] for bound in extent(cells))
+    guess = low + (draw * (high - low + 1)).astype(np.int64)
+    ends = minimal & ~cells.mixed[group]
+    return np.where(ends & (place == 0), low, np.where(ends & (place == 1), high, guess))
+
+
+def _under_nodes(cells: Cells, group: IntArray, draw: FloatArray, second: BoolArray) -> IntArray:
+    """Draw leaves below the cells' nodes; a class's second record below another child than its first."""
+    coded = cells.column.coded
+    guess = np.empty(len(group), dtype=np.int64)
+    height = cells.height[group]
+    for h, level in enumerate(coded.levels):
+        here = np.flatnonzero(height == h)
+        if not len(here):
+            continue
+        child = coded.levels[max(h - 1, 0)]
+        leaves = np.lexsort((child, level))
+        counts = np.bincount(level)
+        begin = (np.cumsum(counts) - counts)[cells.node[group[here]]]
+        many = counts[cells.node[group[here]]]
+        guess[here] = leaves[begin + (draw[here] * many).astype(np.int64)]
+        # the record before a second one is the first of its class, and below the same node
+        later = here[second[here] & (many > 1)]
+        if h and len(later):
+            sibling = child[guess[later - 1]]
+            node = cells.node[group[later]]
+            start, n = (np.cumsum(counts) - counts)[node], counts[node]
+            of_child = np.bincount(child)[sibling]
+            first = np.full(len(np.bincount(child)), len(leaves), dtype=np.int64)
+            np.minimum.at(first, child[leaves], np.arange(len(leaves)))
+            free = n - of_child
+            at = (draw[later] * free).astype(np.int64)
+            at = np.where(at < first[sibling] - start, at, at + of_child)
+            guess[later] = np.where(free > 0, leaves[np.minimum(start + at, len(leaves) - 1)], guess[later])
+    return guess

@@ -13,6 +13,9 @@ from hushtable.datasets import adult_hierarchies, load_adult, load_census
 from hushtable.datasets import patients as generate_patients
 from hushtable.errors import DataError
 
+# doctest would import every conftest.py under the same name
+collect_ignore_glob = ["**/conftest.py", "conftest.py"]
+
 # compiling a kernel or a busy machine makes single examples slow, which says nothing about the code
 settings.register_profile("default", deadline=None)
 # the same examples on every run, so that a red build means a changed program

@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 from support_cli import CANARY, POLICY
 
+from hushtable.policy.policy import Policy
+
 
 @pytest.fixture
 def release(call, policy, people, tmp_path):
@@ -55,7 +57,13 @@ def test_people_are_counted_where_the_policy_says_so(call, tmp_path, people):
     policy.write_text(POLICY + "entity: name\n")
     people.write_text(people.read_text() + people.read_text().partition("\n")[2])
     assert call("run", policy, "--data", people, "-o", "twice").code == 0
-    data = call("verify", "twice/release.csv", "--policy", policy, "--json").data
+    answer = call("verify", "twice/release.csv", "--policy", policy, "--json")
+    assert answer.code == 2
+    assert answer.data["code"] == "needs-input"
+    sizes = Policy.from_yaml(policy.read_text()).changed(models=[{"k-anonymity": {"k": 3}}])
+    policy.write_text(sizes.to_yaml())
+    assert call("run", policy, "--data", people, "-o", "sizes").code == 0
+    data = call("verify", "sizes/release.csv", "--policy", policy, "--json").data
     assert (data["rows"], data["people"]) == (80, 40)
 
 

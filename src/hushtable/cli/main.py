@@ -135,6 +135,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         with handled_signals():
             code = app(words, prog_name="hushtable", standalone_mode=False)
+            ended = signalled()
+            if ended is not None and code == ended.exit_code:
+                # it came before the command was entered, and typer ends without a word
+                raise ended
             sys.stdout.flush()
     except (BrokenPipeError, _ReaderGone):
         # Python would complain again when it flushes at exit

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.compile import dispatch
+from hushtable.kernels.grouping import number_rows
 
-__all__ = ["group_tuples", "shared_columns", "small_group_units", "suppression_costs"]
+__all__ = ["collapse_rows", "group_tuples", "shared_columns", "small_group_units", "suppression_costs"]
 
 
 def group_tuples(
@@ -134,10 +137,114 @@ def shared_columns(codes: AnyArray) -> AnyArray:
     [0, 1, 0]
     """
     out = np.zeros(len(codes), dtype=np.int16)
+    dispatch(_shared_loops, _shared_numpy, len(codes))(codes, out)
+    return out
+
+
+def _shared_numpy(codes: Any, out: Any) -> None:
     if len(codes) > 1:
         differs = codes[1:] != codes[:-1]
         out[1:] = np.where(differs.any(axis=1), differs.argmax(axis=1), codes.shape[1])
-    return out
+
+
+def _shared_loops(codes: Any, out: Any) -> None:
+    n, d = codes.shape
+    for i in range(1, n):
+        j = 0
+        while j < d and codes[i, j] == codes[i - 1, j]:
+            j += 1
+        out[i] = j
+
+
+def collapse_rows(
+    columns: Sequence[AnyArray], sizes: Sequence[int], weights: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Number the distinct rows of several code columns in lexicographic order, and add up their weights.
+
+    Parameters
+    ----------
+    columns : sequence of integer arrays
+        Codes in ``0 .. size - 1``.
+    sizes : sequence of int
+    weights : int64 array
+        Weight of every row; empty where every row weighs 1.
+
+    Returns
+    -------
+    labels, first, units
+        The number of each row's combination; for each combination a row that carries it, and its weight.
+
+    Examples
+    --------
+    >>> parts = collapse_rows([np.array([1, 0, 1]), np.array([0, 0, 0])], [2, 1], np.empty(0, np.int64))
+    >>> [part.tolist() for part in parts]
+    [[1, 0, 1], [1, 0], [1, 2]]
+    """
+    if math.prod(max(int(size), 1) for size in sizes) >= 2**62:
+        labels, first = number_rows(columns, sizes)
+        units = np.zeros(len(first), dtype=np.int64)
+        np.add.at(units, labels, weights if len(weights) else 1)
+        return labels, first, units
+    n = len(columns[0])
+    keys, first, units = (np.empty(n, dtype=np.int64) for _ in range(3))
+    labels = np.empty(n, dtype=np.int32)
+    stacked, widths = np.stack(columns), np.array([max(int(size), 1) for size in sizes])
+    # a table that is too small is cheaper to find out than one that does not fit the cache
+    capacity, found = 2**16, -1
+    while found < 0:
+        found = dispatch(_collapse_loops, _collapse_numpy, n)(
+            stacked, widths, weights, labels, keys, first, units, capacity
+        )
+        capacity *= 16
+    order = np.argsort(keys[:found])
+    rank = np.empty(found, dtype=np.int64)
+    rank[order] = np.arange(found)
+    return rank[labels], first[order], units[order]
+
+
+def _collapse_numpy(
+    columns: Any, sizes: Any, weights: Any, labels: Any, keys: Any, first: Any, units: Any, capacity: Any
+) -> int:
+    key = np.zeros(columns.shape[1], dtype=np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        key = key * size + column
+    distinct, start, inverse = np.unique(key, return_index=True, return_inverse=True)
+    n = len(distinct)
+    labels[:], keys[:n], first[:n] = inverse, distinct, start
+    units[:n] = 0
+    np.add.at(units, labels, weights if len(weights) else 1)
+    return n
+
+
+def _collapse_loops(
+    columns: Any, sizes: Any, weights: Any, labels: Any, keys: Any, first: Any, units: Any, capacity: Any
+) -> int:
+    d, n = columns.shape
+    table = np.full(capacity, -1, np.int32)
+    mask = np.uint64(capacity - 1)
+    found = 0
+    for i in range(n):
+        key = np.int64(0)
+        for j in range(d):
+            key = key * sizes[j] + columns[j, i]
+        # Fibonacci hashing; keys are compared in full, so collisions cost time and never exactness
+        h = ((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & mask
+        g = table[h]
+        while g >= 0 and keys[g] != key:
+            h = (h + np.uint64(1)) & mask
+            g = table[h]
+        if g < 0:
+            if 2 * found >= capacity:
+                return -1
+            g = found
+            table[h] = g
+            keys[g] = key
+            first[g] = i
+            units[g] = 0
+            found += 1
+        labels[i] = g
+        units[g] += weights[i] if len(weights) else 1
+    return found
 
 
 def suppression_costs(
@@ -179,7 +286,7 @@ def small_group_units(
         All look-up tables; the table of column j at level l begins at ``starts[j, l]`` and has ``sizes[j, l]`` nodes,
         0 where the column has no such level.
     columns : int64 array
-        The columns to project on.
+        The columns to project on, three at most.
 
     Returns
     -------
@@ -211,53 +318,56 @@ def _small_numpy(
 def _small_loops(
     codes: Any, units: Any, lut: Any, starts: Any, sizes: Any, columns: Any, minimum: Any, levels: Any, out: Any
 ) -> None:
-    n_tuples = len(codes)
+    # up to three axes, each with the nodes of all its levels one after the other; an axis too few has one node
     c = len(columns)
-    space = np.int64(1)
-    for a in range(c):
-        space *= sizes[columns[a], 0]
-    # project once: distinct leaf combinations of these columns, by direct addressing
-    base = np.zeros(space, np.int64)
-    for i in range(n_tuples):
-        leaf_key = np.int64(0)
-        for a in range(c):
-            leaf_key = leaf_key * sizes[columns[a], 0] + codes[i, columns[a]]
-        base[leaf_key] += units[i]
-    distinct = 0
-    for slot in range(space):
-        if base[slot] > 0:
-            distinct += 1
-    leaf = np.empty((distinct, c), np.int64)
-    weight = np.empty(distinct, np.int64)
-    at = 0
-    for slot in range(space):
-        if base[slot] > 0:
-            rest = np.int64(slot)
-            for a in range(c - 1, -1, -1):
-                leaf[at, a] = rest % sizes[columns[a], 0]
-                rest //= sizes[columns[a], 0]
-            weight[at] = base[slot]
-            at += 1
-    level = np.zeros(c, np.int64)
-    for number in range(len(out)):
-        width = np.int64(1)
-        for a in range(c):
-            width *= sizes[columns[a], level[a]]
-        for slot in range(width):
-            base[slot] = 0
-        for i in range(distinct):
-            key = np.int64(0)
-            for a in range(c):
-                j = columns[a]
-                key = key * sizes[j, level[a]] + lut[starts[j, level[a]] + leaf[i, a]]
-            base[key] += weight[i]
-        total = np.int64(0)
-        for slot in range(width):
-            if base[slot] < minimum:
-                total += base[slot]
-        out[number] = total
-        for a in range(c - 1, -1, -1):
-            level[a] += 1
-            if level[a] < levels[a]:
-                break
-            level[a] = 0
+    column = np.zeros(3, np.int64)
+    height = np.ones(3, np.int64)
+    leaves = np.ones(3, np.int64)
+    offset = np.zeros((3, levels.max() + 2), np.int64)
+    for a in range(3):
+        if a < c:
+            column[a] = columns[a]
+            height[a] = levels[a]
+            leaves[a] = sizes[columns[a], 0]
+            for h in range(levels[a]):
+                offset[a, h + 1] = offset[a, h] + sizes[columns[a], h]
+        else:
+            offset[a, 1] = 1
+    cube = np.zeros((offset[0, height[0]], offset[1, height[1]], offset[2, height[2]]), np.int64)
+    for i in range(len(codes)):
+        x = codes[i, column[0]]
+        y = codes[i, column[1]] if c > 1 else 0
+        z = codes[i, column[2]] if c > 2 else 0
+        cube[x, y, z] += units[i]
+    width = cube.shape[2]
+    for x in range(leaves[0]):
+        for y in range(leaves[1]):
+            for h in range(1, height[2]):
+                begin = starts[column[2], h]
+                for z in range(leaves[2]):
+                    cube[x, y, offset[2, h] + lut[begin + z]] += cube[x, y, z]
+        for h in range(1, height[1]):
+            begin = starts[column[1], h]
+            for y in range(leaves[1]):
+                above = offset[1, h] + lut[begin + y]
+                for z in range(width):
+                    cube[x, above, z] += cube[x, y, z]
+    for h in range(1, height[0]):
+        begin = starts[column[0], h]
+        for x in range(leaves[0]):
+            above = offset[0, h] + lut[begin + x]
+            for y in range(cube.shape[1]):
+                for z in range(width):
+                    cube[above, y, z] += cube[x, y, z]
+    number = 0
+    for p in range(height[0]):
+        for q in range(height[1]):
+            for r in range(height[2]):
+                total = np.int64(0)
+                for x in range(offset[0, p], offset[0, p + 1]):
+                    for y in range(offset[1, q], offset[1, q + 1]):
+                        for z in range(offset[2, r], offset[2, r + 1]):
+                            if cube[x, y, z] < minimum:
+                                total += cube[x, y, z]
+                out[number] = total
+                number += 1

@@ -16,19 +16,23 @@ from hushtable.algorithms.lattice.space import Space
 from hushtable.arrays import IntArray
 from hushtable.kernels.tuples import small_group_units
 
-__all__ = ["project"]
+__all__ = ["project", "projectable"]
 
 MOST_KEYS = 2**21
-"""Projections with more leaf combinations than this are passed over: they cost more than they prune."""
+"""Projections with more combinations of nodes than this are passed over: they cost more than they prune."""
+
+
+def projectable(space: Space, columns: tuple[int, ...]) -> bool:
+    """Whether the projection on these columns has few enough combinations of nodes, over all their levels."""
+    return math.prod(int(space.sizes[j].sum()) for j in columns) <= MOST_KEYS
 
 
 def project(space: Space, minimum: int, columns: int, lost: IntArray) -> IntArray:
     """Raise the lower bounds ``lost`` of all nodes by the projections on every so many columns."""
     nodes = space.nodes
     lost = lost.copy()
-    leaf_sizes = space.sizes[:, 0]
     for chosen in itertools.combinations(range(space.d), columns):
-        if math.prod(int(leaf_sizes[j]) for j in chosen) > MOST_KEYS:
+        if not projectable(space, chosen):
             continue
         index = np.array(chosen, dtype=np.int64)
         forced = small_group_units(

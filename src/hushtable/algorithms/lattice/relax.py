@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from hushtable.algorithms.lattice.bounds import MOST_KEYS
+from hushtable.algorithms.lattice.bounds import projectable
 from hushtable.algorithms.lattice.judge import Judge
 from hushtable.algorithms.lattice.objectives import CellObjective
 from hushtable.arrays import FloatArray, IntArray
@@ -30,10 +30,10 @@ def lower_bound(judge: Judge) -> float:
     bound = max(bottom.floor, float(objective.bound(space.low[None, :], np.zeros(1, dtype=np.int64))[0]))
     if not isinstance(objective, CellObjective):
         return bound
-    single = [_least(judge, objective, (j,)) for j in range(space.d)]
+    single = [_least(judge, objective, (j,)) if projectable(space, (j,)) else 0.0 for j in range(space.d)]
     pairs = {}
     for i, j in itertools.combinations(range(space.d), 2):
-        if math.prod(int(space.sizes[c, 0]) for c in (i, j)) <= MOST_KEYS:
+        if projectable(space, (i, j)):
             judge.problem.progress(0.0, "bounding the optimum")
             pairs[i, j] = max(_least(judge, objective, (i, j)), single[i] + single[j])
     if math.inf in single or math.inf in pairs.values():

@@ -16,7 +16,7 @@ import numpy as np
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
-from hushtable.kernels.tuples import group_tuples, shared_columns
+from hushtable.kernels.tuples import collapse_rows, group_tuples, shared_columns
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
 
@@ -170,11 +170,7 @@ class Space:
         for codes, size in sensitive.values():
             columns.append(codes)
             sizes.append(size)
-        of_row, first = number_rows(columns, sizes)
-        units = np.bincount(of_row, minlength=len(first)).astype(np.int64)
-        if len(table.row_units):
-            units = np.zeros(len(first), dtype=np.int64)
-            np.add.at(units, of_row, table.row_units)
+        of_row, first, units = collapse_rows(columns, sizes, table.row_units)
         codes = np.column_stack([c.codes[first] for c in table.quasi])
         kept = {key: codes_[first].astype(np.int64) for key, (codes_, _) in sensitive.items()}
         return Tuples(codes, units, kept, np.zeros(self.d, dtype=np.int64)), of_row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 from hypothesis import strategies as st
 
 from hushtable.release.exposure import Exposure
@@ -32,3 +33,21 @@ def exposed(sizes, **more):
     """A table with classes of these sizes."""
     rows = [number for number, size in enumerate(sizes) for _ in range(size)]
     return Exposure.of({"q": rows}, **more)
+
+
+def pitman_labels(n, theta, alpha, seed):
+    """The class of every person of Pitman's partition, person by person."""
+    rng = np.random.default_rng(seed)
+    sizes, label = [1], [0]
+    for i in range(1, n):
+        if rng.random() < (theta + len(sizes) * alpha) / (theta + i):
+            label.append(len(sizes))
+            sizes.append(1)
+            continue
+        while True:  # join a class with a chance proportional to (size - alpha)
+            other = label[rng.integers(i)]
+            if rng.random() < (sizes[other] - alpha) / sizes[other]:
+                break
+        label.append(other)
+        sizes[other] += 1
+    return np.array(label)

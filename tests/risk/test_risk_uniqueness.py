@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support_risk import exposed
+from support_risk import exposed, pitman_labels
 
 from hushtable.risk.dankar import Dankar
-from hushtable.risk.pitman import Pitman, expected_uniques, fit, log_likelihood
+from hushtable.risk.frequencies import Frequencies
+from hushtable.risk.pitman import Pitman, expected_uniques
+from hushtable.risk.pitman_law import fit, log_likelihood
 from hushtable.risk.snb import SlideNegativeBinomial, population_classes, seen_once_twice
-from hushtable.risk.uniqueness import Frequencies
 from hushtable.risk.zayatz import Zayatz
 
 ALL = [Pitman, Zayatz, SlideNegativeBinomial, Dankar]
@@ -27,24 +28,6 @@ def sampled(population, fraction, seed):
     drawn = np.random.default_rng(seed).permutation(members)[: round(fraction * len(members))]
     sizes = np.bincount(drawn)
     return sizes[sizes > 0]
-
-
-def pitman_population(n, theta, alpha, seed):
-    """Class sizes of Pitman's partition, person by person."""
-    rng = np.random.default_rng(seed)
-    sizes, label = [1], [0]
-    for i in range(1, n):
-        if rng.random() < (theta + len(sizes) * alpha) / (theta + i):
-            label.append(len(sizes))
-            sizes.append(1)
-            continue
-        while True:  # join a class with a chance proportional to (size - alpha)
-            other = label[rng.integers(i)]
-            if rng.random() < (sizes[other] - alpha) / sizes[other]:
-                break
-        label.append(other)
-        sizes[other] += 1
-    return np.array(sizes)
 
 
 class TestEdges:
@@ -135,7 +118,7 @@ class TestPitman:
 
     @pytest.mark.parametrize(("theta", "alpha"), [(20, 0.6), (100, 0.8)])
     def test_a_population_of_its_own_kind(self, theta, alpha):
-        population = pitman_population(20_000, theta, alpha, seed=1)
+        population = np.bincount(pitman_labels(20_000, theta, alpha, seed=1))
         sizes = sampled(population, 0.1, seed=2)
         estimate = Pitman().estimate(frequencies(sizes), 20_000)
         assert estimate == pytest.approx(np.count_nonzero(population == 1), rel=0.1)

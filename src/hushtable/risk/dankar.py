@@ -15,9 +15,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hushtable.risk.frequencies import Frequencies
 from hushtable.risk.pitman import Pitman
 from hushtable.risk.snb import SlideNegativeBinomial
-from hushtable.risk.uniqueness import Frequencies, UniquenessEstimator
+from hushtable.risk.uniqueness import UniquenessEstimator
 from hushtable.risk.zayatz import Zayatz
 
 __all__ = ["Dankar"]

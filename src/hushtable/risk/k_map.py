@@ -2,7 +2,7 @@
 
 Symbol: k. How many people of the population each class describes, and how many people of the table are in classes that
 describe fewer than k. Counted where there is a population table. With a sampling ``fraction``, F given the class's f
-people is negative binomial (see ``risk/sampling.py``): a class is expected to describe f / fraction people, and people
+people is estimated (see ``risk/sampling.py``): the smallest class is the one with the least expected F, and people
 below k are those of all classes times the chance that F < k.
 
 References
@@ -63,9 +63,9 @@ class KMapEstimate(Risk):
     >>> found = KMapEstimate(k=3).compute(table)
     >>> found.smallest, found.below
     (2.0, 1.0)
-    >>> found = KMapEstimate(k=2, fraction=0.25).compute(table)
-    >>> found.smallest, found.below
-    (4.0, 0.25)
+    >>> found = KMapEstimate(k=3, fraction=0.25).compute(table)
+    >>> found.basis, round(found.below, 2)
+    ('sampling fraction', 0.77)
     """
 
     k: Annotated[int, AtLeast(2), "people of the population that a class should describe"] = 5
@@ -80,7 +80,10 @@ class KMapEstimate(Risk):
         if counted is not None:
             smallest, chance = float(counted.min()), (counted < self.k - 1e-9).astype(np.float64)
         else:
-            smallest = float(np.maximum(exposure.counts.min(), 1.0) / sampling.fraction)
-            chance = fewer_than(self.k, np.maximum(exposure.units // exposure.unit, 1), sampling.fraction)
+            whole = np.maximum(exposure.units // exposure.unit, 1)
+            alpha, p = sampling.law(exposure)
+            least = float(whole.min())
+            smallest = least + (least - alpha) * (1 - p) / p
+            chance = fewer_than(self.k, whole, alpha, p)
         share = exposure.mean(chance)
         return KMapFinding(sampling.basis, sampling.fraction, self.k, smallest, share * exposure.people, share)

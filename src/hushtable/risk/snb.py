@@ -27,7 +27,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable.risk.uniqueness import Frequencies, UniquenessEstimator
+from hushtable.risk.frequencies import Frequencies
+from hushtable.risk.uniqueness import UniquenessEstimator
 
 __all__ = ["SlideNegativeBinomial", "population_classes", "seen_once_twice"]
 

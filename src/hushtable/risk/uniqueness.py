@@ -13,48 +13,11 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 
-from hushtable.arrays import IntArray
 from hushtable.risk.base import Exposure, Finding, Risk
+from hushtable.risk.frequencies import Frequencies
 from hushtable.risk.sampling import Fraction, Sampling
 
-__all__ = ["Frequencies", "PopulationUniques", "UniquenessEstimator"]
-
-
-@dataclass(frozen=True)
-class Frequencies:
-    """How many classes of the table have each size.
-
-    Attributes
-    ----------
-    sizes : int64 array
-        The sizes j that occur, ascending.
-    counts : int64 array
-        s_j, the classes of each size.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> f = Frequencies(np.array([1, 3]), np.array([4, 2]))
-    >>> f.people, f.classes, f.of(1), f.of(2)
-    (10, 6, 4, 0)
-    """
-
-    sizes: IntArray
-    counts: IntArray
-
-    @property
-    def people(self) -> int:
-        """Return n."""
-        return int((self.sizes * self.counts).sum())
-
-    @property
-    def classes(self) -> int:
-        """Return u."""
-        return int(self.counts.sum())
-
-    def of(self, size: int) -> int:
-        """Return s_j."""
-        return int(self.counts[self.sizes == size].sum())
+__all__ = ["PopulationUniques", "UniquenessEstimator"]
 
 
 @dataclass(frozen=True)
@@ -116,7 +79,7 @@ class UniquenessEstimator(Risk):
     def compute(self, exposure: Exposure) -> PopulationUniques:
         """Assess one table."""
         sampling = Sampling.of(exposure, self.fraction)
-        table = Frequencies(*exposure.frequencies())
+        table = Frequencies.of_classes(exposure)
         n, alone = table.people, table.of(1)
         population = max(round(n / sampling.fraction), n)
         if not alone or population == n:

@@ -21,7 +21,8 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable.arrays import FloatArray
-from hushtable.risk.uniqueness import Frequencies, UniquenessEstimator
+from hushtable.risk.frequencies import Frequencies
+from hushtable.risk.uniqueness import UniquenessEstimator
 
 __all__ = ["Zayatz", "once_given_size"]
 

@@ -1,0 +1,91 @@
+"""Pitman's random partition, fitted to the class sizes of a table.
+
+With parameters 0 < alpha < 1 and theta > -alpha, person i + 1 founds a class of her own with probability
+(theta + c alpha) / (theta + i), where c is the number of classes so far, and joins a class of f people with probability
+(f - alpha) / (theta + i). A sample of such a population has class sizes of the same law. The logarithm of a table's
+likelihood is, but for terms without the parameters,
+
+    sum_{i=1}^{u-1} ln(theta + i alpha) - sum_{i=1}^{n-1} ln(theta + i) + sum_j s_j sum_{i=1}^{j-1} ln(i - alpha).
+
+It is maximised by solving for theta given alpha, then for alpha on that profile.
+
+References
+----------
+J. Pitman, "Exchangeable and partially exchangeable random partitions", 1995; N. Hoshino, "Applying Pitman's sampling
+formula to microdata disclosure risk assessment", 2001.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hushtable.risk.frequencies import Frequencies
+
+__all__ = ["fit", "log_likelihood"]
+
+# between these alphas digamma differences keep their digits
+_ALPHAS = 1 / (1 + np.exp(-np.linspace(-7, 9, 65)))
+
+
+def log_likelihood(table: Frequencies, theta: float, alpha: float) -> float:
+    """The logarithm of the table's likelihood, without the terms that do not depend on the parameters."""
+    from scipy.special import gammaln
+
+    n, u = table.people, table.classes
+    ratio = theta / alpha
+    within = table.counts * (gammaln(table.sizes - alpha) - gammaln(1 - alpha))
+    return float(
+        (u - 1) * math.log(alpha)
+        + (gammaln(ratio + u) - gammaln(ratio + 1))
+        - (gammaln(theta + n) - gammaln(theta + 1))
+        + within.sum()
+    )
+
+
+def fit(table: Frequencies) -> tuple[float, float]:
+    """Return theta and alpha of the greatest likelihood; the table has classes of several people."""
+    from scipy.optimize import brentq
+
+    slopes = [_slope(table, alpha) for alpha in _ALPHAS]
+    peaks = [float(_ALPHAS[0])] if slopes[0] <= 0 else []
+    for left, right, before, after in zip(_ALPHAS, _ALPHAS[1:], slopes, slopes[1:], strict=False):
+        if before > 0 >= after:
+            peaks.append(float(brentq(lambda alpha: _slope(table, alpha), left, right, xtol=1e-12)))
+    if slopes[-1] > 0:
+        peaks.append(float(_ALPHAS[-1]))
+    candidates = [(_theta(table, alpha), alpha) for alpha in peaks]
+    return max(candidates, key=lambda found: log_likelihood(table, *found))
+
+
+def _theta(table: Frequencies, alpha: float) -> float:
+    """The theta of greatest likelihood for a given alpha."""
+    from scipy.optimize import brentq
+    from scipy.special import psi
+
+    n, u = table.people, table.classes
+
+    def slope(x: float) -> float:
+        theta = math.exp(x) - alpha
+        ratio = theta / alpha
+        return float((psi(ratio + u) - psi(ratio + 1)) / alpha - (psi(theta + n) - psi(theta + 1)))
+
+    low, high = -25.0, math.log(1e9)
+    if slope(low) <= 0:
+        return math.exp(low) - alpha
+    if slope(high) >= 0:
+        return math.exp(high) - alpha
+    return math.exp(float(brentq(slope, low, high, xtol=1e-12))) - alpha
+
+
+def _slope(table: Frequencies, alpha: float) -> float:
+    """How the likelihood changes with alpha where theta is the best for it."""
+    from scipy.special import psi
+
+    theta = _theta(table, alpha)
+    ratio = theta / alpha
+    u = table.classes
+    between = ((u - 1) - ratio * (psi(ratio + u) - psi(ratio + 1))) / alpha
+    within = table.counts * (psi(table.sizes - alpha) - psi(1 - alpha))
+    return float(between - within.sum())

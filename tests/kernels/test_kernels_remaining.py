@@ -103,8 +103,12 @@ def test_larger_clouds(shape):
         assert np.array_equal(index.take(second, 5), scan.take(second, 5))
 
 
-def test_many_columns_are_scanned_and_copies_are_independent():
-    assert isinstance(remaining(np.zeros((5000, 11)), Metric.of_numbers(11)), Scan)
+def test_many_dimensions_are_scanned_and_copies_are_independent():
+    round_ = np.random.default_rng(1).normal(size=(5000, 14))
+    assert isinstance(remaining(round_, Metric.of_numbers(14)), Scan)
+    flat = round_[:, :3] @ np.random.default_rng(2).normal(size=(3, 14))
+    assert isinstance(remaining(flat, Metric.of_numbers(14)), Index)
+    assert isinstance(remaining(np.zeros((5000, 14)), Metric.of_numbers(14)), Index)
     assert isinstance(remaining(np.zeros((100, 3)), Metric.of_numbers(3)), Scan)
     left = remaining(np.arange(5000.0)[:, None], Metric.of_numbers(1))
     assert isinstance(left, Index)

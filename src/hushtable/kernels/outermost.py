@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.kernels.metric import distance
+from hushtable.kernels.metric import distance, plain_distance
 
 __all__ = ["outermost", "reach"]
 
@@ -22,14 +22,14 @@ SLACK = 1.0 + 1e-12
 
 def reach(points: Any, alive: Any, lead: Any, stop: Any, origin: Any, metric: Any, key: Any, run: Any) -> Any:
     """Fill ``key`` and ``run`` with the distance of every run of equal records that has one left; return how many."""
-    n = 0
+    n, plain = 0, metric.plain
     for r in range(len(lead)):
         p = lead[r]
         while p < stop[r] and not alive[p]:
             p += 1
         lead[r] = p
         if p < stop[r]:
-            key[n] = np.sqrt(distance(points, p, origin, metric))
+            key[n] = np.sqrt(plain_distance(points, p, origin) if plain else distance(points, p, origin, metric))
             run[n] = r
             n += 1
     return n
@@ -53,7 +53,7 @@ def outermost(
     """
     drift = np.sqrt(distance(before, 0, origin, metric))
     best, enough, winner = -1.0, -1.0, np.int64(-1)
-    at = head
+    at, plain = head, metric.plain
     while at < len(key) and (key[at] + drift) * SLACK >= enough:
         r = run[at]
         p = lead[r]
@@ -61,7 +61,7 @@ def outermost(
             p += 1
         lead[r] = p
         if p < stop[r]:
-            here = distance(points, p, origin, metric)
+            here = plain_distance(points, p, origin) if plain else distance(points, p, origin, metric)
             if here > best or (here == best and p < winner):
                 best, enough, winner = here, np.sqrt(here), p
         elif at == head:

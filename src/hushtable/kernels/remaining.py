@@ -24,8 +24,8 @@ from hushtable.kernels.scan import scan_farthest, scan_nearest
 
 __all__ = ["Index", "Remaining", "Scan", "remaining"]
 
-MOST_DIMENSIONS = 10
-"""With more columns than this, boxes bound so little that looking at all records is faster."""
+MOST_DIMENSIONS = 12
+"""In more dimensions than this, boxes bound so little that looking at all records is faster."""
 
 ANY = np.empty(0, dtype=np.bool_)
 """Every kind of record is allowed."""
@@ -42,10 +42,29 @@ def remaining(points: FloatArray, metric: Metric, units: IntArray | None = None)
     >>> left.take(2, 2).tolist(), len(left)
     ([2, 3], 2)
     """
-    pays = len(points) >= kernels.COMPILE_FROM and points.shape[1] <= MOST_DIMENSIONS
-    if pays and importlib.util.find_spec("numba") is not None:
-        return Index(points, metric, units)
-    return Scan(points, metric, units)
+    if len(points) < kernels.COMPILE_FROM or importlib.util.find_spec("numba") is None:
+        return Scan(points, metric, units)
+    pays = dimensions(points, metric) <= MOST_DIMENSIONS
+    return Index(points, metric, units) if pays else Scan(points, metric, units)
+
+
+def dimensions(points: FloatArray, metric: Metric) -> float:
+    """Return in how many directions the points really spread: the columns, or fewer where they are correlated.
+
+    The squared trace of the covariance matrix over the sum of its squared entries; it decides how records are found,
+    never which.
+
+    Examples
+    --------
+    >>> line = np.outer(np.arange(5.0), [1.0, 2.0, 3.0])
+    >>> round(dimensions(line, Metric.of_numbers(3)), 6)
+    1.0
+    """
+    if not metric.plain or len(points) < 2:
+        return float(points.shape[1])
+    spread = np.atleast_2d(np.cov(points.T))
+    whole = float((spread * spread).sum())
+    return float(np.trace(spread)) ** 2 / whole if whole > 0 else 0.0
 
 
 class Remaining(ABC):

@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.kernels.compile import dispatch
-from hushtable.kernels.metric import Metric, distance, squared_distances
+from hushtable.kernels.metric import Metric, distance, plain_distance, squared_distances
 
 __all__ = ["scan_farthest", "scan_nearest"]
 
@@ -75,10 +75,10 @@ def _nearest_numpy(points: Any, rows: Any, origin: Any, metric: Any, wanted: Any
 def _nearest_loops(points: Any, rows: Any, origin: Any, metric: Any, wanted: Any) -> tuple[Any, Any]:
     found = np.empty(wanted, np.int64)
     far = np.empty(wanted, np.float64)
-    n = 0
+    n, plain = 0, metric.plain
     for i in range(len(rows)):
         row = rows[i]
-        here = distance(points, row, origin, metric)
+        here = plain_distance(points, row, origin) if plain else distance(points, row, origin, metric)
         if n == wanted and (n == 0 or here > far[n - 1] or (here == far[n - 1] and row > found[n - 1])):
             continue
         at = n if n < wanted else n - 1
@@ -97,9 +97,9 @@ def _farthest_numpy(points: Any, rows: Any, origin: Any, metric: Any) -> tuple[A
 
 
 def _farthest_loops(points: Any, rows: Any, origin: Any, metric: Any) -> tuple[Any, Any]:
-    best, winner = -1.0, len(points)
+    best, winner, plain = -1.0, len(points), metric.plain
     for i in range(len(rows)):
-        here = distance(points, rows[i], origin, metric)
+        here = plain_distance(points, rows[i], origin) if plain else distance(points, rows[i], origin, metric)
         if here > best or (here == best and rows[i] < winner):
             best, winner = here, rows[i]
     return -best, winner

@@ -65,6 +65,7 @@ class Downcoding(Attack):
 
     def run(self, view: View) -> AttackResult:
         """Write down records, and count those that are there."""
+        view = view.identity
         if any(isinstance(c, CentroidCells) or c.style is CellStyle.MIDPOINT for c in view.cells):
             raise UsageError(
                 "The downcoding attack needs generalised cells, and this release publishes representatives.",

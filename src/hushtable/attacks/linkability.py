@@ -71,6 +71,7 @@ class Linkability(Attack):
 
     def run(self, view: View) -> AttackResult:
         """Score all pairs of records, and take the best."""
+        view = view.identity
         names = [c.name for c in view.table.quasi]
         left, right = self._halves(names)
         rows = sample(view, self.targets, "linkability/targets")

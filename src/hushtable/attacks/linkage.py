@@ -101,6 +101,7 @@ class Linkage(Attack):
 
     def run(self, view: View) -> AttackResult:
         """Pick a record for every person, and score the picks."""
+        bucketed, view = view.exact is not None, view.identity
         people, own = self._people(view)
         offsets, classes = self._classes(view, people)
         weight = view.sizes[classes]
@@ -115,7 +116,8 @@ class Linkage(Attack):
             "expected links": float(chance.sum()),
             "certain links": int(np.count_nonzero((total == 1) & (mine > 0))),
             "people without a match": int(np.count_nonzero(total == 0)),
-            **_overlooked(view),
+            # beside exact quasi-identifiers nothing is left to overlook
+            **({} if bucketed else _overlooked(view)),
         }
         outside = outsiders(view, self.control)
         control = None

@@ -72,6 +72,7 @@ class Membership(Attack):
 
     def run(self, view: View) -> AttackResult:
         """Say of everybody whether the density is above the middle, and score it."""
+        view = view.identity
         outside = outsiders(view, self.control)
         if outside is None:
             raise UsageError(

@@ -2,20 +2,25 @@
 
 Classes are those of the published table (rows with equal cells). The original serves to score guesses, and as the
 adversary's outside knowledge of quasi-identifiers where an attack says so.
+
+A bucketization publishes exact quasi-identifiers, and values by the group alone. Attacks on values see its groups as
+classes, whose cells are the sets of their members' values; attacks on identities see ``identity``: the exact cells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hushtable.arrays import IntArray
+from hushtable.kernels.grouping import group_rows
 from hushtable.models.compose import AllOf
 from hushtable.release.cells import Cells
+from hushtable.schema.columns import CellStyle
 from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.stats import Histogram
 
@@ -47,6 +52,8 @@ class View:
     model : AllOf
         The policy's models, bound to their columns.
     seed : int
+    exact : View, optional
+        Of a bucketization, the release by its exact quasi-identifiers.
 
     Examples
     --------
@@ -67,21 +74,34 @@ class View:
     rows: IntArray
     model: AllOf
     seed: int = 0
+    exact: View | None = None
 
     @classmethod
     def of(cls, release: Release) -> View:
         """Look at a release."""
-        table = release.encoded
-        return cls(
+        table, recoded = release.encoded, release.recoded
+        view = cls(
             published=release.table,
             policy=release.policy,
-            cells=release.recoded.cells,
+            cells=recoded.cells,
             table=table,
-            labels=np.asarray(release.recoded.labels[: table.n_sample], dtype=np.int64),
+            labels=np.asarray(recoded.labels[: table.n_sample], dtype=np.int64),
             rows=release.source_rows,
             model=release.model,
             seed=int(release.policy.get("seed", 0)),
         )
+        if recoded.buckets is None:
+            return view
+        labels = np.asarray(recoded.buckets[: table.n_sample], dtype=np.int64)
+        rows, offsets = group_rows(labels, int(labels.max()) + 1)
+        sets = (replace(column, style=CellStyle.SETS) for column in table.quasi)
+        cells = tuple(Cells.of_groups(column, rows, offsets) for column in sets)
+        return replace(view, labels=labels, cells=cells, exact=view)
+
+    @property
+    def identity(self) -> View:
+        """The release by its published quasi-identifiers, for attacks on whose record is whose."""
+        return self.exact or self
 
     @cached_property
     def released(self) -> IntArray:

@@ -1,0 +1,64 @@
+"""Every attack on every kind of release: it runs, or says what it lacks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import hushtable as ht
+from hushtable import registry
+from hushtable.errors import UsageError
+from hushtable.release.centroid import CentroidCells
+from hushtable.schema.columns import CellStyle
+
+LACKING = {"similarity": "categories", "downcoding": "representatives"}
+
+
+def mixed(n: int = 90) -> pa.Table:
+    generator = np.random.default_rng(1)
+    return pa.table(
+        {
+            "age": pa.array([None if i % 17 == 0 else int(a) for i, a in enumerate(generator.integers(18, 90, n))]),
+            "country": [None if i % 23 == 0 else str(c) for i, c in enumerate(generator.choice(["x", "y", "z"], n))],
+            "day": pa.array(generator.integers(0, 3000, n).astype(np.int32)).cast(pa.date32()),
+            "disease": [str(d) for d in generator.choice(list("abcd"), n)],
+        }
+    )
+
+
+@pytest.mark.parametrize("cells", ["intervals", "nodes", "sets", "midpoint"])
+@pytest.mark.parametrize("algorithm", ["mondrian", "optimal", "mdav", "anti-unification", "anatomy", "lattice-sweep"])
+def test_attacks_run_on_every_recoding(algorithm, cells):
+    models = [ht.DistinctL(l=2)] if algorithm == "anatomy" else [ht.KAnonymity(k=3), ht.DistinctL(l=2)]
+    policy = ht.Policy(
+        quasi=["age", "country", "day"],
+        sensitive=["disease"],
+        models=models,
+        algorithm=registry.algorithms.build(algorithm, {}),
+        cells=cells,
+        suppression=0.1,
+    )
+    release = ht.anonymize(mixed(), policy)
+    representatives = any(isinstance(c, CentroidCells) or c.style is CellStyle.MIDPOINT for c in release.recoded.cells)
+    for name in registry.attacks:
+        more = {"composition": {"others": release}, "membership": {"control": mixed(20)}}.get(name, {})
+        if name == "similarity" or (name == "downcoding" and representatives):
+            with pytest.raises(UsageError, match=LACKING[name]):
+                release.attack(name, **more)
+            continue
+        result = release.attack(name, **more)
+        assert result.name == name and result.knowledge.endswith(".") and result.remedy.endswith(".")
+        assert 0 <= result.interval[0] <= result.rate <= result.interval[1] <= 1
+        assert 0 <= result.baseline <= 1 + 1e-9
+
+
+def test_a_bucketization_hides_values_and_not_people():
+    table = pa.table({"age": [20, 21, 22, 60, 61, 62], "disease": list("abcabc")})
+    anatomy = registry.algorithms.build("anatomy", {})
+    policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.DistinctL(l=3)], algorithm=anatomy)
+    release = ht.anonymize(table, policy)
+    assert release.attack("linkage").rate == 1.0
+    assert release.attack("homogeneity").rate == 0.0
+    assert release.attack("negation", n=2).rate == 1.0
+    assert release.attack("definetti").baseline == pytest.approx(1 / 3)

@@ -66,7 +66,7 @@ def risk(
     from hushtable import registry
     from hushtable.cli.output import deliver
     from hushtable.cli.risk_words import print_risks
-    from hushtable.release.exposure import risk_summary
+    from hushtable.release.before_after import risk_summary
 
     names = [name.strip() for name in only.split(",") if name.strip()] if only else None
     for name in names or []:

@@ -18,16 +18,15 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
-from hushtable.errors import DataError, ParameterError, did_you_mean
+from hushtable.errors import DataError
 from hushtable.kernels.grouping import number_rows
-from hushtable.registry import risks
 from hushtable.release.recode import class_numbers
 from hushtable.table.encoded import EncodedTable
 
 if TYPE_CHECKING:
     from hushtable.release.release import Release
 
-__all__ = ["BeforeAfter", "Exposure", "RiskSummary", "risk_of", "risk_summary"]
+__all__ = ["Exposure"]
 
 
 @dataclass(frozen=True)
@@ -209,115 +208,4 @@ def _grouped(
         unit=unit,
         population=population,
         population_size=n_population if with_population else None,
-    )
-
-
-@dataclass(frozen=True)
-class BeforeAfter:
-    """One risk, of the raw table and of the release.
-
-    Attributes
-    ----------
-    name : str
-    parameters : mapping
-        Those that differ from their defaults.
-    before, after : Finding
-        What the measure found: frozen dataclasses with ``as_dict``. ``after`` is None for a raw table alone.
-    """
-
-    name: str
-    parameters: Mapping[str, Any]
-    before: Any
-    after: Any = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready data."""
-        found = {"risk": self.name, "parameters": dict(self.parameters), "before": self.before.as_dict()}
-        return found if self.after is None else {**found, "after": self.after.as_dict()}
-
-
-@dataclass(frozen=True)
-class RiskSummary:
-    """Several risks, of the raw table and of the release.
-
-    Attributes
-    ----------
-    risks : mapping of str to BeforeAfter
-        By name.
-    """
-
-    risks: Mapping[str, BeforeAfter]
-
-    def __getitem__(self, name: str) -> BeforeAfter:
-        return self.risks[name]
-
-    @property
-    def before(self) -> dict[str, Any]:
-        """What was found in the raw table, by name."""
-        return {name: found.before for name, found in self.risks.items()}
-
-    @property
-    def after(self) -> dict[str, Any]:
-        """What was found in the release, by name; empty for a raw table alone."""
-        return {name: found.after for name, found in self.risks.items() if found.after is not None}
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready data."""
-        return {name: found.as_dict() for name, found in self.risks.items()}
-
-
-def risk_of(name: str, parameters: Mapping[str, Any], before: Exposure, after: Exposure | None = None) -> BeforeAfter:
-    """Assess one risk by name.
-
-    Examples
-    --------
-    >>> raw = Exposure.of({"age": [30, 31, 31]})
-    >>> risk_of("prosecutor", {"threshold": 0.5}, raw).before.highest
-    1.0
-    """
-    risk = risks.build(name, parameters)
-    return BeforeAfter(name, risk.values(), risk.compute(before), None if after is None else risk.compute(after))
-
-
-def risk_summary(
-    parameters: Mapping[str, Any],
-    before: Exposure,
-    after: Exposure | None = None,
-    names: list[str] | None = None,
-) -> RiskSummary:
-    """Assess the named risks, or all that are part of a summary.
-
-    Parameters
-    ----------
-    parameters : mapping
-        Given to every risk that declares them.
-    before, after : Exposure
-    names : list of str, optional
-
-    Raises
-    ------
-    ParameterError
-        If none of the risks declares a parameter.
-
-    Examples
-    --------
-    >>> raw = Exposure.of({"age": [30, 31, 31]})
-    >>> found = risk_summary({"threshold": 0.5}, raw, names=["prosecutor", "marketer"])
-    >>> found["marketer"].before.share
-    0.6666666666666666
-    >>> risk_summary({"treshold": 0.5}, raw)
-    Traceback (most recent call last):
-    hushtable.errors.ParameterError: No risk has a parameter 'treshold'. Did you mean 'threshold'?
-    """
-    chosen = [name for name, risk in risks.items() if risk.default] if names is None else names
-    declared = {name: {p.name for p in risks[name].params()} for name in chosen}
-    known = set().union(*declared.values())
-    for key in parameters:
-        if key not in known:
-            raise ParameterError(f"No risk has a parameter {key!r}.", hint=did_you_mean(key, known))
-    return RiskSummary(
-        {
-            name: risk_of(name, {k: v for k, v in parameters.items() if k in declared[name]}, before, after)
-            for name in chosen
-        }
     )

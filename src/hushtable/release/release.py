@@ -19,8 +19,9 @@ from hushtable.errors import PrivacyLeakWarning, UsageError
 from hushtable.io.frames import like
 from hushtable.models.compose import AllOf
 from hushtable.registry import attacks, measures
+from hushtable.release.before_after import BeforeAfter, RiskSummary, risk_of, risk_summary
 from hushtable.release.comparison import Comparison, measure_all
-from hushtable.release.exposure import BeforeAfter, Exposure, RiskSummary, risk_of, risk_summary
+from hushtable.release.exposure import Exposure
 from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import ParameterError
 
-__all__ = ["bits", "choice", "integers", "normal", "uniform"]
+__all__ = ["bits", "choice", "exponential_quantiles", "integers", "normal", "uniform"]
 
 WordArray: TypeAlias = npt.NDArray[np.uint64]
 
@@ -126,6 +126,17 @@ def normal(seed: int, stream: str, n: int, start: int = 0) -> FloatArray:
     radius = np.sqrt(-2.0 * _log(1.0 - uniform(seed, f"{stream}/radius", n, start)))
     turn = np.abs(2.0 * uniform(seed, f"{stream}/turn", n, start) - 1.0) - 0.5
     return radius * _sin_half_turns(turn)
+
+
+def exponential_quantiles(n: int) -> FloatArray:
+    """Return n evenly spread quantiles of the standard exponential distribution, falling.
+
+    Examples
+    --------
+    >>> exponential_quantiles(2).round(4).tolist()
+    [1.3863, 0.2877]
+    """
+    return -_log((np.arange(n) + 0.5) / n)
 
 
 def _mix_int(word: int) -> int:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.cluster.groups import labels_of
+from hushtable.algorithms.cluster.halving import halved, part_of
+from hushtable.algorithms.cluster.improve import improve
 from hushtable.algorithms.cluster.merging import join_records, merge_until_satisfied
 from hushtable.algorithms.cluster.space import Scale, Space
 from hushtable.algorithms.trim import trim
@@ -18,6 +20,9 @@ from hushtable.kernels.remaining import Remaining, remaining
 from hushtable.models.base import Monotone
 
 __all__ = ["Microaggregation", "needed_units"]
+
+BLOCK = 10_000
+"""``quality: fast`` works inside blocks of at most so many records; halves are still large enough for an index."""
 
 
 def needed_units(problem: Problem, space: Space) -> int:
@@ -37,6 +42,9 @@ class Microaggregation(Algorithm):
         The distance of nominal labels: height of the lowest common node, or 0 and 1.
     round : bool
         Whether means of integers are rounded to integers.
+    quality : {"fast", "balanced", "best"}
+        ``balanced``: the algorithm as described. ``fast``: the same inside blocks of some thousand near records.
+        ``best``: its groups are refined, with about half a minute's work, to a lower sum of squared errors.
     """
 
     scale: Annotated[Scale, "how numbers, dates and ranks are made comparable"] = "standard"
@@ -44,6 +52,9 @@ class Microaggregation(Algorithm):
         "hierarchy"
     )
     round: Annotated[bool, "whether means of integers are rounded to integers"] = False
+    quality: Annotated[
+        Literal["fast", "balanced", "best"], "fast: inside blocks; balanced: as described; best: refined afterwards"
+    ] = "balanced"
 
     recoding: ClassVar[Recoding] = Recoding.CENTROID
 
@@ -54,14 +65,32 @@ class Microaggregation(Algorithm):
     def run(self, problem: Problem) -> Partition:
         """Form groups, let left-out records join them, merge those that violate the model."""
         space = self.space(problem)
-        groups, notes = self.groups(problem, space)
+        groups, notes = self._in_blocks(problem, space) if self.quality == "fast" else self.groups(problem, space)
         labels, n = join_records(problem, space, labels_of(groups, len(space)), len(groups))
         merged = merge_until_satisfied(problem, space, labels, n) if n else None
         if merged is None:
             raise self.not_found(problem)
+        if self.quality == "best":
+            labels, n, saved = improve(problem, space, *merged, needed_units(problem, space))
+            merged, notes = (labels, n), {**notes, "error_saved": saved}
         everything = np.full(problem.table.n_rows, -1, dtype=np.int64)
         everything[space.rows] = merged[0]
         return Partition(everything, merged[1], whole_numbers=self.round, notes=notes)
+
+    def _in_blocks(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
+        """Form groups in each block on its own; what is left over joins groups of any block."""
+        blocks = halved(space, max(BLOCK, 8 * needed_units(problem, space) // space.unit))
+        if len(blocks) == 1:
+            return self.groups(problem, space)
+        found: list[IntArray] = []
+        for done, block in enumerate(blocks):
+
+            def report(share: float, what: str, done: int = done) -> None:
+                problem.progress((done + share) / len(blocks), what)
+
+            groups, _ = self.groups(replace(problem, progress=report), part_of(space, block))
+            found += [block[group] for group in groups]
+        return found, {"blocks": len(blocks)}
 
     def space(self, problem: Problem) -> Space:
         """Place the records; those that make even the whole table unfit are left out, as far as the budget allows."""

@@ -10,6 +10,12 @@ whatever the paper counts. Table 9 counts levels, leaves included. The curves of
 text, so what the paper says about them in words stands beside ours. Localpk, Incognito and Clustering (k-member) run on
 the same encoded table; time is the CPU seconds of the algorithm alone.
 
+Choices of ours that the figures depend on. Of Incognito's minimal tables the one with least distortion is shown, since
+that is what is measured; with the one of least loss, hushtable's default, its distortion rises and falls with |QI| and
+with alpha. k-member minimises NCP, not distortion, and runs in blocks, so Figure 4's comparison is not with the exact
+algorithm; as in the paper it has model 1, and Localpk models 2 and 3. The generated columns are independent and the
+widths of their intervals (10, 50 and 50) are ours: the paper gives none.
+
 The paper says that a larger alpha asks for less, so that distortion falls as alpha grows (Figure 3 b). By Definition 4
 a class has to weigh *at least* alpha: a larger alpha asks for more, and distortion should not fall. The contradiction
 is printed beside what we measure.

@@ -18,7 +18,7 @@ from hushtable.kernels.metric import Metric, distance, least, most, plain_distan
 
 __all__ = ["Tree", "build", "farthest", "nearest", "remove"]
 
-LEAF = 16
+LEAF = 32
 """Points of a leaf, at most."""
 
 

@@ -76,25 +76,6 @@ def test_costs_of_suppressing(rows):
     assert plain.tolist() == loops.tolist()
 
 
-@settings(max_examples=40)
-@given(seed=st.integers(0, 10**6), rows=st.integers(1, 60), weighted=st.booleans())
-def test_collapsing(seed, rows, weighted):
-    generator = np.random.default_rng(seed)
-    columns = [generator.integers(0, size, rows) for size in (3, 1, 5)]
-    weights = generator.integers(0, 4, rows) if weighted else np.empty(0, np.int64)
-    found: dict[tuple[int, ...], int] = {}
-    for i, row in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
-        found[row] = found.get(row, 0) + (int(weights[i]) if weighted else 1)
-    with forced_kernels(compiled=seed % 2 == 0):
-        labels, first, units = tuples.collapse_rows(columns, [3, 1, 5], weights)
-        wide = tuples.collapse_rows(columns, [2**40, 1, 2**40], weights)
-    rows_of = list(zip(*(c.tolist() for c in columns), strict=True))
-    assert [rows_of[i] for i in first] == sorted(found)
-    assert units.tolist() == [found[row] for row in sorted(found)]
-    assert [rows_of[first[label]] for label in labels] == rows_of
-    assert [part.tolist() for part in wide[::2]] == [labels.tolist(), units.tolist()]
-
-
 def test_more_groups_than_the_first_table_holds():
     generator = np.random.default_rng(3)
     codes = np.unique(generator.integers(0, 60, (5000, 3)), axis=0).astype(np.uint8)
@@ -106,8 +87,7 @@ def test_more_groups_than_the_first_table_holds():
         group, sizes, first = tuples.group_tuples(
             codes, tuples.shared_columns(codes), units, lut, at, leaves, strides, 10**9
         )
-        labels, _, _ = tuples.collapse_rows([*codes.T], [60] * 3, units)
-    assert group.tolist() == first.tolist() == labels.tolist() == list(range(len(codes)))
+    assert group.tolist() == first.tolist() == list(range(len(codes)))
     assert sizes.tolist() == [1] * len(codes)
 
 
@@ -122,12 +102,3 @@ def test_shared_columns(seed, rows):
     tuples._shared_numpy(codes, plain)
     tuples._shared_loops(codes, loops)
     assert plain.tolist() == loops.tolist() == expected
-
-
-def test_collapsing_more_than_the_first_table_holds():
-    values = np.random.default_rng(5).permutation(40_000)
-    with forced_kernels(compiled=True):
-        labels, first, units = tuples.collapse_rows([values // 200, values % 200], [200, 200], np.empty(0, np.int64))
-    assert labels.tolist() == values.tolist()
-    assert values[first].tolist() == list(range(40_000))
-    assert units.tolist() == [1] * 40_000

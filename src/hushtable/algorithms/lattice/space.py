@@ -15,8 +15,9 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
+from hushtable.kernels.collapse import collapse_rows
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
-from hushtable.kernels.tuples import collapse_rows, group_tuples, shared_columns
+from hushtable.kernels.tuples import group_tuples, shared_columns
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
 

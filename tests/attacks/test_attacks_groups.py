@@ -176,3 +176,33 @@ def test_skewness_finds_a_planted_crowd_and_nothing_under_beta_likeness():
     safe = ht.anonymize(table, policy([ht.KAnonymity(k=5), model("beta-likeness", beta=0.9)]))
     assert safe.attack("skewness", factor=2).rate == 0.0
     assert len(CATEGORIES) * 2 == len(DISEASES)
+
+
+def test_a_smaller_alp_leaves_fewer_attacked_records():
+    """Wang Figures 4 and 9, in tendency: (alp, dif) below plain k-anonymity, and the smaller alp lower still."""
+    generator = np.random.default_rng(6)
+    n = 1500
+    age = generator.integers(18, 90, n)
+    ill = generator.uniform(size=n) < np.where(age > 60, 0.8, 0.1)
+    table = pa.table({"age": age, "zip": generator.integers(1, 9, n), "disease": np.where(ill, "HIV", "Flu")})
+
+    def attacked(*models):
+        release = ht.anonymize(table, policy([ht.KAnonymity(k=3), *models]))
+        view = View.of(release)
+        histogram = view.histogram(view.table.sensitive[0])
+        hiv = view.table.sensitive[0].coded.labels[0].index("HIV")
+        return int(histogram.units[(histogram.values == hiv) & (histogram.lengths == 1)[histogram.groups]].sum())
+
+    counts = [attacked(), *(attacked(model("alp-dif", alp={"HIV": alp}, dif={"HIV": 1.0})) for alp in (0.74, 0.7))]
+    assert counts[0] > counts[1] > counts[2]
+
+
+def test_values_that_a_taxonomy_file_does_not_have_are_covered_by_its_root_alone(tmp_path):
+    (tmp_path / "zips.csv").write_text("".join(f"{z};{z[:3]};*\n" for z in ("14201", "14202", "14301", "14302")))
+    table = pa.table({"zip": ["14201", "14202", "14301", "14302"], "disease": ["HIV", "HIV", "Flu", "Flu"]})
+    quasi = {"zip": {"kind": "nominal", "hierarchy": str(tmp_path / "zips.csv"), "cells": "nodes"}}
+    release = ht.anonymize(table, ht.Policy(quasi=quasi, sensitive=["disease"], models=[ht.KAnonymity(k=2)]))
+    known = pa.table({"zip": ["14201", "14299"]})
+    assert release.attack("homogeneity", external=known).successes == 1
+    (tmp_path / "zips.csv").unlink()
+    assert release.attack("homogeneity", external=known).successes == 1

@@ -25,6 +25,7 @@ from hushtable.models.p_sensitive import PSensitive
 from hushtable.models.t_closeness import TCloseness
 from hushtable.registry import algorithms
 from hushtable.schema.columns import Kind
+from hushtable.testing import check_release, random_case
 from support_core import WORLD, groups_of, plan_of, quasi, sensitive
 
 COLUMNS = (quasi("x", Kind.NUMERIC), quasi("y", Kind.NUMERIC), quasi("land", Kind.NOMINAL, hierarchy=WORLD),
@@ -75,6 +76,17 @@ def test_never_a_higher_loss_and_always_satisfied(model, seed, name, k):
     assert problem.model.part(table_level=False).satisfied(stats, problem.reference).all()
     assert problem.model.part(table_level=True).table_satisfied(stats, problem.reference)[0]
     assert np.bincount(partition.labels).min() >= k
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_few_and_mixed_records(model):
+    done = 0
+    for seed in range(12):
+        case = random_case(seed, 12 + seed, entity=seed % 3 == 2)
+        models = [KAnonymity(k=3)] + ([model] if model else [])
+        algorithm = algorithms.build("mdav", {"quality": "best", "round": seed % 2 == 1})
+        done += check_release(models, algorithm, case).value == "released"
+    assert done >= 6
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -18,8 +18,6 @@ from hushtable.kernels.compile import compiled
 
 __all__ = ["anneal"]
 
-_MASK = 0xFFFFFFFF
-
 
 def anneal(
     points: FloatArray,

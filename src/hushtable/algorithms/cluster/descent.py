@@ -105,7 +105,7 @@ def _pooled(points: FloatArray, labels: IntArray, n: int, units: IntArray, neede
             out += [change] if change else []
         far = np.einsum("gd,gd->g", middle - middle[g], middle - middle[g])
         far[g], far[count == 0] = np.inf, np.inf
-        partner = int(np.argsort(far, kind="stable")[turn % 3])
+        partner = int(np.argsort(far, kind="stable")[turn % min(3, n)])
         if far[partner] < np.inf:
             both = np.sort(np.concatenate([own, members[offsets[partner] : offsets[partner + 1]]]))
             before = float((total[g] @ total[g]) / count[g] + (total[partner] @ total[partner]) / count[partner])

@@ -76,8 +76,7 @@ class CombinatorialRefinement(Attack):
     )
     remedy: ClassVar[str] = (
         "Recode globally (optimal, incognito), so that no class tells what another one cannot hold, or divide from the "
-        "top (mondrian), where a coarse cell is no evidence of a finer crowd; the policy's guard generalises more than "
-        "is needed."
+        "top (mondrian), where a coarse cell is no evidence of a finer crowd."
     )
 
     def run(self, view: View) -> AttackResult:

@@ -6,7 +6,7 @@ quasi-identifiers and published cells (where several classes cover a person, the
 targets are the records of this release that are in every other original too: with the same quasi-identifiers and value.
 
 Where no other release is at hand, ``others`` cannot be guessed: the attack refuses. Give the releases that went out
-before; the ledger keeps account of them.
+before.
 
 Baseline: the best that a single one of the releases gives away by homogeneity.
 
@@ -65,9 +65,8 @@ class Composition(SensitiveAttack):
         "The adversary knows a person's quasi-identifiers, and that the person is in all of the releases."
     )
     remedy: ClassVar[str] = (
-        "Partition-based models do not compose. Keep a ledger of what was released of the same people and check a new "
-        "release against it, ask for m-invariance, or release once: with the same classes, nothing is left "
-        "to intersect."
+        "Partition-based models do not compose. Keep account of what was released of the same people, attack a new "
+        "release together with the earlier ones, or release once: with the same classes, nothing is left to intersect."
     )
 
     def run(self, view: View) -> AttackResult:

@@ -59,8 +59,7 @@ class Downcoding(Attack):
     )
     remedy: ClassVar[str] = (
         "Publish cells that do not hug the records: a global recoding (optimal, incognito, datafly), hierarchy nodes "
-        "instead of ranges and sets (cells: nodes), larger classes, or the policy's guard, which generalises more than "
-        "is needed."
+        "instead of ranges and sets (cells: nodes), or larger classes than are needed."
     )
 
     def run(self, view: View) -> AttackResult:

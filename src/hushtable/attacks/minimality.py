@@ -90,8 +90,8 @@ class Minimality(SensitiveAttack):
         "exact quasi-identifiers of everybody in the release."
     )
     remedy: ClassVar[str] = (
-        "Ask for m-confidentiality, which holds in any block that an adversary may rebuild, or let the algorithm do "
-        "more than is needed (the policy's guard), so that a missing cut has other reasons than a violation."
+        "Ask for m-confidentiality, which holds in any block that an adversary may rebuild, or ask for a "
+        "larger k than is needed, so that a missing cut has other reasons than a violation."
     )
 
     def run(self, view: View) -> AttackResult:

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from hushtable.algorithms import refine as refining
 from hushtable.algorithms.base import Partition
+from hushtable.algorithms.cluster.k_member import KMember
 from hushtable.algorithms.partition.lattice_sweep import LatticeSweep
+from hushtable.algorithms.partition.localpk import Localpk
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.algorithms.refine import refine
 from hushtable.algorithms.refining.cells import COST_SCALE
@@ -117,7 +119,9 @@ def _partitions(n, n_rows):
     yield from grow([])
 
 
-@pytest.mark.parametrize("algorithm", [Mondrian(refine=True), LatticeSweep(refine=True)], ids=str)
+@pytest.mark.parametrize(
+    "algorithm", [Mondrian(refine=True), LatticeSweep(refine=True), Localpk(refine=True), KMember(refine=True)], ids=str
+)
 @pytest.mark.parametrize("style", list(CellStyle))
 def test_row_order_does_not_matter(algorithm, style):
     table = random_people(120, 3, missing=0.05)

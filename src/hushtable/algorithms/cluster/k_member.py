@@ -27,13 +27,14 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.cluster.costs import CellCosts
 from hushtable.algorithms.cluster.grow import Growth
 from hushtable.algorithms.cluster.leftovers import join_rows, merge_until_satisfied
 from hushtable.algorithms.kinds import Kinds
 from hushtable.algorithms.partition.shave import shave
+from hushtable.algorithms.refine import Refinable
 from hushtable.algorithms.trim import trim
 from hushtable.kernels.grouping import group_rows
 from hushtable.params import AtLeast
@@ -43,7 +44,7 @@ __all__ = ["KMember"]
 
 
 @dataclass(frozen=True)
-class KMember(Algorithm):
+class KMember(Refinable):
     """Greedy clustering: the nearest record that helps, until the cluster is satisfied.
 
     Parameters
@@ -94,4 +95,4 @@ class KMember(Algorithm):
         ranges = all(c.style is not CellStyle.NODES for c in table.quasi)
         if problem.budget and ranges and not model.part(table_level=True).members:
             partition = shave(problem, partition)
-        return partition
+        return self.refined(problem, partition)

@@ -21,15 +21,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.lattice.optimal import Optimal
 from hushtable.algorithms.partition.sweep_nodes import SweepNodes
 from hushtable.algorithms.partition.waiting import Waiting
-from hushtable.algorithms.refine import refine
+from hushtable.algorithms.refine import Refinable
 from hushtable.algorithms.trim import trim
 from hushtable.kernels.sweep import first_crowd
 from hushtable.models.base import Monotone
-from hushtable.params import AtLeast, Positive
+from hushtable.params import AtLeast
 
 __all__ = ["LatticeSweep"]
 
@@ -38,17 +38,13 @@ TUPLES_PER_BAND = 64
 
 
 @dataclass(frozen=True)
-class LatticeSweep(Algorithm):
+class LatticeSweep(Refinable):
     """Local recoding by sweeping the lattice from the cheapest node up.
 
     Parameters
     ----------
     bands : int
         In how many bands of cost the lattice is swept, at most; 1 sweeps it once. A small table takes fewer.
-    refine : bool
-        Whether the groups are refined afterwards.
-    refine_seconds : float, optional
-        A time limit for refining; results then depend on the machine.
 
     Examples
     --------
@@ -57,8 +53,6 @@ class LatticeSweep(Algorithm):
     """
 
     bands: Annotated[int, AtLeast(1), "bands of cost that the lattice is swept in"] = 48
-    refine: Annotated[bool, "whether the groups are refined afterwards"] = False
-    refine_seconds: Annotated[float | None, Positive(), "time limit of refining"] = None
 
     name: ClassVar[str] = "lattice-sweep"
     recoding: ClassVar[Recoding] = Recoding.LOCAL
@@ -85,9 +79,7 @@ class LatticeSweep(Algorithm):
                     waiting.place(group, found)
                 node += 1
         partition = waiting.partition()
-        if self.refine:
-            partition = refine(problem, partition, seconds=self.refine_seconds)
-        return partition
+        return self.refined(problem, partition)
 
     def _one_node(self, problem: Problem) -> Partition:
         partition = Optimal(objective="ncp").run(problem)

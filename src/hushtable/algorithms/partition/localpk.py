@@ -41,11 +41,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.kinds import Kinds
 from hushtable.algorithms.partition.specialise import Branches, Children
 from hushtable.algorithms.partition.table_level import satisfied_prefix
 from hushtable.algorithms.partition.unspecialise import unspecialise
+from hushtable.algorithms.refine import Refinable
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.base import Monotone
@@ -55,7 +56,7 @@ __all__ = ["Localpk"]
 
 
 @dataclass(frozen=True)
-class Localpk(Algorithm):
+class Localpk(Refinable):
     """Top-down local recoding with un-specialisation of records.
 
     Examples
@@ -78,7 +79,7 @@ class Localpk(Algorithm):
         while branches.open:
             problem.progress(branches.share_done(), "specialising")
             level.work()
-        return branches.partition()
+        return self.refined(problem, branches.partition())
 
 
 def _budget(problem: Problem, kept: BoolArray) -> int:

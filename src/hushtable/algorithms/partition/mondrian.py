@@ -24,20 +24,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.partition.frontier import Frontier, Proposals
 from hushtable.algorithms.partition.shave import shave
 from hushtable.algorithms.partition.table_level import commit_prefix
-from hushtable.algorithms.refine import refine
+from hushtable.algorithms.refine import Refinable
 from hushtable.algorithms.trim import trim
 from hushtable.models.compose import AllOf
-from hushtable.params import Positive
 
 __all__ = ["Mondrian"]
 
 
 @dataclass(frozen=True)
-class Mondrian(Algorithm):
+class Mondrian(Refinable):
     """Greedy multidimensional partitioning.
 
     Parameters
@@ -47,10 +46,6 @@ class Mondrian(Algorithm):
     nominal : {"cuts", "children"}
         Nominal columns with a hierarchy: binary cuts in leaf order, or one group for each child of the lowest node
         that covers the group.
-    refine : bool
-        Whether the groups are refined afterwards; there are no regions for new records then.
-    refine_seconds : float, optional
-        A time limit for refining; results then depend on the machine.
 
     Examples
     --------
@@ -60,8 +55,6 @@ class Mondrian(Algorithm):
 
     mode: Annotated[Literal["strict", "relaxed"], "whether equal records stay together"] = "strict"
     nominal: Annotated[Literal["cuts", "children"], "how nominal columns are divided"] = "cuts"
-    refine: Annotated[bool, "whether the groups are refined afterwards"] = False
-    refine_seconds: Annotated[float | None, Positive(), "time limit of refining"] = None
 
     name: ClassVar[str] = "mondrian"
     recoding: ClassVar[Recoding] = Recoding.LOCAL
@@ -84,9 +77,7 @@ class Mondrian(Algorithm):
         partition = frontier.partition()
         if problem.budget and not table_model.members:
             partition = shave(problem, partition)
-        if self.refine:
-            partition = refine(problem, partition, seconds=self.refine_seconds)
-        return partition
+        return self.refined(problem, partition)
 
     def _level(self, frontier: Frontier, model: AllOf, problem: Problem) -> Proposals:
         """Return the cuts of one level that the groupwise models accept."""

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.hierarchy.base import Coded
+from hushtable.kernels.collapse import collapse_rows
 from hushtable.kernels.grouping import group_rows, histogram
 from hushtable.schema.columns import CellStyle, Kind
 from hushtable.table.reference import Attribute, Reference
@@ -172,6 +173,25 @@ class EncodedTable:
             codes = codes.astype(np.int64) * column.coded.size + column.codes
             size *= column.coded.size
         return codes, size
+
+    def distinct(self, keys: tuple[Key, ...] = ()) -> tuple[AnyArray, IntArray, IntArray]:
+        """Collapse duplicates: the distinct combinations of quasi-identifiers and these sensitive columns, once.
+
+        Returns
+        -------
+        of_row, first, units
+            The combination of every row, numbered in canonical order; a row that carries each; its weight in units.
+        """
+        if keys not in self._collapsed:
+            sensitive = [self.code_column(key) for key in keys]
+            columns: list[AnyArray] = [*(c.codes for c in self.quasi), *(codes for codes, _ in sensitive)]
+            sizes = [*(c.coded.size for c in self.quasi), *(size for _, size in sensitive)]
+            self._collapsed[keys] = collapse_rows(columns, sizes, self.row_units)
+        return self._collapsed[keys]
+
+    @cached_property
+    def _collapsed(self) -> dict[tuple[Key, ...], tuple[AnyArray, IntArray, IntArray]]:
+        return {}
 
     def attribute_size(self, key: Key) -> int:
         """How many codes a sensitive or joint column has."""

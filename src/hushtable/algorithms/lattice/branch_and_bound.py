@@ -30,6 +30,8 @@ def branch_and_bound(judge: Judge, deadline: float | None) -> tuple[Verdict | No
             return best, open_.least(), False
         if judged == PATIENCE and open_.project_triples(best):
             continue
+        if judged % 16 == 0:
+            open_.roll_up()
         if judged % 32 == 0:
             judge.problem.progress(1 - len(open_) / judge.space.n_nodes, "searching the lattice")
         judged += 1
@@ -56,6 +58,7 @@ class _Open:
         self._reach = np.log1p(self.nodes).sum(axis=1)
         self._columns = np.ascontiguousarray(self.nodes.T)
         self._shrink(self._lost <= judge.budget)
+        self.roll_up()
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -63,6 +66,11 @@ class _Open:
     def least(self) -> float:
         """The least bound of the open nodes: the optimum is not below it."""
         return float(self._bound.min())
+
+    def roll_up(self) -> None:
+        """Roll the table up to where all open nodes are coarser: what comes next is grouped from there."""
+        if len(self):
+            self._judge.space.roll_to(self._columns.min(axis=1).astype(np.int64))
 
     def _shrink(self, keep: BoolArray) -> None:
         if keep.all():
@@ -84,6 +92,7 @@ class _Open:
         if best is not None:
             keep &= self._bound < best.value
         self._shrink(keep)
+        self.roll_up()
         return True
 
     def choose(self) -> int:

@@ -59,8 +59,9 @@ class CellObjective(Objective):
         total = space.units
         for j in range(space.d):
             coded = space.table.quasi[j].coded
-            units = np.zeros(coded.size)
-            np.add.at(units, space.base.codes[:, j], space.base.units.astype(np.float64))
+            units = np.bincount(
+                space.base.codes[:, j], weights=space.base.units.astype(np.float64), minlength=coded.size
+            ).astype(np.float64)
             lost = self.lost_cost(j, units)
             curves = []
             for level in range(coded.height + 1):

@@ -15,7 +15,6 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
-from hushtable.kernels.collapse import collapse_rows
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.kernels.tuples import group_tuples, shared_columns
 from hushtable.table.encoded import EncodedTable
@@ -163,17 +162,10 @@ class Space:
         """Units of the whole sample."""
         return int(self.base.units.sum())
 
-    def _collapse(self) -> tuple[Tuples, IntArray]:
-        table = self.table
-        columns: list[AnyArray] = [c.codes for c in table.quasi]
-        sizes = [c.coded.size for c in table.quasi]
-        sensitive = {key: table.code_column(key) for key in self.keys}
-        for codes, size in sensitive.values():
-            columns.append(codes)
-            sizes.append(size)
-        of_row, first, units = collapse_rows(columns, sizes, table.row_units)
-        codes = np.column_stack([c.codes[first] for c in table.quasi])
-        kept = {key: codes_[first].astype(np.int64) for key, (codes_, _) in sensitive.items()}
+    def _collapse(self) -> tuple[Tuples, AnyArray]:
+        of_row, first, units = self.table.distinct(tuple(self.keys))
+        codes = np.column_stack([c.codes[first] for c in self.table.quasi])
+        kept = {key: self.table.code_column(key)[0][first].astype(np.int64) for key in self.keys}
         return Tuples(codes, units, kept, np.zeros(self.d, dtype=np.int64)), of_row
 
     def group(self, node: IntArray, source: Tuples | None = None) -> Grouping:
@@ -205,21 +197,30 @@ class Space:
         The anchor has the node's levels in the few columns with most values, where generalising merges most tuples,
         and leaves in the others; many nodes share it.
         """
+        best = self._finest(node)
+        if len(best) >= WORTH_ROLLING:
+            self.roll_to(np.where(self._wide, node, 0))
+            return self._finest(node)
+        return best
+
+    def _finest(self, node: IntArray) -> Tuples:
+        """Return the smallest table at hand that is finer than a node."""
+        finer = np.flatnonzero((self._rolled_levels[: len(self._rolled)] <= node).all(axis=1))
+        return self._rolled[int(finer[np.argmin(self._rolled_sizes[finer])])]
+
+    def roll_to(self, anchor: IntArray) -> None:
+        """Keep the table rolled up to a node, as a source for all coarser ones, where that is much smaller."""
         count = len(self._rolled)
-        finer = np.flatnonzero((self._rolled_levels[:count] <= node).all(axis=1))
-        best = self._rolled[int(finer[np.argmin(self._rolled_sizes[finer])])]
-        if len(best) < WORTH_ROLLING or not self._rolls_up:
-            return best
-        anchor = np.where(self._wide, node, 0)
-        if tuple(anchor) in self._anchors or len(self._rolled) == MOST_SOURCES:
-            return best
+        if tuple(anchor) in self._anchors or count == MOST_SOURCES or not self._rolls_up:
+            return
         self._anchors.add(tuple(anchor))
+        best = self._finest(anchor)
+        if len(best) < WORTH_ROLLING:
+            return
         rolled = self._roll_up(anchor, self.group(anchor, best))
-        if 4 * len(rolled) > 3 * len(best):
-            return best
-        self._rolled_levels[count], self._rolled_sizes[count] = anchor, len(rolled)
-        self._rolled.append(rolled)
-        return rolled
+        if 4 * len(rolled) <= 3 * len(best):
+            self._rolled_levels[count], self._rolled_sizes[count] = anchor, len(rolled)
+            self._rolled.append(rolled)
 
     def projection(self, node: IntArray) -> Tuples | None:
         """Return the table rolled up to a node, to group many coarser nodes from; None where that does not pay."""

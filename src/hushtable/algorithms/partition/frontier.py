@@ -29,6 +29,7 @@ from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Kind
 from hushtable.table.encoded import SCALE
+from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
 __all__ = ["Frontier", "Proposals"]
@@ -300,6 +301,14 @@ class Frontier:
     def children_stats(self, proposals: Proposals, model: AllOf) -> GroupStats:
         """Return the statistics of all proposed children, as far as the model needs them."""
         return self._stats(proposals.starts, proposals.ends, proposals.units, model)
+
+    def judge(self, proposals: Proposals, model: AllOf, reference: Reference) -> BoolArray:
+        """Return which proposed children satisfy a groupwise model, in chunks that keep histograms small."""
+        verdicts = [np.empty(0, dtype=np.bool_)]
+        for first in range(0, len(proposals), CHUNK // 2):
+            part = proposals.take(np.arange(first, min(first + CHUNK // 2, len(proposals))))
+            verdicts.append(model.satisfied(self.children_stats(part, model), reference))
+        return np.concatenate(verdicts)
 
     def table_stats(self, model: AllOf) -> tuple[GroupStats, int]:
         """Return the statistics of the table as it stands, and how many finished groups come first."""

@@ -86,6 +86,6 @@ class Mondrian(Refinable):
             proposals = frontier.propose(turn, accepted)
             if not len(proposals):
                 continue  # too small to be judged; the next-widest column may still divide
-            satisfied = model.satisfied(frontier.children_stats(proposals, model), problem.reference)
+            satisfied = frontier.judge(proposals, model, problem.reference)
             accepted = Proposals.concat([accepted, proposals.take(proposals.all_children(satisfied))])
         return accepted

@@ -160,7 +160,7 @@ class Frontier:
         self._tree = TreeBuilder()
         zero = np.zeros(1, dtype=np.int64)
         end = np.array([len(self._index)], dtype=np.int64)
-        self._done: list[tuple[IntArray, IntArray, IntArray]] = []
+        self._done: list[tuple[AnyArray, AnyArray, AnyArray]] = []
         self._begin_level(zero, end, self._units(zero, end), zero)
 
     def _matrix(self) -> AnyArray:
@@ -176,7 +176,7 @@ class Frontier:
 
     def _begin_level(self, starts: IntArray, ends: IntArray, units: IntArray, nodes: IntArray) -> None:
         divisible = units >= 2 * self._minimum
-        self._done.append((starts[~divisible], ends[~divisible], nodes[~divisible]))
+        self._finish(starts[~divisible], ends[~divisible], nodes[~divisible])
         self._starts, self._ends = starts[divisible], ends[divisible]
         self._group_units, self._nodes = units[divisible], nodes[divisible]
         if not len(self._starts):
@@ -186,6 +186,11 @@ class Frontier:
         self._widest = np.empty(self.open, dtype=np.int64)
         for first in range(0, self.open, CHUNK):
             self._rank_columns(slice(first, first + CHUNK))
+
+    def _finish(self, *group: IntArray) -> None:
+        """Put groups aside, as small integers: at k = 5 there is one for every few rows."""
+        starts, ends, nodes = (part.astype(self._index.dtype) for part in group)
+        self._done.append((starts, ends, nodes))
 
     def _rank_columns(self, groups: slice) -> None:
         """Order each group's columns from the widest to the narrowest; those with one value come last."""
@@ -305,15 +310,15 @@ class Frontier:
     def judge(self, proposals: Proposals, model: AllOf, reference: Reference) -> BoolArray:
         """Return which proposed children satisfy a groupwise model, in chunks that keep histograms small."""
         verdicts = [np.empty(0, dtype=np.bool_)]
-        for first in range(0, len(proposals), CHUNK // 2):
-            part = proposals.take(np.arange(first, min(first + CHUNK // 2, len(proposals))))
+        for first in range(0, len(proposals), CHUNK // 4):
+            part = proposals.take(np.arange(first, min(first + CHUNK // 4, len(proposals))))
             verdicts.append(model.satisfied(self.children_stats(part, model), reference))
         return np.concatenate(verdicts)
 
     def table_stats(self, model: AllOf) -> tuple[GroupStats, int]:
         """Return the statistics of the table as it stands, and how many finished groups come first."""
-        starts = np.concatenate([d[0] for d in self._done])
-        ends = np.concatenate([d[1] for d in self._done])
+        starts = np.concatenate([d[0] for d in self._done]).astype(np.int64)
+        ends = np.concatenate([d[1] for d in self._done]).astype(np.int64)
         n_done = len(starts)
         starts, ends = np.concatenate([starts, self._starts]), np.concatenate([ends, self._ends])
         return self._stats(starts, ends, self._units(starts, ends), model), n_done
@@ -332,7 +337,7 @@ class Frontier:
         """Divide the groups whose cut was accepted; the others are finished."""
         finished = np.ones(self.open, dtype=np.bool_)
         finished[accepted.group] = False
-        self._done.append((self._starts[finished], self._ends[finished], self._nodes[finished]))
+        self._finish(self._starts[finished], self._ends[finished], self._nodes[finished])
         self._begin_level(accepted.starts, accepted.ends, accepted.units, self._grow(accepted))
 
     def _grow(self, accepted: Proposals) -> IntArray:
@@ -351,7 +356,7 @@ class Frontier:
 
     def partition(self) -> Partition:
         """Return the finished partition, groups numbered from the top left of the tree."""
-        starts, ends, nodes = (np.concatenate([d[i] for d in self._done]) for i in range(3))
+        starts, ends, nodes = (np.concatenate([d[i] for d in self._done]).astype(np.int64) for i in range(3))
         # nothing is cut any more, and the labels need the room
         self._work = np.empty((0, self.width), dtype=np.uint8)
         number = np.empty(len(starts), dtype=np.int64)

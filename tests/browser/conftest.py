@@ -1,0 +1,34 @@
+"""Headless Chromium for what people see: the report, the documentation, the studio."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+QUIET = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """One browser for the session; take a new context of it in each test."""
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        # root has no user namespaces for Chromium's own sandbox
+        browser = play.chromium.launch(executable_path=program, args=[*QUIET, "--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Any) -> Iterator[Any]:
+    """A page of its own, 1280 x 800, that may load nothing from outside this machine."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    yield context.new_page()
+    context.close()

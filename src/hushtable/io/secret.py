@@ -20,7 +20,7 @@ from hushtable.errors import OutputError, UsageError
 
 __all__ = ["SECRET", "keyed_hash", "load_secret", "secret_path"]
 
-SECRET = "HUSHTABLE_SECRET"
+SECRET = "HUSHTABLE_SECRET"  # noqa: S105 - the name of a variable, not a secret
 """Environment variable: the file that holds the secret, where it is not in its usual place."""
 
 LENGTH = 32

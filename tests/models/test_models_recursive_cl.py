@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support_diversity import Exact, Sample, agree, attack, grow, prefilter_holds, samples, verdicts, whole
 
@@ -79,6 +79,7 @@ def test_min_group_size_is_a_prefilter(sample: Sample, c: float, l: int):
 
 
 @given(samples(), ls)
+@example(Sample(groups=({0: 20, 1: 26},), unit=6), 2)
 def test_contributes_are_the_values_that_lower_the_ratio_or_else_those_below_the_top(sample: Sample, l: int):
     goal, stats, table = model(1, l), sample.stats(), sample.table()
     got = goal.contributes(stats, table)

@@ -84,17 +84,18 @@ class RecursiveCL(SensitiveModel):
         first; where there are none, values that stay below r1 prepare for it by filling the places before the l-th.
         """
         histogram, n_values = self.histogram(groups), self.attribute(table).n_values
-        count = histogram.as_matrix(n_values)
+        # in units: a person added in fractions of a person would be off by a rounding
+        count, one = np.rint(histogram.as_matrix(n_values) * histogram.unit), histogram.unit
         descending = -np.sort(-np.pad(count, ((0, 0), (0, self.l))), axis=1)
         top, last_of_head = descending[:, :1], descending[:, self.l - 2 : self.l - 1]
         head = descending[:, : self.l - 1].sum(axis=1, keepdims=True)
-        total = histogram.totals()[:, None]
+        total = histogram.sum(histogram.units)[:, None]
         # A value in the head makes it grow by one; one outside enters it by passing its last member.
-        head_then = np.where(count >= last_of_head, head + 1, np.maximum(head, head - last_of_head + count + 1))
-        then = _ratio(np.maximum(top, count + 1), total + 1 - head_then)
+        head_then = np.where(count >= last_of_head, head + one, np.maximum(head, head - last_of_head + count + one))
+        then = _ratio(np.maximum(top, count + one), total + one - head_then)
         now = _ratio(top, total - head)
         better = then < now * (1 - TOLERANCE)
-        below = count + 1 <= top
+        below = count + one <= top
         for choice in (below, better & below):
             better = np.where(choice.any(axis=1, keepdims=True), choice, better)
         few = (histogram.distinct() < self.l)[:, None]
@@ -126,8 +127,6 @@ def _rest(histogram: Histogram, l: int) -> FloatArray:
 
 
 def _ratio(top: FloatArray, rest: FloatArray) -> FloatArray:
-    # Sums of fractions of people leave dust where the rest is empty.
-    some = rest > TOLERANCE
     empty = np.full(np.broadcast(top, rest).shape, np.inf)
-    ratio: FloatArray = np.divide(top, rest, out=empty, where=some)
+    ratio: FloatArray = np.divide(top, rest, out=empty, where=rest > 0)
     return ratio

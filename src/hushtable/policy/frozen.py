@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-__all__ = ["Frozen", "canonical_json", "freeze", "thaw"]
+__all__ = ["Frozen", "freeze", "thaw"]
 
 
 class Frozen(dict[str, Any]):
@@ -58,22 +57,3 @@ def thaw(data: Any) -> Any:
     if isinstance(data, list | tuple):
         return [thaw(value) for value in data]
     return data
-
-
-def canonical_json(data: Any) -> str:
-    """Return plain data as JSON in which equal numbers are written alike. Order is kept: a policy's order counts.
-
-    Examples
-    --------
-    >>> canonical_json({"b": 1.0, "a": (1, 0.5)})
-    '{"b":1,"a":[1,0.5]}'
-    """
-    return json.dumps(_plain_numbers(data), ensure_ascii=False, separators=(",", ":"))
-
-
-def _plain_numbers(data: Any) -> Any:
-    if isinstance(data, Mapping):
-        return {key: _plain_numbers(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_plain_numbers(value) for value in data]
-    return int(data) if isinstance(data, float) and data.is_integer() else data

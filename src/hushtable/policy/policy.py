@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,12 +11,13 @@ from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
 from hushtable.algorithms.base import Algorithm
 from hushtable.engines.plan import Plan
+from hushtable.io.canonical import canonical_json, digest
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.policy.checks import check_combination, contradictions
 from hushtable.policy.columns import BackgroundPolicy, ColumnPolicy, Labels, OutputPolicy, StrictModel
 from hushtable.policy.faults import InvalidPolicy, Place, faults_of
-from hushtable.policy.frozen import Frozen, canonical_json, freeze, thaw
+from hushtable.policy.frozen import Frozen, freeze, thaw
 from hushtable.policy.normalise import SUGAR, normalise, python_only
 from hushtable.policy.text import read_yaml, write_yaml
 from hushtable.registry import algorithms, models
@@ -255,7 +255,7 @@ class Policy(StrictModel):
         >>> len(Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}]).digest())
         64
         """
-        return hashlib.sha256(self._canonical().encode("utf-8", "surrogatepass")).hexdigest()
+        return digest(self.document())
 
     def to_yaml(self) -> str:
         """The policy as YAML text."""

@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from hushtable.algorithms.cluster.microaggregation import Microaggregation
 from hushtable.api import anonymize
+from hushtable.errors import HushtableError
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms
 from hushtable.release.release import Release
 
 
+def microaggregations() -> list[str]:
+    """Return the algorithms that publish centroids and take a quality."""
+    return [name for name in algorithms if issubclass(algorithms[name], Microaggregation)]
+
+
 def numeric_columns(path: str) -> pa.Table:
     """Read a file's numeric columns that vary, without records that lack one."""
-    table = pa.csv.read_csv(path)
+    try:
+        table = pa.csv.read_csv(path)
+    except FileNotFoundError:
+        raise SystemExit(f"{path} does not exist.") from None
+    except (pa.ArrowException, OSError):
+        # Arrow's own words would quote the line
+        raise SystemExit(f"{path} is not a CSV file with one header line and equally long rows.") from None
     numeric = [f.name for f in table.schema if pa.types.is_integer(f.type) or pa.types.is_floating(f.type)]
     if not numeric:
         raise SystemExit(f"{path} has no numeric column.")
@@ -63,16 +77,31 @@ def compare(table: pa.Table, k: int, algorithm: str, quality: str) -> dict[str, 
     }
 
 
-def main() -> int:
+def sizes(text: str) -> list[int]:
+    """Read the group sizes."""
+    try:
+        found = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError("whole numbers separated by commas are needed, such as 3,5,10") from None
+    if min(found) < 2:
+        raise argparse.ArgumentTypeError("a group has at least 2 records")
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file")
-    parser.add_argument("--k", default="3,5,10", help="sizes, separated by commas")
+    parser.add_argument("--k", default="3,5,10", type=sizes, help="sizes, separated by commas")
     parser.add_argument("--quality", default="best", choices=["fast", "balanced", "best"])
-    parser.add_argument("--algorithm", default="mdav")
+    parser.add_argument("--algorithm", default="mdav", choices=microaggregations())
     parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     table = numeric_columns(given.file)
-    rows = [compare(table, int(k), given.algorithm, given.quality) for k in given.k.split(",")]
+    try:
+        rows = [compare(table, k, given.algorithm, given.quality) for k in given.k]
+    except HushtableError as error:
+        raise SystemExit(str(error)) from None
     if given.json:
         print(json.dumps(rows, indent=2))
         return 0

@@ -191,6 +191,9 @@ def test_a_time_limit_that_is_over_changes_nothing():
     late = refine(problem, start, seconds=1e-12)
     assert groups_of(late.labels) == groups_of(start.labels)
     assert late.notes["refine_rounds"] == 0
+    assert late.notes["stopped_by_time"] is True
+    assert refine(problem, start, seconds=3600).notes["stopped_by_time"] is False
+    assert "stopped_by_time" not in refine(problem, start).notes
 
 
 def test_suppressed_records_stay_suppressed_and_regions_are_gone():

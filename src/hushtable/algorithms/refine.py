@@ -82,7 +82,8 @@ def refine(
     Returns
     -------
     Partition
-        Without regions: groups are no longer regions of space. ``refine_rounds`` in the notes says what it took.
+        Without regions: groups are no longer regions of space. ``refine_rounds`` in the notes says what it took, and
+        ``stopped_by_time``, under a time limit, whether that cut it short.
 
     Examples
     --------
@@ -97,30 +98,34 @@ def refine(
     order = table.canonical_order
     rows = order[partition.labels[order] >= 0]
     labels = partition.labels.copy()
-    done, used = 0, 0
+    done, used, late = 0, 0, False
     for block in _blocks(problem, rows, partition.labels[rows]):
-        refined, took = _refine_block(problem, block, labels[block], rounds, deadline)
+        refined, took, cut = _refine_block(problem, block, labels[block], rounds, deadline)
         labels[block] = partition.n_groups + done + refined
         done += int(refined.max()) + 1
-        used = max(used, took)
+        used, late = max(used, took), late or cut
     labels[rows] -= partition.n_groups
     notes = {**partition.notes, "refine_rounds": used}
+    if seconds is not None:
+        notes["stopped_by_time"] = late
     return replace(partition, labels=labels, n_groups=done, levels=None, regions=None, notes=notes)
 
 
 def _refine_block(
     problem: Problem, rows: IntArray, labels: IntArray, rounds: int, deadline: float | None
-) -> tuple[IntArray, int]:
+) -> tuple[IntArray, int, bool]:
+    """Return the new labels, the rounds they took, and whether time cut them short."""
     state = State(problem, rows, labels)
     kinds = (
         lambda: changes.move(state) + changes.dissolve(state) + changes.split(state),
         lambda: changes.swap(state),
         lambda: changes.found(state),
     )
-    turn, idle, used = 0, 0, 0
+    turn, idle, used, late = 0, 0, 0, False
     loss, before, start = state.loss, state.exact_loss, state.labels
     while used < rounds and idle < len(kinds) and loss > 0:
         if deadline is not None and time.monotonic() > deadline:
+            late = True
             break
         problem.progress(used / rounds, "refining")
         gain = state.try_all(kinds[turn]())
@@ -130,7 +135,7 @@ def _refine_block(
         else:
             turn, idle = (turn + 1) % len(kinds), idle + 1
         loss -= gain
-    return (state.labels if state.exact_loss <= before else start), used
+    return (state.labels if state.exact_loss <= before else start), used, late
 
 
 def _blocks(problem: Problem, rows: IntArray, labels: IntArray) -> Iterator[IntArray]:

@@ -82,6 +82,6 @@ def _check_same(release: Release, published: Path) -> None:
         raise DataError(
             f"The original and the saved policy do not give {str(published)!r} again.",
             code="not-reproduced",
-            hint="Give the very data that were released; a release that was edited, or made by another version of "
-            "hushtable, cannot be measured.",
+            hint="Give the very data that were released; a release that was edited, stopped by a time limit, or made by "
+            "another version of hushtable, cannot be measured.",
         )

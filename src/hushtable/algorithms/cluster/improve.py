@@ -4,10 +4,13 @@ Where the models ask for nothing but a size, groups are annealed (``kernels.anne
 groups dissolve and are founded, at first also where that costs something. Under other models (``descent``) only what
 saves something is taken, and the model is asked about every touched group. Either way every group stays satisfied, the
 loss is never above the one at the start, the budget is a number of steps, and the result depends on the table's
-content alone.
+content alone. Who sets a time limit gets what was reached by then, which depends on the machine: the result says so.
 """
 
 from __future__ import annotations
+
+import time
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +25,7 @@ from hushtable.kernels.neighbours import neighbours, spread
 from hushtable.models.base import Monotone, Stat
 from hushtable.rng import exponential_quantiles
 
-__all__ = ["group_error", "improve"]
+__all__ = ["Improved", "group_error", "improve"]
 
 WIDTH = 24
 """Neighbours of a record, whose groups it may join."""
@@ -37,13 +40,36 @@ MEMORY = 1 << 27
 """No annealing where groups of such different sizes would need a larger table of members."""
 
 
+@dataclass(frozen=True)
+class Improved:
+    """Groups after refining.
+
+    Attributes
+    ----------
+    labels : int64 array
+    n : int
+        The number of groups.
+    saved : float
+        The share of the loss that was saved.
+    in_time : bool
+        False where a time limit ended the work, so that the groups depend on the machine.
+    """
+
+    labels: IntArray
+    n: int
+    saved: float = 0.0
+    in_time: bool = True
+
+
 def group_error(space: Space, labels: IntArray, n: int) -> float:
     """Return the sum of squared distances between records and the centroids of their groups."""
     return spread(space.points, labels, centroids(space.points, labels, n, space.metric), space.metric)
 
 
-def improve(problem: Problem, space: Space, labels: IntArray, n: int, needed: int) -> tuple[IntArray, int, float]:
-    """Return labels of lower or equal loss, the number of groups, and the share of the loss that was saved.
+def improve(
+    problem: Problem, space: Space, labels: IntArray, n: int, needed: int, *, seconds: float | None = None
+) -> Improved:
+    """Return groups of lower or equal loss.
 
     Parameters
     ----------
@@ -54,23 +80,29 @@ def improve(problem: Problem, space: Space, labels: IntArray, n: int, needed: in
     n : int
     needed : int
         The least units of a group.
+    seconds : float, optional
+        Stop after this time; off by default.
     """
+    deadline = None if seconds is None else time.monotonic() + seconds
     start = group_error(space, labels, n)
     # less than a float's precision is nothing
     if n < 2 or not start > 1e-12 * len(labels):
-        return labels, n, 0.0
+        return Improved(labels, n)
     points = embed(space)
     near = neighbours(points, WIDTH)
-    better = _annealed(problem, space, points, near, labels, needed) if _sizes_alone(problem, needed) else None
+    late = False
+    better: IntArray | None = None
+    if _sizes_alone(problem, needed):
+        better, late = _annealed(problem, space, points, near, labels, needed, start, deadline)
     if better is None:
-        better = descend(problem, space, points, near, labels, n, needed)
+        better, late = descend(problem, space, points, near, labels, n, needed, deadline)
     _, better = np.unique(better, return_inverse=True)
     better = better.astype(np.int64)
     groups = int(better.max()) + 1
     end = group_error(space, better, groups)
     if not end < start or not _valid(problem, space, better, groups):
-        return labels, n, 0.0
-    return better, groups, 1.0 - end / start
+        return Improved(labels, n, 0.0, not late)
+    return Improved(better, groups, 1.0 - end / start, not late)
 
 
 def _sizes_alone(problem: Problem, needed: int) -> bool:
@@ -89,20 +121,37 @@ def _valid(problem: Problem, space: Space, labels: IntArray, n: int) -> bool:
 
 
 def _annealed(
-    problem: Problem, space: Space, points: FloatArray, near: IntArray, labels: IntArray, needed: int
-) -> IntArray | None:
+    problem: Problem,
+    space: Space,
+    points: FloatArray,
+    near: IntArray,
+    labels: IntArray,
+    needed: int,
+    error: float,
+    deadline: float | None,
+) -> tuple[IntArray | None, bool]:
+    """Return labels after all steps, and whether time cut them short; None where groups are too uneven to hold."""
     units = np.ones(len(labels), dtype=np.int64) if space.units is None else space.units
     if int(np.bincount(labels).max()) * (int(units.sum()) // needed + 1) > MEMORY:
-        return None
+        return None, False
     steps = min(STEPS_EACH * len(labels), max(STEPS, LEAST_EACH * len(labels)))
     each = steps / len(labels)
-    middle = centroids(space.points, labels, int(labels.max()) + 1, space.metric)
-    scale = spread(space.points, labels, middle, space.metric) / len(labels)
     # the more steps there are, the more heat can be cooled down again
-    hot = scale * min(2.0, (each / 2800) ** 0.5)
+    hot = error / len(labels) * min(2.0, (each / 2800) ** 0.5)
     tolerance = exponential_quantiles(4096)
+    begin, done, late = time.monotonic(), 0, False
     for part in range(CHUNKS):
         problem.progress(part / CHUNKS, "refining")
+        size = steps // CHUNKS
         heat = (hot * (CHUNKS - part) / CHUNKS, hot * (CHUNKS - part - 1) / CHUNKS)
-        labels = anneal(points, labels, near, units, needed, steps // CHUNKS, heat, tolerance, part + 1)
-    return labels
+        if deadline is not None and part:
+            # at the pace so far, what is left of the cooling must fit into what is left of the time
+            now = time.monotonic()
+            fits = int(done * (deadline - now) / (now - begin) / (CHUNKS - part))
+            late = late or fits < size
+            if now >= deadline:
+                return anneal(points, labels, near, units, needed, size, (0.0, 0.0), tolerance, part + 1), True
+            size = min(size, max(fits, 1))
+        labels = anneal(points, labels, near, units, needed, size, heat, tolerance, part + 1)
+        done += size
+    return labels, late

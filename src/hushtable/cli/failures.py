@@ -23,7 +23,7 @@ import typer
 from hushtable.cli.output import console, print_json, put
 from hushtable.errors import Cancelled, HushtableError
 
-__all__ = ["DEBUG", "INTERNAL", "fail"]
+__all__ = ["DEBUG", "INTERNAL", "fail", "failure"]
 
 INTERNAL = 70
 """Exit code of a fault in hushtable itself (EX_SOFTWARE of sysexits.h)."""
@@ -38,34 +38,43 @@ _ClickError = typer.BadParameter.__mro__[2]
 
 def fail(error: BaseException, *, as_json: bool) -> int:
     """Report an exception and return the exit code."""
+    said, code = failure(error)
+    if said["code"] == "internal" and os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    _report(said, as_json)
+    return code
+
+
+def failure(error: BaseException) -> tuple[dict[str, str], int]:
+    """What to say about an exception, without a value of the table, and the exit code.
+
+    Examples
+    --------
+    >>> failure(RuntimeError("a cell of the table"))[0]["message"]
+    'hushtable stopped on an internal error (RuntimeError); no row values are shown.'
+    """
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         error = Cancelled("Cancelled.", hint="Nothing was written.")
     if isinstance(error, HushtableError):
-        _report(error.as_dict(), as_json)
-        return error.exit_code
+        return error.as_dict(), error.exit_code
     if isinstance(error, _ClickError):
-        _report(_usage(error), as_json)
-        return 2
+        return _usage(error), 2
     if isinstance(error, MemoryError):
-        _report(_said("MemoryError", "memory", "The machine ran out of memory.", "Use fewer columns or rows."), as_json)
-        return INTERNAL
+        said = _said("MemoryError", "memory", "The machine ran out of memory.", "Use fewer columns or rows.")
+        return said, INTERNAL
     if isinstance(error, OSError) and error.errno and error.filename:
         place = f"{os.fspath(error.filename)!r} cannot be used: {os.strerror(error.errno)}."
-        _report(_said(type(error).__name__, "file", place, "Check the path and its permissions."), as_json)
-        return 2
-    if os.environ.get(DEBUG):
-        traceback.print_exception(error)
+        return _said(type(error).__name__, "file", place, "Check the path and its permissions."), 2
     # the exception's own text may quote a cell, so only its type and place are told
-    _report(
+    return (
         _said(
             type(error).__name__,
             "internal",
             f"hushtable stopped on an internal error ({type(error).__name__}{_place(error)}); no row values are shown.",
             f"Run with {DEBUG}=1 for the traceback, and report it without data.",
         ),
-        as_json,
+        INTERNAL,
     )
-    return INTERNAL
 
 
 def _report(said: Mapping[str, str], as_json: bool) -> None:

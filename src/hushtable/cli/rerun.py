@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hushtable.algorithms.base import Progress
     from hushtable.release.release import Release
 
-__all__ = ["reproduced"]
+__all__ = ["check_same", "reproduced"]
 
 
 @contextmanager
@@ -57,11 +57,11 @@ def reproduced(folder: Path, data: Sequence[Path], files: Path | None) -> Iterat
     with progress_bar() as progress:
         release = anonymize(read_tables(data), policy, progress=progress)
         progress(1.0, "comparing")
-        _check_same(release, folder / str(evidence.get("file", "release.csv")))
+        check_same(release, folder / str(evidence.get("file", "release.csv")))
         yield release, progress
 
 
-def _check_same(release: Release, published: Path) -> None:
+def check_same(release: Release, published: Path) -> None:
     """Refuse originals, or a published file, that do not belong together."""
     import filecmp
     import tempfile
@@ -76,7 +76,8 @@ def _check_same(release: Release, published: Path) -> None:
         )
     with tempfile.TemporaryDirectory(prefix="hushtable-") as place:
         again = Path(place) / published.name
-        write_table(release.table, again)
+        # where sensitive values are apart from their people, the published file has the people alone
+        write_table(release.table if release.linked is None else release.linked(release)[0], again)
         same = filecmp.cmp(again, published, shallow=False)
     if not same:
         raise DataError(

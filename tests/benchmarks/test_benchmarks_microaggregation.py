@@ -85,7 +85,7 @@ def test_files_that_cannot_be_used(benchmark, tmp_path, content, words):
 
 
 def test_arguments_that_cannot_be_used(benchmark, file, capsys):
-    wrongs = {"--k=3,x": "by commas", "--k=1": "at least 2", "--quality=better": "choice", "--algorithm=mondrian": "choice"}
+    wrongs = {"--k=3,x": "commas", "--k=1": "at least 2", "--quality=good": "choice", "--algorithm=mondrian": "choice"}
     for wrong, words in wrongs.items():
         with pytest.raises(SystemExit) as stop:
             benchmark.main([str(file), wrong])

@@ -57,8 +57,7 @@ def test_groups_of_a_node(seed, rows):
     outs = []
     for function in (tuples._group_numpy, tuples._group_loops):
         group, size, first = (np.zeros(rows, np.int64) for _ in range(3))
-        shared, span = tuples.shared_columns(codes), int(here.prod())
-        n = function(codes, shared, units, lut, at, sizes[:, 0], strides, span, group, size, first)
+        n = function(codes, units, lut, at, sizes[:, 0], strides, int(here.prod()), group, size, first)
         outs.append((group.tolist(), size[:n].tolist(), first[:n].tolist()))
     assert outs[0] == outs[1]
 
@@ -84,21 +83,6 @@ def test_more_groups_than_the_first_table_holds():
     at, leaves = np.array([0, 60, 120]), np.array([60, 60, 60])
     strides = np.array([10**6, 10**3, 1])
     with forced_kernels(compiled=True):
-        group, sizes, first = tuples.group_tuples(
-            codes, tuples.shared_columns(codes), units, lut, at, leaves, strides, 10**9
-        )
+        group, sizes, first = tuples.group_tuples(codes, units, lut, at, leaves, strides, 10**9)
     assert group.tolist() == first.tolist() == list(range(len(codes)))
     assert sizes.tolist() == [1] * len(codes)
-
-
-@given(seed=st.integers(0, 10**6), rows=st.integers(0, 20))
-def test_shared_columns(seed, rows):
-    codes = np.random.default_rng(seed).integers(0, 2, (rows, 3))
-    expected = [0] * rows
-    for i in range(1, rows):
-        while expected[i] < 3 and codes[i, expected[i]] == codes[i - 1, expected[i]]:
-            expected[i] += 1
-    plain, loops = np.zeros(rows, np.int16), np.zeros(rows, np.int16)
-    tuples._shared_numpy(codes, plain)
-    tuples._shared_loops(codes, loops)
-    assert plain.tolist() == loops.tolist() == expected

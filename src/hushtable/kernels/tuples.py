@@ -9,27 +9,24 @@ import numpy as np
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["group_tuples", "shared_columns", "small_group_units", "suppression_costs"]
+__all__ = ["group_tuples", "small_group_units", "suppression_costs"]
 
 
 def group_tuples(
     codes: AnyArray,
-    shared: AnyArray,
     units: IntArray,
     lut: AnyArray,
     at: IntArray,
     leaves: IntArray,
     strides: IntArray,
     space: int,
-) -> tuple[IntArray, IntArray, IntArray]:
+) -> tuple[AnyArray, IntArray, IntArray]:
     """Group tuples whose codes are equal after looking them up.
 
     Parameters
     ----------
     codes : (T, d) integer array
         Leaf codes.
-    shared : integer array
-        How many leading columns each tuple shares with the one before: their part of the key is not computed again.
     units : int64 array
         Weight of each tuple.
     lut : integer array
@@ -44,17 +41,17 @@ def group_tuples(
     group, sizes, first
         The group of every tuple, numbered by first occurrence; units per group; the first tuple of each group.
     """
-    group = np.empty(len(codes), dtype=np.int64)
+    group = np.empty(len(codes), dtype=np.int32)
     sizes = np.empty(len(codes), dtype=np.int64)
     first = np.empty(len(codes), dtype=np.int64)
     n = dispatch(_group_loops, _group_numpy, 50 * len(codes))(
-        codes, shared, units, lut, at, leaves, strides, space, group, sizes, first
+        codes, units, lut, at, leaves, strides, space, group, sizes, first
     )
     return group, sizes[:n], first[:n]
 
 
 def _group_numpy(
-    codes: Any, shared: Any, units: Any, lut: Any, at: Any, leaves: Any, strides: Any, space: Any,
+    codes: Any, units: Any, lut: Any, at: Any, leaves: Any, strides: Any, space: Any,
     group: Any, sizes: Any, first: Any,
 ) -> int:  # fmt: skip
     key = np.zeros(len(codes), dtype=np.int64)
@@ -73,7 +70,7 @@ def _group_numpy(
 
 
 def _group_loops(
-    codes: Any, shared: Any, units: Any, lut: Any, at: Any, leaves: Any, strides: Any, space: Any,
+    codes: Any, units: Any, lut: Any, at: Any, leaves: Any, strides: Any, space: Any,
     group: Any, sizes: Any, first: Any,
 ) -> int:  # fmt: skip
     n_tuples, d = codes.shape
@@ -85,72 +82,61 @@ def _group_loops(
     for j in range(d):
         for c in range(leaves[j]):
             worth[offset[j] + np.uint64(c)] = lut[at[j] + c] * strides[j]
-    dense = space <= 4 * n_tuples + 1024
-    capacity = 64
-    while capacity < 2 * n_tuples:
-        capacity *= 2
-    table = np.full(space if dense else capacity, -1, np.int32)
-    keys = np.empty(1 if dense else capacity, np.int64)
-    partial = np.zeros(d + 1, np.int64)
-    previous = np.int64(-1)
-    g = 0
-    n = 0
+    # in a loop of its own: together with the numbering, which branches, it takes three times as long
+    keys = np.empty(n_tuples, np.int64)
     for i in range(n_tuples):
-        j = shared[i]
-        key = partial[j]
-        while j < d:
+        key = np.int64(0)
+        for j in range(d):
             key += worth[offset[j] + np.uint64(codes[i, j])]
-            j += 1
-            partial[j] = key
-        key = partial[d]
-        if key != previous:
-            previous = key
-            h = np.uint64(key)
-            if not dense:
-                # Fibonacci hashing; keys are compared in full, so collisions cost time and never exactness
-                h = ((h * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & np.uint64(capacity - 1)
-                while table[h] >= 0 and keys[h] != key:
-                    h = (h + np.uint64(1)) & np.uint64(capacity - 1)
-            g = table[h]
-            if g < 0:
-                g = n
-                table[h] = n
-                if not dense:
-                    keys[h] = key
-                first[n] = i
-                sizes[n] = 0
-                n += 1
+        keys[i] = key
+    if space <= 4 * n_tuples + 1024:
+        return _number_dense(keys, units, space, group, sizes, first)
+    return _number_hashed(keys, units, group, sizes, first)
+
+
+def _number_dense(keys: Any, units: Any, space: Any, group: Any, sizes: Any, first: Any) -> Any:
+    table = np.full(space, -1, np.int32)
+    n = np.int32(0)
+    for i in range(len(keys)):
+        key = np.uint64(keys[i])
+        g = table[key]
+        if g < 0:
+            g = n
+            table[key] = n
+            first[np.uint64(n)] = i
+            sizes[np.uint64(n)] = 0
+            n += np.int32(1)
         group[i] = g
-        sizes[g] += units[i]
-    return n
+        sizes[np.uint64(g)] += units[i]
+    return np.int64(n)
 
 
-def shared_columns(codes: AnyArray) -> AnyArray:
-    """Return how many leading columns each row shares with the row before; 0 for the first.
-
-    Examples
-    --------
-    >>> shared_columns(np.array([[1, 1], [1, 2], [2, 2]])).tolist()
-    [0, 1, 0]
-    """
-    out = np.zeros(len(codes), dtype=np.int16)
-    dispatch(_shared_loops, _shared_numpy, len(codes))(codes, out)
-    return out
-
-
-def _shared_numpy(codes: Any, out: Any) -> None:
-    if len(codes) > 1:
-        differs = codes[1:] != codes[:-1]
-        out[1:] = np.where(differs.any(axis=1), differs.argmax(axis=1), codes.shape[1])
-
-
-def _shared_loops(codes: Any, out: Any) -> None:
-    n, d = codes.shape
-    for i in range(1, n):
-        j = 0
-        while j < d and codes[i, j] == codes[i - 1, j]:
-            j += 1
-        out[i] = j
+def _number_hashed(keys: Any, units: Any, group: Any, sizes: Any, first: Any) -> Any:
+    capacity = 64
+    while capacity < 2 * len(keys):
+        capacity *= 2
+    table = np.full(capacity, -1, np.int32)
+    known = np.empty(capacity, np.int64)
+    last = np.uint64(capacity - 1)
+    n = np.int32(0)
+    for i in range(len(keys)):
+        key = keys[i]
+        # Fibonacci hashing; keys are compared in full, so collisions cost time and never exactness
+        h = ((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & last
+        g = table[h]
+        while g >= 0 and known[h] != key:
+            h = (h + np.uint64(1)) & last
+            g = table[h]
+        if g < 0:
+            g = n
+            table[h] = n
+            known[h] = key
+            first[np.uint64(n)] = i
+            sizes[np.uint64(n)] = 0
+            n += np.int32(1)
+        group[i] = g
+        sizes[np.uint64(g)] += units[i]
+    return np.int64(n)
 
 
 def suppression_costs(

@@ -135,7 +135,7 @@ class CutTable:
             leaves = np.array([len(nodes) for nodes in cut], dtype=np.int64)
             at = np.concatenate([[0], np.cumsum(leaves)[:-1]]).astype(np.int64)
             lut = np.concatenate(list(cut)).astype(np.int32)
-            group, units, first = group_tuples(base.codes, base.shared, base.units, lut, at, leaves, strides, space)
+            group, units, first = group_tuples(base.codes, base.units, lut, at, leaves, strides, space)
         else:
             looked_up = [nodes[base.codes[:, j]] for j, nodes in enumerate(cut)]
             group, first = number_rows(looked_up, [int(s) for s in sizes])

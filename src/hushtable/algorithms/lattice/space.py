@@ -16,7 +16,7 @@ import numpy as np
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
-from hushtable.kernels.tuples import group_tuples, shared_columns
+from hushtable.kernels.tuples import group_tuples
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
 
@@ -55,11 +55,6 @@ class Tuples:
     def __len__(self) -> int:
         return len(self.units)
 
-    @cached_property
-    def shared(self) -> AnyArray:
-        """How many leading columns each tuple shares with the one before."""
-        return shared_columns(self.codes)
-
 
 @dataclass(frozen=True)
 class Grouping:
@@ -69,7 +64,7 @@ class Grouping:
     ----------
     tuples : Tuples
         What was grouped.
-    group : int64 array
+    group : integer array
         The group of each tuple.
     sizes : int64 array
         Units per group.
@@ -78,7 +73,7 @@ class Grouping:
     """
 
     tuples: Tuples
-    group: IntArray
+    group: AnyArray
     sizes: IntArray
     first: IntArray
 
@@ -176,14 +171,12 @@ class Space:
         space = math.prod(int(s) for s in sizes)
         if space < 2**62:
             strides = np.concatenate([np.cumprod(sizes[::-1])[::-1][1:], [1]]).astype(np.int64)
-            grouped = group_tuples(
-                tuples.codes, tuples.shared, tuples.units, self.lut, at, self.sizes[:, 0], strides, space
-            )
+            grouped = group_tuples(tuples.codes, tuples.units, self.lut, at, self.sizes[:, 0], strides, space)
         else:
             grouped = self._group_wide(tuples, at, sizes)
         return Grouping(tuples, *grouped)
 
-    def _group_wide(self, tuples: Tuples, at: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    def _group_wide(self, tuples: Tuples, at: IntArray, sizes: IntArray) -> tuple[AnyArray, IntArray, IntArray]:
         """Group where a node has more keys than fit into 62 bits."""
         looked_up = [self.lut[at[j] + tuples.codes[:, j]] for j in range(self.d)]
         group, first = number_rows(looked_up, [int(s) for s in sizes])

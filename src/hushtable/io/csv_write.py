@@ -6,6 +6,7 @@ object, and the bytes do not depend on Arrow's own CSV writer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from hushtable.io.dictionaries import encode
 from hushtable.io.formulas import escape_formulas
 from hushtable.io.text import to_labels
 
-__all__ = ["Writer", "write_csv"]
+__all__ = ["Writer", "write_csv", "write_csv_header", "write_csv_rows"]
 
 _SLICE = 16_384
 
@@ -47,9 +48,37 @@ def write_csv(table: pa.Table, out: Writer, *, delimiter: str = ",") -> None:
     >>> out.getvalue()
     b'a,b\n"x,y",1\n\'=1+1,2.5\n,\n'
     """
-    alone = table.num_columns == 1
-    header = _fields(pa.array(table.column_names, pa.string()), delimiter, alone)
+    write_csv_header(table.column_names, out, delimiter=delimiter)
+    write_csv_rows(table, out, delimiter=delimiter)
+
+
+def write_csv_header(names: Sequence[str], out: Writer, *, delimiter: str = ",") -> None:
+    r"""Write the line with the columns' names.
+
+    Examples
+    --------
+    >>> import io
+    >>> out = io.BytesIO()
+    >>> write_csv_header(["a,b", "c"], out)
+    >>> out.getvalue()
+    b'"a,b",c\n'
+    """
+    header = _fields(pa.array(names, pa.string()), delimiter, len(names) == 1)
     out.write((delimiter.join(header.to_pylist()) + "\n").encode())
+
+
+def write_csv_rows(table: pa.Table, out: Writer, *, delimiter: str = ",") -> None:
+    r"""Write rows without a header: some of a table that is written piece by piece.
+
+    Examples
+    --------
+    >>> import io
+    >>> out = io.BytesIO()
+    >>> write_csv_rows(pa.table({"a": [1, 2]}), out)
+    >>> out.getvalue()
+    b'1\n2\n'
+    """
+    alone = table.num_columns == 1
     columns = [_column(column, delimiter, alone) for column in table.columns]
     for start in range(0, table.num_rows, _SLICE):
         cells = [_decoded(column.slice(start, _SLICE), alone) for column in columns]

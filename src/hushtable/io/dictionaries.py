@@ -6,12 +6,16 @@ files store it whole: a suppressed person's value would be published. Everything
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["compact", "decode", "encode", "from_codes", "to_codes"]
+__all__ = ["compact", "counts", "decode", "encode", "from_codes", "look_up", "smallest_index", "to_codes"]
+
+_SLICE = 1 << 20
 
 
 def encode(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
@@ -32,16 +36,28 @@ def encode(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
         chunked = chunked.dictionary_encode()
     if chunked.num_chunks == 0:
         return from_codes(np.empty(0, dtype=np.int64), pa.array([], chunked.type.value_type))
-    # Dictionaries with nulls or repeated values are legal Arrow but break both unification and counting.
-    whole = pa.chunked_array([_proper(chunk) for chunk in chunked.chunks]).unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = whole.chunk(0)
-    codes = to_codes(whole)
-    used = np.bincount(codes + 1, minlength=len(whole.dictionary) + 1)[1:] > 0
+    if chunked.num_chunks == 1 and _is_proper(chunked.chunk(0)):
+        whole = chunked.chunk(0)
+        used = counts(whole) > 0
+        if used.all():
+            return whole
+        codes = to_codes(whole)
+    else:
+        # Dictionaries with nulls or repeated values are legal Arrow but break both unification and counting.
+        whole = pa.chunked_array([_proper(chunk) for chunk in chunked.chunks]).unify_dictionaries().combine_chunks()
+        if isinstance(whole, pa.ChunkedArray):
+            whole = whole.chunk(0)
+        codes = to_codes(whole)
+        used = np.bincount(codes + 1, minlength=len(whole.dictionary) + 1)[1:] > 0
     if used.all():
         return from_codes(codes, whole.dictionary)
     remap = np.append(np.cumsum(used, dtype=np.int64) - 1, -1)
     return from_codes(remap[codes], whole.dictionary.filter(pa.array(used)))
+
+
+def _is_proper(array: pa.DictionaryArray) -> bool:
+    values = array.dictionary
+    return not (pa.types.is_string_view(values.type) or values.null_count or len(values.unique()) < len(values))
 
 
 def _proper(array: pa.DictionaryArray) -> pa.DictionaryArray:
@@ -64,7 +80,37 @@ def to_codes(array: pa.DictionaryArray) -> npt.NDArray[np.int64]:
     indices = array.indices
     if indices.null_count:
         indices = pc.fill_null(pc.cast(indices, pa.int64()), -1)
-    return np.asarray(indices.to_numpy(zero_copy_only=False)).astype(np.int64)
+    return np.asarray(indices.to_numpy(zero_copy_only=False)).astype(np.int64, copy=False)
+
+
+def look_up(table: npt.NDArray[Any], array: pa.DictionaryArray) -> npt.NDArray[Any]:
+    """Return ``table[i]`` for every position i in the dictionary, and its last entry for null.
+
+    Works slice by slice: NumPy would turn all positions into 8 bytes each first.
+
+    Examples
+    --------
+    >>> look_up(np.array([7, 8, -1], dtype=np.int8), pa.array(["x", None, "y"]).dictionary_encode()).tolist()
+    [7, -1, 8]
+    """
+    out = np.empty(len(array), dtype=table.dtype)
+    for start in range(0, len(array), _SLICE):
+        out[start : start + _SLICE] = table[to_codes(array.slice(start, _SLICE))]
+    return out
+
+
+def counts(array: pa.DictionaryArray) -> npt.NDArray[np.int64]:
+    """Return how often each value of the dictionary occurs.
+
+    Examples
+    --------
+    >>> counts(pa.array(["x", None, "x"]).dictionary_encode()).tolist()
+    [2]
+    """
+    found = np.zeros(len(array.dictionary) + 1, dtype=np.int64)
+    for start in range(0, len(array), _SLICE):
+        found += np.bincount(to_codes(array.slice(start, _SLICE)) + 1, minlength=len(found))
+    return found[1:]
 
 
 def from_codes(
@@ -84,13 +130,22 @@ def from_codes(
     >>> from_codes(np.array([0, -1]), pa.array(["x"])).to_pylist()
     ['x', None]
     """
-    if index_type is None:
-        size = len(dictionary)
-        index_type = pa.int8() if size <= 2**7 else pa.int16() if size <= 2**15 else pa.int32()
+    kind = index_type or smallest_index(len(dictionary))
     null = codes < 0
-    small = codes.astype(index_type.to_pandas_dtype())
+    small = codes.astype(kind.to_pandas_dtype(), copy=False)
     indices = pa.array(small, mask=null if null.any() else None)
     return pa.DictionaryArray.from_arrays(indices, dictionary)
+
+
+def smallest_index(size: int) -> pa.DataType:
+    """Return the smallest signed type for positions in a dictionary of this size.
+
+    Examples
+    --------
+    >>> smallest_index(128), smallest_index(129)
+    (DataType(int8), DataType(int16))
+    """
+    return pa.int8() if size <= 2**7 else pa.int16() if size <= 2**15 else pa.int32()
 
 
 def compact(table: pa.Table) -> pa.Table:

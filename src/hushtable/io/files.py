@@ -22,7 +22,6 @@ from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import feather
-from pyarrow import parquet as pq
 
 from hushtable.errors import DataError, OutputError
 from hushtable.io.atomic import atomic_file, atomic_folder, atomic_write_text
@@ -32,6 +31,7 @@ from hushtable.io.csv_write import write_csv
 from hushtable.io.dictionaries import compact
 from hushtable.io.excel import read_excel
 from hushtable.io.ipc import read_ipc
+from hushtable.io.layout import row_groups, write_parquet
 from hushtable.io.names import check_names
 from hushtable.io.parquet import iter_parquet, parquet_names, read_parquet
 
@@ -214,7 +214,7 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
     check_names(table.column_names, "The table")
     with atomic_file(file) as out:
         if found == "parquet":
-            pq.write_table(compact(table), out)
+            write_parquet(row_groups(table), table.schema, out)
         elif found == "arrow":
             feather.write_feather(compact(table), out)
         elif compressed:

@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError, PolicyError
-from hushtable.io.dictionaries import encode, from_codes, to_codes
+from hushtable.io.dictionaries import encode, from_codes, look_up, smallest_index, to_codes
 from hushtable.io.text import is_text, to_labels, type_words
 from hushtable.schema.columns import Kind
 from hushtable.schema.parse import convert, infer_kind
@@ -134,7 +134,9 @@ def prepare(
     typed = _without_missing(typed, missing_values)
     place = _places(typed, order, name) if kind is Kind.ORDINAL else _sorted_places(typed)
     codes, dictionary = place
-    data = from_codes(np.append(codes, -1)[to_codes(raw)], dictionary)
+    smallest = smallest_index(len(dictionary))
+    places = np.append(codes, -1).astype(smallest.to_pandas_dtype())
+    data = from_codes(look_up(places, raw), dictionary, smallest)
     return Prepared(name, kind, data, reason)
 
 

@@ -13,6 +13,7 @@ from hushtable.errors import DataError, PolicyError
 from hushtable.hierarchy.base import Coded
 from hushtable.hierarchy.categories import code_categories
 from hushtable.hierarchy.flat import Flat
+from hushtable.io.dictionaries import counts, look_up
 from hushtable.io.names import check_names
 from hushtable.io.text import type_words
 from hushtable.kernels.grouping import number_rows
@@ -148,22 +149,18 @@ def _prepared(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Pr
 
 def _code(column: ColumnPlan, prepared: Prepared) -> tuple[AnyArray, Coded]:
     data = prepared.data
-    indices = data.indices
-    n_missing = indices.null_count
-    plain = indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    counts = np.bincount(plain[plain >= 0] if n_missing else plain, minlength=len(data.dictionary))
     hierarchy = column.hierarchy or Flat()
     coded = hierarchy.code(
         data.dictionary,
         prepared.kind,
-        missing=n_missing > 0,
+        missing=data.indices.null_count > 0,
         column=column.name,
-        counts=counts.astype(np.int64),
+        counts=counts(data),
     )
     place = pc.index_in(data.dictionary, value_set=coded.values).to_numpy(zero_copy_only=False)
-    # the last entry serves index -1: the missing value, code 0
+    # the last entry serves null: the missing value, code 0
     lookup = np.append(place + int(coded.missing), 0).astype(smallest(coded.size))
-    return lookup[plain], coded
+    return look_up(lookup, data), coded
 
 
 def _quasi(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> QuasiColumn:

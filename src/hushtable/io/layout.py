@@ -1,0 +1,83 @@
+"""How a table lies in a Parquet file, so that its bytes are a function of its cells alone.
+
+Row groups have ``GROUP_ROWS`` rows. In each, a dictionary holds exactly the values that occur there, sorted: the order
+in which they came would tell something of the input's order, and a dictionary of the whole table would stand in every
+row group again. A table can therefore be written piece by piece, in the same bytes as in one go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet as pq
+
+from hushtable.io.csv_write import Writer
+from hushtable.io.dictionaries import encode, from_codes, to_codes
+
+__all__ = ["GROUP_ROWS", "row_groups", "stored_schema", "write_parquet"]
+
+GROUP_ROWS = 1 << 20
+"""Rows of a row group; only the last of a file has fewer."""
+
+
+def stored_schema(schema: pa.Schema) -> pa.Schema:
+    """Return the schema in which a table is stored: one type of index for all dictionaries, no metadata.
+
+    Examples
+    --------
+    >>> str(stored_schema(pa.schema({"a": pa.dictionary(pa.int8(), pa.string())})).field("a").type)
+    'dictionary<values=string, indices=int32, ordered=0>'
+    """
+    return pa.schema([pa.field(field.name, _stored_type(field.type)) for field in schema])
+
+
+def _stored_type(kind: pa.DataType) -> pa.DataType:
+    if not pa.types.is_dictionary(kind):
+        return kind
+    values = pa.large_string() if pa.types.is_string_view(kind.value_type) else kind.value_type
+    return pa.dictionary(pa.int32(), values)
+
+
+def row_groups(table: pa.Table) -> Iterator[pa.Table]:
+    """Cut a table into row groups.
+
+    Examples
+    --------
+    >>> [group.num_rows for group in row_groups(pa.table({"a": [1, 2, 3]}))]
+    [3]
+    """
+    for start in range(0, table.num_rows, GROUP_ROWS):
+        yield table.slice(start, GROUP_ROWS)
+
+
+def write_parquet(groups: Iterable[pa.Table], schema: pa.Schema, out: Writer) -> None:
+    """Write row groups, each of ``GROUP_ROWS`` rows but for the last.
+
+    Examples
+    --------
+    >>> import io
+    >>> out, whole = io.BytesIO(), pa.table({"a": pa.array(["y", "x"]).dictionary_encode()})
+    >>> write_parquet(row_groups(whole), whole.schema, out)
+    >>> pq.read_table(io.BytesIO(out.getvalue()), read_dictionary=["a"])["a"].chunk(0).dictionary.to_pylist()
+    ['x', 'y']
+    """
+    stored = stored_schema(schema)
+    with pq.ParquetWriter(out, stored) as writer:
+        for group in groups:
+            columns = [_sorted(c) if pa.types.is_dictionary(c.type) else c for c in group.columns]
+            table = pa.table(columns, schema=stored)
+            # one chunk a column: where chunks end would show in the pages
+            writer.write_table(table.combine_chunks(), row_group_size=GROUP_ROWS)
+
+
+def _sorted(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """Return the column with a sorted dictionary of what occurs in it."""
+    coded = encode(column)
+    values = coded.dictionary
+    order = pc.sort_indices(values) if len(values) else pa.array([], pa.uint64())
+    rank = np.full(len(values) + 1, -1, dtype=np.int64)
+    rank[order.to_numpy(zero_copy_only=False)] = np.arange(len(values))
+    return from_codes(rank[to_codes(coded)], values.take(order), pa.int32())

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hushtable.errors import DataError
-
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -15,7 +13,7 @@ __all__ = ["read_tables"]
 
 
 def read_tables(files: Sequence[Path]) -> pa.Table:
-    r"""Read a table from files that each hold some of its rows.
+    r"""Read a table from files that each hold some of its rows; a folder or a pattern stands for its files.
 
     Raises
     ------
@@ -34,34 +32,13 @@ def read_tables(files: Sequence[Path]) -> pa.Table:
     import pyarrow as pa
 
     from hushtable.io.files import read_table
+    from hushtable.io.sources import same_columns, same_types, table_files
 
-    first, *others = [read_table(file) for file in files]
-    if not others:
-        return first
-    names = first.column_names
-    parts = [first]
-    for file, table in zip(files[1:], others, strict=True):
-        if sorted(table.column_names) != sorted(names):
-            differing = sorted(set(names).symmetric_difference(table.column_names))
-            raise DataError(
-                f"{str(files[0])!r} and {str(file)!r} do not have the same columns. In one of them "
-                f"only: {', '.join(map(repr, differing))}.",
-                code="different-columns",
-                hint="The files of one table have the same columns.",
-            )
-        parts.append(table.select(names))
-    schemas = {name: {str(_value_type(t.schema.field(name).type)) for t in parts} for name in names}
-    mixed = [name for name, types in schemas.items() if len(types) > 1]
-    if mixed:
-        raise DataError(
-            f"These columns are of another type in some of the files: {', '.join(map(repr, mixed))}.",
-            code="different-types",
-            hint="Give all files in one format.",
-        )
+    found = table_files(files)
+    tables = [read_table(file) for file in found]
+    if len(tables) == 1:
+        return tables[0]
+    names = same_columns(found, [table.column_names for table in tables])
+    parts = [table.select(names) for table in tables]
+    same_types([part.schema for part in parts])
     return pa.concat_tables(parts).unify_dictionaries()
-
-
-def _value_type(kind: pa.DataType) -> pa.DataType:
-    import pyarrow as pa
-
-    return kind.value_type if pa.types.is_dictionary(kind) else kind

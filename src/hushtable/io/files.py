@@ -35,7 +35,15 @@ from hushtable.io.layout import row_groups, write_parquet
 from hushtable.io.names import check_names
 from hushtable.io.parquet import iter_parquet, parquet_names, read_parquet
 
-__all__ = ["atomic_folder", "atomic_write_text", "column_names", "iter_batches", "read_table", "write_table"]
+__all__ = [
+    "atomic_folder",
+    "atomic_write_text",
+    "column_names",
+    "is_table_file",
+    "iter_batches",
+    "read_table",
+    "write_table",
+]
 
 _ENDINGS = {
     ".csv": "csv",
@@ -57,6 +65,17 @@ def _format(path: Path) -> tuple[str, bool]:
     ending = os.path.splitext(name.removesuffix(".gz"))[1]
     found = _ENDINGS.get(ending, "")
     return ("" if compressed and found not in _COMPRESSED else found), compressed
+
+
+def is_table_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file's name ends as those of tables do.
+
+    Examples
+    --------
+    >>> is_table_file("a.csv.gz"), is_table_file("a.crc")
+    (True, False)
+    """
+    return bool(_format(Path(path))[0])
 
 
 def _readable(path: Path) -> str:

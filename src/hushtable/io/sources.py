@@ -1,0 +1,199 @@
+"""A table that lies in several files: which ones, whether they belong together, and whether they changed."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from hushtable.errors import DataError
+from hushtable.io.batches import rebatch
+from hushtable.io.files import column_names, is_table_file, iter_batches
+
+__all__ = ["Stamp", "check_unchanged", "iter_runs", "same_columns", "same_types", "stamps", "table_files"]
+
+_BATCH_ROWS = 1 << 18
+
+
+class Stamp(NamedTuple):
+    """What tells that a file is still the one that was read."""
+
+    path: str
+    size: int
+    modified: int
+    number: int
+
+
+def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
+    """Return the files that paths stand for: files, folders of files, and patterns such as ``day-*.parquet``.
+
+    Of a folder, the files of a known format count, by name; hidden ones and those that begin with ``_`` do not.
+
+    Raises
+    ------
+    DataError
+        If a folder or a pattern has no such file, or a file is meant twice: its people would be counted twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("b.csv", "a.csv", "_SUCCESS", ".b.csv.crc"):
+    ...         _ = Path(folder, name).write_text("age\\n1\\n")
+    ...     [file.name for file in table_files([folder])], [file.name for file in table_files([folder + "/b*.csv"])]
+    (['a.csv', 'b.csv'], ['b.csv'])
+    """
+    found: list[Path] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            inside = sorted(p for p in path.iterdir() if p.is_file() and p.name[0] not in "._" and is_table_file(p))
+            found += _some(inside, f"The folder {str(path)!r} has no file of a known format.")
+        elif not path.exists() and glob.has_magic(str(path)):
+            matching = sorted(Path(p) for p in glob.glob(str(path)) if os.path.isfile(p))
+            found += _some(matching, f"No file is named like {str(path)!r}.")
+        else:
+            found.append(path)
+    once: dict[str, Path] = {}
+    for file in found:
+        if once.setdefault(os.path.realpath(file), file) is not file:
+            raise DataError(
+                f"The file {str(file)!r} is given twice.",
+                code="file-twice",
+                hint="Its people would be counted twice; give every file once.",
+            )
+    return found
+
+
+def _some(files: list[Path], message: str) -> list[Path]:
+    if not files:
+        raise DataError(message, code="no-files", hint="Check the path; quote patterns where the shell expands them.")
+    return files
+
+
+def same_columns(files: Sequence[Path], names: Sequence[Sequence[str]]) -> list[str]:
+    """Return the columns of a table's files, in the first file's order, or raise where they differ.
+
+    Examples
+    --------
+    >>> same_columns([Path("a.csv"), Path("b.csv")], [["age", "sex"], ["sex", "age"]])
+    ['age', 'sex']
+    """
+    for file, here in zip(files[1:], names[1:], strict=True):
+        if sorted(here) != sorted(names[0]):
+            differing = sorted(set(names[0]).symmetric_difference(here))
+            raise DataError(
+                f"{str(files[0])!r} and {str(file)!r} do not have the same columns. In one of them "
+                f"only: {', '.join(map(repr, differing))}.",
+                code="different-columns",
+                hint="The files of one table have the same columns.",
+            )
+    return list(names[0])
+
+
+def same_types(schemas: Sequence[pa.Schema]) -> None:
+    """Raise where a column has another type in some of the files.
+
+    Examples
+    --------
+    >>> same_types([pa.schema({"n": pa.int64()}), pa.schema({"n": pa.string()})])
+    Traceback (most recent call last):
+    hushtable.errors.DataError: These columns are of another type in some of the files: 'n'. Give all files in one ...
+    """
+    mixed = [
+        name for name in schemas[0].names if len({str(_value_type(schema.field(name).type)) for schema in schemas}) > 1
+    ]
+    if mixed:
+        raise DataError(
+            f"These columns are of another type in some of the files: {', '.join(map(repr, mixed))}.",
+            code="different-types",
+            hint="Give all files in one format.",
+        )
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def iter_runs(files: Sequence[Path], columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
+    """Read some columns of a table in several files, ``rows`` rows at a time, whatever the files' sizes.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, differs from the others, or changes while it is read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name, text in {"a.csv": "age,sex\\n1,m\\n2,f\\n", "b.csv": "sex,age\\nf,3\\n"}.items():
+    ...         _ = Path(folder, name).write_text(text)
+    ...     [run["age"].to_pylist() for run in iter_runs(table_files([folder]), ["age"], 2)]
+    [['1', '2'], ['3']]
+    """
+    same_columns(files, [column_names(file) for file in files])
+    first: list[pa.Schema] = []
+
+    def tables() -> Iterator[pa.Table]:
+        for file in files:
+            before = stamps([file])
+            for batch in iter_batches(file, columns, _BATCH_ROWS):
+                same_types([*first, batch.schema])
+                if not first:
+                    first.append(batch.schema)
+                yield pa.Table.from_batches([batch])
+            check_unchanged(before)
+
+    for batch in rebatch(tables(), rows):
+        yield pa.Table.from_batches([batch])
+
+
+def stamps(files: Sequence[Path]) -> list[Stamp]:
+    """Return what tells whether files have changed: size, time and number; their contents are not looked at.
+
+    Raises
+    ------
+    DataError
+        If a file is not there.
+    """
+    found = []
+    for file in files:
+        try:
+            facts = os.stat(file)
+        except OSError as error:
+            raise DataError(
+                f"The file {str(file)!r} cannot be read: {os.strerror(error.errno or 0)}.",
+                code="no-file",
+                hint="Check the path and its permissions.",
+            ) from None
+        found.append(Stamp(os.path.realpath(file), facts.st_size, facts.st_mtime_ns, facts.st_ino))
+    return found
+
+
+def check_unchanged(before: Sequence[Stamp]) -> None:
+    """Raise if a file is no longer what it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "a.csv")
+    ...     _ = file.write_text("1")
+    ...     seen = stamps([file])
+    ...     _ = file.write_text("12")
+    ...     check_unchanged(seen)
+    Traceback (most recent call last):
+    hushtable.errors.DataError: The file '...a.csv' changed while it was read. Run again when nothing writes to it.
+    """
+    now: Mapping[str, Stamp] = {stamp.path: stamp for stamp in stamps([Path(stamp.path) for stamp in before])}
+    for stamp in before:
+        if now[stamp.path] != stamp:
+            raise DataError(
+                f"The file {stamp.path!r} changed while it was read.",
+                code="input-changed",
+                hint="Run again when nothing writes to it.",
+            )

@@ -18,7 +18,7 @@ from typing import IO
 
 from hushtable.errors import OutputError
 
-__all__ = ["atomic_file", "atomic_folder", "atomic_write_text"]
+__all__ = ["atomic_file", "atomic_folder", "atomic_write_text", "reported"]
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Free some space or choose another folder."),
@@ -38,8 +38,33 @@ def _failed(path: Path, error: OSError) -> OutputError:
 
 
 @contextmanager
-def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def reported(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Report what goes wrong with files inside the block as ``OutputError``, with the reason and the remedy.
+
+    Examples
+    --------
+    >>> with reported("out"):
+    ...     raise OSError(errno.ENOSPC, "")
+    Traceback (most recent call last):
+    hushtable.errors.OutputError: 'out' cannot be written: the disk is full. Free some space or choose another folder.
+    """
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        raise _failed(Path(path), error) from None
+
+
+@contextmanager
+def atomic_file(path: str | os.PathLike[str], *, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """Open a file for writing bytes; it appears under its name only when the block ends without an error.
+
+    Parameters
+    ----------
+    path : path
+    mode : int
+        Who may use it, before the process's umask; from its first byte on.
 
     Raises
     ------
@@ -62,7 +87,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
         try:
-            with temporary.open("xb") as stream:
+            with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())

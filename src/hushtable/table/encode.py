@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,7 +59,9 @@ def check_columns(names: list[str], plan: TablePlan) -> None:
         )
 
 
-def encode(table: pa.Table, plan: TablePlan, extra: Extra | None = None) -> EncodedTable:
+def encode(
+    table: pa.Table, plan: TablePlan, extra: Extra | None = None, tie_rank: Callable[[], IntArray] | None = None
+) -> EncodedTable:
     """Encode a table under a plan.
 
     Parameters
@@ -67,6 +70,8 @@ def encode(table: pa.Table, plan: TablePlan, extra: Extra | None = None) -> Enco
     plan : TablePlan
     extra : Extra, optional
         Population and background tables; they share the quasi-identifiers' codes.
+    tie_rank : callable, optional
+        Gives the rank of each row's other published cells, where those are not columns of ``table``.
 
     Raises
     ------
@@ -86,11 +91,15 @@ def encode(table: pa.Table, plan: TablePlan, extra: Extra | None = None) -> Enco
             code="no-quasi",
             hint="Give at least one column the role 'quasi'.",
         )
-    return encode_rest(table, plan, quasi, extra)
+    return encode_rest(table, plan, quasi, extra, tie_rank)
 
 
 def encode_rest(
-    table: pa.Table, plan: TablePlan, quasi: tuple[QuasiColumn, ...], extra: Extra | None = None
+    table: pa.Table,
+    plan: TablePlan,
+    quasi: tuple[QuasiColumn, ...],
+    extra: Extra | None = None,
+    tie_rank: Callable[[], IntArray] | None = None,
 ) -> EncodedTable:
     """Encode everything but the quasi-identifiers, which are given."""
     extra = extra or Extra()
@@ -117,7 +126,7 @@ def encode_rest(
         background_unit=mass_unit,
         background_codes=mass_codes,
         background_on=extra.background_on,
-        tie_rank=_tie_rank(table, plan),
+        tie_rank=tie_rank or _tie_rank(table, plan),
     )
     return _share_rest(encoded, person) if len(person) else encoded
 

@@ -8,7 +8,7 @@ background table follow the sample's rows with weight 0, so that grouping carrie
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -136,8 +136,8 @@ class EncodedTable:
         Prior mass of every background row, in units of 1 / ``background_unit``.
     background_codes : integer array
         The sensitive code of every background row.
-    tie_rank : int64 array, optional
-        Rank of each sample row's other published cells: the last tie-break.
+    tie_rank : int64 array, or a function that gives one, optional
+        Rank of each sample row's other published cells: the last tie-break. A function is called when it is needed.
     """
 
     quasi: tuple[QuasiColumn, ...]
@@ -152,7 +152,7 @@ class EncodedTable:
     background_unit: int = 1
     background_codes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     background_on: str = ""
-    tie_rank: IntArray | None = None
+    tie_rank: IntArray | Callable[[], IntArray] | None = None
 
     @property
     def sample_units(self) -> int:
@@ -286,7 +286,8 @@ class EncodedTable:
         Rows that agree in everything published and in weight are interchangeable, so their order does not matter.
         """
         keys: list[AnyArray] = [self.row_units] if len(self.row_units) else []
-        keys += [self.tie_rank] if self.tie_rank is not None else []
+        if self.tie_rank is not None:
+            keys.append(self.tie_rank() if callable(self.tie_rank) else self.tie_rank)
         keys += [c.codes for c in reversed(self.sensitive)]
         keys += [c.codes for c in reversed(self.quasi)]
         order = np.lexsort([k[: self.n_sample] for k in keys])

@@ -1,0 +1,129 @@
+"""A work folder: temporary files that a killed run leaves to the next one, and nobody else ever sees.
+
+Whatever ends a run but a kill (success, an error, Ctrl-C) removes the folder. After a kill, the same run (same input
+files, policy and version) takes up what was finished; any other run starts over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from hushtable.errors import OutputError
+from hushtable.io.atomic import atomic_write_text, reported
+
+__all__ = ["Workspace", "workspace"]
+
+_MANIFEST = "manifest.json"
+_LOCK = "lock"
+
+
+class Workspace:
+    """A folder with stages that are finished or not.
+
+    Attributes
+    ----------
+    folder : path
+    """
+
+    def __init__(self, folder: Path, key: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self._key = json.loads(json.dumps(key))
+        self._stages: dict[str, Any] = {}
+        found = self._manifest()
+        if found.get("key") == self._key:
+            self._stages = found["stages"]
+        else:
+            self._clear()
+
+    def _manifest(self) -> dict[str, Any]:
+        try:
+            found = json.loads((self.folder / _MANIFEST).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) and isinstance(found.get("stages"), dict) else {}
+
+    def _clear(self) -> None:
+        for path in self.folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name != _LOCK:
+                path.unlink()
+
+    def finished(self, stage: str) -> Any:
+        """Return what was noted when the stage was finished; None where it was not."""
+        return self._stages.get(stage)
+
+    def finish(self, stage: str, facts: Mapping[str, Any]) -> None:
+        """Note that a stage is finished, for a run after a kill."""
+        self._stages[stage] = dict(facts)
+        text = json.dumps({"key": self._key, "stages": self._stages})
+        atomic_write_text(self.folder / _MANIFEST, text)
+
+    def begin(self, stage: str) -> Path:
+        """Return an empty folder for the files of a stage."""
+        place = self.folder / stage
+        if place.exists():
+            shutil.rmtree(place)
+        place.mkdir()
+        return place
+
+
+@contextmanager
+def workspace(target: Path, key: Mapping[str, Any]) -> Iterator[Workspace]:
+    """Open the work folder of an output, hidden beside it and readable by its owner only.
+
+    Parameters
+    ----------
+    target : path
+        What the run is to write.
+    key : mapping
+        JSON data that tells whether an earlier run's files are of use.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be made, or another run is at work there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as base:
+    ...     with workspace(Path(base, "release"), {"policy": 1}) as work:
+    ...         work.finish("read", {"rows": 3})
+    ...         found = work.finished("read"), work.folder.exists()
+    ...     found, work.folder.exists()
+    (({'rows': 3}, True), False)
+    """
+    folder = target.with_name(f".{target.name[:100]}.work")
+    with reported(folder), contextlib.ExitStack() as stack:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = stack.enter_context((folder / _LOCK).open("a"))
+        if not _locked(lock):
+            raise OutputError(
+                f"Another run is writing {str(target)!r}.",
+                code="busy",
+                hint="Wait for it, or choose another folder.",
+            )
+        try:
+            yield Workspace(folder, key)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _locked(file: IO[str]) -> bool:
+    """Take the lock, which the system releases however a run ends; systems without one take the risk."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.params import Parametrised
 
-__all__ = ["Registry", "algorithms", "attacks", "hierarchies", "measures", "models", "risks"]
+__all__ = ["Registry", "algorithms", "attacks", "guards", "hierarchies", "measures", "models", "risks", "templates"]
 
 T = TypeVar("T", bound=Parametrised)
 
@@ -103,6 +103,8 @@ def _collect(members: Any, base: type[T], found: dict[str, type[T]], module: str
 hierarchies: Registry[Any] = Registry("hierarchy", "hushtable.hierarchy", "base:Hierarchy")
 models: Registry[Any] = Registry("model", "hushtable.models", "base:PrivacyModel")
 algorithms: Registry[Any] = Registry("algorithm", "hushtable.algorithms", "base:Algorithm")
+guards: Registry[Any] = Registry("guard", "hushtable.release.guards", "base:Guard")
 measures: Registry[Any] = Registry("measure", "hushtable.utility", "base:Measure")
 risks: Registry[Any] = Registry("risk", "hushtable.risk", "base:Risk")
 attacks: Registry[Any] = Registry("attack", "hushtable.attacks", "base:Attack")
+templates: Registry[Any] = Registry("template", "hushtable.report.templates", "base:Template")

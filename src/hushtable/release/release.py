@@ -12,15 +12,15 @@ from typing import Any, overload
 import numpy as np
 import pyarrow as pa
 
-from hushtable._version import __version__
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import PrivacyLeakWarning, UsageError
 from hushtable.io.frames import like
 from hushtable.models.compose import AllOf
-from hushtable.registry import attacks, measures
+from hushtable.registry import attacks, measures, templates
 from hushtable.release.before_after import BeforeAfter, RiskSummary, risk_of, risk_summary
 from hushtable.release.comparison import Comparison, measure_all
+from hushtable.release.evidence import summary_of
 from hushtable.release.exposure import Exposure
 from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
@@ -96,6 +96,14 @@ class Release:
     def n_suppressed(self) -> int:
         """Input rows that were left out."""
         return self.encoded.n_sample - len(self.source_rows)
+
+    def codes_of(self, column: str) -> IntArray:
+        """Return the codes of a sensitive column, row by row of the published table.
+
+        Where sensitive values are apart from their people, those of the row's own person: of the same group.
+        """
+        codes = next(c.codes for c in self.encoded.sensitive if c.name == column)
+        return np.asarray(codes[self.source_rows], dtype=np.int64)
 
     @cached_property
     def groups(self) -> Any:
@@ -239,19 +247,65 @@ class Release:
         """
         return attacks.build(name, parameters).attack(self)
 
+    def report(
+        self,
+        path: Any,
+        template: str = "general",
+        *,
+        attacks: bool | Sequence[str] = True,
+        labels: bool = False,
+        progress: Callable[[float, str], None] | None = None,
+        **parameters: Any,
+    ) -> Any:
+        """Write the evidence file: one offline HTML page, and the same as JSON beside it.
+
+        Parameters
+        ----------
+        path : path
+            The HTML file; the JSON file has the same name with ``.json``.
+        template : str
+            Whose questions come first: ``general``, ``wp216``, ``ema``, ``nist-800-188``, or a plug-in's.
+        attacks : bool or sequence of str
+            All attacks that can be run, none, or those named.
+        labels : bool
+            Name values that enough records share. Left out, no value of a person appears anywhere.
+        progress : callable, optional
+            Called with (share done, what is being done); may raise ``Cancelled``.
+        **parameters
+            Of the template: ``threshold``, ``comparison``.
+
+        Returns
+        -------
+        Report
+            What the files say, as data.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import hushtable as ht
+        >>> people = pa.table({"age": [30, 31, 52, 53], "disease": ["flu", "HIV", "flu", "cold"]})
+        >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     report = ht.anonymize(people, policy).report(pathlib.Path(folder, "evidence.html"), attacks=False)
+        ...     sorted(file.name for file in pathlib.Path(folder).iterdir())
+        ['evidence.html', 'evidence.json']
+        >>> report.summary.ok
+        True
+        """
+        chosen = templates.build(template, parameters)
+        return chosen.write(self, path, attacks=attacks, labels=labels, progress=progress)
+
     def summary(self) -> dict[str, Any]:
         """What was done, as data: sizes, what every model achieved, what it cost. No value of a record."""
-        return {
-            "hushtable": __version__,
-            "records": self.encoded.n_sample,
-            "released": self.table.num_rows,
-            "suppressed": self.n_suppressed,
-            "columns": self.table.column_names,
-            "algorithm": self.policy.get("algorithm"),
-            **self.verification.as_dict(),
-            "measures": self.measures(),
-            "notes": dict(self.partition.notes),
-        }
+        return summary_of(
+            self.encoded,
+            self.table.column_names,
+            self.table.num_rows,
+            self.policy,
+            self.verification,
+            self.measures(),
+            self.partition,
+        )
 
     def save(self, folder: Any, *, format: str = "csv", overwrite: bool = False) -> Any:
         """Write the release, its policy and ``release.json`` into a folder, all or nothing.

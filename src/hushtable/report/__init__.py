@@ -1,0 +1,1 @@
+"""The evidence file: what a protection officer signs, as one offline HTML file and as JSON."""

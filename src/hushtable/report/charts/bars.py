@@ -1,0 +1,42 @@
+"""One bar in each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hushtable.report.charts.frame import LABELS, Frame, data_table, figure
+from hushtable.report.page.html import Child, Markup, tag
+
+__all__ = ["bar_chart"]
+
+
+def bar_chart(
+    key: str,
+    title: str,
+    rows: Sequence[tuple[str, float]],
+    *,
+    caption: Child,
+    show: Callable[[float], str],
+    head: tuple[str, str],
+    most: float | None = None,
+) -> Markup:
+    """Draw (label, value) rows; ``most`` fixes the end of the scale.
+
+    Examples
+    --------
+    >>> drawn = bar_chart("a", "Levels", [("exact", 0.5)], caption="", show=str, head=("level", "share"), most=1)
+    >>> 'width="180.0"' in drawn
+    True
+    """
+    frame = Frame([label for label, _ in rows], most or max((v for _, v in rows), default=0.0), show, row=24)
+    bars = []
+    for i, (_, value) in enumerate(rows):
+        width = round(frame.x(value) - LABELS, 2)
+        bars.append(tag("rect", x=LABELS, y=round(frame.y(i) - 7, 2), width=width, height=14, class_="after"))
+        bars.append(frame.value(i, show(value)))
+    words = "; ".join(f"{label}: {show(value)}" for label, value in rows)
+    return figure(
+        frame.draw(key, title, f"One bar for each row. {words}.", *bars),
+        caption,
+        data_table(title, head, [(label, show(value)) for label, value in rows]),
+    )

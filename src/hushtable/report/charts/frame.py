@@ -1,0 +1,139 @@
+"""What all charts share: rows with a label, one horizontal scale, and a text alternative.
+
+A chart is a figure with an SVG (role img, title and description) and, folded away, the same numbers as a table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hushtable.report.page.html import Child, Markup, join, tag
+
+__all__ = ["Frame", "data_table", "figure", "short", "ticks"]
+
+LABELS, PLOT, VALUES = 176, 360, 124
+"""Widths of the three parts of a row: its label, its marks, its numbers."""
+TOP, BOTTOM = 6, 26
+_LONGEST = 26
+
+
+def ticks(most: float) -> list[float]:
+    """Return round numbers from 0 to the end of a scale that reaches ``most``.
+
+    Examples
+    --------
+    >>> ticks(0.37), ticks(0.0)
+    ([0.0, 0.1, 0.2, 0.3, 0.4], [0.0, 1.0])
+    """
+    if most <= 0:
+        return [0.0, 1.0]
+    step = next(
+        s * p for p in (10.0**e for e in range(-6, 13)) for s in (1, 2, 2.5, 5) if s * p * 5 >= most * (1 - 1e-9)
+    )
+    return [round(i * step, 9) for i in range(int(most / step - 1e-9) + 2)]
+
+
+def short(label: str) -> str:
+    """Shorten a label to what fits beside its row.
+
+    Examples
+    --------
+    >>> short("a" * 30)
+    'aaaaaaaaaaaaaaaaaaaaaaaaa…'
+    """
+    return label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Rows and a scale.
+
+    Attributes
+    ----------
+    labels : sequence of str
+    most : float
+        The greatest number that is drawn.
+    show : callable
+        How a number of the scale is written.
+    row : int
+        Height of a row.
+    """
+
+    labels: Sequence[str]
+    most: float
+    show: Callable[[float], str]
+    row: int = 30
+
+    @property
+    def marks(self) -> list[float]:
+        """Where the scale has its grid lines."""
+        return ticks(self.most)
+
+    def x(self, value: float) -> float:
+        """Where a number lies."""
+        return round(LABELS + PLOT * min(max(value / self.marks[-1], 0.0), 1.0), 2)
+
+    def y(self, i: int) -> float:
+        """The middle of a row."""
+        return TOP + self.row * (i + 0.5)
+
+    @property
+    def height(self) -> int:
+        """Of the whole drawing."""
+        return TOP + self.row * len(self.labels) + BOTTOM
+
+    def value(self, i: int, text: str) -> Markup:
+        """The numbers of a row, at its end."""
+        return tag("text", text, x=LABELS + PLOT + 10, y=round(self.y(i) + 4, 2), class_="value")
+
+    def draw(self, key: str, title: str, description: str, *marks: Child) -> Markup:
+        """Return the SVG with grid, labels and these marks."""
+        bottom = TOP + self.row * len(self.labels)
+        grid = [
+            join(
+                tag("line", x1=self.x(t), y1=TOP, x2=self.x(t), y2=bottom, class_="grid"),
+                tag("text", self.show(t), x=self.x(t), y=bottom + 17, class_="tick"),
+            )
+            for t in self.marks
+        ]
+        names = [
+            tag("text", short(label), x=LABELS - 10, y=round(self.y(i) + 4, 2), class_="label")
+            for i, label in enumerate(self.labels)
+        ]
+        name = f"c{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
+        return tag(
+            "svg",
+            tag("title", title, id=f"{name}t"),
+            tag("desc", description, id=f"{name}d"),
+            *grid,
+            *names,
+            *marks,
+            viewBox=f"0 0 {LABELS + PLOT + VALUES} {self.height}",
+            role="img",
+            aria_labelledby=f"{name}t {name}d",
+            class_="chart",
+        )
+
+
+def figure(drawing: Markup, caption: Child, table: Markup, legend: Markup | None = None) -> Markup:
+    """Put a drawing, its caption and its numbers together."""
+    numbers = tag("details", tag("summary", "The numbers as a table"), table, class_="numbers")
+    return tag("figure", tag("figcaption", caption), legend, drawing, numbers)
+
+
+def data_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+    """Return the numbers of a chart as a table: the first cell of a row names it."""
+    return tag(
+        "table",
+        tag("caption", caption, class_="quiet"),
+        tag("thead", tag("tr", *(tag("th", h, scope="col") for h in head))),
+        tag(
+            "tbody",
+            *(
+                tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell, class_="n") for cell in row[1:]))
+                for row in rows
+            ),
+        ),
+    )

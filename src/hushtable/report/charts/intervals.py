@@ -1,0 +1,64 @@
+"""A dot with its confidence interval in each row, and a tick where guessing would be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hushtable.report.charts.frame import Frame, data_table, figure
+from hushtable.report.charts.legend import legend
+from hushtable.report.numbers import percent
+from hushtable.report.page.html import Child, Markup, join, tag
+
+__all__ = ["Interval", "interval_chart"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """One row: a rate between 0 and 1, its interval, and what it is compared with."""
+
+    label: str
+    rate: float
+    low: float
+    high: float
+    baseline: float
+    above: bool
+
+
+def interval_chart(key: str, title: str, rows: Sequence[Interval], *, caption: Child) -> Markup:
+    """Draw rates with intervals beside their baselines.
+
+    Examples
+    --------
+    >>> drawn = interval_chart("a", "Attacks", [Interval("linkage", 0.5, 0.4, 0.6, 0.1, True)], caption="")
+    >>> "linkage: 50.0%, interval 40.0% to 60.0%, baseline 10.0%" in drawn
+    True
+    """
+    frame = Frame([r.label for r in rows], 1.0, lambda share: f"{share:.0%}", row=28)
+    marks: list[Markup] = []
+    for i, r in enumerate(rows):
+        y = frame.y(i)
+        kind = "dot-above" if r.above else "dot"
+        marks.append(
+            join(
+                tag("line", x1=frame.x(r.low), y1=y, x2=frame.x(r.high), y2=y, class_="interval"),
+                tag("line", x1=frame.x(r.baseline), y1=y - 9, x2=frame.x(r.baseline), y2=y + 9, class_="tick-mark"),
+                tag("circle", cx=frame.x(r.rate), cy=y, r=5, class_=kind),
+                frame.value(i, f"{percent(r.rate)} / {percent(r.baseline)}"),
+            )
+        )
+    words = "; ".join(
+        f"{r.label}: {percent(r.rate)}, interval {percent(r.low)} to {percent(r.high)}, baseline {percent(r.baseline)}"
+        for r in rows
+    )
+    table = data_table(
+        title,
+        ["attack", "rate", "95% interval", "baseline"],
+        [(r.label, percent(r.rate), f"{percent(r.low)} to {percent(r.high)}", percent(r.baseline)) for r in rows],
+    )
+    keys = legend(
+        ("dot-above", "rate, above guessing"),
+        ("dot", "rate, not above guessing"),
+        ("tick-mark", "guessing without the release"),
+    )
+    return figure(frame.draw(key, title, f"A dot for each row. {words}.", *marks), caption, table, keys)

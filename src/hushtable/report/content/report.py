@@ -1,0 +1,140 @@
+"""The report as a whole, and its JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from hushtable.report.content.base import Part
+from hushtable.report.content.privacy import Adversary, AttackEvidence, Band, ModelEvidence, NotRun, RiskEvidence
+from hushtable.report.content.utility import Accuracy, Association, ColumnEvidence, Measured
+
+__all__ = ["FORMAT", "Facts", "Finding", "Provenance", "Report", "Rules", "Summary", "Treatment", "report_schema"]
+
+FORMAT = "hushtable-report/1"
+"""Name and version of the JSON file's format; it changes whenever a reader would have to."""
+
+
+class Provenance(Part):
+    """What was released, from what, by what."""
+
+    created: str
+    """when the report was made (UTC)"""
+    hushtable: str
+    """the version that made release and report"""
+    policy_sha256: str
+    """of the policy's canonical JSON: the same as Policy.digest()"""
+    input_hmac_sha256: str | None
+    """of the input's content, whatever its row and column order, with the local secret as the key"""
+    input_rows: int
+    input_columns: int
+    seed: int
+    algorithm: str
+    algorithm_summary: str
+    algorithm_parameters: dict[str, str]
+    recoding: str
+    """how records of a class come to look alike, in words"""
+    notes: dict[str, str]
+    """what the algorithm says about its result"""
+
+
+class Treatment(Part):
+    """Sizes, what was left out, and what an empty cell means."""
+
+    released: int
+    """records"""
+    suppressed: int
+    suppressed_share: float
+    suppression_limit: float
+    suppression_meaning: str
+    people: float
+    classes: int
+    smallest: float
+    """people in the smallest class"""
+    median: float
+    """people in the class of a typical person"""
+    largest: float
+    columns: tuple[str, ...]
+    """of the published table"""
+    missing: str
+    missing_meaning: str
+
+
+class Rules(Part):
+    """What keeps values of people out of this report."""
+
+    least: int
+    """records that a bar has at least"""
+    rounding: int
+    """counts of bars are multiples of it"""
+    labels: bool
+    """whether values were named, because the user asked for it"""
+    sentences: tuple[str, ...]
+
+
+class Facts(Part):
+    """All that was found, whatever the template."""
+
+    provenance: Provenance
+    treatment: Treatment
+    models: tuple[ModelEvidence, ...]
+    adversaries: tuple[Adversary, ...]
+    risks: tuple[RiskEvidence, ...]
+    bands: tuple[Band, ...]
+    attacks: tuple[AttackEvidence, ...]
+    attacks_not_run: tuple[NotRun, ...]
+    columns: tuple[ColumnEvidence, ...]
+    associations: tuple[Association, ...]
+    measures: tuple[Measured, ...]
+    accuracy: tuple[Accuracy, ...]
+    rules: Rules
+
+
+class Finding(Part):
+    """One question of the template, answered from the facts."""
+
+    question: str
+    answer: str
+    status: Literal["met", "not met", "to judge"]
+    """'to judge': the numbers are there, and a person has to decide"""
+    evidence: tuple[str, ...]
+
+
+class Summary(Part):
+    """The first screen."""
+
+    what: str
+    verdict: str
+    ok: bool
+    """whether every model of the policy holds"""
+    figures: tuple[tuple[str, str, str], ...]
+    """number, what it is, and what it was before"""
+    assumptions: tuple[str, ...]
+    not_promised: tuple[str, ...]
+
+
+class Report(Part):
+    """The evidence file of one release."""
+
+    format: Literal["hushtable-report/1"] = "hushtable-report/1"
+    title: str
+    template: str
+    about: str
+    """whose questions the template answers"""
+    summary: Summary
+    findings: tuple[Finding, ...]
+    facts: Facts
+    limits: tuple[str, ...]
+    """what no release of this kind can promise"""
+
+
+def report_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a report's JSON file.
+
+    Examples
+    --------
+    >>> report_schema()["title"]
+    'hushtable report'
+    """
+    schema = Report.model_json_schema(mode="serialization")
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "hushtable report"}
+    return {**head, **schema, **head}

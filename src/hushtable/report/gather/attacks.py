@@ -1,0 +1,57 @@
+"""Attacks on the release, with baselines and confidence intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from hushtable.errors import UsageError
+from hushtable.registry import attacks as known
+from hushtable.report.content.privacy import AttackEvidence, NotRun
+
+if TYPE_CHECKING:
+    from hushtable.attacks.base import AttackResult
+    from hushtable.release.release import Release
+
+__all__ = ["attack_evidence"]
+
+
+def attack_evidence(
+    release: Release, wanted: bool | Sequence[str], progress: Callable[[float, str], None]
+) -> tuple[tuple[AttackEvidence, ...], tuple[NotRun, ...]]:
+    """Run attacks: all, none, or those named.
+
+    Attacks that lack something are told apart, with what they lack; one that was asked for by name raises.
+    """
+    names = list(known) if wanted is True else [] if wanted is False else list(wanted)
+    for name in names:
+        known[name]
+    done, refused = [], []
+    for i, name in enumerate(names):
+        progress(i / len(names), f"attacking: {name}")
+        try:
+            done.append(_evidence(release.attack(name)))
+        except UsageError as error:
+            if wanted is not True:
+                raise
+            refused.append(NotRun(name=name, reason=error.message))
+    if wanted is False:
+        refused = [NotRun(name=name, reason="Attacks were switched off for this report.") for name in known]
+    return tuple(done), tuple(refused)
+
+
+def _evidence(result: AttackResult) -> AttackEvidence:
+    low, high = result.interval
+    return AttackEvidence(
+        name=result.name,
+        knowledge=result.knowledge,
+        targets=result.targets,
+        successes=result.successes,
+        rate=result.rate,
+        low=low,
+        high=high,
+        baseline=result.baseline,
+        control=result.control,
+        above_baseline=result.targets > 0 and low > result.baseline,
+        remedy=result.remedy,
+    )

@@ -1,0 +1,148 @@
+"""What was done to each column, and what that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.release.cells import Cells
+from hushtable.release.comparison import Comparison
+from hushtable.report.content.utility import Bar, ColumnEvidence, Depth
+from hushtable.report.gather.associations import Binned
+from hushtable.report.gather.bins import bins_of
+from hushtable.report.gather.spread import spread
+from hushtable.schema.columns import Role
+from hushtable.table.encoded import QuasiColumn, SensitiveColumn
+
+if TYPE_CHECKING:
+    from hushtable.release.release import Release
+
+__all__ = ["ROUNDING", "binned_columns", "column_evidence", "rounded"]
+
+ROUNDING = 5
+"""Counts of bars are rounded to multiples of it: differences of two of them do not tell single records."""
+
+
+def rounded(counts: FloatArray | IntArray) -> list[int]:
+    """Round counts to multiples of ``ROUNDING``, halves up.
+
+    Examples
+    --------
+    >>> rounded(np.array([12, 13.2, 100]))
+    [10, 15, 100]
+    """
+    whole: list[int] = (np.floor(np.asarray(counts) / ROUNDING + 0.5) * ROUNDING).astype(np.int64).tolist()
+    return whole
+
+
+def binned_columns(release: Release, comparison: Comparison, least: int, *, named: bool) -> dict[str, Binned]:
+    """Return quasi-identifiers and sensitive columns in bins, by name."""
+    table, n = release.encoded, comparison.n
+    found = {}
+    columns: tuple[QuasiColumn | SensitiveColumn, ...] = (*table.quasi, *table.sensitive)
+    for column in columns:
+        codes = np.asarray(column.codes[:n], dtype=np.int64)
+        bins = bins_of(column.coded, np.bincount(codes, minlength=column.coded.size), least, named=named)
+        cells = next((c for c in comparison.cells if c.column is column), None)
+        found[column.name] = Binned(column.name, bins, bins.of_code[codes], spread(cells, bins) if cells else None)
+    return found
+
+
+def column_evidence(
+    release: Release, comparison: Comparison, binned: Mapping[str, Binned]
+) -> tuple[ColumnEvidence, ...]:
+    """Return every column of the policy, in its order."""
+    quasi = {c.name: (c, cells) for c, cells in zip(release.encoded.quasi, comparison.cells, strict=True)}
+    sensitive = {c.name: c for c in release.encoded.sensitive}
+    settings: Mapping[str, Mapping[str, Any]] = release.policy.get("columns", {})
+    roles = {name: Role(str(given.get("role"))) for name, given in settings.items()}
+    roles |= dict.fromkeys(quasi, Role.QUASI) | dict.fromkeys(sensitive, Role.SENSITIVE)
+    evidence = []
+    for name, role in roles.items():
+        if name in quasi:
+            evidence.append(_quasi(*quasi[name], comparison, binned[name]))
+        elif name in sensitive:
+            evidence.append(_sensitive(sensitive[name], comparison, binned[name]))
+        else:
+            evidence.append(_plain(name, role))
+    return tuple(evidence)
+
+
+def _quasi(column: QuasiColumn, cells: Cells, comparison: Comparison, binned: Binned) -> ColumnEvidence:
+    coded, sizes = column.coded, comparison.sizes
+    total = max(int(sizes.sum()), 1)
+    height = np.bincount(cells.height, weights=sizes, minlength=coded.height + 1)
+    depths = tuple(Depth(level=h, share=float(s) / total) for h, s in enumerate(height.tolist()))
+    open_share = (cells.leaves - 1) / max(coded.size - 1, 1)
+    covered = float((open_share * sizes).sum() / total)
+    exact = float((sizes[cells.leaves <= 1]).sum() / total)
+    after = sizes @ binned.shares if binned.shares is not None else np.zeros(len(binned.bins))
+    if exact == 1.0:
+        treatment = "published exactly"
+    else:
+        treatment = f"generalised in {1 - exact:.0%} of the released records" if exact < 0.995 else "generalised in few"
+    return _described(column, "quasi", treatment, comparison.n, binned, after).model_copy(
+        update={"height": coded.height, "depths": depths, "covered": covered}
+    )
+
+
+def _sensitive(column: SensitiveColumn, comparison: Comparison, binned: Binned) -> ColumnEvidence:
+    shown = binned.before[(comparison.labels >= 0) & (binned.before >= 0)]
+    after = np.bincount(shown, minlength=len(binned.bins))
+    treatment = "published as it is" if comparison.linked else "published apart from the people, by group"
+    return _described(column, "sensitive", treatment, comparison.n, binned, after)
+
+
+def _described(
+    column: QuasiColumn | SensitiveColumn, role: Any, treatment: str, n: int, binned: Binned, after: Any
+) -> ColumnEvidence:
+    coded, bins = column.coded, binned.bins
+    before = np.bincount(binned.before[binned.before >= 0], minlength=len(bins))
+    gaps = int(np.count_nonzero(column.codes[:n] == 0)) if coded.missing else 0
+    return ColumnEvidence(
+        name=column.name,
+        role=role,
+        kind=str(coded.kind),
+        treatment=treatment,
+        distinct=len(np.unique(column.codes[:n])) - int(gaps > 0),
+        missing=rounded(np.array([gaps]))[0],
+        height=None,
+        depths=(),
+        covered=None,
+        shift=_shift(before, after),
+        bars=tuple(
+            Bar(label=label, before=b, after=a)
+            for label, b, a in zip(bins.labels, rounded(before), rounded(after), strict=True)
+        ),
+        caption=bins.caption,
+    )
+
+
+def _shift(before: IntArray, after: FloatArray) -> float | None:
+    """Total variation distance of two distributions over the bins, to three digits."""
+    if not before.sum() or not after.sum():
+        return None
+    return round(float(np.abs(before / before.sum() - after / after.sum()).sum() / 2), 3)
+
+
+def _plain(name: str, role: Role) -> ColumnEvidence:
+    gone = role is Role.IDENTIFIER
+    return ColumnEvidence(
+        name=name,
+        role=str(role),
+        kind=None,
+        treatment="removed" if gone else "published as it is",
+        distinct=None,
+        missing=None,
+        height=None,
+        depths=(),
+        covered=None,
+        shift=None,
+        bars=(),
+        caption="Identifiers never reach the release."
+        if gone
+        else "Not looked at: its values are published unchanged.",
+    )

@@ -1,0 +1,103 @@
+"""All facts of a release, whatever the template."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hushtable.release.exposure import Exposure
+from hushtable.report.content.report import Facts, Rules
+from hushtable.report.gather.associations import associations
+from hushtable.report.gather.attacks import attack_evidence
+from hushtable.report.gather.columns import ROUNDING, binned_columns, column_evidence
+from hushtable.report.gather.privacy import adversaries, bands, model_evidence, risk_evidence
+from hushtable.report.gather.provenance import provenance, treatment
+from hushtable.report.gather.utility import measured, trained
+
+if TYPE_CHECKING:
+    from hushtable.release.release import Release
+
+__all__ = ["LEAST", "facts_of"]
+
+LEAST = 10
+"""Records that a bar of a histogram has at least; more where a model asks for larger classes."""
+
+
+def facts_of(
+    release: Release,
+    *,
+    threshold: float,
+    comparison: str,
+    attacks: bool | Sequence[str],
+    labels: bool,
+    progress: Callable[[float, str], None],
+) -> Facts:
+    """Gather all evidence about a release.
+
+    Parameters
+    ----------
+    release : Release
+    threshold, comparison : float and str
+        When a person counts as at risk.
+    attacks : bool or sequence of str
+    labels : bool
+        Whether values that enough released records share may be named.
+    progress : callable
+    """
+    progress(0.0, "assessing risks")
+    before, after = Exposure.raw(release.encoded), Exposure.published(release)
+    comparing = release.comparison()
+    least = max(LEAST, release.model.min_group_size())
+    binned = binned_columns(release, comparing, least, named=labels)
+    tried, refused = attack_evidence(release, attacks, _stage(progress, 0.05, 0.5))
+    groups = release.recoded.buckets
+    return Facts(
+        provenance=provenance(release),
+        treatment=treatment(release, after),
+        models=model_evidence(release),
+        adversaries=adversaries(tried),
+        risks=risk_evidence(before, after, threshold, comparison),
+        bands=bands(before, after),
+        attacks=tried,
+        attacks_not_run=refused,
+        columns=column_evidence(release, comparing, binned),
+        associations=associations(
+            list(binned.values()),
+            np.asarray(comparing.labels),
+            comparing.sizes,
+            None if groups is None else np.asarray(groups[: comparing.n]),
+        ),
+        measures=measured(comparing, _stage(progress, 0.5, 0.7)),
+        accuracy=trained(comparing, _stage(progress, 0.7, 0.95)),
+        rules=_rules(least, labels),
+    )
+
+
+def _stage(progress: Callable[[float, str], None], begin: float, end: float) -> Callable[[float, str], None]:
+    return lambda share, what: progress(begin + (end - begin) * share, what)
+
+
+def _rules(least: int, labels: bool) -> Rules:
+    names = (
+        f"Values are named only where at least {least} records share them, because this was asked for."
+        if labels
+        else "No value is named: values are numbered, and ranges of numbers end at round figures."
+    )
+    return Rules(
+        least=least,
+        rounding=ROUNDING,
+        labels=labels,
+        sentences=(
+            f"Every bar of a histogram stands for at least {least} records of the input; smaller ones are joined or "
+            "left "
+            "out.",
+            f"Counts of bars are rounded to multiples of {ROUNDING}, so that differences between before and after do "
+            "not "
+            "tell single records.",
+            names,
+            "The input is named by a keyed hash: without the secret of the house nobody can find out by trying what it "
+            "was.",
+        ),
+    )

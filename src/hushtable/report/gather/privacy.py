@@ -1,0 +1,120 @@
+"""What the models achieved, and how exposed people are before and after."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hushtable.arrays import FloatArray
+from hushtable.registry import models, risks
+from hushtable.release.before_after import risk_of
+from hushtable.release.exposure import Exposure
+from hushtable.report.content.base import finite
+from hushtable.report.content.privacy import Adversary, AttackEvidence, Band, ModelEvidence, RiskEvidence, RiskNumbers
+from hushtable.report.gather.words import parameter_words, summary_of
+
+if TYPE_CHECKING:
+    from hushtable.release.release import Release
+
+__all__ = ["adversaries", "bands", "model_evidence", "risk_evidence"]
+
+_LINKING = {
+    "prosecutor": ("somebody's quasi-identifiers, and that this person is in the table", "find this person's record"),
+    "journalist": (
+        "the quasi-identifiers of everybody in the population, but not who of them is in the table",
+        "find the person of any one record",
+    ),
+    "marketer": ("the quasi-identifiers of everybody in the table", "link as many records to people as possible"),
+}
+_BANDS = (1, 2, 3, 5, 10, 20, 50, 100)
+
+
+def model_evidence(release: Release) -> tuple[ModelEvidence, ...]:
+    """Return every model with the number that the verifier found in the published cells."""
+    columns = set(release.policy.get("columns", ())) | set(release.table.column_names)
+    found = []
+    for member, seen in zip(release.model.members, release.verification.evidence, strict=True):
+        on = getattr(member, "on", None)
+        given = parameter_words(member, columns)
+        given.pop("on", None)
+        found.append(
+            ModelEvidence(
+                model=seen.model,
+                summary=summary_of(models[seen.model]),
+                column=on if on is None or isinstance(on, str) else " + ".join(on),
+                parameters=given,
+                threat=member.threat.value,
+                comparison=seen.sense,
+                bound=seen.bound,
+                achieved=finite(seen.achieved),
+                violations=seen.violations,
+                holds=seen.ok,
+            )
+        )
+    return tuple(found)
+
+
+def risk_evidence(before: Exposure, after: Exposure, threshold: float, comparison: str) -> tuple[RiskEvidence, ...]:
+    """Assess the three adversaries who link records to people."""
+    found = []
+    for name in (n for n in _LINKING if n in risks):
+        declared = {p.name for p in risks[name].params()}
+        wanted = {"threshold": threshold, "comparison": comparison}
+        result = risk_of(name, {k: v for k, v in wanted.items() if k in declared}, before, after)
+        found.append(
+            RiskEvidence(
+                name=name,
+                summary=summary_of(risks[name]),
+                basis=str(result.after.basis),
+                threshold=threshold,
+                comparison=comparison,
+                before=_numbers(result.before),
+                after=_numbers(result.after),
+            )
+        )
+    return tuple(found)
+
+
+def _numbers(found: Any) -> RiskNumbers:
+    average = getattr(found, "average", getattr(found, "share", None))
+    return RiskNumbers(
+        highest=finite(getattr(found, "highest", None)),
+        average=finite(average),
+        at_risk=finite(getattr(found, "at_risk", None)),
+        share_at_risk=finite(getattr(found, "share_at_risk", None)),
+    )
+
+
+def bands(before: Exposure, after: Exposure) -> tuple[Band, ...]:
+    """Return the share of people by the size of their class, before and after."""
+    one, other = _shares(before), _shares(after)
+    found = []
+    for i, least in enumerate(_BANDS):
+        most = _BANDS[i + 1] - 1 if i + 1 < len(_BANDS) else None
+        label = f"{least} or more" if most is None else str(least) if least == most else f"{least} to {most}"
+        found.append(Band(label=label, least=least, most=most, before=float(one[i]), after=float(other[i])))
+    return tuple(found)
+
+
+def _shares(exposure: Exposure) -> FloatArray:
+    place = np.searchsorted(np.array(_BANDS), np.maximum(exposure.counts, 1), side="right") - 1
+    people = np.bincount(place, weights=exposure.counts, minlength=len(_BANDS))
+    return np.asarray(people / people.sum())
+
+
+def adversaries(attacks: tuple[AttackEvidence, ...]) -> tuple[Adversary, ...]:
+    """Return everybody whom the release was held against: by calculation, and by trying."""
+    linking = [
+        Adversary(name=name, knows=knows, wants=wants, evidence="risk") for name, (knows, wants) in _LINKING.items()
+    ]
+    trying = [
+        Adversary(
+            name=attack.name,
+            knows=attack.knowledge,
+            wants=f"be right more often than {attack.baseline:.1%}, the same guess without the release",
+            evidence="attack",
+        )
+        for attack in attacks
+    ]
+    return (*linking, *trying)

@@ -1,0 +1,144 @@
+"""What was released, from which input, under which policy, by which version."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable._version import __version__
+from hushtable.arrays import IntArray
+from hushtable.io.canonical import digest
+from hushtable.io.frames import to_arrow
+from hushtable.io.secret import keyed_hash, load_secret
+from hushtable.kernels.grouping import number_rows
+from hushtable.registry import algorithms
+from hushtable.release.exposure import Exposure
+from hushtable.report.content.report import Provenance, Treatment
+from hushtable.report.gather.words import parameter_words, summary_of
+from hushtable.schema.columns import Missing
+from hushtable.table.ranks import dense_ranks
+
+if TYPE_CHECKING:
+    from hushtable.release.release import Release
+
+__all__ = ["input_hash", "provenance", "treatment"]
+
+_RECODING = {
+    "global": "every value of a column is generalised the same way everywhere",
+    "local": "each class is generalised as far as it needs",
+    "centroid": "each class is replaced by one representative record",
+    "pattern": "each class keeps the values that its records share and blanks the others",
+    "bucket": "quasi-identifiers stay exact; sensitive values are linked to them by the number of a group alone",
+}
+_MISSING = {
+    Missing.OWN_CATEGORY: "An empty quasi-identifier cell is a value like any other, equal only to itself.",
+    Missing.WILDCARD: "An empty quasi-identifier cell may stand for any value: every published row was judged together "
+    "with all classes that could be the same person's.",
+    Missing.ERROR: "Empty quasi-identifier cells were refused when the table was read: there is none.",
+}
+
+
+def provenance(release: Release) -> Provenance:
+    """Describe where a release comes from; the input only by its shape and a keyed hash."""
+    policy = release.policy
+    ((name, values),) = dict(policy.get("algorithm") or {"": {}}).items()
+    built = algorithms.build(name, values) if name else None
+    source = None if release.source is None else to_arrow(release.source)
+    columns = set(release.table.column_names) | set(policy.get("columns", ()))
+    return Provenance(
+        created=_now(),
+        hushtable=__version__,
+        policy_sha256=digest(policy),
+        input_hmac_sha256=None if source is None else input_hash(source, load_secret()),
+        input_rows=release.encoded.n_sample,
+        input_columns=len(columns) if source is None else source.num_columns,
+        seed=int(policy.get("seed", 0)),
+        algorithm=name,
+        algorithm_summary=summary_of(type(built)) if built is not None else "",
+        algorithm_parameters=parameter_words(built, columns) if built is not None else {},
+        recoding=_RECODING[built.recoding.value] if built is not None else "",
+        notes={str(k): word for k, v in release.partition.notes.items() if (word := _note(v, columns)) is not None},
+    )
+
+
+def treatment(release: Release, after: Exposure) -> Treatment:
+    """Describe sizes, what was left out, and what an empty cell means."""
+    n, suppressed = release.encoded.n_sample, release.n_suppressed
+    limit = float(release.policy.get("suppression", 0.0))
+    missing = Missing(str(release.policy.get("missing", Missing.OWN_CATEGORY)))
+    counts = np.sort(after.counts)
+    half = np.searchsorted(np.cumsum(counts), counts.sum() / 2)
+    return Treatment(
+        released=release.table.num_rows,
+        suppressed=suppressed,
+        suppressed_share=suppressed / n if n else 0.0,
+        suppression_limit=limit,
+        suppression_meaning="Suppressed records are removed from the table as a whole; none is starred out. "
+        f"The policy allows up to {limit:.2%} of the people to be left out.",
+        people=release.verification.people,
+        classes=release.verification.classes,
+        smallest=float(counts[0]),
+        median=float(counts[min(half, len(counts) - 1)]),
+        largest=float(counts[-1]),
+        columns=tuple(release.table.column_names),
+        missing=str(missing),
+        missing_meaning=_MISSING[missing],
+    )
+
+
+def input_hash(table: pa.Table, secret: bytes) -> str:
+    """Return the keyed hash of a table's content, whatever the order of its rows and columns.
+
+    Examples
+    --------
+    >>> one = pa.table({"a": [1, 2], "b": ["x", None]})
+    >>> other = pa.table({"b": [None, "x"], "a": [2, 1]})
+    >>> input_hash(one, b"secret") == input_hash(other, b"secret")
+    True
+    """
+    names = sorted(table.column_names)
+    text = [_text(table.column(name)) for name in names]
+    ranks = [dense_ranks(column) for column in text]
+    order = np.arange(table.num_rows)
+    if names:
+        order = np.argsort(number_rows([r for r, _ in ranks], [n for _, n in ranks])[0], kind="stable")
+    return keyed_hash(_parts(names, text, [r[order] for r, _ in ranks]), secret, f"input of {table.num_rows} rows")
+
+
+def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column.cast(pa.large_string())
+
+
+def _parts(names: list[str], columns: list[pa.ChunkedArray], ranks: list[IntArray]) -> Iterator[bytes]:
+    """Each column's name, its sorted distinct values, and the rank of every cell among them (0: none)."""
+    for name, column, rank in zip(names, columns, ranks, strict=True):
+        yield name.encode("utf-8", "surrogatepass")
+        for value in sorted(v for v in column.unique().to_pylist() if v is not None):
+            yield value.encode("utf-8", "surrogatepass")
+        yield rank.astype("<i8").tobytes()
+
+
+def _now() -> str:
+    """The time, or the one that reproducible builds ask for."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH")
+    moment = datetime.fromtimestamp(int(fixed), UTC) if fixed and fixed.isdecimal() else datetime.now(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _note(value: Any, columns: set[str]) -> str | None:
+    """A number, a truth, or numbers by column; None for what might be a value of the table."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return f"{value:.6g}"
+    if isinstance(value, Mapping) and all(k in columns for k in value):
+        words = {k: _note(v, columns) for k, v in value.items()}
+        return None if None in words.values() else ", ".join(f"{k}: {word}" for k, word in words.items())
+    return None

@@ -1,0 +1,59 @@
+"""What the release is still good for: every registered measure, and classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hushtable.registry import measures
+from hushtable.release.comparison import Comparison
+from hushtable.report.content.base import finite
+from hushtable.report.content.utility import Accuracy, Measured
+from hushtable.report.gather.words import summary_of
+
+__all__ = ["measured", "trained"]
+
+_CLASSIFIER = "tree"
+"""A decision tree: as telling as logistic regression here, and forty times as fast on 30,000 records."""
+_TRIO = ("accuracy-majority", "accuracy", "accuracy-original")
+
+
+def measured(comparison: Comparison, progress: Callable[[float, str], None]) -> tuple[Measured, ...]:
+    """Compute every measure but the classifiers."""
+    names = [name for name in measures if name not in _TRIO]
+    found = []
+    for i, name in enumerate(names):
+        progress(i / len(names), f"measuring: {name}")
+        measure = measures.build(name)
+        found.append(
+            Measured(
+                name=name,
+                summary=summary_of(type(measure)),
+                value=finite(float(measure.compute(comparison))),
+                better=measure.better,
+            )
+        )
+    return tuple(found)
+
+
+def trained(comparison: Comparison, progress: Callable[[float, str], None]) -> tuple[Accuracy, ...]:
+    """Train and test a classifier for every sensitive column; none where sensitive values are apart from people."""
+    if not comparison.linked or any(name not in measures for name in _TRIO):
+        return ()
+    found = []
+    for i, column in enumerate(comparison.table.sensitive):
+        progress(i / len(comparison.table.sensitive), "training a classifier")
+        values = {}
+        for name in _TRIO:
+            declared = {p.name for p in measures[name].params()}
+            given = {"target": column.name, **({"model": _CLASSIFIER} if "model" in declared else {})}
+            values[name] = finite(float(measures.build(name, given).compute(comparison)))
+        found.append(
+            Accuracy(
+                target=column.name,
+                classifier="decision tree of depth 10 at most",
+                majority=values[_TRIO[0]],
+                release=values[_TRIO[1]],
+                original=values[_TRIO[2]],
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,50 @@
+"""Numbers for people."""
+
+from __future__ import annotations
+
+__all__ = ["count", "number", "percent"]
+
+
+def count(value: float | None) -> str:
+    """Write a count.
+
+    Examples
+    --------
+    >>> count(30162), count(2.5), count(None)
+    ('30,162', '2.5', 'n/a')
+    """
+    if value is None:
+        return "n/a"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def percent(share: float | None) -> str:
+    """Write a share as a percentage that is never rounded to certainty or to nothing.
+
+    Examples
+    --------
+    >>> percent(0.2), percent(0.00004), percent(0.99996), percent(0.0), percent(None)
+    ('20.0%', 'under 0.1%', 'over 99.9%', '0%', 'n/a')
+    """
+    if share is None:
+        return "n/a"
+    if share in (0, 1):
+        return f"{100 * share:.0f}%"
+    if 0 < share < 0.0005:
+        return "under 0.1%"
+    return "over 99.9%" if 0.9995 < share < 1 else f"{100 * share:.1f}%"
+
+
+def number(value: float | None) -> str:
+    """Write any other number, to four digits.
+
+    Examples
+    --------
+    >>> number(0.0179595), number(583750.0), number(12.0)
+    ('0.01796', '583,750', '12')
+    """
+    if value is None:
+        return "n/a"
+    if float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{value:,.0f}" if abs(value) >= 10000 else f"{value:.4g}"

@@ -1,0 +1,1 @@
+"""From the data of a report to one self-contained HTML page."""

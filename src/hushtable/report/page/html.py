@@ -1,0 +1,66 @@
+"""HTML without a template engine: elements are functions, and every text is escaped unless it is markup already."""
+
+from __future__ import annotations
+
+import html
+from typing import TypeAlias
+
+__all__ = ["Child", "Markup", "join", "tag"]
+
+_VOID = frozenset({"meta", "br", "hr", "path", "line", "rect", "circle"})
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+Child: TypeAlias = "str | Markup | None"
+
+
+def tag(name: str, /, *children: Child, **attributes: str | float | bool | None) -> Markup:
+    """Return an element.
+
+    Parameters
+    ----------
+    name : str
+    *children : str or Markup
+        Plain text is escaped; None is left out.
+    **attributes
+        ``class_`` is ``class``, ``aria_label`` is ``aria-label``; None and False are left out, True stands alone.
+
+    Examples
+    --------
+    >>> print(tag("p", "a < b", tag("br"), class_="note", hidden=True))
+    <p class="note" hidden>a &lt; b<br></p>
+    >>> print(tag("td", "x", title='"<'))
+    <td title="&quot;&lt;">x</td>
+    """
+    written = "".join(_attribute(key, value) for key, value in attributes.items())
+    if name in _VOID:
+        return Markup(f"<{name}{written}>" if name in ("meta", "br", "hr") else f"<{name}{written}/>")
+    return Markup(f"<{name}{written}>{join(*children)}</{name}>")
+
+
+def join(*children: Child) -> Markup:
+    """Return the children one after another, plain text escaped.
+
+    Examples
+    --------
+    >>> print(join("&", tag("b", "x")))
+    &amp;<b>x</b>
+    """
+    return Markup("".join(c if isinstance(c, Markup) else _text(c) for c in children if c is not None))
+
+
+def _text(text: str) -> str:
+    """Escape; control characters, which HTML does not allow, are shown as escapes."""
+    return html.escape("".join(c if c.isprintable() or c in "\n " else repr(c)[1:-1] for c in text))
+
+
+def _attribute(key: str, value: str | float | bool | None) -> str:
+    if value is None or value is False:
+        return ""
+    name = key.rstrip("_").replace("_", "-")
+    return f" {name}" if value is True else f' {name}="{_text(str(value))}"'

@@ -1,0 +1,129 @@
+"""Sections about protection: models, adversaries, risks, attacks."""
+
+from __future__ import annotations
+
+from hushtable.report.charts.intervals import Interval, interval_chart
+from hushtable.report.charts.pair import pair_chart
+from hushtable.report.content.privacy import ModelEvidence
+from hushtable.report.content.report import Report
+from hushtable.report.numbers import count, number, percent
+from hushtable.report.page.html import Markup, join, tag
+from hushtable.report.page.parts import bullets, table
+
+__all__ = ["adversaries_section", "attacks_section", "models_section", "risks_section"]
+
+
+def models_section(report: Report) -> Markup:
+    """Every model with its threshold, the comparison and the achieved number."""
+    rows = [
+        (
+            _name(m),
+            join(
+                m.summary, tag("br"), tag("small", f"Against disclosure of {_threat(m)}. {_given(m)}", class_="quiet")
+            ),
+            f"{m.comparison} {number(m.bound)}",
+            number(m.achieved),
+            tag("span", "holds", class_="holds")
+            if m.holds
+            else tag("span", f"broken in {count(m.violations)} classes", class_="broken"),
+        )
+        for m in report.facts.models
+    ]
+    caption = "What each model asks of every class, and what the worst class of the published table achieves"
+    return table(caption, ["model", "meaning", "asked for", "achieved", "verdict"], rows, right=(2, 3))
+
+
+def _name(model: ModelEvidence) -> str:
+    return f"{model.model} on “{model.column}”" if model.column else model.model
+
+
+def _threat(model: ModelEvidence) -> str:
+    return "identity" if model.threat == "identity" else "a sensitive value"
+
+
+def _given(model: ModelEvidence) -> str:
+    return "; ".join(f"{name} = {value}" for name, value in model.parameters.items())
+
+
+def adversaries_section(report: Report) -> Markup:
+    """Whom the release was held against."""
+    how = {"risk": "calculated", "attack": "tried"}
+    rows = [(a.name, a.knows, a.wants, how[a.evidence]) for a in report.facts.adversaries]
+    return table(
+        "Adversaries, what they know, and what they want", ["adversary", "knows", "wants to", "evidence"], rows
+    )
+
+
+def risks_section(report: Report) -> Markup:
+    """Chances to link, before and after, and how people are distributed over class sizes."""
+    facts = report.facts
+    rows = [
+        (
+            join(r.name, tag("br"), tag("small", r.summary, class_="quiet")),
+            percent(r.before.highest),
+            percent(r.after.highest),
+            percent(r.before.average),
+            percent(r.after.average),
+            "–" if r.before.share_at_risk is None else percent(r.before.share_at_risk),
+            "–" if r.after.share_at_risk is None else percent(r.after.share_at_risk),
+        )
+        for r in facts.risks
+    ]
+    first = facts.risks[0]
+    caption = (
+        f"Chance of linking a record to the right person. At risk: chance {first.comparison} {first.threshold:g}. "
+        "Class "
+        f"sizes are counted in the {first.basis}."
+    )
+    head = ["adversary", "highest before", "after", "average before", "after", "people at risk before", "after"]
+    chart = pair_chart(
+        "class sizes",
+        "People by the size of their class",
+        [(b.label, b.before, b.after) for b in facts.bands],
+        caption="How many people look like each other: the share of people in classes of each size. In a class of n "
+        "the "
+        "chance to find a known person is 1 in n.",
+        show=percent,
+        scale=lambda share: f"{share:.0%}",
+        head="people in the class",
+    )
+    return join(table(caption, head, rows, right=(1, 2, 3, 4, 5, 6)), chart)
+
+
+def attacks_section(report: Report) -> Markup:
+    """How often adversaries were right, and how often by guessing."""
+    facts = report.facts
+    tried = [a for a in facts.attacks if a.targets]
+    nobody = [f"{a.name}: nobody could be attacked." for a in facts.attacks if not a.targets]
+    parts: list[Markup | None] = []
+    if tried:
+        chart = interval_chart(
+            "attacks",
+            "Success of attacks beside guessing",
+            [Interval(a.name, a.rate, a.low, a.high, a.baseline, a.above_baseline) for a in tried],
+            caption="How often each adversary was right (dot, with its 95% interval), and how often the same guess is "
+            "right "
+            "without the release (tick). Numbers: right / guessing.",
+        )
+        rows = [
+            (
+                a.name,
+                f"{count(a.successes)} of {count(a.targets)}",
+                percent(a.rate),
+                f"{percent(a.low)} to {percent(a.high)}",
+                percent(a.baseline),
+                "–" if a.control is None else percent(a.control),
+            )
+            for a in tried
+        ]
+        head = ["attack", "right", "rate", "95% interval", "baseline", "control"]
+        caption = "Attacks; the control is the rate on people who are not in the release"
+        parts += [chart, table(caption, head, rows, right=(1, 2, 3, 4, 5))]
+    above = [a for a in tried if a.above_baseline]
+    if above:
+        remedies = [join(tag("strong", a.name), f": {a.remedy}") for a in above]
+        parts += [tag("h3", "What would help against those that did better than guessing"), bullets(remedies)]
+    if facts.attacks_not_run or nobody:
+        reasons = [f"{n.name}: {n.reason}" for n in facts.attacks_not_run]
+        parts += [tag("h3", "Not tried"), bullets([*nobody, *reasons])]
+    return join(*parts)

@@ -1,0 +1,117 @@
+"""Sections about what is left: columns, associations, measures, classifiers."""
+
+from __future__ import annotations
+
+from hushtable.report.charts.bars import bar_chart
+from hushtable.report.charts.change import change_chart
+from hushtable.report.charts.pair import pair_chart
+from hushtable.report.content.report import Report
+from hushtable.report.content.utility import ColumnEvidence
+from hushtable.report.numbers import count, number, percent
+from hushtable.report.page.html import Markup, join, tag
+from hushtable.report.page.parts import table
+
+__all__ = ["columns_section", "utility_section"]
+
+_ROLES = {
+    "identifier": "identifier",
+    "quasi": "quasi-identifier",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+}
+
+
+def columns_section(report: Report) -> Markup:
+    """One row per column, then histograms before and after."""
+    facts = report.facts
+    rows = [
+        (
+            c.name,
+            _ROLES[c.role] + (f", {c.kind}" if c.kind else ""),
+            c.treatment,
+            "–" if c.distinct is None else count(c.distinct),
+            "–" if c.missing is None else count(c.missing),
+            "–" if c.covered is None else percent(c.covered),
+            "–" if c.shift is None else percent(c.shift),
+        )
+        for c in facts.columns
+    ]
+    head = ["column", "role and kind", "what was done", "different values", "missing", "left open", "moved"]
+    caption = (
+        "“Left open”: the share of its domain that a published cell covers on average. “Moved”: how far the "
+        "distribution "
+        "over the bars moved (total variation distance)."
+    )
+    charts = [_charts(c) for c in facts.columns if c.bars]
+    return join(table(caption, head, rows, right=(3, 4, 5, 6)), tag("div", *charts, class_="columns"))
+
+
+def _charts(column: ColumnEvidence) -> Markup:
+    drawn = pair_chart(
+        f"column {column.name}",
+        f"Distribution of {column.name} before and after",
+        [(bar.label, float(bar.before), float(bar.after)) for bar in column.bars],
+        caption=f"Records. {column.caption}",
+        show=count,
+        scale=_short_count,
+        head=column.name,
+    )
+    parts = [tag("h3", f"“{column.name}”"), drawn]
+    if column.height:
+        parts.append(
+            bar_chart(
+                f"depth {column.name}",
+                f"Generalisation depth of {column.name}",
+                [(_level(d.level, column.height), d.share) for d in column.depths],
+                caption="How far it was generalised: released records by the level of their cell.",
+                show=percent,
+                head=("level", "share of records"),
+                most=1.0,
+            )
+        )
+    return tag("div", *parts, class_="column")
+
+
+def _level(level: int, height: int) -> str:
+    if level == 0:
+        return "exact value"
+    return "not told at all" if level == height else f"level {level} of {height}"
+
+
+def _short_count(value: float) -> str:
+    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"
+
+
+def utility_section(report: Report) -> Markup:
+    """Associations, classifiers and measures."""
+    facts = report.facts
+    parts: list[Markup | None] = []
+    if facts.associations:
+        pairs = sorted(facts.associations, key=lambda a: -a.before)
+        shown = pairs[:20]
+        more = f" The {len(shown)} strongest of {len(pairs)} pairs." if len(pairs) > len(shown) else ""
+        mean = sum(abs(a.before - a.after) for a in pairs) / len(pairs)
+        parts += [
+            tag("h3", "Correlations kept"),
+            change_chart(
+                "associations",
+                "Association of pairs of columns before and after",
+                [(" × ".join(a.columns), a.before, a.after) for a in shown],
+                caption="How strongly two columns go together (Cramér's V: 0 not at all, 1 completely); on average a "
+                "pair "
+                f"moved by {mean:.2f}.{more}",
+                head="columns",
+            ),
+        ]
+    if facts.accuracy:
+        rows = [(a.target, percent(a.majority), percent(a.release), percent(a.original)) for a in facts.accuracy]
+        caption = f"How often a classifier ({facts.accuracy[0].classifier}) is right about original records"
+        head = ["predicted column", "always the most frequent", "trained on the release", "trained on the original"]
+        parts += [tag("h3", "Classifier accuracy"), table(caption, head, rows, right=(1, 2, 3))]
+    rows = [(m.name, m.summary, number(m.value), f"{m.better} is better") for m in facts.measures]
+    caption = "Query error is the median relative error of random range counts"
+    parts += [
+        tag("h3", "Query error and information loss"),
+        table(caption, ["measure", "meaning", "value", ""], rows, right=(2,)),
+    ]
+    return join(*parts)

@@ -1,0 +1,1 @@
+"""Templates: whose questions a report answers first, one per file."""

@@ -1,0 +1,140 @@
+"""Answers that several templates give."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from hushtable.report.content.privacy import AttackEvidence
+from hushtable.report.content.report import Facts, Finding
+from hushtable.report.numbers import count, number, percent
+
+__all__ = ["attacks_named", "attribute_models", "highest_risk", "identifiers_gone", "models_hold", "utility_kept"]
+
+
+def models_hold(facts: Facts, question: str) -> Finding:
+    """Whether every model of the policy holds."""
+    broken = [m.model for m in facts.models if not m.holds]
+    return Finding(
+        question=question,
+        answer=f"No: {', '.join(broken)}." if broken else "Yes, in every class of the published table.",
+        status="not met" if broken else "met",
+        evidence=tuple(
+            f"{m.model}{f' on “{m.column}”' if m.column else ''}: the worst class has {number(m.achieved)}, "
+            f"asked for is {m.comparison} {number(m.bound)}."
+            for m in facts.models
+        ),
+    )
+
+
+def highest_risk(facts: Facts, question: str, *, strict: bool) -> Finding:
+    """Whether anybody is above the threshold; ``strict`` makes it a condition instead of a remark."""
+    risk = facts.risks[0]
+    exposed = risk.after.share_at_risk or 0.0
+    limit = "at most" if risk.comparison == ">" else "below"
+    if exposed:
+        answer = f"For {percent(exposed)} of the people it is not {limit} {risk.threshold:g}."
+        status = "not met" if strict else "to judge"
+    else:
+        answer, status = f"For everybody it is {limit} {risk.threshold:g}.", "met"
+    return Finding(
+        question=question,
+        answer=answer,
+        status=status,
+        evidence=(
+            f"Highest chance after: {number(risk.after.highest)} (before: {number(risk.before.highest)}); on average "
+            f"{number(risk.after.average)} (before: {number(risk.before.average)}).",
+            f"A person counts as at risk where chance {risk.comparison} {risk.threshold:g}, compared unrounded: a "
+            "class "
+            f"needs at least {_people_needed(risk.threshold, risk.comparison)} people.",
+        ),
+    )
+
+
+def _people_needed(threshold: float, comparison: str) -> str:
+    if threshold <= 0:
+        return "infinitely many"
+    people = 1
+    while 1 / people > threshold + 1e-12 or (comparison == ">=" and 1 / people >= threshold - 1e-12):
+        people += 1
+    return count(people)
+
+
+def attacks_named(
+    facts: Facts, names: Collection[str] | None, question: str, *, otherwise: str, extra: tuple[str, ...] = ()
+) -> Finding:
+    """Whether attacks did better than guessing: those named, or all."""
+    tried = [a for a in facts.attacks if names is None or a.name in names]
+    lacking = [n for n in facts.attacks_not_run if names is None or n.name in names]
+    above = [a for a in tried if a.above_baseline]
+    evidence = [*extra, *(_attack(a) for a in tried), *(f"{n.name}: not tried. {n.reason}" for n in lacking)]
+    if above:
+        answer = f"Not ruled out: {', '.join(a.name for a in above)} did better than guessing."
+    elif tried:
+        answer = otherwise
+    else:
+        answer = "Not tried: none of these attacks was run."
+    return Finding(
+        question=question,
+        answer=answer,
+        status="met" if tried and not above else "to judge",
+        evidence=tuple(evidence),
+    )
+
+
+def _attack(attack: AttackEvidence) -> str:
+    if not attack.targets:
+        return f"{attack.name}: nobody could be attacked."
+    return (
+        f"{attack.name}: right for {percent(attack.rate)} of {count(attack.targets)} (95% interval "
+        f"{percent(attack.low)} "
+        f"to {percent(attack.high)}), without the release {percent(attack.baseline)}."
+    )
+
+
+def attribute_models(facts: Facts) -> tuple[str, ...]:
+    """What the policy promises about sensitive values."""
+    found = [m for m in facts.models if m.threat == "attribute"]
+    if not found:
+        return ("No model of the policy protects sensitive values.",)
+    return tuple(f"{m.model}{f' on “{m.column}”' if m.column else ''} holds: {m.summary}" for m in found if m.holds)
+
+
+def identifiers_gone(facts: Facts, question: str) -> Finding:
+    """Whether direct identifiers are out of the table."""
+    named = [c.name for c in facts.columns if c.role == "identifier"]
+    left = [name for name in named if name in facts.treatment.columns]
+    return Finding(
+        question=question,
+        answer="No."
+        if left
+        else "Yes."
+        if named
+        else "The policy names no identifier; none was in the input, or one was missed.",
+        status="not met" if left else "met" if named else "to judge",
+        evidence=tuple(f"“{name}” was removed." for name in named if name not in left),
+    )
+
+
+def utility_kept(facts: Facts, question: str) -> Finding:
+    """What the release is still good for."""
+    evidence = [
+        f"“{c.name}”: {c.treatment}"
+        + (f"; a cell leaves {percent(c.covered)} of the domain open on average." if c.covered is not None else ".")
+        for c in facts.columns
+        if c.role == "quasi"
+    ]
+    evidence += [
+        f"Predicting “{a.target}”: {percent(a.release)} right after training on the release, {percent(a.original)} on "
+        "the "
+        f"original, {percent(a.majority)} by always guessing the most frequent."
+        for a in facts.accuracy
+    ]
+    evidence += [
+        f"{m.name}: {number(m.value)} ({m.better} is better)." for m in facts.measures if m.name == "query-error"
+    ]
+    return Finding(
+        question=question,
+        answer="For the intended use a person has to judge; the numbers are these.",
+        status="to judge",
+        evidence=tuple(evidence),
+    )

@@ -1,0 +1,108 @@
+"""What a template is: the questions of one reader, answered from the facts of a release."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from hushtable.params import Parametrised
+from hushtable.report.content.report import Facts, Finding, Report
+from hushtable.risk.linkage import Comparison, Threshold
+
+if TYPE_CHECKING:
+    from hushtable.algorithms.base import Progress
+
+__all__ = ["Template"]
+
+
+@dataclass(frozen=True)
+class Template(Parametrised, ABC):
+    """Base of all templates: a title, a sentence about its reader, and questions.
+
+    Parameters
+    ----------
+    threshold : float
+        Above it a person counts as at risk.
+    comparison : {">", ">="}
+        How a person's risk is compared with the threshold.
+    """
+
+    threshold: Threshold = 0.09
+    comparison: Comparison = ">"
+
+    title: ClassVar[str] = ""
+    about: ClassVar[str] = ""
+
+    @abstractmethod
+    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+        """Answer the template's questions, the most important first."""
+
+    def report(
+        self,
+        release: Any,
+        *,
+        attacks: bool | Sequence[str] = True,
+        labels: bool = False,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Gather the evidence about a release.
+
+        Parameters
+        ----------
+        release : Release
+        attacks : bool or sequence of str
+            All attacks that can be run, none, or those named.
+        labels : bool
+            Name values of columns that enough records share; they are numbered otherwise.
+        progress : callable, optional
+            Called with (share done, what is being done); may raise ``Cancelled``.
+        """
+        from hushtable.report.gather.facts import facts_of
+        from hushtable.report.gather.limits import limits
+        from hushtable.report.gather.summary import summary
+
+        facts = facts_of(
+            release,
+            threshold=self.threshold,
+            comparison=self.comparison,
+            attacks=attacks,
+            labels=labels,
+            progress=progress or (lambda share, what: None),
+        )
+        return Report(
+            title=self.title,
+            template=self.name,
+            about=self.about,
+            summary=summary(facts),
+            findings=self.findings(facts),
+            facts=facts,
+            limits=limits(facts),
+        )
+
+    def write(self, release: Any, path: str | os.PathLike[str], **options: Any) -> Report:
+        """Write the HTML file and, beside it, the same as JSON; return what they say.
+
+        Parameters
+        ----------
+        release : Release
+        path : path
+            The HTML file; the JSON file has the same name with ``.json``.
+        **options
+            As of ``report``.
+
+        Raises
+        ------
+        UsageError
+            If the path is that of the JSON file.
+        OutputError
+            If a file cannot be written.
+        """
+        from hushtable.report.files import check_paths, write_report
+
+        check_paths(path)
+        report = self.report(release, **options)
+        write_report(report, path)
+        return report

@@ -1,0 +1,88 @@
+"""The template for published clinical data: a threshold of 0.09 for everybody.
+
+References
+----------
+European Medicines Agency, "External guidance on the implementation of the European Medicines Agency policy on the
+publication of clinical data for medicinal products for human use" (policy 0070); Health Canada, "Public release of
+clinical information: guidance document".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hushtable.report.content.report import Facts, Finding
+from hushtable.report.numbers import count, percent
+from hushtable.report.templates.answers import (
+    attacks_named,
+    attribute_models,
+    highest_risk,
+    identifiers_gone,
+    models_hold,
+    utility_kept,
+)
+from hushtable.report.templates.base import Template
+
+__all__ = ["EMA"]
+
+
+@dataclass(frozen=True)
+class EMA(Template):
+    """Clinical data in the style of EMA and Health Canada: nobody's risk above 0.09.
+
+    Parameters
+    ----------
+    threshold : float
+        Above it a person counts as at risk.
+    comparison : {">", ">="}
+
+    Examples
+    --------
+    >>> EMA().threshold, EMA().comparison
+    (0.09, '>')
+    """
+
+    name: ClassVar[str] = "ema"
+    title: ClassVar[str] = "Anonymisation report for clinical data"
+    about: ClassVar[str] = (
+        "For publishing clinical data in the style of the European Medicines Agency and Health Canada: the risk of "
+        "re-identification of every person, compared with a threshold of 0.09."
+    )
+
+    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+        """Answer the template's questions."""
+        return (
+            highest_risk(facts, "Is the highest risk of re-identification at or below the threshold?", strict=True),
+            _method(facts),
+            identifiers_gone(facts, "Are direct identifiers gone?"),
+            models_hold(facts, "Does the release keep the promises of its policy?"),
+            attacks_named(
+                facts,
+                None,
+                "Did attempts at re-identification and inference succeed?",
+                otherwise="None of the attacks that were tried did better than guessing.",
+                extra=attribute_models(facts),
+            ),
+            utility_kept(facts, "What does it cost in data utility?"),
+        )
+
+
+def _method(facts: Facts) -> Finding:
+    made, done = facts.provenance, facts.treatment
+    quasi = ", ".join(f"“{c.name}”" for c in facts.columns if c.role == "quasi")
+    return Finding(
+        question="By which method was it anonymised?",
+        answer=f"{made.algorithm}: {made.recoding}.",
+        status="met",
+        evidence=(
+            f"Quasi-identifiers: {quasi}.",
+            f"{count(done.suppressed)} of {count(made.input_rows)} records ({percent(done.suppressed_share)}) were "
+            "left out.",
+            "A class of 11 has a risk of 1/11 = 0.0909, which is above 0.09 when it is compared unrounded, as here; "
+            "reports "
+            "that round to two digits accept it.",
+            "Risks are those of a prosecutor, who knows that the person is in the table: the highest of the three "
+            "adversaries, suited to public release.",
+        ),
+    )

@@ -1,0 +1,53 @@
+"""The general template: for a protection officer, whatever the law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hushtable.report.content.report import Facts, Finding
+from hushtable.report.templates.answers import attacks_named, highest_risk, identifiers_gone, models_hold, utility_kept
+from hushtable.report.templates.base import Template
+
+__all__ = ["General"]
+
+
+@dataclass(frozen=True)
+class General(Template):
+    """The questions of any protection officer.
+
+    Parameters
+    ----------
+    threshold : float
+        Above it a person counts as at risk.
+    comparison : {">", ">="}
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> people = pa.table({"age": [30, 31, 52, 53], "disease": ["flu", "HIV", "flu", "cold"]})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+    >>> report = General().report(ht.anonymize(people, policy), attacks=False)
+    >>> report.findings[0].answer
+    'Yes, in every class of the published table.'
+    """
+
+    name: ClassVar[str] = "general"
+    title: ClassVar[str] = "Evidence of anonymization"
+    about: ClassVar[str] = "For whoever decides whether this table may leave the house, under whatever law."
+
+    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+        """Answer the template's questions."""
+        return (
+            models_hold(facts, "Does the release keep the promises of its policy?"),
+            identifiers_gone(facts, "Are direct identifiers gone?"),
+            highest_risk(facts, "Is the chance to find a known person low for everybody?", strict=False),
+            attacks_named(
+                facts,
+                None,
+                "Does the release help an adversary?",
+                otherwise="None of the attacks that were tried did better than guessing.",
+            ),
+            utility_kept(facts, "Is it still useful?"),
+        )

@@ -1,0 +1,88 @@
+"""The template of NIST SP 800-188: what a disclosure review board asks about a dataset.
+
+References
+----------
+S. Garfinkel, J. Near, A. Dajani, P. Singer, B. Guttman, "De-identifying government datasets: techniques and
+governance", NIST Special Publication 800-188, 2023.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hushtable.report.content.report import Facts, Finding
+from hushtable.report.numbers import count
+from hushtable.report.templates.answers import attacks_named, highest_risk, identifiers_gone, models_hold, utility_kept
+from hushtable.report.templates.base import Template
+
+__all__ = ["NIST800188"]
+
+
+@dataclass(frozen=True)
+class NIST800188(Template):
+    """What a disclosure review board asks, after NIST SP 800-188.
+
+    Parameters
+    ----------
+    threshold : float
+        Above it a person counts as at risk.
+    comparison : {">", ">="}
+
+    Examples
+    --------
+    >>> NIST800188.title
+    'De-identification evidence for a disclosure review board'
+    """
+
+    name: ClassVar[str] = "nist-800-188"
+    title: ClassVar[str] = "De-identification evidence for a disclosure review board"
+    about: ClassVar[str] = (
+        "For a review in the style of NIST SP 800-188: identifiers, quasi-identifiers, the standard that was applied, "
+        "attempts at re-identification, data quality, and what remains to be decided by people."
+    )
+
+    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+        """Answer what can be answered from the data, and name what cannot."""
+        return (
+            identifiers_gone(facts, "Were direct identifiers removed?"),
+            _quasi(facts),
+            models_hold(facts, "Is the de-identification standard of the policy met?"),
+            highest_risk(facts, "Is the disclosure risk of every person low?", strict=False),
+            attacks_named(
+                facts,
+                None,
+                "Did a re-identification study succeed?",
+                otherwise="None of the attacks that were tried did better than guessing.",
+            ),
+            utility_kept(facts, "Is the quality of the data sufficient?"),
+            _governance(),
+        )
+
+
+def _quasi(facts: Facts) -> Finding:
+    quasi = [c for c in facts.columns if c.role == "quasi"]
+    plain = [c.name for c in facts.columns if c.role == "insensitive"]
+    evidence = [f"“{c.name}” ({c.kind}, {count(c.distinct)} different values): {c.treatment}." for c in quasi]
+    evidence += [f"“{name}” was taken for harmless and is published as it is." for name in plain]
+    return Finding(
+        question="Were quasi-identifiers found and transformed?",
+        answer=f"{len(quasi)} columns were taken for quasi-identifiers; whether these are all is for people to judge.",
+        status="to judge",
+        evidence=tuple(evidence),
+    )
+
+
+def _governance() -> Finding:
+    return Finding(
+        question="What has to be decided by people?",
+        answer="The following is not in the data.",
+        status="to judge",
+        evidence=(
+            "Who may receive the release, and under which agreement: the public, signatories, or a protected enclave.",
+            "Which other datasets, published or leaked, cover the same people (the mosaic effect).",
+            "Who answers for the release, when it is reviewed again, and what happens if somebody is re-identified.",
+            "Whether another technique, such as synthetic data or differential privacy, would serve the purpose "
+            "better.",
+        ),
+    )

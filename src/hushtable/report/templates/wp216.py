@@ -1,0 +1,105 @@
+"""The template of Opinion 05/2014: singling out, linkability, inference.
+
+References
+----------
+Article 29 Data Protection Working Party, "Opinion 05/2014 on anonymisation techniques" (WP216), 2014.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hushtable.report.content.report import Facts, Finding
+from hushtable.report.numbers import count, percent
+from hushtable.report.templates.answers import (
+    attacks_named,
+    attribute_models,
+    identifiers_gone,
+    models_hold,
+    utility_kept,
+)
+from hushtable.report.templates.base import Template
+
+__all__ = ["WP216"]
+
+_SINGLING_OUT = ("singling-out", "downcoding", "combinatorial-refinement")
+_LINKING = ("linkability", "linkage", "composition", "membership")
+
+
+@dataclass(frozen=True)
+class WP216(Template):
+    """The three criteria of the European working party: singling out, linkability, inference.
+
+    Parameters
+    ----------
+    threshold : float
+        Above it a person counts as at risk.
+    comparison : {">", ">="}
+
+    Examples
+    --------
+    >>> WP216().threshold
+    0.09
+    """
+
+    name: ClassVar[str] = "wp216"
+    title: ClassVar[str] = "Evidence of anonymization by the criteria of WP216"
+    about: ClassVar[str] = (
+        "For an assessment by Opinion 05/2014 of the Article 29 Working Party: is it still possible to single somebody "
+        "out, to link records about somebody, or to infer something about somebody? Where one of them is not ruled "
+        "out, "
+        "the opinion asks for a thorough evaluation of the remaining risk."
+    )
+
+    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+        """Answer the three questions, then what else a reader asks."""
+        done = facts.treatment
+        alone = next((b for b in facts.bands if b.least == 1), None)
+        sizes = (
+            f"The smallest class has {count(done.smallest)} people; a typical person shares the published cells with "
+            f"{count(done.median)} (themselves included)."
+        )
+        unique = (
+            f"People who are alone in their class: {percent(alone.before)} before, {percent(alone.after)} after."
+            if alone
+            else ""
+        )
+        known = {a.name for a in facts.attacks} | {n.name for n in facts.attacks_not_run}
+        return (
+            attacks_named(
+                facts,
+                _SINGLING_OUT,
+                "1. Can an individual still be singled out?",
+                otherwise="No attack that was tried isolated records better than guessing.",
+                extra=(sizes, unique),
+            ),
+            attacks_named(
+                facts,
+                _LINKING,
+                "2. Can records about an individual still be linked?",
+                otherwise="No attack that was tried linked records better than guessing.",
+                extra=(
+                    _highest(facts),
+                    "Linking with other releases of the same people is not ruled out by any model here.",
+                ),
+            ),
+            attacks_named(
+                facts,
+                known - set(_SINGLING_OUT) - set(_LINKING),
+                "3. Can something still be inferred about an individual?",
+                otherwise="No attack that was tried inferred values better than guessing.",
+                extra=attribute_models(facts),
+            ),
+            models_hold(facts, "Does the release keep the promises of its policy?"),
+            identifiers_gone(facts, "Are direct identifiers gone?"),
+            utility_kept(facts, "Is it still useful?"),
+        )
+
+
+def _highest(facts: Facts) -> str:
+    risk = facts.risks[0]
+    return (
+        f"Highest chance to link a known person to the right record: {percent(risk.after.highest)} (before: "
+        f"{percent(risk.before.highest)})."
+    )

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from hushtable.io.dictionaries import decode
+from hushtable.errors import DataError
+from hushtable.io.dictionaries import decode, to_codes
 from hushtable.io.files import iter_batches
+from hushtable.io.sources import table_files
 
 __all__ = ["read_coded"]
 
@@ -21,7 +22,7 @@ BATCH_ROWS = 1 << 18
 def read_coded(
     path: str | os.PathLike[str], columns: Sequence[str] | None = None, *, unescape_formulas: bool = False
 ) -> pa.Table:
-    """Read a table so that a column of few distinct values takes one byte a row.
+    """Read a table, or a folder with its parts, so that a column of few distinct values takes one byte a row.
 
     Every column comes as a dictionary array, values in order of first occurrence, null as null.
 
@@ -36,51 +37,58 @@ def read_coded(
     'dictionary<values=string, indices=uint8, ordered=0>'
     """
     gatherers: dict[str, _Gatherer] = {}
-    for batch in iter_batches(path, columns, BATCH_ROWS, unescape_formulas=unescape_formulas):
-        for name, array in zip(batch.schema.names, batch.columns, strict=True):
-            gatherers.setdefault(name, _Gatherer()).add(array)
+    for file in table_files([path]):
+        for batch in iter_batches(file, columns, BATCH_ROWS, unescape_formulas=unescape_formulas):
+            if gatherers and set(gatherers) != set(batch.schema.names):
+                raise DataError(
+                    f"{str(file)!r} has other columns than the files before it.",
+                    code="different-columns",
+                    hint="The parts of one table have the same columns.",
+                )
+            for name, array in zip(batch.schema.names, batch.columns, strict=True):
+                gatherers.setdefault(name, _Gatherer()).add(array)
     # the reader's buffers would otherwise stay with the process
     pa.default_memory_pool().release_unused()
-    return pa.table({name: g.column() for name, g in gatherers.items()})
+    return pa.table({name: gatherers.pop(name).column() for name in list(gatherers)})
 
 
 class _Gatherer:
     """Collects one column, batch by batch."""
 
     def __init__(self) -> None:
-        self._values: pa.Array | None = None
-        self._parts: list[npt.NDArray[np.unsignedinteger]] = []
-        self._gaps: list[npt.NDArray[np.int64]] = []
-        self._rows = 0
+        self._values: list[pa.Array] = []
+        self._codes: list[npt.NDArray[np.unsignedinteger]] = []
+        self._gaps: list[npt.NDArray[np.bool_] | None] = []
 
     def add(self, array: pa.Array) -> None:
+        """Take the next rows; places in the batch's own dictionary are kept, in the fewest bytes."""
         if pa.types.is_dictionary(array.type) and (
             array.dictionary.null_count or len(array.dictionary.unique()) < len(array.dictionary)
         ):
             array = decode(array)
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
-        values = array.dictionary
-        if self._values is None:
-            self._values = values.slice(0, 0)
-        new = values.filter(pc.invert(pc.is_in(values, value_set=self._values)))
-        if len(new):
-            self._values = pa.concat_arrays([self._values, new])
-        place = pc.index_in(values, value_set=self._values).to_numpy(zero_copy_only=False)
-        lookup = np.append(place, 0).astype(np.min_scalar_type(max(len(self._values) - 1, 0)))
-        indices = array.indices
-        if indices.null_count:
-            self._gaps.append(self._rows + np.flatnonzero(indices.is_null().to_numpy(zero_copy_only=False)))
-            # the type of the indices need not hold one more
-            indices = indices.cast(pa.int64()).fill_null(len(values))
-        self._parts.append(lookup[indices.to_numpy(zero_copy_only=False)])
-        self._rows += len(array)
+        codes = to_codes(array)
+        missing = codes < 0
+        self._gaps.append(missing if missing.any() else None)
+        codes[missing] = 0
+        self._values.append(array.dictionary)
+        self._codes.append(codes.astype(np.min_scalar_type(max(len(array.dictionary) - 1, 0))))
 
     def column(self) -> pa.DictionaryArray:
-        codes = np.concatenate(self._parts)
-        self._parts.clear()
-        gaps = None
-        if self._gaps:
-            gaps = np.zeros(len(codes), dtype=np.bool_)
-            gaps[np.concatenate(self._gaps)] = True
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=gaps), self._values)
+        """Return the column, over one dictionary."""
+        whole = pa.concat_arrays(self._values).dictionary_encode()
+        place = to_codes(whole).astype(np.min_scalar_type(max(len(whole.dictionary) - 1, 0)))
+        out = np.empty(sum(map(len, self._codes)), dtype=place.dtype)
+        gaps = np.zeros(len(out), dtype=np.bool_)
+        at = first = 0
+        for batch, values in enumerate(self._values):
+            codes, missing = self._codes[batch], self._gaps[batch]
+            # a batch of nulls has no values, and one place too few
+            here = np.append(place[first : first + len(values)], place.dtype.type(0))
+            out[at : at + len(codes)] = here[codes]
+            if missing is not None:
+                gaps[at : at + len(codes)] = missing
+            self._codes[batch] = codes[:0]
+            at, first = at + len(codes), first + len(values)
+        return pa.DictionaryArray.from_arrays(pa.array(out, mask=gaps if gaps.any() else None), whole.dictionary)

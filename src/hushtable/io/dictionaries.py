@@ -80,7 +80,7 @@ def to_codes(array: pa.DictionaryArray) -> npt.NDArray[np.int64]:
     indices = array.indices
     if indices.null_count:
         indices = pc.fill_null(pc.cast(indices, pa.int64()), -1)
-    return np.asarray(indices.to_numpy(zero_copy_only=False)).astype(np.int64, copy=False)
+    return np.asarray(indices.to_numpy(zero_copy_only=False)).astype(np.int64)
 
 
 def look_up(table: npt.NDArray[Any], array: pa.DictionaryArray) -> npt.NDArray[Any]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from hushtable.errors import DataError
 from hushtable.io.batches import rebatch
 from hushtable.io.files import column_names, is_table_file, iter_batches
+from hushtable.io.urls import Source, shown
 
 __all__ = ["Stamp", "check_unchanged", "iter_runs", "same_columns", "same_types", "stamps", "table_files"]
 
@@ -29,7 +30,7 @@ class Stamp(NamedTuple):
 
 
 def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """Return the files that paths stand for: files, folders of files, and patterns such as ``day-*.parquet``.
+    r"""Return the files that paths stand for: files, folders of files, and patterns such as ``day-*.parquet``.
 
     Of a folder, the files of a known format count, by name; hidden ones and those that begin with ``_`` do not.
 
@@ -43,7 +44,7 @@ def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for name in ("b.csv", "a.csv", "_SUCCESS", ".b.csv.crc"):
-    ...         _ = Path(folder, name).write_text("age\\n1\\n")
+    ...         _ = Path(folder, name).write_text("age\n1\n")
     ...     [file.name for file in table_files([folder])], [file.name for file in table_files([folder + "/b*.csv"])]
     (['a.csv', 'b.csv'], ['b.csv'])
     """
@@ -74,7 +75,7 @@ def _some(files: list[Path], message: str) -> list[Path]:
     return files
 
 
-def same_columns(files: Sequence[Path], names: Sequence[Sequence[str]]) -> list[str]:
+def same_columns(files: Sequence[Source], names: Sequence[Sequence[str]]) -> list[str]:
     """Return the columns of a table's files, in the first file's order, or raise where they differ.
 
     Examples
@@ -86,7 +87,7 @@ def same_columns(files: Sequence[Path], names: Sequence[Sequence[str]]) -> list[
         if sorted(here) != sorted(names[0]):
             differing = sorted(set(names[0]).symmetric_difference(here))
             raise DataError(
-                f"{str(files[0])!r} and {str(file)!r} do not have the same columns. In one of them "
+                f"{shown(files[0])!r} and {shown(file)!r} do not have the same columns. In one of them "
                 f"only: {', '.join(map(repr, differing))}.",
                 code="different-columns",
                 hint="The files of one table have the same columns.",
@@ -119,7 +120,7 @@ def _value_type(kind: pa.DataType) -> pa.DataType:
 
 
 def iter_runs(files: Sequence[Path], columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
-    """Read some columns of a table in several files, ``rows`` rows at a time, whatever the files' sizes.
+    r"""Read some columns of a table in several files, ``rows`` rows at a time, whatever the files' sizes.
 
     Raises
     ------
@@ -130,7 +131,7 @@ def iter_runs(files: Sequence[Path], columns: Sequence[str], rows: int) -> Itera
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name, text in {"a.csv": "age,sex\\n1,m\\n2,f\\n", "b.csv": "sex,age\\nf,3\\n"}.items():
+    ...     for name, text in {"a.csv": "age,sex\n1,m\n2,f\n", "b.csv": "sex,age\nf,3\n"}.items():
     ...         _ = Path(folder, name).write_text(text)
     ...     [run["age"].to_pylist() for run in iter_runs(table_files([folder]), ["age"], 2)]
     [['1', '2'], ['3']]

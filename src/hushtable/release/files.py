@@ -17,11 +17,12 @@ import pyarrow as pa
 
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError, UsageError
-from hushtable.io.atomic import atomic_folder, atomic_write_text
+from hushtable.io.atomic import atomic_folder
 from hushtable.io.coded import read_coded
 from hushtable.io.files import write_table
 from hushtable.models.compose import AllOf
 from hushtable.release.bucket import bucket_column, join_tables
+from hushtable.release.evidence import write_documents
 from hushtable.release.pattern import PatternCells
 from hushtable.release.recode import class_numbers
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
@@ -36,9 +37,9 @@ from hushtable.table.reference import Attribute, Reference
 if TYPE_CHECKING:
     from hushtable.release.release import Release
 
-__all__ = ["load_evidence", "read_published", "save_release", "sensitive_path", "verify_published"]
+__all__ = ["OWNED", "load_evidence", "read_published", "save_release", "sensitive_path", "verify_published"]
 
-_OWNED = (
+OWNED = (
     "release.csv", "release.parquet", "patterns.csv", "release-sensitive.csv", "release-sensitive.parquet",
 )  # fmt: skip
 """What an earlier release in the same folder may have left there."""
@@ -52,9 +53,7 @@ def save_release(release: Release, folder: Any, *, format: str = "csv", overwrit
     """
     if format not in ("csv", "parquet"):
         raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
-    import yaml
-
-    with atomic_folder(folder, overwrite=overwrite, owned=_OWNED) as target:
+    with atomic_folder(folder, overwrite=overwrite, owned=OWNED) as target:
         name = f"release.{format}"
         people = release.table
         if release.linked is not None:
@@ -63,31 +62,8 @@ def save_release(release: Release, folder: Any, *, format: str = "csv", overwrit
         write_table(people, target / name)
         if any(isinstance(cells, PatternCells) for cells in release.recoded.cells):
             write_table(patterns(release), target / "patterns.csv")
-        policy = yaml.safe_dump(dict(release.policy), sort_keys=False, allow_unicode=True)
-        atomic_write_text(target / "policy.yaml", policy)
-        evidence = _evidence(release, name)
-        atomic_write_text(target / "release.json", json.dumps(evidence, indent=1, ensure_ascii=False) + "\n")
+        write_documents(release, target, name, lambda: _shown_classes(release))
     return Path(folder)
-
-
-def _evidence(release: Release, name: str) -> dict[str, Any]:
-    table = release.encoded
-    evidence = {
-        **release.summary(),
-        "file": name,
-        "kinds": {c.name: str(c.coded.kind) for c in table.sensitive},
-        "reference": _reference_data(release),
-    }
-    if len(table.row_units) or len(table.population_rows):
-        stats = release.verification.stats
-        shown = _shown_classes(release)
-        evidence["class_counts"] = {
-            "unit": table.unit,
-            "units": stats.units[shown].tolist(),
-            "population": None if stats.population is None else stats.population[shown].tolist(),
-        }
-    plain: dict[str, Any] = _jsonable(evidence)
-    return plain
 
 
 def _shown_classes(release: Release) -> IntArray:
@@ -97,66 +73,6 @@ def _shown_classes(release: Release) -> IntArray:
     if release.linked is not None:
         first = release.table.column(release.table.num_columns - 1).to_numpy()[first]
     return shown[np.argsort(first, kind="stable")]
-
-
-def _reference_data(release: Release) -> dict[str, Any]:
-    reference = release.reference
-    published: dict[str, set[str]] = {}
-    for column in release.encoded.sensitive:
-        codes = np.unique(column.codes[release.source_rows])
-        published[column.name] = {column.coded.labels[0][c] or "" for c in codes.tolist()}
-    return {
-        "units": reference.units,
-        "unit": reference.unit,
-        "population": reference.population,
-        "attributes": [
-            _attribute_data(a, published[a.key[0]]) for a in reference.attributes.values() if len(a.key) == 1
-        ],
-        "joint": [_joint_data(a) for a in reference.attributes.values() if len(a.key) > 1],
-    }
-
-
-def _joint_data(attribute: Attribute) -> dict[str, Any]:
-    """Counts of the combinations that occur, by their numbers: names are in the columns' own entries."""
-    codes = np.flatnonzero(attribute.units)
-    return {"columns": list(attribute.key), "codes": codes.tolist(), "units": attribute.units[codes].tolist()}
-
-
-def _attribute_data(attribute: Attribute, shown: set[str]) -> dict[str, Any]:
-    hidden = [label not in shown for label in attribute.labels]
-    numbers = None
-    if attribute.numbers is not None:
-        numbers = [None if h else x for h, x in zip(hidden, attribute.numbers.tolist(), strict=True)]
-    return {
-        "column": attribute.key[0],
-        "labels": [None if h else label for h, label in zip(hidden, attribute.labels, strict=True)],
-        "units": attribute.units.tolist(),
-        "ordered": attribute.ordered,
-        "numbers": numbers,
-        "categories": None if attribute.categories is None else attribute.categories.tolist(),
-        "n_categories": attribute.n_categories,
-        "levels": [level.tolist() for level in attribute.levels],
-        "level_labels": [
-            [label if shows else None for label, shows in zip(row, _showing(level, hidden, len(row)), strict=True)]
-            for level, row in zip(attribute.levels, attribute.level_labels, strict=True)
-        ],
-    }
-
-
-def _showing(level: IntArray, hidden: list[bool], n_nodes: int) -> list[bool]:
-    """Which nodes of a level stand above a value that is published."""
-    showing: list[bool] = (np.bincount(level[~np.array(hidden)], minlength=n_nodes) > 0).tolist()
-    return showing
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {k: _jsonable(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def sensitive_path(path: Path) -> Path:

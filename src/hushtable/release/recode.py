@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -49,10 +50,17 @@ class Recoded:
 
     def column(self, j: int, rows: IntArray) -> pa.DictionaryArray:
         """Return the published cells of column j for these rows, as a dictionary array."""
-        encoded = self.published[j].dictionary_encode()
-        of_group = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        codes = of_group[self.labels[rows]].astype(np.int32)
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), encoded.dictionary)
+        of_group, dictionary = self._coded[j]
+        codes = of_group[self.labels[rows]]
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), dictionary)
+
+    @cached_property
+    def _coded(self) -> list[tuple[AnyArray, pa.Array]]:
+        """For each column, every group's place in the distinct cells (-1: null), and these."""
+        encoded = [column.dictionary_encode() for column in self.published]
+        return [
+            (e.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32), e.dictionary) for e in encoded
+        ]
 
 
 def class_numbers(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[IntArray, int]:

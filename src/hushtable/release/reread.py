@@ -8,12 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.arrays import IntArray
+from hushtable.arrays import AnyArray
 from hushtable.errors import DataError, PolicyError
-from hushtable.io.dictionaries import encode, from_codes, to_codes
+from hushtable.io.dictionaries import counts, encode, from_codes, look_up, to_codes
 from hushtable.io.text import is_text, to_labels
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
+from hushtable.table.encoded import smallest
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.reference import Attribute, Reference
 
@@ -72,19 +73,20 @@ def sensitive_labels(
 
 def sensitive_codes(
     table: pa.Table, plan: TablePlan, reference: Reference, kinds: Mapping[str, Kind]
-) -> dict[str, IntArray]:
+) -> dict[str, AnyArray]:
     """Return the codes of the published sensitive columns in the reference's attributes."""
     codes = {}
     for column in (c for c in plan.columns if c.role is Role.SENSITIVE):
         attribute: Attribute = reference.attribute((column.name,))
         labels = sensitive_labels(table.column(column.name), column, kinds.get(column.name), plan.missing_values)
         place = pc.index_in(labels.dictionary, value_set=pa.array(list(attribute.labels), pa.string()))
-        used = place.fill_null(-1).to_numpy(zero_copy_only=False)[labels.indices.to_numpy(zero_copy_only=False)]
-        if np.any(used < 0):
+        known = place.fill_null(-1).to_numpy(zero_copy_only=False)
+        unknown = int(counts(labels)[known < 0].sum())
+        if unknown:
             raise DataError(
-                f"Column {column.name!r} holds {np.count_nonzero(used < 0)} values that its input did not have.",
+                f"Column {column.name!r} holds {unknown} values that its input did not have.",
                 code="unknown-values",
                 hint="The published file does not belong to this release.json.",
             )
-        codes[column.name] = used.astype(np.int64)
+        codes[column.name] = look_up(np.append(known, 0).astype(smallest(attribute.n_values)), labels)
     return codes

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import VerificationError
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.models.compose import AllOf
@@ -53,7 +53,7 @@ class Published:
     """
 
     quasi: tuple[pa.Array | pa.ChunkedArray, ...]
-    sensitive: Mapping[str, IntArray]
+    sensitive: Mapping[str, AnyArray]
     sizes: Mapping[str, int]
     unit: int = 1
     row_units: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -233,7 +233,7 @@ def _stats(
     return GroupStats(units, published.unit, histograms, population, beliefs)
 
 
-def _joint(columns: Sequence[IntArray], published: Published, key: Key) -> tuple[IntArray, int]:
+def _joint(columns: Sequence[AnyArray], published: Published, key: Key) -> tuple[AnyArray, int]:
     codes, size = columns[0], published.sizes[key[0]]
     for name, column in zip(key[1:], columns[1:], strict=True):
         codes = codes.astype(np.int64) * published.sizes[name] + column

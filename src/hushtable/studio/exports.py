@@ -1,0 +1,102 @@
+"""What leaves the studio: the release, its policy, the evidence, and the Python code that repeats the run."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+from hushtable.errors import UsageError
+from hushtable.hierarchy.base import Hierarchy
+from hushtable.studio.runs import Run
+
+__all__ = ["bundle", "code_of", "export_file", "export_files"]
+
+_TEXTS = {
+    "release.csv": "the table to publish, verified from its own cells",
+    "release.parquet": "the table to publish, verified from its own cells",
+    "release-sensitive.csv": "the sensitive values to publish beside it, by group",
+    "release-sensitive.parquet": "the sensitive values to publish beside it, by group",
+    "patterns.csv": "its patterns, each once",
+    "policy.yaml": "the policy it was made under; other programs read it too",
+    "release.json": "what verifying it later needs; no record's values",
+    "evidence.html": "the evidence report, to read and to sign; one offline page",
+    "repeat.py": "the Python code that repeats this release from the original",
+}
+
+
+def export_files(run: Run) -> dict[str, str]:
+    """Return the files of a run that can be exported, each with what it is."""
+    there = {p.name for p in run.release.iterdir()} | {"repeat.py"}
+    there |= {"evidence.html"} if (run.folder / "evidence.html").is_file() else set()
+    return {name: text for name, text in _TEXTS.items() if name in there}
+
+
+def export_file(run: Run, name: str) -> bytes:
+    """Return the content of one file."""
+    if name not in export_files(run):
+        raise UsageError("There is no such file.", code="not-there")
+    if name == "repeat.py":
+        return code_of(run).encode("utf-8")
+    folder = run.folder if name == "evidence.html" else run.release
+    return (folder / name).read_bytes()
+
+
+def export_path(run: Run, name: str) -> Path | None:
+    """Return where a file is, for those that are not made when they are asked for."""
+    if name == "repeat.py" or name not in export_files(run):
+        return None
+    return (run.folder if name == "evidence.html" else run.release) / name
+
+
+def bundle(run: Run) -> bytes:
+    """Return everything as one ZIP file, with the hierarchy files that the policy names; never the original."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
+        for name in export_files(run):
+            out.writestr(name, export_file(run, name))
+        for file in _named_files(run):
+            out.write(run.project.folder / file, file)
+    return packed.getvalue()
+
+
+def code_of(run: Run) -> str:
+    """Return a Python program that makes the same release again, byte for byte.
+
+    It is run where the original is, beside ``policy.yaml`` and the hierarchy files of the bundle.
+    """
+    policy = run.policy
+    data = run.project.facts["data"]
+    return f'''"""Repeats run {run.number} of a studio project: the same table and policy give the same bytes."""
+
+from pathlib import Path
+
+import hushtable as ht
+from hushtable.io.files import read_table
+
+HERE = Path(__file__).resolve().parent
+POLICY = """\\
+{_quoted(policy.to_yaml())}"""
+
+table = read_table(HERE / {data!r})  # the original, which is not part of the export
+policy = ht.Policy.from_yaml(POLICY).based_in(HERE)
+release = ht.anonymize(table, policy)
+release.verify()
+release.save(HERE / "repeated", format={policy.output.format!r}, overwrite=True)
+print(f"{{release.table.num_rows:,}} records are published, in {{release.verification.classes:,}} classes.")
+'''
+
+
+def _quoted(text: str) -> str:
+    """Text as it stands between triple quotes."""
+    return text.replace("\\", "\\\\").replace('"""', r"\"\"\"")
+
+
+def _named_files(run: Run) -> list[str]:
+    policy = run.policy
+    hierarchies: list[Hierarchy | None] = [c.hierarchy for c in policy.table_plan().columns]
+    named = [file for h in hierarchies if (file := getattr(h, "file", None))]
+    named += [policy.population] if policy.population else []
+    named += [policy.background.file] if policy.background else []
+    base = run.project.folder.resolve()
+    return sorted({str((base / file).resolve().relative_to(base)) for file in named})

@@ -1,0 +1,134 @@
+"""The studio's side of jobs: workers are started when there is work, watched, and ended when they do not listen."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hushtable.cli.failures import DEBUG
+from hushtable.studio.store import Job, Store
+
+__all__ = ["LANES", "Jobs"]
+
+LANES = ("quick", "heavy")
+"""Looking at data does not wait for a run, so the two have a worker each."""
+
+_PATIENCE = 3.0
+_WATCH = 0.1
+_ATTEMPTS = 3
+
+
+class Jobs:
+    """Queue, workers and their supervision.
+
+    Parameters
+    ----------
+    home : Path
+        The studio's folder.
+    patience : float
+        Seconds that a cancelled job has to notice, before its worker is ended.
+    """
+
+    def __init__(self, home: Path, patience: float = _PATIENCE) -> None:
+        self.home = home
+        self.store = Store(home)
+        self.interrupted = self.store.interrupt()
+        self._patience = patience
+        self._workers: dict[str, subprocess.Popen[bytes]] = {}
+        self._stillborn: dict[str, int] = {}
+        self._over = threading.Event()
+        self._watch = threading.Thread(target=self._supervise, daemon=True)
+        self._watch.start()
+
+    def submit(self, project: str, kind: str, arguments: Mapping[str, Any] | None = None) -> Job:
+        """Queue a job."""
+        from hushtable.studio.tasks import TASKS
+
+        return self.store.submit(project, kind, TASKS[kind].lane, arguments)
+
+    def wait(self, name: str, timeout: float = 60.0) -> Job:
+        """Wait for a job to end, at most so many seconds; for threads, not for the event loop."""
+        until = time.monotonic() + timeout
+        while True:
+            job = self.store.job(name)
+            if job.over or time.monotonic() > until:
+                return job
+            time.sleep(0.05)
+
+    async def ended(self, name: str) -> Job:
+        """Wait for a job to end, without holding up the event loop."""
+        while True:
+            job = await asyncio.to_thread(self.store.job, name)
+            if job.over:
+                return job
+            await asyncio.sleep(0.1)
+
+    def stop(self) -> None:
+        """End the workers; what they were doing counts as interrupted."""
+        self._over.set()
+        self._watch.join()
+        for worker in self._workers.values():
+            _end(worker)
+        self.store.interrupt()
+
+    def _supervise(self) -> None:
+        while not self._over.wait(_WATCH):
+            for lane in LANES:
+                self._look_after(lane)
+
+    def _look_after(self, lane: str) -> None:
+        worker = self._workers.get(lane)
+        job = self.store.running(lane)
+        alive = worker is not None and worker.poll() is None
+        if job is not None:
+            name, _, cancel = job
+            if not alive:
+                self.store.end(name, "failed", error=_died())
+            elif cancel is not None and time.time() - cancel > self._patience and worker is not None:
+                # a long stretch without a look at the store: nothing is written before the end, so nothing is lost
+                self.store.end(name, "cancelled")
+                alive = False
+        if job is not None:
+            self._stillborn[lane] = 0
+        if not alive and worker is not None:
+            _end(worker)
+            del self._workers[lane]
+        if not alive and self.store.waiting(lane):
+            self._stillborn[lane] = self._stillborn.get(lane, 0) + 1
+            if self._stillborn[lane] > _ATTEMPTS:
+                # a worker that cannot even start would be started for ever
+                taken = self.store.claim(lane, 0)
+                if taken is not None:
+                    self.store.end(taken.id, "failed", error=_died())
+                return
+            self._workers[lane] = _start(self.home, lane)
+
+
+def _start(home: Path, lane: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "hushtable.studio.worker", str(home), lane]
+    # a traceback may quote values of the table
+    quiet = None if os.environ.get(DEBUG) else subprocess.DEVNULL
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)  # noqa: S603 our own words
+
+
+def _end(worker: subprocess.Popen[bytes]) -> None:
+    if worker.stdin is not None:
+        worker.stdin.close()
+    worker.kill()
+    worker.wait()
+
+
+def _died() -> dict[str, str]:
+    return {
+        "error": "WorkerDied",
+        "code": "worker-died",
+        "message": "The worker process ended in the middle of the work; nothing was written.",
+        "hint": "The machine may have run out of memory: use fewer columns or rows, and run it again.",
+    }

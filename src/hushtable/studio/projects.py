@@ -1,0 +1,157 @@
+"""Projects: a folder each, with the data, the policy and the runs. The policy file is all that the user chose."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hushtable.errors import UsageError
+from hushtable.io.atomic import atomic_write_text
+from hushtable.policy.text import read_yaml, write_yaml
+from hushtable.studio.home import inside
+
+__all__ = ["Project", "Projects"]
+
+_ID = re.compile(r"[0-9a-f]{12}")
+_LONGEST = 80
+_EDITING = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project's folder.
+
+    Attributes
+    ----------
+    folder : Path
+    """
+
+    folder: Path
+
+    @property
+    def id(self) -> str:
+        """Its random name."""
+        return self.folder.name
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Name, time of creation, the data's file and where they came from."""
+        found: dict[str, Any] = json.loads((self.folder / "project.json").read_text(encoding="utf-8"))
+        return found
+
+    def note(self, **facts: Any) -> None:
+        """Change some of the facts."""
+        with _EDITING:
+            atomic_write_text(self.folder / "project.json", json.dumps({**self.facts, **facts}))
+
+    @property
+    def data(self) -> Path | None:
+        """The table's file, as it was given; None while there is none."""
+        name = self.facts.get("data")
+        path = inside(self.folder, f"data/{name}") if name else None
+        return path if path is not None and path.is_file() else None
+
+    @property
+    def profile(self) -> dict[str, Any] | None:
+        """What was found in the table; None until that is done."""
+        found: dict[str, Any] | None = self.json("profile.json")
+        return found
+
+    def json(self, name: str) -> Any:
+        """Return a JSON file of the project; None where it is not there."""
+        path = inside(self.folder, name)
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+    @property
+    def policy_file(self) -> Path:
+        """Where the policy is."""
+        return self.folder / "policy.yaml"
+
+    def document(self) -> dict[str, Any]:
+        """The policy as data; it may be unfinished."""
+        if not self.policy_file.is_file():
+            raise UsageError("The project has no data yet.", code="no-data", hint="Upload a table first.")
+        return read_yaml(self.policy_file.read_text(encoding="utf-8")).data
+
+    def revision(self) -> str:
+        """A word that changes when the policy or the data do: how one tab sees what another one did."""
+        parts = [p.read_bytes() for p in (self.policy_file, self.folder / "profile.json") if p.is_file()]
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+    def edit(self, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> dict[str, Any]:
+        """Change the policy file: read, change, write, one at a time."""
+        with _EDITING:
+            document = dict(change(self.document()))
+            atomic_write_text(self.policy_file, write_yaml(document))
+        return document
+
+
+class Projects:
+    """All projects of a studio's folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.folder = home / "projects"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def create(self, name: str) -> Project:
+        """Make an empty project.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as home:
+        ...     project = Projects(Path(home)).create("Patients 2026")
+        ...     project.facts["name"], project.data
+        ('Patients 2026', None)
+        """
+        folder = self.folder / secrets.token_hex(6)
+        (folder / "data").mkdir(parents=True)
+        (folder / "files").mkdir()
+        (folder / "runs").mkdir()
+        facts = {"name": check_title(name), "created": time.time()}
+        atomic_write_text(folder / "project.json", json.dumps(facts))
+        return Project(folder)
+
+    def __getitem__(self, name: str) -> Project:
+        folder = self.folder / name if _ID.fullmatch(name) else None
+        if folder is None or not (folder / "project.json").is_file():
+            raise UsageError("There is no such project.", code="not-there", hint="It may have been deleted.")
+        return Project(folder)
+
+    def all(self) -> list[Project]:
+        """Every project, the newest first."""
+        found = [Project(p.parent) for p in self.folder.glob("*/project.json") if _ID.fullmatch(p.parent.name)]
+        return sorted(found, key=lambda p: (-p.facts["created"], p.id))
+
+    def delete(self, name: str) -> None:
+        """Delete a project with its data, files and runs."""
+        folder = self[name].folder
+        # first out of sight, so that a half-deleted project is never shown
+        gone = folder.with_name(f".{folder.name}.deleted")
+        folder.rename(gone)
+        shutil.rmtree(gone)
+
+    def tidy(self) -> None:
+        """Remove what a studio that was killed left behind."""
+        for left in [*self.folder.glob(".*.deleted"), *self.folder.glob("*/runs/.*"), *self.folder.glob("*/data/.*")]:
+            if left.is_dir():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
+
+
+def check_title(name: str) -> str:
+    """Return a project's title in one printable line."""
+    title = " ".join("".join(c if c.isprintable() else " " for c in name).split())
+    if not 1 <= len(title) <= _LONGEST:
+        raise UsageError(f"A project's name has 1 to {_LONGEST} characters.", code="name", hint="Choose another name.")
+    return title

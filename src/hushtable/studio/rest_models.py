@@ -1,0 +1,149 @@
+"""The bodies of REST requests and responses; OpenAPI is made of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = [
+    "AttackRequest",
+    "ColumnChange",
+    "ColumnLook",
+    "Failure",
+    "JobView",
+    "LevelsRequest",
+    "NewExample",
+    "NewProject",
+    "PolicyText",
+    "ProjectView",
+    "RiskRequest",
+    "RunView",
+    "TablePage",
+]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class Failure(BaseModel):
+    """What went wrong; never a cell of the table."""
+
+    error: str
+    code: str
+    message: str
+    hint: str = ""
+
+
+class NewProject(_Body):
+    """A project to make, or a new name for one."""
+
+    name: Annotated[str, Field(min_length=1, max_length=80)]
+    """its title"""
+
+
+class NewExample(_Body):
+    """Generated patients to try the studio with."""
+
+    rows: Annotated[int, Field(ge=10, le=1_000_000)] = 5000
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 7
+
+
+class ProjectView(BaseModel):
+    """A project."""
+
+    id: str
+    name: str
+    created: float
+    data: str | None = None
+    origin: str | None = None
+    rows: int | None = None
+    columns: list[str] = []
+    runs: int = 0
+    revision: str = ""
+
+
+class JobView(BaseModel):
+    """A piece of work and how far it is."""
+
+    id: str
+    project: str
+    kind: str
+    arguments: dict[str, Any]
+    state: str
+    share: float
+    what: str
+    created: float
+    started: float | None = None
+    ended: float | None = None
+    cancelling: bool = False
+    seconds_left: float | None = None
+    result: Any = None
+    error: Failure | None = None
+
+
+class PolicyText(_Body):
+    """A policy as YAML."""
+
+    yaml: Annotated[str, Field(max_length=2_000_000)]
+
+
+class ColumnChange(_Body):
+    """New settings of a column; those left out stay, null removes one."""
+
+    role: str | None = None
+    kind: str | None = None
+    hierarchy: Any = None
+    weight: float | None = None
+    categories: dict[str, list[str]] | None = None
+    order: list[str] | None = None
+    cells: str | None = None
+
+
+class ColumnLook(_Body):
+    """A hierarchy to try on a column; the policy's own where left out."""
+
+    hierarchy: Any = None
+
+
+class LevelsRequest(_Body):
+    """Another solution: the level of every quasi-identifier."""
+
+    levels: dict[str, Annotated[int, Field(ge=0, le=10_000)]]
+
+
+class AttackRequest(_Body):
+    """The attacks to play; all of them where left out."""
+
+    names: Annotated[list[str], Field(max_length=100)] = []
+
+
+class RiskRequest(_Body):
+    """How much of the population the table holds; all of it where left out."""
+
+    fraction: Annotated[float, Field(gt=0, le=1)] | None = None
+
+
+class RunView(BaseModel):
+    """A finished run."""
+
+    number: int
+    created: float
+    seconds: float
+    rows: int
+    classes: int
+    solutions: int
+    published: list[str]
+    quasi: list[str]
+    sensitive: list[str]
+    summary: dict[str, Any]
+
+
+class TablePage(BaseModel):
+    """Some rows of a table."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    offset: int
+    total: int

@@ -1,0 +1,87 @@
+"""Runs that are kept: a folder each below the project, with the release and what the pages show of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hushtable.errors import UsageError
+from hushtable.io.atomic import atomic_write_text
+from hushtable.policy.policy import Policy
+from hushtable.studio.policies import confined
+from hushtable.studio.projects import Project
+
+__all__ = ["Run", "next_number", "run_of", "runs_of"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes
+    ----------
+    project : Project
+    number : int
+    """
+
+    project: Project
+    number: int
+
+    @property
+    def folder(self) -> Path:
+        """Where it is kept."""
+        return self.project.folder / "runs" / f"{self.number:04d}"
+
+    @property
+    def release(self) -> Path:
+        """The folder with the published table, its policy and ``release.json``."""
+        return self.folder / "release"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What was done and what came out."""
+        found: dict[str, Any] = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+        return found
+
+    @property
+    def policy(self) -> Policy:
+        """The policy it was made under."""
+        text = (self.folder / "policy.yaml").read_text(encoding="utf-8")
+        return confined(self.project, Policy.from_yaml(text))
+
+    def json(self, name: str) -> Any:
+        """Return what was found out about it; None where it was not asked for."""
+        path = self.folder / f"{name}.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+    def keep(self, name: str, found: Any) -> None:
+        """Keep what was found out about it."""
+        atomic_write_text(self.folder / f"{name}.json", json.dumps(found, allow_nan=False))
+
+    def delete(self) -> None:
+        """Delete it."""
+        gone = self.folder.with_name(f".{self.folder.name}.deleted")
+        self.folder.rename(gone)
+        shutil.rmtree(gone)
+
+
+def runs_of(project: Project) -> list[Run]:
+    """Return the runs of a project, the first one first."""
+    numbers = (int(p.parent.name) for p in (project.folder / "runs").glob("[0-9]*/run.json"))
+    return [Run(project, number) for number in sorted(numbers)]
+
+
+def run_of(project: Project, number: int) -> Run:
+    """Return one run."""
+    run = Run(project, number)
+    if not 0 < number < 10**6 or not (run.folder / "run.json").is_file():
+        raise UsageError("There is no such run.", code="not-there", hint="It may have been deleted.")
+    return run
+
+
+def next_number(project: Project) -> int:
+    """Return the number of the next run."""
+    return max((run.number for run in runs_of(project)), default=0) + 1

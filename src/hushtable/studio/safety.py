@@ -1,0 +1,209 @@
+"""The guard in front of the whole app, pages, REST and web sockets alike, as ASGI middleware."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import secrets
+from collections.abc import Mapping, MutableMapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hushtable.studio.access import Access
+from hushtable.studio.headers import security_headers, with_nonce
+
+__all__ = ["Guard"]
+
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_SMALL = 20 * 2**20
+_UPLOAD = re.compile(r"/api/projects/[^/]+/data|/_nicegui/client/[^/]+/upload/.*")
+_REFUSALS = {
+    "host": (HTTPStatus.MISDIRECTED_REQUEST, "The studio does not answer to this host name."),
+    "origin": (HTTPStatus.FORBIDDEN, "Only the studio's own pages may ask for this."),
+    "session": (HTTPStatus.UNAUTHORIZED, "Open the address with the token that the studio printed when it started."),
+    "token": (HTTPStatus.FORBIDDEN, "This is not the token of the running studio. Take the address it printed."),
+    "large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The upload is larger than the studio takes."),
+}
+
+
+class Guard:
+    """Let a request pass only from this machine's name, the studio's own pages, and with the session's token.
+
+    Parameters
+    ----------
+    app : ASGI application
+    access : Access
+    largest : int
+        Bytes of an upload; other requests are far smaller.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access, largest: int) -> None:
+        self.app = app
+        self.access = access
+        self.largest = largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Guard one request or web socket."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        headers = _headers(scope)
+        refusal = self._refusal(scope, headers)
+        if scope["type"] == "websocket":
+            if refusal:
+                await receive()
+                await send({"type": "websocket.close", "code": 1008})
+            else:
+                await self.app(scope, receive, send)
+            return
+        nonce = secrets.token_urlsafe(16)
+        guarded = _Response(send, security_headers(_shown_host(headers, refusal), nonce), nonce)
+        if refusal:
+            await self._refuse(guarded, headers, refusal)
+            return
+        if scope["method"] in _SAFE and b"token=" in scope.get("query_string", b""):
+            await self._welcome(guarded, scope, headers)
+            return
+        await self._limited(scope, receive, guarded, headers)
+
+    def _refusal(self, scope: Scope, headers: Mapping[str, str]) -> str:
+        host = headers.get("host", "")
+        if not self.access.host_ok(host):
+            return "host"
+        socket = scope["type"] == "websocket"
+        origin = headers.get("origin")
+        if origin is not None and not self.access.origin_ok(origin, host):
+            return "origin"
+        if not socket and scope["method"] in _SAFE and _token(scope) is not None:
+            return "" if self.access.token_ok(_token(scope) or "") else "token"
+        if self.access.bearer_ok(headers):
+            return ""
+        if not self.access.cookie_ok(headers):
+            return "session"
+        # a browser sends the cookie by itself: what changes something must come from a page of ours, and say so
+        if (socket or scope["method"] not in _SAFE) and origin is None:
+            return "origin"
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate":
+            return "origin"
+        return ""
+
+    async def _refuse(self, send: Send, headers: Mapping[str, str], reason: str) -> None:
+        status, sentence = _REFUSALS[reason]
+        if "text/html" in headers.get("accept", ""):
+            body = _page("hushtable studio", f"<p>{html.escape(sentence)}</p>")
+            await _respond(send, status, body, "text/html; charset=utf-8")
+            return
+        said = {"error": "Refused", "code": reason, "message": sentence, "hint": ""}
+        await _respond(send, status, json.dumps(said).encode(), "application/json")
+
+    async def _welcome(self, send: Send, scope: Scope, headers: Mapping[str, str]) -> None:
+        """Turn the token in the address into a cookie, and the address into one without it.
+
+        A page that goes on by itself, not a redirect: browsers keep strict cookies from redirects that began at
+        another site, such as a link in a mail program.
+        """
+        rest = [(k, v) for k, v in parse_qsl(scope.get("query_string", b"").decode("latin-1")) if k != "token"]
+        target = scope["path"] + (f"?{urlencode(rest)}" if rest else "")
+        target = "/" + target.lstrip("/")  # never a host of somebody's choice
+        safe = html.escape(target)
+        onward = f'<meta http-equiv="refresh" content="0;url={safe}">'
+        body = _page("hushtable studio", f'<p><a href="{safe}">Open the studio</a></p>', onward)
+        cookie = f"{self.access.cookie}={self.access.session}; Path=/; HttpOnly; SameSite=Strict"
+        await _respond(send, HTTPStatus.OK, body, "text/html; charset=utf-8", {"set-cookie": cookie})
+
+    async def _limited(self, scope: Scope, receive: Receive, send: _Response, headers: Mapping[str, str]) -> None:
+        # a form wraps the file in some lines of its own
+        limit = self.largest + 10_000 if _UPLOAD.fullmatch(scope["path"]) else min(_SMALL, self.largest)
+        stated = headers.get("content-length", "0")
+        if not stated.isdigit() or int(stated) > limit:
+            await self._refuse(send, headers, "large")
+            return
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > limit:
+                send.status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+                return {"type": "http.disconnect"}
+            return message
+
+        try:
+            await self.app(scope, counted, send)
+        except ClientDisconnect:
+            # the app saw the end of the body that was cut off; whoever hung up by themselves needs no answer
+            if seen > limit and not send.started:
+                await self._refuse(send, headers, "large")
+
+
+class _Response:
+    """Adds the headers to a response, and the nonce to a page's scripts."""
+
+    def __init__(self, send: Send, headers: Mapping[str, str], nonce: str) -> None:
+        self._send = send
+        self._headers = headers
+        self._nonce = nonce
+        self._page: MutableMapping[str, Any] | None = None
+        self._body = b""
+        self.status: int | None = None
+        self.started = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started = True
+            given = {name.lower(): value for name, value in message.get("headers", [])}
+            added = {name.encode(): value.encode("latin-1") for name, value in self._headers.items()}
+            if b"cache-control" not in given:
+                added[b"cache-control"] = b"no-store"
+            kept = [(n, v) for n, v in message.get("headers", []) if n.lower() not in added]
+            message = {**message, "headers": [*kept, *added.items()], "status": self.status or message["status"]}
+            if given.get(b"content-type", b"").startswith(b"text/html"):
+                self._page = message
+                return
+        elif message["type"] == "http.response.body" and self._page is not None:
+            self._body += message.get("body", b"")
+            if message.get("more_body"):
+                return
+            body = with_nonce(self._body, self._nonce)
+            headers = [(n, v) for n, v in self._page["headers"] if n.lower() != b"content-length"]
+            await self._send({**self._page, "headers": [*headers, (b"content-length", str(len(body)).encode())]})
+            message = {"type": "http.response.body", "body": body}
+        await self._send(message)
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    """The request's headers; one that stands twice counts as none that is acceptable."""
+    found: dict[str, str] = {}
+    for name, value in scope.get("headers", []):
+        key = name.decode("latin-1").lower()
+        found[key] = "\0" if key in found and key in ("host", "origin") else value.decode("latin-1")
+    return found
+
+
+def _token(scope: Scope) -> str | None:
+    query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+    return next((value for key, value in query if key == "token"), None)
+
+
+def _shown_host(headers: Mapping[str, str], refusal: str) -> str:
+    return "" if refusal == "host" else headers.get("host", "")
+
+
+def _page(title: str, body: str, head: str = "") -> bytes:
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>{head}</head>'
+        f"<body><main><h1>{title}</h1>{body}</main></body></html>"
+    ).encode()
+
+
+async def _respond(send: Send, status: int, body: bytes, kind: str, headers: Mapping[str, str] | None = None) -> None:
+    given = {"content-type": kind, "content-length": str(len(body)), **(headers or {})}
+    raw = [(name.encode(), value.encode("latin-1")) for name, value in given.items()]
+    await send({"type": "http.response.start", "status": int(status), "headers": raw})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,255 @@
+"""What a user can do, as plain functions over a studio: pages and REST call these and nothing below them.
+
+Heavy work is only queued here. Everything that depends on a model, an algorithm or a hierarchy goes through the
+registry, so the studio names none.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hushtable import registry
+from hushtable.cli.catalogue import describe
+from hushtable.errors import UsageError
+from hushtable.io.atomic import atomic_write_text
+from hushtable.policy.policy import Policy
+from hushtable.schema.columns import Kind, Role
+from hushtable.studio import drafts
+from hushtable.studio.home import inside
+from hushtable.studio.jobs import Jobs
+from hushtable.studio.policies import confined, policy_of
+from hushtable.studio.projects import Project, Projects, check_title
+from hushtable.studio.runs import run_of, runs_of
+from hushtable.studio.store import Job
+from hushtable.studio.uploads import HIERARCHIES, LARGEST, check_content, check_upload_name
+
+__all__ = ["CATALOGUES", "Studio"]
+
+CATALOGUES = {
+    "models": registry.models,
+    "algorithms": registry.algorithms,
+    "hierarchies": registry.hierarchies,
+    "measures": registry.measures,
+    "risks": registry.risks,
+    "attacks": registry.attacks,
+}
+"""Everything that can be chosen, by kind."""
+
+_SMALL = 16 * 2**20
+
+
+@dataclass(frozen=True)
+class Studio:
+    """A studio: its projects and its jobs.
+
+    Attributes
+    ----------
+    home : Path
+    largest : int
+        Bytes of an upload.
+    """
+
+    home: Path
+    largest: int = LARGEST
+    projects: Projects = field(init=False)
+    jobs: Jobs = field(init=False)
+
+    def __post_init__(self) -> None:
+        projects = Projects(self.home)
+        projects.tidy()
+        object.__setattr__(self, "projects", projects)
+        object.__setattr__(self, "jobs", Jobs(self.home))
+
+    # projects
+
+    def create(self, name: str) -> Project:
+        """Make an empty project."""
+        return self.projects.create(name)
+
+    def rename(self, project: Project, name: str) -> None:
+        """Give a project another name."""
+        project.note(name=check_title(name))
+
+    def delete(self, project: Project) -> None:
+        """Delete a project with its uploads and runs; what is still being done on it is cancelled."""
+        for job in self.jobs.store.jobs(project.id):
+            if not job.over:
+                self.jobs.store.cancel(job.id)
+                self.jobs.wait(job.id, timeout=10)
+        self.projects.delete(project.id)
+        self.jobs.store.forget(project.id)
+
+    def job_of(self, project: Project, *kinds: str) -> Job | None:
+        """Return the latest job of these kinds, if there was one."""
+        return next((job for job in self.jobs.store.jobs(project.id) if job.kind in kinds), None)
+
+    def busy(self, project: Project, *kinds: str) -> Job | None:
+        """Return the job of these kinds that is queued or running, if there is one."""
+        return next((j for j in self.jobs.store.jobs(project.id) if j.kind in kinds and not j.over), None)
+
+    # data
+
+    def new_upload(self, project: Project, name: str) -> Path:
+        """Return where to write an upload; ``opened`` takes it from there."""
+        self._may_open(project)
+        check_upload_name(name)
+        return project.folder / "data" / f".{secrets.token_hex(6)}.upload"
+
+    def opened(self, project: Project, path: Path, name: str, origin: str = "upload") -> Job:
+        """Make an upload the project's table."""
+        try:
+            self._may_open(project)
+            check_upload_name(name)
+            check_content(path, name)
+        except UsageError:
+            path.unlink(missing_ok=True)
+            raise
+        return self.jobs.submit(project.id, "open", {"file": f"data/{path.name}", "name": name, "origin": origin})
+
+    def example(self, project: Project, rows: int = 5000, seed: int = 7) -> Job:
+        """Make generated patients the project's table."""
+        self._may_open(project)
+        return self.jobs.submit(project.id, "example", {"rows": rows, "seed": seed})
+
+    def _may_open(self, project: Project) -> None:
+        if runs_of(project):
+            raise UsageError(
+                "The project has runs, and they belong to its data.", code="conflict", hint="Start a new project."
+            )
+        if self.busy(project, "open", "example", "query", "run"):
+            raise UsageError("The project is busy.", code="conflict", hint="Wait for the job to end, or cancel it.")
+
+    # policy
+
+    def faults(self, project: Project) -> list[dict[str, str]]:
+        """Everything that keeps the policy from being run, in words."""
+        faults = drafts.faults_in(project.document())
+        return [{"where": f.where(), "message": f.sentence, "hint": f.hint, "code": f.code} for f in faults]
+
+    def set_column(self, project: Project, name: str, changes: Mapping[str, Any]) -> None:
+        """Change role, kind, hierarchy or other settings of a column."""
+        project.edit(lambda draft: drafts.with_column(draft, name, self._suited(project, draft, name, changes)))
+
+    def _suited(
+        self, project: Project, draft: Mapping[str, Any], name: str, changes: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """A column that becomes a quasi-identifier gets its likely kind, as the starter policy would give it."""
+        known = draft.get("columns", {}).get(name)
+        if known is None or changes.get("role") not in (Role.QUASI, Role.SENSITIVE) or "kind" in {**known, **changes}:
+            return changes
+        found = next((c for c in (project.profile or {}).get("columns", []) if c["name"] == name), None)
+        if found is None or found["kind"] in (None, str(Kind.ORDINAL)):
+            return changes
+        return {"kind": found["kind"], **changes}
+
+    def set_models(self, project: Project, chosen: Sequence[Mapping[str, Any]]) -> None:
+        """Choose the privacy models."""
+        project.edit(lambda draft: drafts.with_models(draft, chosen))
+
+    def set_algorithm(self, project: Project, chosen: Mapping[str, Any]) -> None:
+        """Choose the algorithm."""
+        project.edit(lambda draft: drafts.with_algorithm(draft, chosen))
+
+    def set_settings(self, project: Project, changes: Mapping[str, Any]) -> None:
+        """Change the settings beside columns, models and algorithm."""
+
+        def change(draft: dict[str, Any]) -> dict[str, Any]:
+            changed = drafts.with_settings(draft, changes)
+            for file in (changed.get("population"), (changed.get("background") or {}).get("file")):
+                if file:
+                    inside(project.folder, file)
+            return changed
+
+        project.edit(change)
+
+    def set_policy(self, project: Project, text: str) -> None:
+        """Take over a whole policy, as YAML; it must fit the table's columns."""
+        policy = confined(project, Policy.from_yaml(text))
+        known = project.facts.get("columns", [])
+        if sorted(policy.columns) != sorted(known):
+            raise UsageError(
+                "The policy is for other columns than the table has.",
+                code="columns",
+                hint="Choose its own table first.",
+            )
+        atomic_write_text(project.policy_file, policy.to_yaml())
+
+    # files beside the data: hierarchies, population and background tables
+
+    def files(self, project: Project) -> list[str]:
+        """Names of the project's files, as a policy gives them."""
+        return sorted(f"files/{p.name}" for p in (project.folder / "files").iterdir() if not p.name.startswith("."))
+
+    def add_file(self, project: Project, name: str, content: bytes) -> str:
+        """Keep a file beside the data; return its name as a policy gives it."""
+        from hushtable.io.atomic import atomic_file
+
+        check_upload_name(name, (*HIERARCHIES, ".parquet", ".xlsx"))
+        if len(content) > _SMALL:
+            raise UsageError("The file is too large.", code="too-large", hint="Hierarchies have at most 16 MiB.")
+        with atomic_file(project.folder / "files" / name) as out:
+            out.write(content)
+        return f"files/{name}"
+
+    # jobs
+
+    def check(self, project: Project) -> Job:
+        """Look for everything that stands in the way of a run."""
+        policy_of(project)
+        return self.jobs.submit(project.id, "check")
+
+    def look_at(self, project: Project, column: str, hierarchy: Any = None, *, given: bool = False) -> Job:
+        """Describe a column and try a hierarchy on it."""
+        if column not in project.document().get("columns", {}):
+            raise UsageError("There is no such column.", code="not-there")
+        return self.jobs.submit(project.id, "column", {"column": column, "hierarchy": hierarchy, "given": given})
+
+    def run(self, project: Project) -> Job:
+        """Run the policy as it is now; later changes do not reach it."""
+        return self.jobs.submit(project.id, "run", {"policy": policy_of(project).document()})
+
+    def apply(self, project: Project, number: int, levels: Mapping[str, int]) -> Job:
+        """Run a kept run's policy again with other levels: another solution of its space."""
+        policy = run_of(project, number).policy
+        algorithm = policy.build_algorithm()
+        if "fixed" not in {p.name for p in algorithm.params()}:
+            raise UsageError(
+                f"{algorithm.name} does not search a space of levels.",
+                code="no-space",
+                hint="Choose an algorithm that generalises whole columns.",
+            )
+        fixed = algorithm.build({**algorithm.values(), "fixed": dict(levels)})
+        changed = policy.changed(algorithm={fixed.name: fixed.values()})
+        return self.jobs.submit(project.id, "run", {"policy": changed.document()})
+
+    def assess(self, project: Project, number: int, fraction: float | None = None) -> Job:
+        """Assess the risks of a kept run."""
+        run_of(project, number)
+        return self.jobs.submit(project.id, "risk", {"run": number, "fraction": fraction})
+
+    def attack(self, project: Project, number: int, names: Iterable[str] = ()) -> Job:
+        """Attack a kept run."""
+        run_of(project, number)
+        wanted = [registry.attacks[name].name for name in names]
+        return self.jobs.submit(project.id, "attack", {"run": number, "names": wanted})
+
+    def verify(self, project: Project, number: int) -> Job:
+        """Verify the published file of a kept run."""
+        run_of(project, number)
+        return self.jobs.submit(project.id, "verify", {"run": number})
+
+    # what can be chosen
+
+    def catalogue(self, kind: str) -> list[dict[str, Any]]:
+        """Everything of a kind that can be chosen, described by itself."""
+        if kind not in CATALOGUES:
+            raise UsageError("There is no such catalogue.", code="not-there", hint=f"Known: {', '.join(CATALOGUES)}.")
+        return [describe(known) for known in CATALOGUES[kind].values()]
+
+    def stop(self) -> None:
+        """End the workers."""
+        self.jobs.stop()

@@ -1,0 +1,49 @@
+"""The kinds of jobs: which lane they take and which function does them."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hushtable.studio.projects import Project
+
+__all__ = ["TASKS", "Report", "Task"]
+
+Report = Callable[[float, str], None]
+"""Called with the share that is done and a word on it; raises ``Cancelled`` to stop."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A kind of job.
+
+    Attributes
+    ----------
+    lane : str
+    function : str
+        As ``module:name`` below ``hushtable.studio.work``: only a worker that does it imports it.
+    """
+
+    lane: str
+    function: str
+
+    def run(self, project: Project, arguments: dict[str, Any], report: Report) -> Any:
+        """Do it; the result is JSON-ready."""
+        module, name = self.function.split(":")
+        work = getattr(importlib.import_module(f"hushtable.studio.work.{module}"), name)
+        return work(project, report, **arguments)
+
+
+TASKS = {
+    "open": Task("quick", "opening:open_upload"),
+    "example": Task("quick", "opening:open_example"),
+    "column": Task("quick", "columns:look_at_column"),
+    "check": Task("quick", "checking:check"),
+    "run": Task("heavy", "running:run"),
+    "risk": Task("heavy", "judging:risk"),
+    "attack": Task("heavy", "judging:attack"),
+    "verify": Task("heavy", "judging:verify_again"),
+}
+"""Name -> task."""

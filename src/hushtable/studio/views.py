@@ -1,0 +1,103 @@
+"""Pages of data and results: what a page or a REST client sees at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyarrow import parquet as pq
+
+from hushtable.studio.paging import page, rows_at, text_cells
+from hushtable.studio.projects import Project
+from hushtable.studio.runs import Run
+
+__all__ = ["classes_page", "data_page", "rows_page", "space_page"]
+
+MOST = 500
+"""Rows of a page at most."""
+
+
+def data_page(project: Project, offset: int, limit: int) -> dict[str, Any]:
+    """Some rows of the project's own table."""
+    names = project.facts.get("columns", [])
+    path = project.folder / "preview.parquet"
+    if not names or not path.is_file():
+        return {"columns": [], "rows": [], "offset": 0, "total": 0}
+    found = page(path, offset, min(limit, MOST))
+    return {"columns": names, "rows": text_cells(found), "offset": offset, "total": project.facts["rows"]}
+
+
+def rows_page(run: Run, offset: int, limit: int, *, original: bool = False) -> dict[str, Any]:
+    """Some published rows, class by class, with how far each cell was generalised.
+
+    Parameters
+    ----------
+    original : bool
+        Whether the user's own row stands beside each, for the comparison that they asked for.
+
+    Returns
+    -------
+    dict
+        ``shades`` are shares per quasi-identifier, from 0 (as it was) to 1 (says nothing).
+    """
+    facts = run.facts
+    found = page(run.folder / "view.parquet", offset, min(limit, MOST))
+    published = found.select([f"p{i}" for i in range(len(facts["published"]))])
+    shades = found.select([f"s{j}" for j in range(len(facts["quasi"]))])
+    result = {
+        "columns": facts["published"],
+        "quasi": facts["quasi"],
+        "rows": text_cells(published),
+        "shades": [list(row) for row in zip(*(c.to_pylist() for c in shades.columns), strict=True)],
+        "offset": offset,
+        "total": facts["rows"],
+    }
+    if original:
+        own = rows_at(run.project.folder / "preview.parquet", found.column("row").to_pylist())
+        result |= {"original_columns": run.project.facts["columns"], "original": text_cells(own)}
+    return result
+
+
+def classes_page(run: Run, offset: int, limit: int) -> dict[str, Any]:
+    """Some classes: published cells, people, scores, and where their rows are."""
+    facts = run.facts
+    found = page(run.folder / "classes.parquet", offset, min(limit, MOST))
+    return {
+        "columns": facts["class_columns"],
+        "rows": text_cells(found.select([f"c{i}" for i in range(len(facts["class_columns"]))])),
+        "first": found.column("first").to_pylist(),
+        "sizes": found.column("rows").to_pylist(),
+        "offset": offset,
+        "total": facts["classes"],
+    }
+
+
+def boxes_of(run: Run, first: int, second: int, most: int = 400) -> list[tuple[int, int, int, int, int]]:
+    """The largest classes as ranges of codes in two quasi-identifiers, with their rows."""
+    names = ["rows", f"lo{first}", f"hi{first}", f"lo{second}", f"hi{second}"]
+    path = run.folder / "classes.parquet"
+    if f"lo{first}" not in pq.read_schema(path).names:
+        return []
+    columns = pq.read_table(path, columns=names).to_pydict()
+    boxes = [tuple(columns[name][i] for name in (*names[1:], names[0])) for i in range(len(columns["rows"]))]
+    return sorted(boxes, key=lambda box: (-box[4], box))[:most]
+
+
+def space_page(run: Run, offset: int, limit: int, *, fits: bool = False) -> dict[str, Any]:
+    """Some solutions that a search looked at, the best first."""
+    facts = run.facts
+    path = run.folder / "space.parquet"
+    columns = facts["space_columns"]
+    if not path.is_file():
+        return {"columns": [], "rows": [], "offset": 0, "total": 0}
+    if not fits:
+        found = page(path, offset, min(limit, MOST))
+        return {"columns": columns, "rows": _plain_rows(found), "offset": offset, "total": facts["solutions"]}
+    chosen = pq.read_table(path, filters=[(f"c{columns.index('fits')}", "==", True)])
+    rows = _plain_rows(chosen.slice(offset, min(limit, MOST)))
+    return {"columns": columns, "rows": rows, "offset": offset, "total": chosen.num_rows}
+
+
+def _plain_rows(table: Any) -> list[list[Any]]:
+    from hushtable.cli.output import plain
+
+    return [plain(list(row)) for row in zip(*(c.to_pylist() for c in table.columns), strict=True)]

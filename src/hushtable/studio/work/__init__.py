@@ -1,0 +1,1 @@
+"""What worker processes do, one kind of work per file: plain functions over a project."""

@@ -1,0 +1,32 @@
+"""Everything that stands in the way of a run, before it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from hushtable.cli.preflight import check_table
+from hushtable.studio.policies import policy_of
+from hushtable.studio.projects import Project
+from hushtable.studio.tasks import Report
+from hushtable.studio.work.tables import table_of
+
+__all__ = ["check"]
+
+
+def check(project: Project, report: Report) -> dict[str, Any]:
+    """Check the policy against the table."""
+    policy = policy_of(project)
+    report(0.1, "reading")
+    table = table_of(project)
+    report(0.4, "checking")
+    found = check_table(table, policy)
+    return {
+        "ok": found.ok,
+        "rows": found.rows,
+        "lattice": found.lattice,
+        "columns": [asdict(column) for column in found.columns],
+        "models": [asdict(model) for model in found.models],
+        "problems": [asdict(problem) for problem in found.problems],
+        "revision": project.revision(),
+    }

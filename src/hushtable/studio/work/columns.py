@@ -1,0 +1,163 @@
+"""One column for the hierarchy editor: its values, how they spread, and what a hierarchy makes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.errors import HushtableError
+from hushtable.hierarchy.base import Coded, Hierarchy
+from hushtable.hierarchy.check import check_column
+from hushtable.hierarchy.spec import parse_hierarchy
+from hushtable.hierarchy.text import text_of
+from hushtable.schema.columns import Kind
+from hushtable.schema.prepare import Prepared, prepare
+from hushtable.studio.home import inside
+from hushtable.studio.projects import Project
+from hushtable.studio.tasks import Report
+from hushtable.studio.work.tables import table_of
+
+__all__ = ["look_at_column"]
+
+_BINS = 40
+_VALUES = 500
+_SHOWN = 60
+
+
+def look_at_column(
+    project: Project, report: Report, column: str, hierarchy: Any = None, *, given: bool = False
+) -> dict[str, Any]:
+    """Describe a column and try a hierarchy on it.
+
+    Parameters
+    ----------
+    column : str
+    hierarchy : Any
+        As in a policy; the policy's own where not ``given``.
+
+    Returns
+    -------
+    dict
+        ``values`` (the most frequent ones), ``histogram`` (of numbers and dates), ``levels`` (labels of some values,
+        level by level), ``cuts`` (where the finest intervals begin), ``problems``.
+    """
+    document = project.document()
+    settings = document["columns"].get(column, {})
+    order = tuple(settings.get("order", ()))
+    ready = prepare(
+        table_of(project).column(column),
+        name=column,
+        kind=Kind(settings["kind"]) if "kind" in settings else None,
+        missing_values=tuple(document.get("missing_values", ())),
+        order=order,
+    )
+    counts = ready.counts()
+    found: dict[str, Any] = {
+        "column": column,
+        "kind": str(ready.kind),
+        "distinct": len(ready.values),
+        "missing": ready.missing,
+        **_values(ready, counts),
+        "histogram": _histogram(ready, counts),
+        "levels": [],
+        "nodes": [],
+        "cuts": [],
+        "problems": [],
+    }
+    wanted = hierarchy if given else settings.get("hierarchy")
+    try:
+        recipe = parse_hierarchy(wanted, column, project.folder)
+        if getattr(recipe, "file", None):
+            inside(project.folder, recipe.file)  # type: ignore[attr-defined]
+        found |= _tried(recipe, ready, counts, column)
+    except HushtableError as error:
+        found["problems"] = [str(error)]
+    return found
+
+
+def _values(ready: Prepared, counts: IntArray) -> dict[str, Any]:
+    first = np.argsort(-counts, kind="stable")[:_VALUES]
+    text = text_of(ready.values).take(pa.array(first)).to_pylist()
+    return {"values": [[label, int(counts[i])] for label, i in zip(text, first.tolist(), strict=True)]}
+
+
+def _numbers(ready: Prepared) -> FloatArray | None:
+    if ready.kind is Kind.NUMERIC:
+        return np.asarray(ready.values.to_numpy(zero_copy_only=False), dtype=np.float64)
+    if ready.kind is Kind.DATE:
+        return np.asarray(ready.values.cast(pa.int32()).to_numpy(zero_copy_only=False), dtype=np.float64)
+    return None
+
+
+def _histogram(ready: Prepared, counts: IntArray) -> dict[str, Any] | None:
+    numbers = _numbers(ready)
+    if numbers is None or not len(numbers):
+        return None
+    finite = np.isfinite(numbers)
+    if not finite.any():
+        return None
+    heights, edges = np.histogram(numbers[finite], bins=min(_BINS, max(len(numbers), 1)), weights=counts[finite])
+    shown = edges.tolist()
+    if ready.kind is Kind.DATE:
+        days = pa.array(np.floor(edges).astype(np.int32)).cast(pa.date32())
+        return {"heights": heights.tolist(), "edges": shown, "labels": pc.strftime(days, "%Y-%m-%d").to_pylist()}
+    return {"heights": heights.tolist(), "edges": shown, "labels": [f"{edge:g}" for edge in shown]}
+
+
+def _tried(recipe: Hierarchy, ready: Prepared, counts: IntArray, column: str) -> dict[str, Any]:
+    missing = ready.missing > 0
+    result = check_column(recipe, ready.values, ready.kind, missing=missing, column=column, counts=counts)
+    found: dict[str, Any] = {
+        "nodes": list(result.nodes),
+        "problems": list(result.problems),
+        "uncovered": result.uncovered_values,
+    }
+    if not result.ok:
+        return found
+    coded = recipe.code(ready.values, ready.kind, missing=missing, column=column, counts=counts)
+    return {**found, "levels": _levels(coded), "cuts": _cuts(coded, ready), "tree": _tree(coded)}
+
+
+def _levels(coded: Coded) -> list[list[str | None]]:
+    """Evenly spaced values with their label on each level, the value first."""
+    some = np.unique(np.linspace(0, coded.size - 1, min(_SHOWN, coded.size)).astype(np.int64))
+    return [[coded.labels[h][coded.levels[h][code]] for h in range(coded.height + 1)] for code in some.tolist()]
+
+
+def _cuts(coded: Coded, ready: Prepared) -> list[list[float]]:
+    """Where intervals begin, level by level from the finest: the first number of every node."""
+    if _numbers(ready) is None or coded.size - coded.missing == 0:
+        return []
+    numbers = np.asarray(
+        (coded.values.cast(pa.int32()) if ready.kind is Kind.DATE else coded.values).to_numpy(zero_copy_only=False),
+        dtype=np.float64,
+    )
+    cuts = []
+    for level in coded.levels[1:-1]:
+        nodes = level[int(coded.missing) :]
+        opens = np.flatnonzero(np.diff(nodes) != 0) + 1
+        cuts.append(numbers[opens].tolist()[:200])
+    return cuts
+
+
+def _tree(coded: Coded) -> Any:
+    """The hierarchy as nested labels, for the tree editor; None where it is too large to edit by hand."""
+    if coded.size > _VALUES or coded.height < 1:
+        return None
+    values = [c for c in range(coded.size) if not (coded.missing and c == 0)]
+
+    def below(codes: list[int], height: int) -> Any:
+        if height == 0:
+            return [coded.labels[0][c] for c in codes]
+        groups: dict[int, list[int]] = {}
+        for code in codes:
+            groups.setdefault(int(coded.levels[height][code]), []).append(code)
+        if height == 1 and all(len(g) == 1 for g in groups.values()):
+            return [coded.labels[0][c] for c in codes]
+        return {str(coded.labels[height][node]): below(members, height - 1) for node, members in groups.items()}
+
+    return below(values, coded.height - 1)

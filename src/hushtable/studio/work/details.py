@@ -1,0 +1,123 @@
+"""What is kept of a release for the pages: classes, the published rows beside their origin, the solution space.
+
+It links published rows to people, so it stays in the project's folder and is never part of an export.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.io.text import to_labels
+from hushtable.release.release import Release
+from hushtable.schema.columns import Role
+from hushtable.studio.paging import write_paged
+
+__all__ = ["keep_details"]
+
+_TOP = 12
+
+
+def keep_details(release: Release, folder: Path) -> dict[str, Any]:
+    """Write ``view.parquet``, ``classes.parquet`` and ``space.parquet``; return the names of their columns.
+
+    Columns are numbered, since a table may have two of one name once it is beside another.
+    """
+    order, first, sizes = _by_class(release)
+    shades = _shades(release)
+    groups = release.recoded.labels[release.source_rows]
+    view: dict[str, Any] = {f"p{i}": c.take(pa.array(order)) for i, c in enumerate(release.table.columns)}
+    view["row"] = pa.array(release.source_rows[order])
+    for j, shade in enumerate(shades):
+        view[f"s{j}"] = pa.array(shade[groups][order].astype(np.float32))
+    write_paged(pa.table(view), folder / "view.parquet")
+
+    classes = release.groups
+    boxes = _boxes(release, order, first)
+    shown = {f"c{i}": column for i, column in enumerate(classes.columns)}
+    write_paged(
+        pa.table({**shown, "first": pa.array(first), "rows": pa.array(sizes), **boxes}), folder / "classes.parquet"
+    )
+    space = release.partition.space
+    if space:
+        write_paged(pa.table({f"c{i}": pa.array(c) for i, c in enumerate(space.values())}), folder / "space.parquet")
+    return {
+        "published": release.table.column_names,
+        "quasi": [c.name for c in release.encoded.quasi],
+        "domains": [c.coded.size for c in release.encoded.quasi],
+        "sensitive": [c.name for c in release.encoded.sensitive],
+        "class_columns": classes.column_names,
+        "classes": classes.num_rows,
+        "space_columns": list(space),
+        "solutions": len(next(iter(space.values()))) if space else 0,
+        "levels": release.partition.levels,
+        "heights": [c.coded.height for c in release.encoded.quasi],
+        "size_counts": _size_counts(sizes),
+        "distributions": _distributions(release),
+    }
+
+
+def _by_class(release: Release) -> tuple[IntArray, IntArray, IntArray]:
+    """Published rows class by class in the order of ``groups``; where each class begins; how many rows it has."""
+    labels = np.asarray(release.verification.labels[: release.table.num_rows])
+    shown, begin, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(shown), dtype=np.int64)
+    rank[np.argsort(begin, kind="stable")] = np.arange(len(shown))
+    order = np.argsort(rank[inverse], kind="stable").astype(np.int64)
+    sizes = np.bincount(rank[inverse], minlength=len(shown)).astype(np.int64)
+    return order, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64), sizes
+
+
+def _shades(release: Release) -> list[FloatArray]:
+    """How far each group's cell is from the original, from 0 (as it was) to 1 (says nothing)."""
+    return [
+        (cells.leaves - 1) / max(cells.column.coded.size - 1, 1)
+        if cells.column.coded.size > 1
+        else np.zeros(len(cells))
+        for cells in release.recoded.cells
+    ]
+
+
+def _boxes(release: Release, order: IntArray, first: IntArray) -> dict[str, pa.Array]:
+    """The range of codes of each class in each quasi-identifier, for the map of the partition."""
+    if release.linked is not None:
+        return {}
+    groups = release.recoded.labels[release.source_rows][order[first]]
+    boxes = {}
+    for j, cells in enumerate(release.recoded.cells):
+        boxes[f"lo{j}"] = pa.array(cells.low[groups])
+        boxes[f"hi{j}"] = pa.array(cells.high[groups])
+    return boxes
+
+
+def _size_counts(sizes: IntArray) -> list[list[int]]:
+    values, counts = np.unique(sizes, return_counts=True)
+    return [[int(v), int(c)] for v, c in zip(values, counts, strict=True)]
+
+
+def _distributions(release: Release) -> list[dict[str, Any]]:
+    """The most frequent values of every published column, before and after."""
+    roles = {name: entry.get("role") for name, entry in release.policy["columns"].items()}
+    found = []
+    for name in release.table.column_names:
+        if name not in roles:
+            continue  # the number of a published group is no column of the original
+        before = _most_frequent(release.source.column(name))
+        after = _most_frequent(release.table.column(name))
+        found.append({"column": name, "role": roles.get(name, str(Role.INSENSITIVE)), "before": before, "after": after})
+    return found
+
+
+def _most_frequent(column: pa.ChunkedArray) -> dict[str, Any]:
+    text = to_labels(column)
+    counted = pc.value_counts(text)
+    values, counts = counted.field("values"), counted.field("counts").to_numpy(zero_copy_only=False)
+    labels = [label or "" for label in values.to_pylist()]
+    # equally frequent values in the order of their text, so that the list does not depend on the rows' order
+    ranked = sorted(range(len(labels)), key=lambda i: (-int(counts[i]), labels[i]))[:_TOP]
+    return {"distinct": len(counts), "top": [[labels[i], int(counts[i])] for i in ranked]}

@@ -1,0 +1,64 @@
+"""What a release still gives away: risks, attacks, verifying again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hushtable import registry
+from hushtable.cli.output import plain
+from hushtable.errors import UsageError
+from hushtable.studio.projects import Project
+from hushtable.studio.runs import run_of
+from hushtable.studio.tasks import Report
+from hushtable.studio.work.running import release_of_run
+
+__all__ = ["attack", "risk", "verify_again"]
+
+
+def risk(project: Project, report: Report, run: int, fraction: float | None = None) -> dict[str, Any]:
+    """Assess every risk that is part of a summary, before and after."""
+    kept = run_of(project, run)
+    release = release_of_run(kept, report)
+    report(0.5, "assessing risks")
+    found = plain(release.risk(None, **({} if fraction is None else {"fraction": fraction})).as_dict())
+    kept.keep("risk", found)
+    return {"run": run}
+
+
+def attack(project: Project, report: Report, run: int, names: Sequence[str] = ()) -> dict[str, Any]:
+    """Play the named attacks, or all of them; those that lack something are told with the reason."""
+    kept = run_of(project, run)
+    wanted = list(names) or list(registry.attacks)
+    release = release_of_run(kept, report)
+    results, refused = {}, {}
+    for i, name in enumerate(wanted):
+        report(0.5 + i / len(wanted) / 2, f"attacking: {name}")
+        try:
+            results[name] = release.attack(name).as_dict()
+        except UsageError as error:
+            refused[name] = str(error)
+    before = kept.json("attacks") or {"attacks": {}, "not_run": {}}
+    attacks = {**{n: r for n, r in before["attacks"].items() if n not in refused}, **results}
+    not_run = {**{n: r for n, r in before["not_run"].items() if n not in results}, **refused}
+    kept.keep("attacks", plain({"attacks": attacks, "not_run": not_run}))
+    return {"run": run}
+
+
+def verify_again(project: Project, report: Report, run: int) -> dict[str, Any]:
+    """Verify the published file as anybody could: from its cells, its policy and ``release.json``."""
+    from hushtable.api import verify
+    from hushtable.errors import HushtableError
+
+    kept = run_of(project, run)
+    report(0.2, "verifying")
+    policy = kept.policy
+    try:
+        found = verify(kept.release / f"release.{policy.output.format}", policy).as_dict()
+    except UsageError as error:
+        # some promises can only be checked where the input is; the run itself did
+        found = {"satisfied": None, "reason": str(error)}
+    except HushtableError as error:
+        found = {"satisfied": False, "reason": str(error)}
+    kept.keep("verified", plain(found))
+    return {"run": run}

@@ -1,0 +1,88 @@
+"""Opening data: read them once, look at them, and keep what the pages need."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hushtable.cli.output import plain
+from hushtable.errors import DataError
+from hushtable.io.atomic import atomic_write_text
+from hushtable.io.files import read_table, write_table
+from hushtable.policy.starter import starter_policy
+from hushtable.policy.text import read_yaml, write_yaml
+from hushtable.schema.profile import profile
+from hushtable.studio.home import inside
+from hushtable.studio.paging import write_paged
+from hushtable.studio.projects import Project
+from hushtable.studio.tasks import Report
+
+__all__ = ["open_example", "open_upload"]
+
+_EXAMPLE = "patients.csv"
+
+
+def open_upload(project: Project, report: Report, file: str, name: str, origin: str = "upload") -> dict[str, Any]:
+    """Make an uploaded file the project's table.
+
+    Parameters
+    ----------
+    file : str
+        Where the upload is, below the project's folder.
+    name : str
+        What it was called.
+    """
+    uploaded = inside(project.folder, file)
+    try:
+        report(0.0, "reading")
+        ready = uploaded.with_name(f".{name}")
+        uploaded.rename(ready)  # the ending decides how it is read
+        uploaded = ready
+        try:
+            table = read_table(uploaded)
+        except DataError as error:
+            # the message may speak of the temporary name
+            message = error.message.replace(str(uploaded), name)
+            raise DataError(message, code=error.code, hint=error.hint) from None
+        return _accept(project, report, table, uploaded, name, origin)
+    finally:
+        uploaded.unlink(missing_ok=True)
+
+
+def open_example(project: Project, report: Report, rows: int = 5000, seed: int = 7) -> dict[str, Any]:
+    """Make generated patients the project's table, with a policy that fits them."""
+    from hushtable.datasets.patients import patients, patients_policy
+    from hushtable.policy.policy import Policy
+
+    report(0.0, "generating")
+    made = project.folder / "data" / f".{_EXAMPLE}"
+    write_table(patients(rows, seed), made)
+    try:
+        found = _accept(project, report, read_table(made), made, _EXAMPLE, "example")
+    finally:
+        made.unlink(missing_ok=True)
+    atomic_write_text(project.policy_file, Policy(**patients_policy()).to_yaml())
+    return found
+
+
+def _accept(project: Project, report: Report, table: pa.Table, file: Path, name: str, origin: str) -> dict[str, Any]:
+    report(0.4, "looking at the columns")
+    found = profile(table)
+    report(0.7, "keeping it")
+    policy = read_yaml(starter_policy(found, name)).data
+    view = table.rename_columns([f"c{i}" for i in range(table.num_columns)])
+    write_paged(view, project.folder / "preview.parquet")
+    folder = project.folder / "data"
+    shutil.copyfile(file, folder / f".new-{name}")
+    for old in folder.iterdir():
+        if not old.name.startswith("."):
+            old.unlink()
+    (folder / f".new-{name}").rename(folder / name)
+    atomic_write_text(project.policy_file, write_yaml(policy))
+    atomic_write_text(project.folder / "profile.json", json.dumps(plain(found.as_dict())))
+    project.note(data=name, origin=origin, rows=table.num_rows, columns=table.column_names)
+    return {"rows": table.num_rows, "columns": table.column_names}

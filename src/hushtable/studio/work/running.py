@@ -1,0 +1,63 @@
+"""A run: anonymize, verify, and keep the release with what the pages show of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from hushtable.api import anonymize
+from hushtable.cli.output import plain
+from hushtable.io.atomic import atomic_folder
+from hushtable.policy.policy import Policy
+from hushtable.release.release import Release
+from hushtable.studio.policies import confined
+from hushtable.studio.projects import Project
+from hushtable.studio.runs import Run, next_number
+from hushtable.studio.tasks import Report
+from hushtable.studio.work.details import keep_details
+from hushtable.studio.work.tables import table_of
+
+__all__ = ["release_of_run", "run"]
+
+_last: dict[tuple[str, int], Release] = {}
+
+
+def run(project: Project, report: Report, policy: Mapping[str, Any]) -> dict[str, Any]:
+    """Anonymize the project's table under a policy, as data, and keep the verified release."""
+    began = time.time()
+    ready = confined(project, Policy(**policy))
+    report(0.0, "reading")
+    release = anonymize(table_of(project), ready, progress=report)
+    number = next_number(project)
+    report(1.0, "writing")
+    with atomic_folder(project.folder / "runs" / f"{number:04d}") as folder:
+        (folder / "policy.yaml").write_text(ready.to_yaml(), encoding="utf-8")
+        release.save(folder / "release", format=ready.output.format)
+        shown = keep_details(release, folder)
+        facts = {
+            "number": number,
+            "created": began,
+            "seconds": round(time.time() - began, 3),
+            "rows": release.table.num_rows,
+            "summary": release.summary(),
+            **shown,
+        }
+        (folder / "run.json").write_text(json.dumps(plain(facts), allow_nan=False), encoding="utf-8")
+    _last.clear()
+    _last[project.id, number] = release
+    return {"run": number}
+
+
+def release_of_run(kept: Run, report: Report) -> Release:
+    """Return the release of a run: the last one from memory, others made again, which gives the same bytes."""
+    key = (kept.project.id, kept.number)
+    if key not in _last:
+        from hushtable.cli.rerun import check_same
+
+        _last.clear()
+        release = anonymize(table_of(kept.project), kept.policy, progress=lambda share, what: report(share / 2, what))
+        check_same(release, kept.release / f"release.{kept.policy.output.format}")
+        _last[key] = release
+    return _last[key]

@@ -1,0 +1,87 @@
+"""A worker process: takes jobs of one lane, one after the other, until the studio that started it is gone.
+
+Started as ``python -m hushtable.studio.worker HOME LANE`` with a pipe as stdin: when the pipe closes, the studio has
+ended, and so does the worker.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+from hushtable.cli.failures import DEBUG, failure
+from hushtable.cli.progress import share_of_run
+from hushtable.errors import Cancelled
+from hushtable.studio.projects import Projects
+from hushtable.studio.store import Job, Store
+from hushtable.studio.tasks import TASKS
+
+__all__ = ["Reporter", "main", "work"]
+
+_IDLE = 0.05
+_BEAT = 0.1
+
+
+class Reporter:
+    """What a task tells its progress to; it raises where the user has cancelled."""
+
+    def __init__(self, store: Store, job: Job) -> None:
+        self._store = store
+        self._job = job
+        self._told = 0.0
+
+    def __call__(self, share: float, what: str) -> None:
+        """Note how far the job is."""
+        now = time.monotonic()
+        if now - self._told < _BEAT:
+            return
+        self._told = now
+        done = share_of_run(share, what) if self._job.kind == "run" else min(max(share, 0.0), 1.0)
+        if self._store.progress(self._job.id, done, what):
+            raise Cancelled("Cancelled.", hint="Nothing was written.")
+
+
+def work(store: Store, projects: Projects, job: Job) -> None:
+    """Do one job and note how it ended."""
+    try:
+        result = TASKS[job.kind].run(projects[job.project], dict(job.arguments), Reporter(store, job))
+    except Cancelled as stopped:
+        store.end(job.id, "cancelled", error=stopped.as_dict())
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            import traceback
+
+            traceback.print_exception(error)
+        store.end(job.id, "failed", error=failure(error)[0])
+    else:
+        store.end(job.id, "done", result=result)
+
+
+def main(home: str, lane: str) -> None:
+    """Work until stdin closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the studio's to handle; it closes the pipe
+    if not os.environ.get(DEBUG):
+        warnings.simplefilter("ignore")  # a library's warning may quote what it stumbled over
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    store, projects = Store(Path(home)), Projects(Path(home))
+    while True:
+        job = store.claim(lane, os.getpid())
+        if job is None:
+            time.sleep(_IDLE)
+        else:
+            work(store, projects, job)
+
+
+def _end_with_parent() -> None:
+    while os.read(0, 1):
+        pass
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

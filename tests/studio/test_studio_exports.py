@@ -1,0 +1,80 @@
+"""What leaves the studio: never more than the release, and code that gives the same bytes again."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from conftest import finished
+from hushtable.errors import UsageError
+from hushtable.studio.exports import bundle, code_of, export_file, export_files
+from hushtable.studio.runs import run_of, runs_of
+
+
+def test_the_code_repeats_the_release_byte_for_byte(ran, tmp_path):
+    run = runs_of(ran)[0]
+    shutil.copy(ran.data, tmp_path / ran.data.name)
+    (tmp_path / "repeat.py").write_text(code_of(run), encoding="utf-8")
+    said = subprocess.run([sys.executable, "repeat.py"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "records are published" in said.stdout
+    for name in ("release.csv", "release.json"):
+        assert (tmp_path / "repeated" / name).read_bytes() == (run.release / name).read_bytes()
+
+
+def test_the_code_repeats_from_the_bundle(studio, tmp_path):
+    """With a hierarchy file, Parquet output, and names that need quoting."""
+    project = studio.create("quoted")
+    head = 'who,"a ""quoted"" \\ name",city\n'
+    rows = "".join(f"p{i},{20 + i % 9},c{i % 4}\n" for i in range(80))
+    path = studio.new_upload(project, "odd name.csv")
+    path.write_text(head + rows, encoding="utf-8")
+    finished(studio, studio.opened(project, path, "odd name.csv"))
+    file = studio.add_file(project, "city.csv", b"c0;west\nc1;west\nc2;east\nc3;east\n")
+    studio.set_column(project, "who", {"role": "identifier"})
+    studio.set_column(project, 'a "quoted" \\ name', {"role": "sensitive", "hierarchy": None})
+    studio.set_column(project, "city", {"role": "quasi", "kind": "nominal", "hierarchy": file})
+    studio.set_models(project, [{"k-anonymity": {"k": 4}}])
+    studio.set_settings(project, {"output": {"format": "parquet"}})
+    assert studio.faults(project) == []
+    run = run_of(project, finished(studio, studio.run(project)).result["run"])
+    with zipfile.ZipFile(io.BytesIO(bundle(run))) as packed:
+        assert "odd name.csv" not in packed.namelist()
+        packed.extractall(tmp_path)
+    shutil.copy(project.data, tmp_path / "odd name.csv")
+    subprocess.run([sys.executable, "repeat.py"], cwd=tmp_path, check=True, capture_output=True)
+    again = tmp_path / "repeated" / "release.parquet"
+    assert again.read_bytes() == (run.release / "release.parquet").read_bytes()
+
+
+def test_nothing_but_the_release_can_be_exported(ran):
+    run = runs_of(ran)[0]
+    names = set(export_files(run))
+    assert not names & {"view.parquet", "classes.parquet", "run.json", "patients.csv"}
+    for name in ("view.parquet", "run.json", "../../project.json", "patients.csv"):
+        with pytest.raises(UsageError, match="no such file"):
+            export_file(run, name)
+    packed = bundle(run)
+    people = ran.data.read_text(encoding="utf-8").splitlines()[1].split(",")[:2]
+    with zipfile.ZipFile(io.BytesIO(packed)) as inside:
+        for name in inside.namelist():
+            content = inside.read(name)
+            for word in people:
+                assert word.encode() not in content, name
+
+
+def test_formulas_are_escaped_in_exports(studio):
+    project = studio.create("formulas")
+    path = studio.new_upload(project, "f.csv")
+    path.write_text("city,note\n" + "".join(f"c{i % 2},=cmd|{i % 3}\n" for i in range(30)))
+    finished(studio, studio.opened(project, path, "f.csv"))
+    studio.set_column(project, "city", {"role": "quasi", "kind": "nominal", "hierarchy": "flat"})
+    studio.set_column(project, "note", {"role": "insensitive"})
+    studio.set_models(project, [{"k-anonymity": {"k": 2}}])
+    run = run_of(project, finished(studio, studio.run(project)).result["run"])
+    published = export_file(run, "release.csv").decode()
+    assert "'=cmd" in published and ",=cmd" not in published

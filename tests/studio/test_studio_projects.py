@@ -1,0 +1,108 @@
+"""Projects: folders of their own, and no way out of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from hushtable.errors import HushtableError, UsageError
+from hushtable.studio.home import HOME, Claim, default_home, inside, safe_name
+from hushtable.studio.projects import Projects
+
+
+def test_the_folder_is_the_users_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv(HOME, str(tmp_path / "studio"))
+    assert default_home() == tmp_path / "studio"
+    claim = Claim(default_home())
+    assert default_home().stat().st_mode & 0o077 == 0
+    claim.release()
+
+
+def test_one_studio_per_folder(tmp_path):
+    claim = Claim(tmp_path)
+    with pytest.raises(UsageError, match="Another studio"):
+        Claim(tmp_path)
+    claim.release()
+    Claim(tmp_path).release()
+
+
+def test_a_killed_studio_lets_go(tmp_path):
+    code = "import os, sys; from pathlib import Path; from hushtable.studio.home import Claim"
+    code += f"; claim = Claim(Path({str(tmp_path)!r})); os._exit(9)"
+    subprocess.run([sys.executable, "-c", code], check=False)
+    Claim(tmp_path).release()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../x.csv", "/etc/passwd", "a/b.csv", "a\\b.csv", "..", ".hidden.csv", "", "a\0.csv", "x" * 200, "a.csv ", "ä.csv",
+     "CON.csv\n", "a..b", "-a.csv"],
+)  # fmt: skip
+def test_names_that_could_lead_elsewhere_are_refused(name):
+    with pytest.raises(UsageError):
+        safe_name(name)
+
+
+@pytest.mark.parametrize("name", ["../other", "/etc/passwd", "a/../../b", "x\0y"])
+def test_no_path_leads_out(tmp_path, name):
+    with pytest.raises(UsageError, match="outside"):
+        inside(tmp_path / "p", name)
+
+
+def test_a_link_out_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "p").mkdir()
+    (tmp_path / "secret").write_text("x")
+    (tmp_path / "p" / "link").symlink_to(tmp_path / "secret")
+    with pytest.raises(UsageError, match="outside"):
+        inside(tmp_path / "p", "link")
+
+
+@pytest.mark.parametrize("name", ["nope", "../projects", "0" * 12, ".", "", "ABCDEF012345"])
+def test_a_project_that_is_not_there(tmp_path, name):
+    with pytest.raises(UsageError, match="no such project"):
+        Projects(tmp_path)[name]
+
+
+def test_deleting_takes_everything_with_it(tmp_path):
+    projects = Projects(tmp_path)
+    project = projects.create("One")
+    (project.folder / "data" / "people.csv").write_text("secret")
+    projects.delete(project.id)
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
+    assert projects.all() == []
+
+
+def test_titles_are_one_printable_line(tmp_path):
+    projects = Projects(tmp_path)
+    assert projects.create("  a\n\x1b[31m b\ud800 ").facts["name"] == "a [31m b"
+    for bad in ("", " \n", "x" * 81):
+        with pytest.raises(HushtableError):
+            projects.create(bad)
+
+
+def test_two_tabs_do_not_lose_each_others_changes(tmp_path):
+    project = Projects(tmp_path).create("p")
+    project.policy_file.write_text("seed: 0\n")
+
+    def add(n: int) -> None:
+        project.edit(lambda draft: {**draft, f"k{n}": n})
+
+    threads = [threading.Thread(target=add, args=(n,)) for n in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(project.document()) == 21
+
+
+def test_a_revision_changes_with_the_policy(tmp_path):
+    project = Projects(tmp_path).create("p")
+    project.policy_file.write_text("seed: 0\n")
+    before = project.revision()
+    project.edit(lambda draft: {**draft, "seed": 1})
+    assert project.revision() != before
+    assert json.loads((project.folder / "project.json").read_text())["name"] == "p"

@@ -17,7 +17,7 @@ FACADE = {"__init__", "anonymizer", "api"}
 # left to right: a folder imports itself and what stands before it
 ORDER = [
     *("io", "schema", "hierarchy", "kernels", "table", "models", "algorithms", "release", "utility", "risk"),
-    *("attacks", "ledger", "report", "engines", "policy", "[facade]", "datasets", "reproduce", "testing"),
+    *("attacks", "ledger", "report", "engines", "policy", "[facade]", "comparison", "datasets", "reproduce", "testing"),
     *("cli", "studio", "__main__"),
 ]
 # seconds to import, so only inside the functions that use them

@@ -6,7 +6,7 @@ from typing import Any
 
 from hushtable._version import __version__
 
-__all__ = ["Anonymizer", "Policy", "Release", "__version__", "anonymize", "load_policy", "verify"]
+__all__ = ["Anonymizer", "Policy", "Release", "__version__", "anonymize", "compare", "load_policy", "verify"]
 
 # name -> module; models, algorithms and measures are found through the registry, so that importing hushtable
 # costs nothing and a new model needs no line here
@@ -15,6 +15,7 @@ _LAZY = {
     "Policy": "hushtable.policy.policy",
     "Release": "hushtable.release.release",
     "anonymize": "hushtable.api",
+    "compare": "hushtable.comparison.run",
     "load_policy": "hushtable.policy.files",
     "verify": "hushtable.api",
 }

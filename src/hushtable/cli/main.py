@@ -19,6 +19,7 @@ from hushtable.cli import (
     attack,
     attacks,
     check,
+    compare,
     demo,
     explore,
     hierarchies,
@@ -31,6 +32,7 @@ from hushtable.cli import (
     risks,
     run,
     schema,
+    suggest,
     verify,
 )
 from hushtable.cli.failures import DEBUG, fail
@@ -57,6 +59,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.run,
     "explore": explore.explore,
     "verify": verify.verify,
+    "compare": compare.compare,
+    "suggest": suggest.suggest,
     "measure": measure.measure,
     "risk": risk.risk,
     "attack": attack.attack,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from hushtable.cli.output import console
 from hushtable.cli.signals import raise_if_cancelled
 
-__all__ = ["announce_compiling", "progress_bar", "share_of_run"]
+__all__ = ["announce_compiling", "counting_bar", "progress_bar", "share_of_run"]
 
 # where the stages around the algorithm begin, as shares of a run's time (measured on 300,000 rows)
 _STAGES = {
@@ -60,6 +60,40 @@ def progress_bar() -> Iterator[Callable[[float, str], None]]:
             raise_if_cancelled()
             done = max(bar.tasks[0].completed, share_of_run(share, what))
             bar.update(task, completed=done, description=what)
+
+        yield report
+
+
+@contextmanager
+def counting_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield a report of (finished, in all) things of one kind; it raises where the user has cancelled."""
+    to = console(stderr=True)
+    if not to.is_terminal:
+        yield lambda done, total: raise_if_cancelled()
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description:<12}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=to, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def report(done: int, total: int) -> None:
+            raise_if_cancelled()
+            bar.update(task, completed=done, total=total)
 
         yield report
 

@@ -14,9 +14,11 @@ from typing import Any
 
 from hushtable.errors import Cancelled
 
-__all__ = ["Terminated", "handled_signals", "nearly_done", "raise_if_cancelled", "signalled"]
+__all__ = ["Terminated", "handled_signals", "nearly_done", "raise_if_cancelled", "signalled", "when_cancelled"]
 
+_NOTHING = "Nothing was written."
 _received: list[int] = []
+_hint = [_NOTHING]
 
 
 class Terminated(Cancelled):
@@ -28,8 +30,8 @@ class Terminated(Cancelled):
     143
     """
 
-    def __init__(self, number: int = signal.SIGINT) -> None:
-        super().__init__("Cancelled.", hint="Nothing was written.")
+    def __init__(self, number: int = signal.SIGINT, hint: str = _NOTHING) -> None:
+        super().__init__("Cancelled.", hint=hint)
         self.exit_code = 128 + number  # type: ignore[misc]
 
 
@@ -37,6 +39,7 @@ class Terminated(Cancelled):
 def handled_signals() -> Iterator[None]:
     """Handle Ctrl-C and termination inside the block; what was there before comes back after it."""
     _received.clear()
+    _hint[:] = [_NOTHING]
     if threading.current_thread() is not threading.main_thread():
         # Python handles signals in the main thread only
         yield
@@ -51,7 +54,12 @@ def handled_signals() -> Iterator[None]:
 
 def signalled() -> Terminated | None:
     """Return the error to end with, if a signal has come: compiled code turns it into errors of its own."""
-    return Terminated(_received[0]) if _received else None
+    return Terminated(_received[0], _hint[0]) if _received else None
+
+
+def when_cancelled(hint: str) -> None:
+    """Say from here on what a cancelled command leaves behind, where that is not nothing."""
+    _hint[:] = [hint]
 
 
 def raise_if_cancelled() -> None:

@@ -1,0 +1,195 @@
+"""``hushtable compare``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hushtable.cli.options import AsJson, Data, Folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+    from hushtable.comparison.outcomes import Outcomes
+    from hushtable.comparison.spec import Spec
+
+__all__ = ["ChartFormat", "compare", "names"]
+
+_SHOWN = 40
+
+
+class ChartFormat(StrEnum):
+    """File formats of the chart."""
+
+    SVG = "svg"
+    PNG = "png"
+    PDF = "pdf"
+
+
+def compare(
+    spec_file: Annotated[
+        Path, typer.Argument(metavar="POLICY", help="A policy, or a comparison file (YAML).", show_default=False)
+    ],
+    data: Data,
+    algorithms: Annotated[
+        str | None, typer.Option("--algorithms", metavar="NAMES", help="Try these, separated by commas.")
+    ] = None,
+    k: Annotated[str | None, typer.Option("--k", metavar="VALUES", help="Short for --vary k-anonymity.k=...")] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option("--vary", metavar="NAME.PARAMETER=VALUES", help="Try these values of a parameter. Repeat it."),
+    ] = None,
+    suppression: Annotated[
+        str | None, typer.Option("--suppression", metavar="VALUES", help="Try these suppression limits.")
+    ] = None,
+    measures: Annotated[
+        str | None, typer.Option("--measures", metavar="NAMES", help="Measure these too, separated by commas.")
+    ] = None,
+    accuracy: Annotated[bool, typer.Option("--accuracy", help="Train classifiers too: accuracy and its drop.")] = False,
+    privacy: Annotated[
+        str | None, typer.Option("--privacy", metavar="NAME", help="What the frontier weighs against utility.")
+    ] = None,
+    utility: Annotated[
+        str | None, typer.Option("--utility", metavar="NAME", help="What the frontier weighs against privacy.")
+    ] = None,
+    output: Folder = Path("comparison"),
+    chart: Annotated[ChartFormat, typer.Option("--chart", help="The chart's format.")] = ChartFormat.SVG,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Processes; as many as there are cores where left out.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what an earlier run has finished.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Try many settings on one table: what each protects, what it costs, and which are worth it.
+
+    Finished settings are kept in the folder. Interrupted, the same command goes on where it stopped.
+    """
+    import os
+
+    from hushtable.cli.output import deliver
+    from hushtable.cli.progress import announce_compiling, counting_bar
+    from hushtable.cli.signals import nearly_done, when_cancelled
+    from hushtable.cli.tables import read_tables
+    from hushtable.comparison.run import compare as run_comparison
+    from hushtable.comparison.save import RESULTS, save_outcomes
+    from hushtable.comparison.spec import load_spec
+
+    spec = load_spec(spec_file).with_lists(
+        algorithms=names(algorithms), suppression=_numbers(suppression, "--suppression")
+    )
+    for text in ([f"k-anonymity.k={k}"] if k else []) + (vary or []):
+        spec = spec.varying(text)
+    spec = spec.adding("measures", (names(measures) or []) + (["accuracy"] if accuracy else []))
+    _make(output)
+    kept = output / RESULTS
+    if fresh:
+        kept.unlink(missing_ok=True)
+    announce_compiling()
+    when_cancelled(f"Finished settings are kept in {kept}; the same command goes on from there.")
+    with counting_bar("settings") as progress:
+        found = run_comparison(
+            read_tables(data),
+            spec.policy,
+            spec.grid,
+            wanted=spec.wanted,
+            privacy=privacy or spec.privacy,
+            utility=utility or spec.utility,
+            results=kept,
+            jobs=jobs or os.cpu_count() or 1,
+            progress=progress,
+        )
+        files = save_outcomes(found, output, chart.value)
+    nearly_done()
+    deliver({**found.as_dict(), "files": files}, as_json, lambda to: _text(to, found, output, spec))
+
+
+def names(text: str | None) -> list[str] | None:
+    """Names separated by commas.
+
+    Examples
+    --------
+    >>> names("mondrian, datafly"), names(None)
+    (['mondrian', 'datafly'], None)
+    """
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _numbers(text: str | None, option: str) -> list[float] | None:
+    from hushtable.errors import UsageError
+
+    try:
+        return None if text is None else [float(value) for value in text.split(",")]
+    except ValueError:
+        raise UsageError(f"{option} takes numbers, separated by commas. Got {text!r} instead.") from None
+
+
+def _make(folder: Path) -> None:
+    from hushtable.errors import OutputError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"The folder {str(folder)!r} cannot be made: {error.strerror}.", hint="Choose another folder."
+        ) from None
+
+
+def _text(to: Console, found: Outcomes, output: Path, spec: Spec) -> None:
+    from hushtable.cli.output import bullet, grid, put, share
+
+    released = sum(row["status"] == "ok" for row in found.rows)
+    reused = f" {found.reused} of them are from an earlier run." if found.reused else ""
+    put(to, f"{len(found.rows)} settings were tried; {released} gave a release.{reused}")
+    same = _same(found)
+    if same:
+        put(to, f"In all of them: {' + '.join(same)}.")
+    columns = ["", "algorithm", "models", found.privacy, found.utility, "suppressed", "seconds"]
+    lines = []
+    frontier = set(found.frontier)
+    for place, row in enumerate(found.rows[:_SHOWN]):
+        mark = "*" if place in frontier else ""
+        limit = f", up to {share(row['suppression limit'])} suppressed" if len(spec.grid.suppression) > 1 else ""
+        left_out = row["values"].get("suppressed")
+        lines.append(
+            (
+                mark,
+                row["algorithm"],
+                (" + ".join(m for m in row["models"].split(" + ") if m not in same) or "the same") + limit,
+                _value(found, row, found.privacy),
+                _value(found, row, found.utility),
+                "" if left_out is None else share(left_out),
+                f"{row['seconds']:.1f}" if row["status"] == "ok" else "",
+            )
+        )
+    to.print()
+    to.print(grid(columns, lines, right=columns[3:], fold=["algorithm", "models"]))
+    to.print()
+    if len(found.rows) > _SHOWN:
+        put(to, f"{len(found.rows) - _SHOWN} more are in comparison.csv.")
+    put(to, "* on the frontier: no other setting is better in both.")
+    missing = [row for row in found.rows if row["status"] != "ok"]
+    if missing:
+        put(to, "Without a release:")
+    for row in missing[:_SHOWN]:
+        bullet(to, f"{row['algorithm']}, {row['models']}: {row['status']}. {row['reason']}")
+    put(to, f"Written to {output}: comparison.csv, comparison.json and the chart.", wrap=False)
+    put(to, f"Next: hushtable suggest {output} --minimise {found.utility} --where '{found.privacy} <= ...'", wrap=False)
+
+
+def _same(found: Outcomes) -> list[str]:
+    """The models that every setting has, which need not be said in every line."""
+    first, *others = [row["models"].split(" + ") for row in found.rows]
+    return [model for model in first if others and all(model in other for other in others)]
+
+
+def _value(found: Outcomes, row: Mapping[str, Any], name: str) -> str:
+    from hushtable.cli.output import number
+
+    if row["status"] != "ok":
+        return str(row["status"])
+    return number(row["values"].get(found.quantity(name)))

@@ -1,0 +1,89 @@
+"""``hushtable suggest``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hushtable.comparison.suggest import Suggestion
+
+__all__ = ["suggest"]
+
+
+def suggest(
+    folder: Annotated[Path, typer.Argument(metavar="COMPARISON_DIR", help="What 'compare' wrote.", show_default=False)],
+    minimise: Annotated[
+        str | None,
+        typer.Option("--minimise", metavar="NAME", help="The best setting has least of this.", show_default=False),
+    ] = None,
+    maximise: Annotated[
+        str | None,
+        typer.Option("--maximise", metavar="NAME", help="The best setting has most of this.", show_default=False),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where",
+            metavar="CONDITION",
+            help="Only settings with, for example, 'prosecutor <= 0.09'. Repeat it.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the policy is written.")] = Path(
+        "suggested.yaml"
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Turn a comparison into a policy: the best setting that fulfils all conditions.
+
+    Exits with 3 where none does, and names the closest.
+    """
+    import os
+
+    from hushtable.cli.output import deliver
+    from hushtable.comparison.save import load_outcomes
+    from hushtable.errors import OutputError
+    from hushtable.io.files import atomic_write_text
+
+    found = load_outcomes(folder).suggest(minimise, where or [], maximise=maximise)
+    if output.exists() and not force:
+        raise OutputError(
+            f"{str(output)!r} exists already.", code="exists", hint="Choose another file, or add --force."
+        )
+    atomic_write_text(output, found.text(Path(os.path.abspath(output)).parent))
+    row = {k: v for k, v in found.row.items() if k != "policy"}
+    result = {
+        "goal": found.goal,
+        "conditions": [str(c) for c in found.conditions],
+        "fulfilled": found.fulfilled,
+        "tried": found.tried,
+        "setting": row,
+        "output": output,
+    }
+    deliver(result, as_json, lambda to: _text(to, found, output))
+
+
+def _text(to: Console, found: Suggestion, output: Path) -> None:
+    from hushtable.cli.output import grid, number, put
+
+    conditions = " and ".join(map(str, found.conditions))
+    put(
+        to,
+        f"{found.fulfilled} of {found.tried} settings fulfil {conditions}."
+        if conditions
+        else f"{found.fulfilled} of {found.tried} settings gave a release.",
+    )
+    put(to, f"To {found.goal}: {found.row['algorithm']} with {found.row['models']}.", style="bold")
+    to.print()
+    rows = [(name, number(value)) for name, value in found.row["values"].items()]
+    to.print(grid(["what", "value"], rows, right=["value"], fold=["what"]))
+    to.print()
+    put(to, f"Written to {output}. Read it, then: hushtable run {output} --data ...", wrap=False)

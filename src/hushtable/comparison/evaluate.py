@@ -1,0 +1,197 @@
+"""One setting tried on the table: what it achieved and what it cost, or why there is no release."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hushtable.algorithms.base import Progress
+from hushtable.api import anonymize
+from hushtable.comparison.grid import Setting
+from hushtable.errors import Cancelled, HushtableError, IncompatibleError, Infeasible, NotFound, VerificationError
+from hushtable.policy.policy import Policy
+from hushtable.registry import measures
+from hushtable.release.release import Release
+
+__all__ = ["Row", "Task", "Wanted", "evaluate", "failed"]
+
+Row = dict[str, Any]
+"""A row of the comparison, JSON-ready: settings, ``status``, ``reason``, ``values`` by name and ``seconds``."""
+
+_STATUS = (
+    (Infeasible, "infeasible"),
+    (NotFound, "not found"),
+    (IncompatibleError, "refused"),
+    (VerificationError, "violated"),
+)
+ACCURACY, ORIGINAL, DROP = "accuracy", "accuracy-original", "accuracy-drop"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is measured of every release.
+
+    Attributes
+    ----------
+    measures : tuple of (str, mapping)
+        Utility measures beside those of every summary, with their parameters. With ``accuracy``, what is lost against
+        a classifier that saw the original is ``accuracy-drop``.
+    risks : tuple of (str, mapping)
+        Risk measures with their parameters.
+
+    Examples
+    --------
+    >>> Wanted.of(measures=["accuracy"]).risks
+    (('prosecutor', {}),)
+    """
+
+    measures: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    risks: tuple[tuple[str, Mapping[str, Any]], ...] = (("prosecutor", {}),)
+
+    @classmethod
+    def of(cls, measures: Sequence[Any] = (), risks: Sequence[Any] = ()) -> Wanted:
+        """Build from names, or names with parameters; the prosecutor's risk is always there.
+
+        Raises
+        ------
+        UsageError
+            If a name or a parameter is unknown.
+        """
+        from hushtable import registry
+
+        named = dict([_named(entry, registry.measures) for entry in measures])
+        exposed = {"prosecutor": {}, **dict([_named(entry, registry.risks) for entry in risks])}
+        return cls(tuple(named.items()), tuple(exposed.items()))
+
+    def including(self, *names: str) -> Wanted:
+        """Return the same with what these quantities are taken from.
+
+        Examples
+        --------
+        >>> Wanted.of().including("journalist", "accuracy-drop", "ncp").as_data()
+        {'measures': [{'accuracy': {}}], 'risks': [{'prosecutor': {}}, {'journalist': {}}]}
+        """
+        from hushtable import registry
+
+        named, exposed = dict(self.measures), dict(self.risks)
+        for name in names:
+            measure = ACCURACY if name in (DROP, ORIGINAL) else name
+            if measure in registry.measures and not registry.measures[measure].default:
+                named.setdefault(measure, {})
+            elif measure in registry.risks:
+                exposed.setdefault(measure, {})
+        return Wanted(tuple(named.items()), tuple(exposed.items()))
+
+    def as_data(self) -> dict[str, Any]:
+        """JSON-ready data."""
+        return {
+            "measures": [{n: dict(v)} for n, v in self.measures],
+            "risks": [{n: dict(v)} for n, v in self.risks],
+        }
+
+
+def _named(entry: Any, known: Any) -> tuple[str, dict[str, Any]]:
+    ((name, values),) = entry.items() if isinstance(entry, Mapping) else [(entry, None)]
+    known.build(name, values)
+    return name, dict(values or {})
+
+
+@dataclass(frozen=True)
+class Task:
+    """A setting, as it is sent to another process."""
+
+    place: int
+    policy: Mapping[str, Any]
+    folder: Path | None
+    wanted: Wanted
+
+
+def evaluate(data: pa.Table, task: Task, progress: Progress | None = None) -> Row:
+    """Anonymize under one setting and measure; a setting without a release is a row with the reason.
+
+    Raises
+    ------
+    Cancelled
+    """
+    started = time.perf_counter()
+    try:
+        with _one_thread(task.wanted):
+            release = anonymize(data, Policy(**task.policy).based_in(task.folder), progress=progress)
+            seconds = time.perf_counter() - started
+            values = _values(release, task.wanted)
+    except Cancelled:
+        raise
+    except HushtableError as error:
+        return {**failed(error), "seconds": round(time.perf_counter() - started, 3)}
+    return {"status": "ok", "reason": "", "values": values, "seconds": round(seconds, 3)}
+
+
+def failed(error: HushtableError) -> Row:
+    """A row without a release.
+
+    Examples
+    --------
+    >>> failed(NotFound("datafly found none.", hint="Relax k."))["status"]
+    'not found'
+    """
+    status = next((word for kind, word in _STATUS if isinstance(error, kind)), "unusable")
+    return {"status": status, "reason": f"{error.message} {error.hint}".strip(), "values": {}, "seconds": 0.0}
+
+
+def refused(setting: Setting) -> Row | None:
+    """The row of a setting whose parts refuse each other; None for one that can be tried."""
+    return None if setting.refusal is None else failed(setting.refusal)
+
+
+def _one_thread(wanted: Wanted) -> AbstractContextManager[Any]:
+    """Classifiers add in an order that depends on the threads; one thread gives one result, and leaves cores alone."""
+    if not wanted.measures:
+        return nullcontext()
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    limits: AbstractContextManager[Any] = threadpool_limits(limits=1)
+    return limits
+
+
+def _values(release: Release, wanted: Wanted) -> dict[str, float | None]:
+    records = release.encoded.n_sample
+    found: dict[str, Any] = {
+        "classes": release.verification.classes,
+        "suppressed": release.n_suppressed / records,
+    }
+    for name, parameters in wanted.risks:
+        found |= _risk(name, release.risk(name, **parameters).after.as_dict())
+    for evidence in release.verification.evidence:
+        on = evidence.parameters.get("on")
+        column = f" ({on if isinstance(on, str) else '+'.join(on)})" if on else ""
+        found[f"achieved {evidence.model}{column}"] = evidence.achieved
+    found |= release.measures()
+    comparison = release.comparison()
+    for name, parameters in wanted.measures:
+        found[name] = measures.build(name, parameters).compute(comparison)
+        if name == ACCURACY:
+            found[ORIGINAL] = measures.build(ORIGINAL, parameters).compute(comparison)
+            found[DROP] = found[ORIGINAL] - found[ACCURACY]
+    return {name: _plain(value) for name, value in found.items()}
+
+
+def _risk(name: str, finding: Mapping[str, Any]) -> dict[str, Any]:
+    """A risk's numbers as ``name-field``; the one that matters most stands under the risk's own name."""
+    numbers = {
+        k: v for k, v in finding.items() if v is None or (isinstance(v, int | float) and not isinstance(v, bool))
+    }
+    main = next((field for field in ("highest", "share") if field in numbers), None)
+    fields = {f"{name}-{k.replace('_', '-')}": v for k, v in numbers.items() if k not in (main, "threshold", "people")}
+    return {**({name: numbers[main]} if main else {}), **fields}
+
+
+def _plain(value: Any) -> float | None:
+    number = value.item() if hasattr(value, "item") else value
+    return None if number is None or not math.isfinite(number) else number

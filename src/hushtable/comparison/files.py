@@ -1,0 +1,63 @@
+"""The files that a policy names (hierarchies, population, background), and the same policy for another folder."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
+
+__all__ = ["policy_files", "rebased"]
+
+
+def policy_files(document: Mapping[str, Any]) -> list[str]:
+    """Return the files that a policy names, as it names them, each once.
+
+    Examples
+    --------
+    >>> policy_files({"columns": {"age": {"role": "quasi", "hierarchy": "age.csv"}}, "population": "all.parquet"})
+    ['age.csv', 'all.parquet']
+    """
+    found: list[str] = []
+
+    def note(name: str) -> str:
+        found.append(name)
+        return name
+
+    _each_file(copy.deepcopy(dict(document)), note)
+    return list(dict.fromkeys(found))
+
+
+def rebased(document: Mapping[str, Any], old: Path | None, new: Path) -> dict[str, Any]:
+    """Return a policy whose file names are relative to another folder.
+
+    Examples
+    --------
+    >>> rebased({"population": "all.csv"}, Path("data"), Path("out"))["population"]
+    '../data/all.csv'
+    """
+    changed = copy.deepcopy(dict(document))
+    start = Path.cwd() if old is None else old
+
+    def move(name: str) -> str:
+        return name if Path(name).is_absolute() else Path(os.path.relpath(start / name, new)).as_posix()
+
+    _each_file(changed, move)
+    return changed
+
+
+def _each_file(document: dict[str, Any], act: Callable[[str], str]) -> None:
+    for name, column in document.get("columns", {}).items():
+        if column.get("hierarchy") is None:
+            continue
+        hierarchy = parse_hierarchy(column["hierarchy"], name)
+        file = hierarchy.values().get("file")
+        if isinstance(file, str):
+            column["hierarchy"] = hierarchy_data(hierarchy.build({**hierarchy.values(), "file": act(file)}))
+    if document.get("population"):
+        document["population"] = act(document["population"])
+    if document.get("background"):
+        document["background"] = {**document["background"], "file": act(document["background"]["file"])}

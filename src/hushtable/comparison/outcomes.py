@@ -1,0 +1,167 @@
+"""What a comparison found: a row for every setting, and the frontier among them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from hushtable.comparison.evaluate import DROP
+from hushtable.errors import UsageError, did_you_mean
+from hushtable.registry import measures
+
+if TYPE_CHECKING:
+    from hushtable.comparison.suggest import Suggestion
+
+__all__ = ["Outcomes", "better", "pareto", "spelt"]
+
+_SETTINGS = ("algorithm", "models", "suppression limit", "cells", "status")
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The rows of a comparison, in the grid's order.
+
+    Attributes
+    ----------
+    rows : tuple of mapping
+        ``algorithm``, ``models``, ``suppression limit``, ``cells``, ``status``, ``reason``, ``values``, ``seconds``,
+        and ``policy``: the setting as policy data, None where its parts refuse each other.
+    privacy, utility : str
+        The two quantities that the frontier weighs.
+    folder : Path, optional
+        What the files that policies name are relative to.
+    reused : int
+        Rows that came from an earlier run.
+    """
+
+    rows: tuple[Mapping[str, Any], ...]
+    privacy: str = "prosecutor"
+    utility: str = "ncp"
+    folder: Path | None = field(default=None, compare=False)
+    reused: int = field(default=0, compare=False)
+
+    @cached_property
+    def quantities(self) -> list[str]:
+        """What was measured of some release: the names that ``suggest`` takes."""
+        return list(dict.fromkeys(name for row in self.rows for name in row["values"]))
+
+    def quantity(self, name: str) -> str:
+        """Return a quantity's name as it stands in the rows; ``accuracy_drop`` is ``accuracy-drop``.
+
+        Raises
+        ------
+        UsageError
+            If nothing of that name was measured.
+        """
+        found = next((q for q in self.quantities if spelt(q) == spelt(name)), None)
+        if found is None:
+            hint = did_you_mean(name.strip(), self.quantities)
+            if name.strip() in measures or spelt(name) == spelt(DROP):
+                hint = "Run the comparison again with it among its measures (--measures, --accuracy)."
+            raise UsageError(f"The comparison did not measure {name.strip()!r}.", code="unknown-quantity", hint=hint)
+        return found
+
+    @cached_property
+    def frontier(self) -> tuple[int, ...]:
+        """The places of the rows that no other row beats in both privacy and utility."""
+        if not self.quantities:
+            return ()
+        privacy, utility = self.quantity(self.privacy), self.quantity(self.utility)
+        points = {
+            i: (row["values"][privacy], row["values"][utility])
+            for i, row in enumerate(self.rows)
+            if row["values"].get(privacy) is not None and row["values"].get(utility) is not None
+        }
+        signs = (-1.0 if better(privacy) == "higher" else 1.0, -1.0 if better(utility) == "higher" else 1.0)
+        kept = pareto([(signs[0] * x, signs[1] * y) for x, y in points.values()])
+        return tuple(place for place, keep in zip(points, kept, strict=True) if keep)
+
+    @property
+    def table(self) -> pa.Table:
+        """One line per setting: its settings, whether it is on the frontier, everything measured, and the seconds."""
+        on_frontier = set(self.frontier)
+        columns: dict[str, Any] = {name: [row[name] for row in self.rows] for name in _SETTINGS}
+        columns["frontier"] = [i in on_frontier for i in range(len(self.rows))]
+        for name in self.quantities:
+            columns[name] = pa.array([row["values"].get(name) for row in self.rows], pa.float64())
+        columns["seconds"] = [row["seconds"] for row in self.rows]
+        columns["reason"] = [row["reason"] for row in self.rows]
+        return pa.table(columns)
+
+    def suggest(
+        self, minimise: str | None = None, where: Sequence[str] = (), *, maximise: str | None = None
+    ) -> Suggestion:
+        """Choose the setting that minimises (or maximises) a quantity among those that fulfil all conditions.
+
+        Parameters
+        ----------
+        minimise, maximise : str
+            A quantity; one of the two, the comparison's utility where both are left out.
+        where : sequence of str
+            Such as ``"prosecutor <= 0.09"``.
+
+        Raises
+        ------
+        NotFound
+            If no setting does; the message names the closest.
+        """
+        from hushtable.comparison.suggest import suggest
+
+        return suggest(self, minimise, where, maximise=maximise)
+
+    def chart(self, path: Any) -> None:
+        """Draw utility over privacy, the frontier as a line, as SVG, PNG or PDF by the file's name."""
+        from hushtable.comparison.chart import draw
+
+        draw(self, Path(path))
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data."""
+        on_frontier = set(self.frontier)
+        return {
+            "privacy": self.privacy,
+            "utility": self.utility,
+            "settings": len(self.rows),
+            "reused": self.reused,
+            "rows": [{**row, "frontier": i in on_frontier} for i, row in enumerate(self.rows)],
+        }
+
+
+def spelt(name: str) -> str:
+    """A quantity's name, however it is written.
+
+    Examples
+    --------
+    >>> spelt(" Accuracy_Drop ") == spelt("accuracy-drop")
+    True
+    """
+    return " ".join(name.lower().replace("_", "-").split())
+
+
+def better(quantity: str) -> str:
+    """Whether lower or higher values of a quantity are better.
+
+    Examples
+    --------
+    >>> better("ncp"), better("accuracy"), better("prosecutor")
+    ('lower', 'higher', 'lower')
+    """
+    return str(measures[quantity].better) if quantity in measures else "lower"
+
+
+def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Return which points no other point beats; lower is better in both.
+
+    Equal points are all kept: they are the same trade.
+
+    Examples
+    --------
+    >>> pareto([(0.5, 1.0), (0.2, 2.0), (0.5, 3.0), (0.2, 2.0)])
+    [True, True, False, True]
+    """
+    return [not any(x <= a and y <= b and (x < a or y < b) for x, y in points) for a, b in points]

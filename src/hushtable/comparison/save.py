@@ -1,0 +1,69 @@
+"""A comparison in a folder: the table as CSV, everything as JSON, the chart, and back."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from hushtable._version import __version__
+from hushtable.comparison.outcomes import Outcomes
+from hushtable.errors import DataError
+from hushtable.io.files import atomic_write_text, write_table
+
+__all__ = ["RESULTS", "load_outcomes", "save_outcomes"]
+
+RESULTS = "results.jsonl"
+"""The file of a comparison's folder that keeps finished settings while it runs."""
+
+_JSON, _CSV = "comparison.json", "comparison.csv"
+
+
+def save_outcomes(outcomes: Outcomes, folder: Path, chart: str = "svg") -> dict[str, Path]:
+    """Write a comparison into a folder that exists, each file complete or not at all.
+
+    Returns
+    -------
+    dict
+        What was written, by what it is: ``table``, ``data``, and ``chart`` where a setting gave a release.
+
+    Raises
+    ------
+    OutputError
+    """
+    files = {"table": folder / _CSV, "data": folder / _JSON}
+    write_table(outcomes.table, files["table"])
+    base = Path.cwd() if outcomes.folder is None else outcomes.folder
+    document = {
+        "hushtable": __version__,
+        "policy_folder": Path(os.path.relpath(base, folder)).as_posix(),
+        **outcomes.as_dict(),
+    }
+    atomic_write_text(files["data"], json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    if outcomes.frontier:
+        files["chart"] = folder / f"comparison.{chart}"
+        outcomes.chart(files["chart"])
+    return files
+
+
+def load_outcomes(folder: Path) -> Outcomes:
+    """Read what ``save_outcomes`` wrote.
+
+    Raises
+    ------
+    DataError
+        If the folder holds no comparison.
+    """
+    path = folder / _JSON
+    try:
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        rows = tuple({k: v for k, v in row.items() if k != "frontier"} for row in document["rows"])
+        base = folder / document["policy_folder"]
+        return Outcomes(rows, document["privacy"], document["utility"], base)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise DataError(
+            f"{str(folder)!r} holds no finished comparison.",
+            code="no-comparison",
+            hint="Give the folder that 'hushtable compare' wrote; an interrupted one goes on with the same command.",
+        ) from None

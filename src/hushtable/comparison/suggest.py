@@ -1,0 +1,196 @@
+"""From a comparison to a policy: the best setting among those that fulfil conditions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hushtable._version import __version__
+from hushtable.comparison.files import rebased
+from hushtable.comparison.outcomes import Outcomes, better
+from hushtable.errors import NotFound, ParameterError, UsageError
+from hushtable.models.base import TOLERANCE, compare
+from hushtable.policy.policy import Policy
+
+__all__ = ["Condition", "Suggestion", "suggest"]
+
+_FORM = re.compile(r"^\s*(?P<name>.+?)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>[^<>=\s]+)\s*$")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A bound on a quantity, with its operator. Compared unrounded, with the models' tolerance of 1e-9.
+
+    Examples
+    --------
+    >>> condition = Condition.read("prosecutor <= 0.09")
+    >>> condition.holds(1 / 12), condition.holds(1 / 11)
+    (True, False)
+    >>> Condition.read("prosecutor under 0.09")
+    Traceback (most recent call last):
+    hushtable.errors.ParameterError: A condition is QUANTITY <=, >=, < or > NUMBER. Got 'prosecutor under 0.09' instead.
+    """
+
+    name: str
+    sign: str
+    bound: float
+
+    @classmethod
+    def read(cls, text: str) -> Condition:
+        """Read a condition as people write it.
+
+        Raises
+        ------
+        ParameterError
+        """
+        found = _FORM.match(text)
+        try:
+            bound = float(found["bound"]) if found else float("nan")
+        except ValueError:
+            bound = float("nan")
+        if found is None or not np.isfinite(bound):
+            raise ParameterError(
+                f"A condition is QUANTITY <=, >=, < or > NUMBER. Got {text!r} instead.",
+                code="condition",
+            )
+        return cls(found["name"], found["sign"], bound)
+
+    def holds(self, value: float | None) -> bool:
+        """Whether a value fulfils it; one that is not defined does not."""
+        if value is None:
+            return False
+        if self.sign == ">":
+            return not bool(compare(np.array([value]), "<=", self.bound)[0])
+        return bool(compare(np.array([value]), self.sign, self.bound)[0])  # type: ignore[arg-type]
+
+    def miss(self, value: float | None) -> float:
+        """How far a value is from fulfilling it, relative to the bound; 0 where it does."""
+        if self.holds(value):
+            return 0.0
+        return float("inf") if value is None else max(abs(value - self.bound) / max(abs(self.bound), 0.01), TOLERANCE)
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.sign} {self.bound:g}"
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """The chosen setting.
+
+    Attributes
+    ----------
+    row : mapping
+        Its row of the comparison.
+    goal : str
+        What was minimised or maximised, in words.
+    conditions : tuple of Condition
+    fulfilled : int
+        Settings that fulfil all conditions.
+    tried : int
+        Settings of the comparison.
+    folder : Path, optional
+        What files that the policy names are relative to.
+    """
+
+    row: Mapping[str, Any]
+    goal: str
+    conditions: tuple[Condition, ...]
+    fulfilled: int
+    tried: int
+    folder: Path | None = None
+
+    @property
+    def policy(self) -> Policy:
+        """The setting as a policy."""
+        return Policy(**self.row["policy"]).based_in(self.folder)
+
+    def text(self, folder: Path | None = None) -> str:
+        """The policy as YAML with comments that say why, for a file in ``folder``."""
+        document = self.row["policy"] if folder is None else rebased(self.row["policy"], self.folder, folder)
+        return "\n".join([*self._comments(), Policy(**document).to_yaml()])
+
+    def _comments(self) -> list[str]:
+        asked = "; ".join(map(str, self.conditions)) or "none"
+        lines = [
+            f"# Suggested by hushtable {__version__} from a comparison of {self.tried} settings.",
+            f"# Goal: {self.goal}. Conditions: {_one_line(asked)}. Settings that fulfil them: {self.fulfilled}.",
+            f"# Setting: {_one_line(self.row['algorithm'])}; {_one_line(self.row['models'])}.",
+            "# What its release of the compared table achieved (another table will differ):",
+        ]
+        lines += [f"#   {_one_line(name)}: {_number(value)}" for name, value in self.row["values"].items()]
+        return [*lines, "# A suggestion weighs only what was measured. Read the policy before it is run."]
+
+
+def suggest(
+    outcomes: Outcomes, minimise: str | None = None, where: Sequence[str] = (), *, maximise: str | None = None
+) -> Suggestion:
+    """Choose the setting that is best in one quantity among those that fulfil all conditions.
+
+    Ties go to the setting that stands first in the grid.
+
+    Raises
+    ------
+    UsageError
+        If a quantity was not measured.
+    NotFound
+        If no setting fulfils the conditions; the message names the closest and what it lacks.
+    """
+    if minimise is not None and maximise is not None:
+        raise UsageError("A suggestion minimises or maximises, not both.", code="goal", hint="Leave one of them out.")
+    conditions = [Condition.read(text) for text in where]
+    released = [row for row in outcomes.rows if row["status"] == "ok"]
+    if not released:
+        raise NotFound(
+            f"None of the {len(outcomes.rows)} settings gave a release.",
+            hint="The comparison has the reason of each; relax a parameter or try other algorithms.",
+        )
+    named = minimise or maximise or outcomes.utility
+    goal = outcomes.quantity(named)
+    highest = maximise is not None or (minimise is None and better(goal) == "higher")
+    conditions = [Condition(outcomes.quantity(c.name), c.sign, c.bound) for c in conditions]
+    fitting = [row for row in released if all(c.holds(row["values"].get(c.name)) for c in conditions)]
+    if not fitting:
+        raise _nothing(released, conditions, len(outcomes.rows))
+    defined = [row for row in fitting if row["values"].get(goal) is not None]
+    if not defined:
+        raise NotFound(
+            f"{goal!r} is not defined for the {len(fitting)} settings that fulfil the conditions.",
+            hint="Choose another quantity.",
+        )
+    best = min(defined, key=lambda row: -row["values"][goal] if highest else row["values"][goal])
+    words = f"{'maximise' if highest else 'minimise'} {goal}"
+    return Suggestion(best, words, tuple(conditions), len(fitting), len(outcomes.rows), outcomes.folder)
+
+
+def _nothing(released: Sequence[Mapping[str, Any]], conditions: Sequence[Condition], tried: int) -> NotFound:
+    def distance(row: Mapping[str, Any]) -> tuple[int, float]:
+        misses = [c.miss(row["values"].get(c.name)) for c in conditions]
+        return sum(miss == float("inf") for miss in misses), sum(miss for miss in misses if miss != float("inf"))
+
+    closest = min(released, key=distance)
+    lacks = [
+        f"{c.name} is {_number(closest['values'].get(c.name))}, not {c.sign} {c.bound:g}"
+        for c in conditions
+        if not c.holds(closest["values"].get(c.name))
+    ]
+    return NotFound(
+        f"None of the {tried} settings fulfils {' and '.join(map(str, conditions))}. The closest is "
+        f"{closest['algorithm']} with {closest['models']} (suppression up to {closest['suppression limit']:g}): "
+        f"{'; '.join(lacks)}.",
+        code="none-fulfils",
+        hint="Relax a condition, or compare more settings.",
+    )
+
+
+def _number(value: float | None) -> str:
+    return "not defined" if value is None else f"{value:.6g}"
+
+
+def _one_line(text: str) -> str:
+    """Text that stays inside a comment."""
+    return "".join(c if c.isprintable() else " " for c in text)

@@ -128,6 +128,19 @@ class PrivacyModel(Parametrised, ABC):
         violated = np.concatenate([[0], np.cumsum(~self.satisfied(groups, table))])
         return np.asarray(violated[offsets[1:]] == violated[offsets[:-1]])
 
+    def composed(self, left: GroupStats, widest: IntArray, table: Reference) -> BoolArray:
+        """Whether the model still holds for people who are in several releases.
+
+        Parameters
+        ----------
+        left : GroupStats
+            What the classes of the same people have in common: of each value the least count.
+        widest : int64 array
+            How many different values the richest of those classes has.
+        table : Reference
+        """
+        return self.satisfied(left, table)
+
     def achieved(self, groups: GroupStats, table: Reference) -> float:
         """The worst score of all groups: what a report shows beside the bound."""
         score = self.score(groups, table)

@@ -21,6 +21,7 @@ from hushtable.registry import attacks, measures, templates
 from hushtable.release.before_after import BeforeAfter, RiskSummary, risk_of, risk_summary
 from hushtable.release.comparison import Comparison, measure_all
 from hushtable.release.evidence import summary_of
+from hushtable.release.explain.explanation import Explanation
 from hushtable.release.exposure import Exposure
 from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
@@ -246,6 +247,29 @@ class Release:
             Success rate with confidence interval, baseline and remedy; no value of a record.
         """
         return attacks.build(name, parameters).attack(self)
+
+    def explain(self, row: int) -> Explanation:
+        """Say why a record was generalised or suppressed, in words, without showing anybody's values.
+
+        Parameters
+        ----------
+        row : int
+            The record's number in the input, from 0.
+
+        Examples
+        --------
+        >>> import hushtable as ht
+        >>> people = pa.table({"age": [30, 31, 52, 53], "disease": ["flu", "HIV", "flu", "cold"]})
+        >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+        >>> print(ht.anonymize(people, policy).explain(0))
+        Row 0 is in a class of 2 people.
+        What the class achieves: k-anonymity (k=2): 2, needed >= 2.
+        'age' is published as a range of 2 of 4 values. Cut in two anywhere along 'age', a part of its class would break
+        a model; cut most evenly, one part would have 1 person: k-anonymity (k=2) needs >= 2 and would have 1.
+        """
+        from hushtable.release.explain.explain import explain
+
+        return explain(self, row)
 
     def report(
         self,

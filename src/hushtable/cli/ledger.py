@@ -1,0 +1,148 @@
+"""``hushtable ledger``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hushtable.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hushtable.ledger.ledger import Ledger
+
+__all__ = ["Action", "ledger"]
+
+
+class Action(StrEnum):
+    """What to do with a ledger."""
+
+    ADD = "add"
+    CHECK = "check"
+    LIST = "list"
+
+
+def ledger(
+    action: Annotated[Action, typer.Argument(metavar="add|check|list", help="What to do.", show_default=False)],
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote (add, check).", show_default=False),
+    ] = None,
+    path: Annotated[
+        Path | None,
+        typer.Option("--ledger", "-l", metavar="FILE", help="The ledger. The one that the release's policy names "
+                     "where left out.", show_default=False),
+    ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option("--data", "-d", metavar="FILE", help="The original table, as it was given to 'run'.",
+                     show_default=False),
+    ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option("--person", metavar="COLUMN", help="The column that says whose a row is. The policy's entity, or "
+                     "its only identifier, where left out.", show_default=False),
+    ] = None,
+    name: Annotated[str, typer.Option("--name", help="What to call the release.", show_default=False)] = "",
+    key: Annotated[
+        Path | None,
+        typer.Option("--key", metavar="FILE", help="The ledger's key. The ledger's name with .key behind it where "
+                     "left out.", show_default=False),
+    ] = None,
+    files: Annotated[
+        Path | None,
+        typer.Option("--files", metavar="DIR", help="Where the files are that the policy names. The release's folder "
+                     "where left out.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Keep account of releases of the same people, and refuse one that breaks a promise together with earlier ones.
+
+    The ledger holds keyed hashes of people and values and the classes' counts: no name, no cell, no value. 'check'
+    exits with 1 where a model breaks; 'add' refuses such a release and changes nothing.
+    """
+    from hushtable.cli.rerun import reproduced
+    from hushtable.errors import UsageError
+    from hushtable.ledger.ledger import Ledger
+
+    if action is Action.LIST:
+        if path is None:
+            raise UsageError("There is no ledger to list.", code="no-ledger", hint="Name it with --ledger FILE.")
+        _list(Ledger(path, key=key), as_json)
+        return
+    if folder is None or not data:
+        raise UsageError(
+            f"There is no release to {action}.", code="no-release",
+            hint="Give the folder that 'hushtable run' wrote and the original with --data.",
+        )  # fmt: skip
+    with reproduced(folder, data, files) as (release, progress):
+        progress(1.0, "comparing with earlier releases")
+        book = Ledger(path or _named(release.policy, files or folder), key=key, person=person)
+        new = not book.exists()
+        called = name or folder.resolve().name
+        verdict = book.add(release, name=called) if action is Action.ADD else book.check(release)
+    found = {"ledger": book.path, "release": folder, "added": action is Action.ADD, "new_ledger": new}
+    _print({**found, **verdict.as_dict()}, book, as_json)
+    if not verdict.ok:
+        raise typer.Exit(1)
+
+
+def _named(policy: Any, folder: Path) -> Path:
+    """The ledger that a release's policy names."""
+    from hushtable.errors import UsageError
+
+    file = (policy.get("ledger") or {}).get("file")
+    if file is None:
+        raise UsageError("The release's policy names no ledger.", code="no-ledger", hint="Name it with --ledger FILE.")
+    return folder / str(file)
+
+
+def _print(found: dict[str, Any], book: Ledger, as_json: bool) -> None:
+    from hushtable.cli.output import bullet, deliver, put
+
+    def text(to: Console) -> None:
+        if found["new_ledger"] and found["added"]:
+            put(to, f"A new ledger was made: {book.path}. Its key, {book.key_path}, must neither get lost nor leave.")
+        put(to, f"{found['people']:,} people, {found['known']:,} of whom are in some of {found['earlier']:,} earlier "
+                "releases.")  # fmt: skip
+        if found["already"]:
+            put(to, f"It is in the ledger already, as {found['already']}; it was held against those before it.")
+        for finding in found["findings"]:
+            given = ", ".join(f"{k}={v}" for k, v in finding["parameters"].items())
+            bullet(to, f"{finding['model']}({given}) breaks for {finding['people']:,} people {finding['how']}: "
+                       f"{finding['worst']:.4g}, not {finding['needed']}")  # fmt: skip
+        if not found["accepted"]:
+            put(to, "REFUSED: together with earlier releases it breaks what it promises.", style="bold red")
+        else:
+            put(to, "Added." if found["added"] else "Accepted: every model holds for all releases together.",
+                style="green")  # fmt: skip
+
+    deliver(found, as_json, text)
+
+
+def _list(book: Ledger, as_json: bool) -> None:
+    from hushtable.cli.output import deliver, grid, put
+    from hushtable.errors import DataError
+
+    if not book.exists():
+        raise DataError(
+            f"There is no ledger {str(book.path)!r}.", code="no-ledger",
+            hint="'hushtable ledger add' makes one with the first release.",
+        )  # fmt: skip
+    entries: Sequence[dict[str, Any]] = [entry.summary() for entry in book.entries()]
+
+    def text(to: Console) -> None:
+        put(to, f"{book.path}: {len(entries):,} releases, unchanged since they were added.")
+        rows = [
+            (str(i), e["name"], e["added"], f"{e['people']:,}", f"{e['classes']:,}", f"{e['counterfeits']:,}")
+            for i, e in enumerate(entries, start=1)
+        ]
+        to.print(grid(["", "release", "added", "people", "classes", "counterfeits"], rows,
+                      right=["", "people", "classes", "counterfeits"], fold=["release"]))  # fmt: skip
+
+    deliver({"ledger": book.path, "releases": entries}, as_json, text)

@@ -1,0 +1,1 @@
+"""Earlier releases of the same people, checked against a new one."""

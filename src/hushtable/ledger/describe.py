@@ -1,0 +1,186 @@
+"""From a release to what a ledger keeps of it."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import IntArray
+from hushtable.errors import DataError, UsageError
+from hushtable.io.dictionaries import encode, to_codes
+from hushtable.io.frames import to_arrow
+from hushtable.io.text import to_labels
+from hushtable.kernels.grouping import number_rows
+from hushtable.ledger.entry import Entry, PersonIds
+from hushtable.ledger.key import Key
+from hushtable.release.release import Release
+from hushtable.table.encoded import EncodedTable, SensitiveColumn
+
+__all__ = ["Described", "describe", "person_column", "person_keys", "value_keys"]
+
+
+@dataclass(frozen=True)
+class Described:
+    """What a ledger keeps of a release, and what only the house knows.
+
+    Attributes
+    ----------
+    entry : Entry
+    own : int64 array, records x sensitive columns
+        The codes of each record's own values, in the order of the entry's records. Never written.
+    """
+
+    entry: Entry
+    own: IntArray
+
+
+def person_column(policy: Any, person: str | None) -> str:
+    """Return the column that says whose a record is: the one given, the policy's entity, or its only identifier.
+
+    Examples
+    --------
+    >>> person_column({"columns": {"name": {"role": "identifier"}, "age": {"role": "quasi"}}}, None)
+    'name'
+    """
+    columns = policy.get("columns", {})
+    chosen = person or (policy.get("ledger") or {}).get("person") or policy.get("entity")
+    if chosen is None:
+        identifiers = [name for name, column in columns.items() if column.get("role") == "identifier"]
+        if len(identifiers) != 1:
+            raise UsageError(
+                f"The policy has {len(identifiers)} identifiers, so it does not say which column tells people apart.",
+                code="no-person",
+                hint="Name it with --person COLUMN, or as 'entity' in the policy.",
+            )
+        chosen = identifiers[0]
+    return str(chosen)
+
+
+def person_keys(table: pa.Table, column: str, key: Key) -> PersonIds:
+    """Return the keyed hashes of the people of a table, row by row.
+
+    Raises
+    ------
+    DataError
+        If the column is not there, or does not say whose every row is.
+    """
+    if column not in table.column_names:
+        raise DataError(
+            f"The original has no column {column!r} that says whose a row is.",
+            code="absent-columns",
+            hint="Name another with --person.",
+        )
+    coded = encode(table.column(column))
+    codes = to_codes(coded)
+    labels = to_labels(coded.dictionary).to_pylist()
+    unknown = np.array([label is None or not label.strip() for label in labels] + [True])
+    if np.any(unknown[codes]):
+        raise DataError(
+            f"The column {column!r} does not say whose {int(np.count_nonzero(unknown[codes]))} of the rows are.",
+            code="missing-person",
+            hint="Fill it, or name another with --person.",
+        )
+    made = b"".join(key.person(label.strip()) for label in labels)
+    of_value = np.frombuffer(made, dtype="<u8").reshape(-1, 2).astype(np.uint64)
+    found: PersonIds = of_value[codes]
+    return found
+
+
+def value_keys(column: SensitiveColumn, key: Key) -> tuple[str, ...]:
+    """Return the keyed hash of every value of a sensitive column, in code order."""
+    return tuple(key.value(column.name, label or "").hex() for label in column.coded.labels[0])
+
+
+def describe(release: Release, key: Key, *, name: str = "", person: str | None = None) -> Described:
+    """Describe a release for a ledger.
+
+    Parameters
+    ----------
+    release : Release
+        With the original it was made of.
+    key : Key
+        The ledger's.
+    name : str
+    person : str, optional
+        The column that says whose a record is.
+    """
+    column = person_column(release.policy, person)
+    persons_of = person_keys(to_arrow(release.source), column, key)
+    rows = release.source_rows
+    shown = release.verification.labels[: release.table.num_rows]
+    used, label = np.unique(shown, return_inverse=True)
+    real = np.flatnonzero(rows >= 0)
+    persons, classes = persons_of[rows[real]], label[real].astype(np.int64)
+    records = _records(release.encoded, rows[real], persons, key)
+    order = np.lexsort((classes, records, persons[:, 1], persons[:, 0]))
+    sensitive = release.encoded.sensitive
+    codes = [release.codes_of(c.name) for c in sensitive]
+    units = np.full(len(rows), release.encoded.unit, dtype=np.int64)
+    if len(release.encoded.row_units):
+        units[real] = release.encoded.row_units[rows[real]]
+    entry_class, entry_values, entry_units = _joint(label.astype(np.int64), codes, units, len(used))
+    own = _stacked([c[real][order] for c in codes], len(real))
+    entry = Entry(
+        name=name,
+        added=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        digest=key.table(_content(release.table)),
+        sensitive=tuple(c.name for c in sensitive),
+        unit=release.encoded.unit,
+        persons=persons[order],
+        records=records[order],
+        classes=classes[order],
+        counterfeits=np.bincount(label[rows < 0], minlength=len(used)).astype(np.int64),
+        values=tuple(value_keys(c, key) for c in sensitive),
+        entry_class=entry_class,
+        entry_units=entry_units,
+        entry_values=entry_values,
+    )
+    return Described(entry, own)
+
+
+def _records(table: EncodedTable, rows: IntArray, persons: PersonIds, key: Key) -> Any:
+    """Hash each record's quasi-identifiers, so that the records of one person can be told apart."""
+    numbers, first = number_rows([c.codes[rows] for c in table.quasi], [c.coded.size for c in table.quasi])
+    contents = []
+    for row in rows[first].tolist():
+        cells = [(c.coded.labels[0][int(c.codes[row])] or "").encode("utf-8", "surrogatepass") for c in table.quasi]
+        contents.append(hashlib.sha256(b"".join(len(c).to_bytes(8, "little") + c for c in cells)).digest())
+    whose = np.ascontiguousarray(persons, dtype="<u8").tobytes()
+    made = b"".join(
+        key.record(whose[16 * i : 16 * i + 16], contents[number]) for i, number in enumerate(numbers.tolist())
+    )
+    return np.frombuffer(made, dtype="<u8").astype(np.uint64)
+
+
+def _joint(label: IntArray, codes: Sequence[Any], units: IntArray, n: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the joint histogram of the sensitive columns: classes, codes by column, and units of its entries."""
+    columns = [label, *codes]
+    numbers, first = number_rows(columns, [int(c.max(initial=0)) + 1 for c in columns])
+    total = np.zeros(len(first), dtype=np.int64)
+    np.add.at(total, numbers, units)
+    keep = total > 0
+    first = first[keep]
+    return label[first], _stacked([c[first] for c in codes], len(first)), total[keep]
+
+
+def _stacked(columns: Sequence[Any], rows: int) -> IntArray:
+    return np.column_stack(columns).astype(np.int64) if columns else np.empty((rows, 0), dtype=np.int64)
+
+
+def _content(table: pa.Table) -> bytes:
+    """Return the published cells as bytes, whatever their types in memory."""
+    digest = hashlib.sha256()
+    for name in table.column_names:
+        coded = encode(table.column(name))
+        labels = to_labels(coded.dictionary).to_pylist()
+        digest.update(f"\x00column {len(name)} {name}".encode("utf-8", "surrogatepass"))
+        for code in to_codes(coded).tolist():
+            text = b"\x01" if code < 0 or labels[code] is None else labels[code].encode("utf-8", "surrogatepass")
+            digest.update(len(text).to_bytes(8, "little") + text)
+    return digest.digest()

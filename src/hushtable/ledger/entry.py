@@ -1,0 +1,132 @@
+"""What a ledger keeps of a release: who is in which class, as keyed hashes, and what the classes hold.
+
+No name, no cell and no sensitive value is in it. People and values are keyed hashes that nobody without the ledger's
+secret can make; classes are numbers, with their people and with counts of hashed values.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hushtable.arrays import IntArray
+from hushtable.errors import DataError
+
+__all__ = ["Entry", "PersonIds"]
+
+PersonIds = npt.NDArray[np.uint64]
+"""Two numbers per row: the 16 bytes of a person's keyed hash."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    added : str
+        When it was added (UTC).
+    digest : str
+        Keyed digest of the published table: the same release is not added twice.
+    sensitive : tuple of str
+        The sensitive columns.
+    unit : int
+        Units per person.
+    persons : uint64 array, rows x 2
+        Whose each released record is.
+    records : uint64 array
+        Tells the records of one person apart, by their quasi-identifiers.
+    classes : int64 array
+        The class of each released record.
+    counterfeits : int64 array
+        Published rows of each class that are nobody's.
+    values : tuple of tuples of str
+        For each sensitive column, the keyed hashes of its values.
+    entry_class, entry_units : int64 arrays
+        The joint histogram of the sensitive columns: class and units of each entry.
+    entry_values : int64 array, entries x columns
+        Which of ``values`` an entry has in each column.
+    """
+
+    name: str
+    added: str
+    digest: str
+    sensitive: tuple[str, ...]
+    unit: int
+    persons: PersonIds
+    records: npt.NDArray[np.uint64]
+    classes: IntArray
+    counterfeits: IntArray
+    values: tuple[tuple[str, ...], ...]
+    entry_class: IntArray
+    entry_units: IntArray
+    entry_values: IntArray
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.counterfeits)
+
+    @property
+    def people(self) -> int:
+        """Number of people."""
+        return len(np.unique(self.persons, axis=0)) if len(self.persons) else 0
+
+    def summary(self) -> dict[str, Any]:
+        """What ``hushtable ledger list`` shows."""
+        return {
+            "name": self.name,
+            "added": self.added,
+            "people": self.people,
+            "records": len(self.classes),
+            "classes": self.n_classes,
+            "counterfeits": int(self.counterfeits.sum()),
+            "sensitive": list(self.sensitive),
+        }
+
+    def line(self) -> bytes:
+        """Return the entry as one line of JSON."""
+        data: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            data[field.name] = _packed(value) if isinstance(value, np.ndarray) else value
+        return json.dumps(data, separators=(",", ":"), sort_keys=True).encode()
+
+    @classmethod
+    def of_line(cls, line: bytes) -> Entry:
+        """Return the entry that ``line`` wrote."""
+        try:
+            data: dict[str, Any] = json.loads(line)
+            given: dict[str, Any] = {name: _unpacked(v) if isinstance(v, Mapping) else v for name, v in data.items()}
+            given |= {
+                "sensitive": tuple(given["sensitive"]),
+                "values": tuple(tuple(keys) for keys in given["values"]),
+                "persons": given["persons"].reshape(-1, 2),
+                "entry_values": given["entry_values"].reshape(-1, len(given["sensitive"])),
+            }
+            return cls(**given)
+        except (ValueError, KeyError, TypeError):
+            # the chain is intact, so this is not tampering
+            raise DataError(
+                "The ledger was written by another version of hushtable.", code="ledger-version",
+                hint="Use that version.",
+            ) from None  # fmt: skip
+
+
+def _packed(array: npt.NDArray[Any]) -> dict[str, str]:
+    kind = array.dtype.newbyteorder("<")
+    return {"type": kind.str, "data": base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode()}
+
+
+def _unpacked(packed: Mapping[str, str]) -> npt.NDArray[Any]:
+    raw = base64.b64decode(packed["data"], validate=True)
+    array = np.frombuffer(raw, dtype=np.dtype(packed["type"]))
+    return array.astype(array.dtype.newbyteorder("="))

@@ -1,0 +1,251 @@
+"""The ledger's file: records one after the other, each with a check that covers all before it.
+
+::
+
+    hushtable ledger 1
+    <check of the record and of the one before> <record: one line of JSON>
+    ...
+
+The key (see ``hushtable.ledger.key``) makes the checks and holds the head: how many records there are, where they end,
+and the last one's check. A changed byte breaks the chain, a record that was cut off breaks the head.
+
+Adding is three writes, each flushed to the disk: the head announces the record, the record is appended, the head moves
+on. Whoever is killed in between leaves an announcement behind. The next one finds either the whole record (it counts)
+or a part of it (it does not, and the next addition removes it). Bytes that nothing announced are tampering.
+
+One process adds at a time: the file is locked, and the lock goes with the process. Readers wait for it too.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+from hushtable.errors import DataError, OutputError
+from hushtable.ledger.key import Head, Key, read_key, write_key
+
+__all__ = ["Journal", "Opened"]
+
+_MAGIC = b"hushtable ledger 1\n"
+_WAIT = 0.05
+_CHECK = 64
+
+
+class Opened:
+    """A locked ledger: its key and its records, checked."""
+
+    def __init__(self, key: Key, records: list[bytes]) -> None:
+        self.key = key
+        self.records = records
+
+
+class Journal:
+    """A file of records that only grows.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    key : path, optional
+        Its key's file; by default the same name with ``.key`` behind it.
+    patience : float
+        Seconds to wait for another process.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> journal = Journal(Path(folder.name, "ledger"))
+    >>> with journal.changing() as (opened, add):
+    ...     add(b'{"first": 1}')
+    >>> with journal.reading() as opened:
+    ...     opened.records
+    [b'{"first": 1}']
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, path: Path, key: Path | None = None, *, patience: float = 30.0) -> None:
+        self.path = path
+        self.key_path = path.with_name(path.name + ".key") if key is None else key
+        self.patience = patience
+
+    def exists(self) -> bool:
+        """Whether the ledger was made; raises where one of its two files is gone."""
+        here, key = self.path.exists(), self.key_path.exists()
+        if here and not key and self.path.stat().st_size:
+            read_key(self.key_path)
+        if key and not here:
+            raise DataError(
+                f"The ledger {str(self.path)!r} is gone, but its key is there.",
+                code="ledger-gone",
+                hint="Bring it back. To start anew, move the key away.",
+            )
+        return key
+
+    @contextmanager
+    def reading(self) -> Iterator[Opened]:
+        """Read and check the whole ledger; it is empty where there is none."""
+        if not self.exists():
+            yield Opened(Key.new(), [])
+            return
+        with _opened(self.path, os.O_RDONLY) as stream, _locked(stream, self, exclusive=False):
+            key = read_key(self.key_path)
+            records, _ = _checked(stream.read(), key, self.path)
+            yield Opened(key, records)
+
+    @contextmanager
+    def changing(self) -> Iterator[tuple[Opened, _Add]]:
+        """Lock the ledger, made if there is none, and yield it with a function that adds a record."""
+        self.exists()
+        with _opened(self.path, os.O_RDWR | os.O_CREAT) as stream, _locked(stream, self, exclusive=True):
+            data = stream.read()
+            if not data and not self.key_path.exists():
+                key = Key.new()
+                write_key(self.key_path, replace(key, head=replace(key.head, pending=_grown(key.head, _MAGIC))))
+            key = read_key(self.key_path)
+            records, head = _checked(data, key, self.path)
+            key = _settled(stream, key, head, self.key_path)
+            yield Opened(key, records), _Add(stream, key, self.key_path)
+
+
+class _Add:
+    """Adds one record to a locked ledger."""
+
+    def __init__(self, stream: IO[bytes], key: Key, key_path: Path) -> None:
+        self._stream, self._key, self._key_path = stream, key, key_path
+
+    def __call__(self, record: bytes) -> None:
+        """Append a record (one line) and make it last."""
+        head = self._key.head
+        check = self._key.check(head.last, record)
+        line = check.encode() + b" " + record + b"\n"
+        then = Head(head.count + 1, head.size + len(line), check)
+        write_key(self._key_path, replace(self._key, head=replace(head, pending=then)))
+        _append(self._stream, head.size, line)
+        self._key = replace(self._key, head=then)
+        write_key(self._key_path, self._key)
+
+
+def _grown(head: Head, text: bytes) -> Head:
+    return Head(head.count, head.size + len(text), head.last)
+
+
+def _settled(stream: IO[bytes], key: Key, head: Head, key_path: Path) -> Key:
+    """Finish, or take back, what somebody who was stopped has announced; a new ledger gets its first line."""
+    if key.head.pending is None:
+        return key
+    if head.size == 0:
+        _append(stream, 0, _MAGIC)
+        head = _grown(head, _MAGIC)
+    elif head == key.head.pending:
+        os.fsync(stream.fileno())
+    else:
+        stream.truncate(head.size)
+        os.fsync(stream.fileno())
+    settled = replace(key, head=replace(head, pending=None))
+    write_key(key_path, settled)
+    return settled
+
+
+def _append(stream: IO[bytes], at: int, text: bytes) -> None:
+    try:
+        stream.seek(at)
+        stream.truncate()
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise OutputError(f"The ledger cannot be written: {reason}.", hint="Nothing was added.") from None
+
+
+def _checked(data: bytes, key: Key, path: Path) -> tuple[list[bytes], Head]:
+    """Return the records and where they end, or raise if the file is not what its head says."""
+    head = key.head
+    if len(data) < head.size:
+        raise _tampered(path, "its end is missing")
+    records = _chained(data[: head.size], head, key, path)
+    rest = data[head.size :]
+    if not rest:
+        return records, head
+    then = head.pending
+    if then is None or len(data) > then.size:
+        raise _tampered(path, "there is something behind its end")
+    if head.size and len(data) == then.size:
+        record = rest[_CHECK + 1 : -1]
+        if hmac.compare_digest(rest, key.check(head.last, record).encode() + b" " + record + b"\n"):
+            return [*records, record], then
+    return records, head
+
+
+def _chained(data: bytes, head: Head, key: Key, path: Path) -> list[bytes]:
+    if head.size and not data.startswith(_MAGIC):
+        raise _tampered(path, "its first line was changed")
+    last, records = key.check("", b""), []
+    lines = data[len(_MAGIC) :].split(b"\n")
+    if lines.pop() != b"":
+        raise _tampered(path, "its last record was changed")
+    for number, line in enumerate(lines, start=1):
+        check, record = line[:_CHECK], line[_CHECK + 1 :]
+        last = key.check(last, record)
+        if line[_CHECK : _CHECK + 1] != b" " or not hmac.compare_digest(check, last.encode()):
+            raise _tampered(path, f"record {number} was changed")
+        records.append(record)
+    if len(records) != head.count or last != head.last:
+        raise _tampered(path, "its records are not those that its key counts")
+    return records
+
+
+def _tampered(path: Path, what: str) -> DataError:
+    return DataError(
+        f"The ledger {str(path)!r} is not as it was left: {what}.",
+        code="ledger-damaged",
+        hint="Nothing was written. Bring back a copy that was not changed, with the key that belongs to it.",
+    )
+
+
+@contextmanager
+def _opened(path: Path, flags: int) -> Iterator[IO[bytes]]:
+    try:
+        handle = os.open(path, flags, 0o600)
+    except OSError as error:
+        kind = OutputError if flags & os.O_RDWR else DataError
+        raise kind(
+            f"The ledger {str(path)!r} cannot be opened: {os.strerror(error.errno or 0)}.",
+            code="ledger-unusable",
+            hint="Check the path and its permissions.",
+        ) from None
+    with os.fdopen(handle, "r+b" if flags & os.O_RDWR else "rb") as stream:
+        yield stream
+
+
+@contextmanager
+def _locked(stream: IO[bytes], journal: Journal, *, exclusive: bool) -> Iterator[None]:
+    """Hold the file's lock; it is given back when the file is closed, however the process ends."""
+    try:
+        import fcntl
+    except ImportError:
+        raise OutputError(
+            "This system cannot lock files, so two processes could spoil a ledger.", code="no-locks",
+            hint="Keep the ledger on a POSIX system.",
+        ) from None  # fmt: skip
+    until = time.monotonic() + journal.patience
+    while True:
+        try:
+            fcntl.flock(stream, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise OutputError(
+                    f"Another process has been using the ledger {str(journal.path)!r} for {journal.patience:g} s.",
+                    code="ledger-busy",
+                    hint="Try again when it has finished. Nothing was added.",
+                ) from None
+            time.sleep(_WAIT)
+    yield

@@ -1,0 +1,235 @@
+"""Whether a release may follow earlier ones: its models, judged on what all of them tell together.
+
+Three ways of putting releases together, each judged by the models' own ``score``:
+
+1. **Who.** The adversary knows the quasi-identifiers of all, and who is in which release. People with the same trace
+   (see ``hushtable.ledger.trace``) are what is left of a class. Models without a sensitive column count them: those in
+   the new release, and those of earlier ones whom it leaves out while it keeps others of their classes.
+2. **What they have in common.** A person's value is in each of the person's classes, and in each at most as often as
+   it occurs there: what is left is the least count of every value. A release in which the person's present value does
+   not occur is left out of that: the value has changed since, and an update is a removal and an insertion.
+3. **What was added or taken away.** Where a class consists of whole classes of another release and of some people
+   more, those people's values are known exactly: the difference. Classes with counterfeits are left out here, since
+   nobody knows which of their values are people's.
+
+References
+----------
+S. R. Ganta, S. P. Kasiviswanathan, A. Smith, "Composition attacks and auxiliary information in data privacy", 2008.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.errors import IncompatibleError
+from hushtable.ledger.describe import Described
+from hushtable.ledger.difference import candidates, difference, in_new_codes, remainders
+from hushtable.ledger.entry import Entry
+from hushtable.ledger.trace import Traces, trace
+from hushtable.ledger.values import counts_of, histogram_of
+from hushtable.ledger.verdict import Finding, Verdict
+from hushtable.models.base import PrivacyModel, Stat
+from hushtable.models.compose import AllOf
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats, Histogram, Key
+
+__all__ = ["check_judgeable", "judge"]
+
+_WHO = "in the crowd that the releases leave of them"
+_COMMON = "in what their classes have in common"
+_CHANGED = "in what was added or taken away between two releases"
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A new release beside earlier ones."""
+
+    now: Entry
+    own: IntArray
+    earlier: Sequence[Entry]
+    traces: Traces
+    model: AllOf
+    reference: Reference
+
+    @property
+    def unit(self) -> int:
+        return math.lcm(self.now.unit, *(e.unit for e in self.earlier))
+
+    def sizes(self, key: Key) -> list[int]:
+        return [len(self.now.values[self.now.sensitive.index(name)]) for name in key]
+
+
+def check_judgeable(model: AllOf) -> None:
+    """Refuse models that a ledger cannot judge across releases: it keeps no population and no beliefs."""
+    for member in model.members:
+        if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
+            raise IncompatibleError(
+                f"{member.name} counts people outside the table; the ledger keeps no account of those.",
+                code="ledger-model",
+                hint="Leave that model out, or judge the releases together in another way.",
+            )
+        if len(member.histogram_keys()) > 1:
+            raise IncompatibleError(
+                f"{member.name} looks at several histograms at once; the ledger judges one at a time.",
+                code="ledger-model",
+                hint="Set the model on its columns jointly.",
+            )
+
+
+def judge(now: Described, earlier: Sequence[Entry], model: AllOf, reference: Reference) -> Verdict:
+    """Judge a release together with earlier ones.
+
+    Parameters
+    ----------
+    now : Described
+        The new release.
+    earlier : sequence of Entry
+    model : AllOf
+        The new release's models, bound to their columns.
+    reference : Reference
+        The new release's whole table.
+    """
+    check_judgeable(model)
+    traces = trace([*earlier, now.entry])
+    case = _Case(now.entry, now.own, earlier, traces, model, reference)
+    findings: list[Finding] = []
+    for member in model.members:
+        if not member.histogram_keys():
+            findings += _crowds(case, member)
+            continue
+        findings += _common(case, member)
+        findings += _changes(case, member)
+    present = traces.row >= 0
+    known = present & (traces.classes[:, :-1] >= 0).any(axis=1)
+    return Verdict(
+        earlier=len(earlier),
+        people=len(np.unique(traces.person[present])),
+        known=len(np.unique(traces.person[known])),
+        findings=tuple(findings),
+    )
+
+
+def _crowds(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
+    """Judge the people of every trace that the new release has a part in."""
+    traces = case.traces
+    group, first = traces.groups
+    present = traces.classes[first, -1] >= 0
+    size = np.bincount(group, minlength=len(first))
+    # the same people as before, and none of them in the new release: it tells nothing about them
+    before = np.bincount(traces.before)[traces.before[first]]
+    judged = np.flatnonzero(present | (before > size))
+    stats = GroupStats(traces.people(group, len(first))[judged])
+    if member.table_level:
+        shown = np.flatnonzero(present[judged])
+        good = np.full(len(judged), bool(member.table_satisfied(stats.take(shown), case.reference)[0]))
+    else:
+        good = member.satisfied(stats, case.reference)
+    yield from _finding(case, member, stats, good, _WHO, lambda bad: np.isin(group, judged[bad]))
+
+
+def _common(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
+    """Judge what the classes of the same people have in common."""
+    traces, now = case.traces, case.now
+    (key,) = member.histogram_keys()
+    found = [counts_of(e, now, key, case.sizes(key), case.unit) for e in case.earlier]
+    classes = traces.classes.copy()
+    own = np.zeros(len(now.classes), dtype=np.int64)
+    for name, size in zip(key, case.sizes(key), strict=True):
+        own = own * size + case.own[:, now.sensitive.index(name)]
+    present = np.flatnonzero(traces.row >= 0)
+    for e, compared in enumerate(found):
+        if compared is None:
+            classes[:, e] = -1
+            continue
+        counts, place = compared
+        there = present[classes[present, e] >= 0]
+        changed = counts.find(classes[there, e], place[own[traces.row[there]]]) == 0
+        classes[there[changed], e] = -1
+    several = present[(classes[present, :-1] >= 0).any(axis=1)]
+    if not len(several):
+        return
+    short = Traces(classes[several], traces.person[several], traces.row[several])
+    group, first = short.groups
+    hist = histogram_of(now, key, case.sizes(key), case.unit).take(short.classes[first, -1])
+    left, widest = hist.units.copy(), hist.distinct().copy()
+    for e, compared in enumerate(found):
+        here = short.classes[first, e]
+        if compared is None or not np.any(here >= 0):
+            continue
+        counts, place = compared
+        of_entry = here[hist.groups]
+        inside = of_entry >= 0
+        left[inside] = np.minimum(left[inside], counts.find(of_entry[inside], place[hist.values[inside]]))
+        widest[here >= 0] = np.maximum(widest[here >= 0], counts.distinct[here[here >= 0]])
+    stats = candidates(key, Histogram.from_pairs(hist.groups, hist.values, left, len(first), case.unit))
+    if member.table_level:
+        good = np.full(len(first), bool(member.table_satisfied(stats, case.reference)[0]))
+    else:
+        good = member.composed(stats, widest, case.reference)
+
+    def hit(bad: IntArray) -> BoolArray:
+        out = np.zeros(len(traces.person), dtype=np.bool_)
+        out[several] = np.isin(group, bad)
+        return out
+
+    yield from _finding(case, member, stats, good, _COMMON, hit)
+
+
+def _changes(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
+    """Judge the people by whom a class differs from whole classes of another release."""
+    if member.table_level:
+        return
+    (key,) = member.histogram_keys()
+    traces, worst = case.traces, None
+    hit = np.zeros(len(traces.person), dtype=np.bool_)
+    now = histogram_of(case.now, key, case.sizes(key), case.unit)
+    fakes = [entry.counterfeits for entry in (*case.earlier, case.now)]
+    for e, earlier in enumerate(case.earlier):
+        compared = counts_of(earlier, case.now, key, case.sizes(key), case.unit)
+        if compared is None or not set(key) <= set(earlier.sensitive):
+            continue
+        then = in_new_codes(*compared, earlier)
+        for whole, parts, at, other in (
+            (now, then, len(case.earlier), e),
+            (then, now, e, len(case.earlier)),
+        ):
+            here, there = traces.classes[:, at], traces.classes[:, other]
+            group, n = remainders(here, there, fakes[at], fakes[other])
+            if not n:
+                continue
+            stats, sound = difference(key, whole, parts, here, there, group, n)
+            good = member.satisfied(stats, case.reference) | ~sound
+            if not good.all():
+                bad = np.flatnonzero(~good)
+                hit |= np.isin(group, bad)
+                score = member.score(stats.take(bad), case.reference)
+                least = float(score.min() if member.sense == ">=" else score.max())
+                worst = least if worst is None else (min if member.sense == ">=" else max)(worst, least)
+    if worst is not None:
+        yield _made(case, member, hit, worst, _CHANGED)
+
+
+def _finding(
+    case: _Case,
+    member: PrivacyModel,
+    stats: GroupStats,
+    good: BoolArray,
+    how: str,
+    hit: Callable[[IntArray], BoolArray],
+) -> Iterator[Finding]:
+    bad = np.flatnonzero(~good)
+    if not len(bad):
+        return
+    score = member.score(stats if member.table_level else stats.take(bad), case.reference)
+    worst = float(score.min() if member.sense == ">=" else score.max())
+    yield _made(case, member, hit(bad), worst, how)
+
+
+def _made(case: _Case, member: PrivacyModel, hit: BoolArray, worst: float, how: str) -> Finding:
+    people = len(np.unique(case.traces.person[hit]))
+    return Finding(member.name, member.values(), how, people, worst, f"{member.sense} {member.bound:.6g}")

@@ -1,0 +1,173 @@
+"""The key of a ledger: its secret, and the head that says where the ledger ends.
+
+Both are in one file, readable by its owner alone, beside the ledger unless told otherwise. The secret makes the hashes
+of people and values: a ledger without it says nothing about anybody, and nobody who lacks it can add to one or change
+it unnoticed. The head counts the records and holds the check of the last one, so that a ledger whose last records were
+cut off is noticed.
+
+A lost key cannot be made again: the ledger can then be neither read nor continued, and the releases in it are to be
+added to a new one, from their originals.
+"""
+
+from __future__ import annotations
+
+import functools
+import hmac
+import json
+import os
+import secrets
+import stat
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hushtable.errors import DataError
+from hushtable.io.atomic import atomic_file
+
+__all__ = ["Head", "Key", "read_key", "write_key"]
+
+_FORMAT = "hushtable ledger key 1"
+
+
+@dataclass(frozen=True)
+class Head:
+    """Where a ledger ends.
+
+    Attributes
+    ----------
+    count : int
+        Records in it.
+    size : int
+        Its length in bytes.
+    last : str
+        The check of its last record, which covers all before.
+    pending : Head, optional
+        Where it will end once the record is written that is being added.
+    """
+
+    count: int
+    size: int
+    last: str
+    pending: Head | None = None
+
+    def data(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "count": self.count,
+            "size": self.size,
+            "last": self.last,
+            "pending": None if self.pending is None else self.pending.data(),
+        }
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> Head:
+        """Return the head that ``data`` gave."""
+        pending = data["pending"]
+        return cls(data["count"], data["size"], data["last"], None if pending is None else cls.of(pending))
+
+
+@dataclass(frozen=True)
+class Key:
+    """A secret and a head.
+
+    Examples
+    --------
+    >>> key = Key(bytes(32), Head(0, 0, ""))
+    >>> len(key.person("Rick")), key.person("Rick") == key.person("Rudy")
+    (16, False)
+    >>> key.person("Rick") == key.value("name", "Rick")
+    False
+    """
+
+    secret: bytes
+    head: Head
+
+    @classmethod
+    def new(cls) -> Key:
+        """Draw a secret."""
+        key = cls(secrets.token_bytes(32), Head(0, 0, ""))
+        return replace(key, head=Head(0, 0, key.check("", b"")))
+
+    def _keyed(self, purpose: str, text: bytes) -> bytes:
+        return hmac.digest(_purpose_key(self.secret, purpose), text, "sha256")
+
+    def person(self, label: str) -> bytes:
+        """Return the 16 bytes that stand for a person."""
+        return self._keyed("person", label.encode("utf-8", "surrogatepass"))[:16]
+
+    def record(self, person: bytes, content: bytes) -> bytes:
+        """Return the 8 bytes that tell the records of one person apart."""
+        return self._keyed("record", person + content)[:8]
+
+    def value(self, column: str, label: str) -> bytes:
+        """Return the 16 bytes that stand for a value of a column."""
+        name, text = (part.encode("utf-8", "surrogatepass") for part in (column, label))
+        return self._keyed("value", len(name).to_bytes(8, "little") + name + text)[:16]
+
+    def table(self, content: bytes) -> str:
+        """Return the keyed digest of a published table."""
+        return self._keyed("table", content).hex()
+
+    def check(self, previous: str, record: bytes) -> str:
+        """Return the check of a record, given that of the one before."""
+        return self._keyed("chain", previous.encode() + b"\n" + record).hex()
+
+    def text(self) -> bytes:
+        """Return the key as it stands in its file."""
+        body = {"format": _FORMAT, "secret": self.secret.hex(), "head": self.head.data()}
+        check = self._keyed("head", _canonical(body)).hex()
+        return _canonical({**body, "check": check}) + b"\n"
+
+
+@functools.lru_cache(maxsize=64)
+def _purpose_key(secret: bytes, purpose: str) -> bytes:
+    return hmac.digest(secret, purpose.encode(), "sha256")
+
+
+def _canonical(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
+
+
+def write_key(path: Path, key: Key) -> None:
+    """Write a key file, completely or not at all; only its owner may read it."""
+    with atomic_file(path, mode=0o600) as out:
+        out.write(key.text())
+
+
+def read_key(path: Path) -> Key:
+    """Read a key file.
+
+    Raises
+    ------
+    DataError
+        If it is not there, not a key, changed, or open to others.
+    """
+    try:
+        mode = path.stat().st_mode
+        text = path.read_bytes()
+    except OSError as error:
+        raise DataError(
+            f"The ledger's key {str(path)!r} cannot be read: {os.strerror(error.errno or 0)}.",
+            code="ledger-key",
+            hint="Without its key a ledger can be neither read nor continued: bring the key back, or start a new "
+            "ledger and add the earlier releases again.",
+        ) from None
+    if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
+        raise DataError(
+            f"The ledger's key {str(path)!r} may be read or changed by others.",
+            code="ledger-key-open",
+            hint=f"Take their permission away: chmod 600 {path}",
+        )
+    try:
+        data = json.loads(text)
+        key = Key(bytes.fromhex(data["secret"]), Head.of(data["head"]))
+        sound = hmac.compare_digest(key.text(), text)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        sound = False
+    if not sound:
+        raise DataError(
+            f"{str(path)!r} is not the key of a ledger, or it was changed.",
+            code="ledger-key-damaged",
+            hint="Bring back a copy of it that was not.",
+        )
+    return key

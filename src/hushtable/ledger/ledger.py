@@ -1,0 +1,138 @@
+"""Ledger: the releases of the same people, in the order in which they went out."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from hushtable.errors import UsageError
+from hushtable.ledger.describe import describe
+from hushtable.ledger.entry import Entry
+from hushtable.ledger.journal import Journal
+from hushtable.ledger.judge import judge
+from hushtable.ledger.key import Key
+from hushtable.ledger.verdict import Verdict
+from hushtable.release.release import Release
+
+__all__ = ["Ledger"]
+
+
+class Ledger:
+    """An append-only, checked file of releases of the same people.
+
+    It keeps keyed hashes of people and values and the classes' counts; no name, no cell, no value.
+
+    Parameters
+    ----------
+    path : path
+        The file. It is made by the first ``add``.
+    key : path, optional
+        The file of its secret and its head; by default the same name with ``.key`` behind it. Keep it where only the
+        owner of the data can read it: without it the ledger tells nothing, and cannot be continued.
+    person : str, optional
+        The column that says whose a record is; by default the policy's ``entity``, or its only identifier.
+    patience : float
+        Seconds to wait for another process that is using the ledger.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> people = pa.table({"name": list("abcd"), "age": [30, 31, 52, 53], "disease": ["flu", "HIV", "flu", "cold"]})
+    >>> policy = ht.Policy(identifiers=["name"], quasi=["age"], sensitive=["disease"], models=[ht.DistinctL(l=2)])
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = Ledger(Path(folder.name) / "releases.ledger")
+    >>> ledger.add(ht.anonymize(people, policy), name="spring").earlier
+    0
+    >>> moved = people.set_column(1, "age", pa.array([30, 52, 53, 31]))
+    >>> ledger.check(ht.anonymize(moved, policy)).ok
+    False
+    >>> [entry.name for entry in ledger.entries()]
+    ['spring']
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        key: str | os.PathLike[str] | None = None,
+        person: str | None = None,
+        patience: float = 30.0,
+    ) -> None:
+        self.path = Path(path)
+        self.person = person
+        self._journal = Journal(self.path, None if key is None else Path(key), patience=patience)
+
+    @property
+    def key_path(self) -> Path:
+        """Where the secret is."""
+        return self._journal.key_path
+
+    def exists(self) -> bool:
+        """Whether the ledger was made."""
+        return self._journal.exists()
+
+    def entries(self) -> list[Entry]:
+        """Return what is known of every release, the oldest first; the whole file is checked."""
+        with self._journal.reading() as opened:
+            return [Entry.of_line(line) for line in opened.records]
+
+    def opened(self) -> tuple[Key, list[Entry]]:
+        """Return the key and what is known of every release."""
+        with self._journal.reading() as opened:
+            return opened.key, [Entry.of_line(line) for line in opened.records]
+
+    def check(self, release: Release) -> Verdict:
+        """Judge a release together with all that are in the ledger; changes nothing.
+
+        A release that is in the ledger itself is judged together with those before it.
+        """
+        key, entries = self.opened()
+        now = describe(release, key, person=self.person)
+        at = _place(now.entry, entries)
+        verdict = judge(now, entries if at is None else entries[:at], release.model, release.reference)
+        return verdict if at is None else replace(verdict, already=entries[at].name or f"release {at + 1}")
+
+    def add(self, release: Release, *, name: str = "") -> Verdict:
+        """Add a release that may follow the earlier ones.
+
+        Raises
+        ------
+        VerificationError
+            If a model breaks once the releases are put together; the ledger stays as it is.
+        UsageError
+            If this very release is in the ledger already.
+        DataError
+            If the ledger is not as it was left.
+        OutputError
+            If another process does not give it free, or it cannot be written.
+        """
+        if not self.exists():
+            # a release that cannot be added makes no ledger either
+            self.check(release).raise_if_refused()
+        with self._journal.changing() as (opened, append):
+            entries = [Entry.of_line(line) for line in opened.records]
+            now = describe(release, opened.key, name=name, person=self.person)
+            at = _place(now.entry, entries)
+            if at is not None:
+                raise UsageError(
+                    f"This very release is in the ledger already: {entries[at].name or 'without a name'}, number "
+                    f"{at + 1}, added {entries[at].added}.",
+                    code="already-added",
+                    hint="Nothing was added.",
+                )
+            verdict = judge(now, entries, release.model, release.reference)
+            verdict.raise_if_refused()
+            append(now.entry.line())
+        return verdict
+
+
+def _place(entry: Entry, entries: list[Entry]) -> int | None:
+    """Return where this very release of these very people is."""
+    for at, other in enumerate(entries):
+        if other.digest == entry.digest and other.persons.tobytes() == entry.persons.tobytes():
+            return at
+    return None

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+from support_cli import CANARY, rows, write_csv
+
+
+@pytest.fixture
+def release(call, policy, people, tmp_path):
+    assert call("run", policy, "--data", people).code == 0
+    return tmp_path / "release"
+
+
+@pytest.fixture
+def book(tmp_path):
+    return tmp_path / "releases.ledger"
+
+
+def add(call, release, people, book, *more):
+    return call("ledger", "add", release, "--data", people, "--ledger", book, *more)
+
+
+def test_add_list_and_check(call, release, people, book):
+    answer = add(call, release, people, book, "--name", "spring")
+    assert answer.code == 0 and "A new ledger was made" in answer.words and "Added." in answer.words
+    answer = call("ledger", "list", "--ledger", book)
+    assert answer.code == 0 and "1 releases, unchanged since they were added" in answer.words
+    assert "spring" in answer.out and max(map(len, answer.out.splitlines())) <= 80
+    data = call("ledger", "list", "--ledger", book, "--json").data
+    assert [(r["name"], r["people"]) for r in data["releases"]] == [("spring", 40)]
+    data = call("ledger", "check", release, "--data", people, "--ledger", book, "--json").data
+    assert data["accepted"] is True and data["already"] == "spring" and data["added"] is False
+
+
+def test_a_release_that_breaks_the_promise_is_refused(call, policy, release, people, book, tmp_path):
+    assert add(call, release, people, book).code == 0
+    fewer = write_csv(tmp_path / "fewer.csv", rows()[1:])
+    assert call("run", policy, "--data", fewer, "--output", tmp_path / "second").code == 0
+    before = book.read_bytes()
+    answer = call("ledger", "check", tmp_path / "second", "--data", fewer, "--ledger", book)
+    assert answer.code == 1 and "REFUSED" in answer.words and "k-anonymity(k=3) breaks for" in answer.words
+    answer = call("ledger", "add", tmp_path / "second", "--data", fewer, "--ledger", book, "--json")
+    assert answer.code == 1 and answer.data["code"] == "ledger-refused"
+    assert "person 1" not in answer.out and book.read_bytes() == before
+
+
+def test_the_same_twice(call, release, people, book):
+    add(call, release, people, book)
+    answer = add(call, release, people, book, "--json")
+    assert answer.code == 2 and answer.data["code"] == "already-added"
+
+
+def test_bad_ledgers(call, release, people, book):
+    add(call, release, people, book)
+    whole = book.read_bytes()
+    for damaged in (whole[:-3], whole.replace(b"e", b"f", 1), whole + b"x"):
+        book.write_bytes(damaged)
+        for action in ("add", "check"):
+            answer = call("ledger", action, release, "--data", people, "--ledger", book, "--json")
+            assert answer.code == 2 and answer.data["code"] == "ledger-damaged"
+        assert call("ledger", "list", "--ledger", book, "--json").data["code"] == "ledger-damaged"
+        assert book.read_bytes() == damaged
+    book.write_bytes(whole)
+    key = book.with_name(book.name + ".key")
+    secret = key.read_bytes()
+    key.unlink()
+    answer = call("ledger", "list", "--ledger", book, "--json")
+    assert answer.code == 2 and answer.data["code"] == "ledger-key"
+    assert not key.exists() and book.read_bytes() == whole and secret
+
+
+def test_bad_calls(call, release, people, book, tmp_path):
+    assert call("ledger").code == 2
+    assert call("ledger", "forget").code == 2
+    assert call("ledger", "list").code == 2
+    assert call("ledger", "list", "--ledger", book, "--json").data["code"] == "no-ledger"
+    assert call("ledger", "add", "--json").data["code"] == "no-release"
+    answer = call("ledger", "add", release, "--data", people, "--json")
+    assert answer.code == 2 and answer.data["code"] == "no-ledger"
+    answer = add(call, release, people, book, "--person", "age2", "--json")
+    assert answer.code == 2 and answer.data["code"] == "absent-columns"
+    other = write_csv(tmp_path / "other.csv", [[*rows()[0][:3], CANARY], *rows()[1:]])
+    answer = add(call, release, other, book)
+    assert answer.code == 2 and CANARY not in answer.words
+    assert not book.exists(), "a refusal made a ledger"
+    nowhere = tmp_path / "no" / "such" / "ledger"
+    assert add(call, release, people, nowhere, "--json").data["code"] == "ledger-unusable"

@@ -1,0 +1,115 @@
+"""Releases as plain data, and what putting them together tells, found person by person."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hushtable.ledger.describe import Described
+from hushtable.ledger.entry import Entry
+from hushtable.models.base import PrivacyModel
+from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import GroupStats
+
+VALUES = "abcd"
+
+
+@dataclass
+class Plain:
+    """Who is in which class with which value, and the counterfeits of the classes."""
+
+    people: dict[int, tuple[int, str]]
+    fakes: dict[int, str] = field(default_factory=dict)
+
+    def members(self) -> dict[int, set[int]]:
+        """The people of each class."""
+        out: dict[int, set[int]] = {}
+        for person, (label, _) in self.people.items():
+            out.setdefault(label, set()).add(person)
+        return out
+
+    def counts(self, label: int) -> Counter[str]:
+        """The published values of a class."""
+        return Counter([v for c, v in self.people.values() if c == label] + list(self.fakes.get(label, "")))
+
+
+def described(plain: Plain, known: str) -> Described:
+    """What ``describe`` would make of it; ``known`` are the values in the order of their codes."""
+    labels = sorted(plain.members())
+    order = sorted(plain.people)
+    persons = np.array([[p, 0] for p in order], dtype=np.uint64).reshape(-1, 2)
+    classes = np.array([labels.index(plain.people[p][0]) for p in order], dtype=np.int64)
+    cells = [(g, known.index(v), n) for g, label in enumerate(labels) for v, n in sorted(plain.counts(label).items())]
+    entry_class, entry_value, units = (np.array(part, dtype=np.int64) for part in zip(*cells, strict=True))
+    entry = Entry(
+        "", "", "", ("disease",), 1, persons, persons[:, 0].copy(), classes,
+        np.array([len(plain.fakes.get(label, "")) for label in labels], dtype=np.int64),
+        (tuple(f"hash of {v}" for v in known),), entry_class, units, entry_value[:, None],
+    )  # fmt: skip
+    own = np.array([[known.index(plain.people[p][1])] for p in order], dtype=np.int64)
+    return Described(entry, own)
+
+
+def reference(plain: Plain, known: str) -> Reference:
+    """The whole table of a release."""
+    count = Counter(v for _, v in plain.people.values())
+    return Reference.of(len(plain.people), Attribute.of("disease", known, [count[v] for v in known]))
+
+
+def slow_crowds(now: Plain, earlier: list[Plain], model: PrivacyModel, table: Reference) -> set[int]:
+    """Everybody whose look-alikes in all releases are too few, one by one."""
+
+    def trace(person: int, releases: list[Plain]) -> tuple[int | None, ...]:
+        return tuple(r.people[person][0] if person in r.people else None for r in releases)
+
+    everybody = {p for r in [*earlier, now] for p in r.people}
+    hit = set()
+    for person in everybody:
+        alike = [p for p in everybody if trace(p, [*earlier, now]) == trace(person, [*earlier, now])]
+        before = [p for p in everybody if trace(p, earlier) == trace(person, earlier)]
+        if person not in now.people and len(alike) == len(before):
+            continue
+        if not model.satisfied(GroupStats.of(sizes=[len(alike)]), table)[0]:
+            hit.add(person)
+    return hit
+
+
+def _holds(model: PrivacyModel, left: Counter[str], known: str, table: Reference) -> bool:
+    counts = [left[v] for v in known]
+    return bool(model.satisfied(GroupStats.of(sizes=[sum(counts)], disease=[counts]), table)[0])
+
+
+def slow_common(now: Plain, earlier: list[Plain], model: PrivacyModel, known: str, table: Reference) -> set[int]:
+    """Everybody whose possible values are too few after intersecting all classes, one by one."""
+    hit = set()
+    for person, (label, value) in now.people.items():
+        left, several = now.counts(label), False
+        for release in earlier:
+            if person in release.people:
+                there = release.counts(release.people[person][0])
+                if there[value]:
+                    left, several = left & there, True
+        if several and not _holds(model, left, known, table):
+            hit.add(person)
+    return hit
+
+
+def slow_changes(now: Plain, earlier: list[Plain], model: PrivacyModel, known: str, table: Reference) -> set[int]:
+    """Everybody who is left when whole classes of one release are taken out of a class of another."""
+    hit = set()
+    for other in earlier:
+        for whole, parts in ((now, other), (other, now)):
+            for label, people in whole.members().items():
+                inside = [c for c, group in parts.members().items() if group <= people]
+                rest = people.difference(*(parts.members()[c] for c in inside))
+                if not inside or not rest or whole.fakes.get(label) or any(parts.fakes.get(c) for c in inside):
+                    continue
+                left = whole.counts(label)
+                for c in inside:
+                    left.subtract(parts.counts(c))
+                left = Counter({v: n for v, n in left.items() if v in known})
+                if min(left.values(), default=0) >= 0 and not _holds(model, left, known, table):
+                    hit |= rest
+    return hit

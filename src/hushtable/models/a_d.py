@@ -8,6 +8,18 @@ consideration", dividing the values into groups first. The groups are the column
 least number of groups and a the greatest share of one, after the (alpha, k) and l-diversity models that it
 extends. As for p-sensitivity, a class counts for no more groups than it has whole people.
 
+When to use
+-----------
+Where values fall into groups of like meaning, and both the number of groups and their shares should be bounded.
+
+When not
+--------
+Without such groups; its source only sketches it, so other tools may mean something else.
+
+Cost
+----
+Linear in the distinct values of the classes; needs ``categories``.
+
 References
 ----------
 Q. Wang, X. Shi, "(a, d)-diversity: privacy protection based on l-diversity", 2009, as cited in Wang et al. 2011,

@@ -16,6 +16,19 @@ table (Theorem 2), with no difference left. So a bound below that share is infea
 But the model does not survive merging: Theorem 3 speaks of the merged class with the higher leakage, while in a
 class that is left alone the difference grows as the average falls.
 
+When to use
+-----------
+Where each sensitive value needs a bound of its own, on average over the table and for single classes.
+
+When not
+--------
+Where every class must be bounded absolutely: the average may hide a bad class up to ``dif``. It is not monotone, so
+searches cannot prune.
+
+Cost
+----
+Judges the whole table at every step; slower than models of single classes.
+
 References
 ----------
 Q. Wang, Z. Xu, S. Qu, "An enhanced k-anonymity model against homogeneity attack", 2011.

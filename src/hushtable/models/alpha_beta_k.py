@@ -10,6 +10,18 @@ those in it by alpha: people - 2 x (people in the largest category) >= alpha. Pe
 values, so that the condition bounds what an adversary can bet on, and survives merging. As for p-sensitivity, a
 class counts for no more values than it has whole people.
 
+When to use
+-----------
+Where no category of similar values may hold the majority of a class, with a margin.
+
+When not
+--------
+Without categories; its source defines it in one sentence, so other tools may mean something else.
+
+Cost
+----
+Linear in the distinct values of the classes; needs ``categories``.
+
 References
 ----------
 Y. Zhao, J. Wang, Y. Luo, "(alpha, beta, k)-anonymity: an effective privacy preserving model for databases",

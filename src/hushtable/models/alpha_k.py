@@ -4,6 +4,18 @@ Symbol: (alpha, k). Every class has at least k people, and no sensitive value is
 Wong et al. state it first for chosen sensitive values and then for all; ``only`` chooses, and all are bounded
 where it is left out.
 
+When to use
+-----------
+To bound identity and attribute disclosure with one model, for all values or for chosen ones.
+
+When not
+--------
+Where alpha is below a value's share in the whole table: infeasible.
+
+Cost
+----
+Linear in the distinct values of the classes.
+
 References
 ----------
 R. Wong, J. Li, A. Fu, K. Wang, "(alpha, k)-anonymity: an enhanced k-anonymity model for privacy preserving data

@@ -8,6 +8,18 @@ The average depends on all classes together, so this is a table-level model. Add
 merging classes can only lower both risks; removing records may raise both. Bounds are compared as they are: 1/11
 = 0.0909 is not at most 0.09.
 
+When to use
+-----------
+Where a rule speaks of risk (average 0.05, maximum 0.09) instead of class sizes.
+
+When not
+--------
+As the only protection of sensitive values: it counts people, not what they have.
+
+Cost
+----
+One number per class, but judged over the whole table at every step.
+
 References
 ----------
 K. El Emam, "Guide to the de-identification of personal health information", 2013 (its average and maximum risk).

@@ -22,6 +22,18 @@ everybody: its prior is 0 and its gap the posterior. If f holds every value of t
 not for others, the adversary's belief about q collapses: gap 1. In a class of which the background table knows
 no q at all, the adversary believes the whole table's shares.
 
+When to use
+-----------
+To state what an adversary with known beliefs may learn at most, or to test other models against it.
+
+When not
+--------
+Where the adversary's beliefs are unknown: the promise holds for the given ones only. It is not monotone.
+
+Cost
+----
+With a background table, all its rows for every class; without one, linear in the values.
+
 References
 ----------
 A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006; Allard 2023, "Formalizing the

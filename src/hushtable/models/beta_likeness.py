@@ -11,6 +11,18 @@ enhanced
 Shares that fall are not bounded. Each bound is a linear bound on q, so merging two satisfied classes keeps them
 satisfied; adding or removing single records may not. The whole table as one class has no gain at all.
 
+When to use
+-----------
+Where rare values need relative protection: a disease of 0.1% may not become one of 5%.
+
+When not
+--------
+Where learning that somebody does *not* have a value is a harm: falling shares are not bounded.
+
+Cost
+----
+Linear in the distinct values of the classes.
+
 References
 ----------
 J. Cao, P. Karras, "Publishing microdata with a robust privacy guarantee", 2012.

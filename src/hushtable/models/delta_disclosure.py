@@ -7,6 +7,18 @@ value: a strong model, best on columns with few values.
 Both inequalities are linear in q, so merging two satisfied classes keeps them satisfied; adding or removing single
 records may not. The whole table as one class is at 0.
 
+When to use
+-----------
+For columns of few values where both rising and falling shares must be bounded.
+
+When not
+--------
+For columns of many values: every class must hold every value, which costs nearly all utility.
+
+Cost
+----
+Linear in the values of the table, for every class.
+
 References
 ----------
 J. Brickell, V. Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized data publishing",

@@ -9,6 +9,18 @@ theirs, so merging two satisfied classes keeps them satisfied (their populations
 share, removing one lowers it. A class without anyone of the population satisfies nothing. People of the population
 whom no class covers are not judged.
 
+When to use
+-----------
+Where being in the table is itself the secret (patients of a clinic, members of a register).
+
+When not
+--------
+Without a population table that contains the people of the release.
+
+Cost
+----
+Every class is matched with the population table, whose rows are carried along.
+
 References
 ----------
 M. E. Nergiz, M. Atzori, C. Clifton, "Hiding the presence of individuals from shared databases", 2007.

@@ -3,6 +3,18 @@
 Symbol: l. At least l different sensitive values appear in every class. The condition is that of p-sensitivity; it
 has a name of its own because the l-diversity literature starts from it.
 
+When to use
+-----------
+As a first, cheap step against homogeneous classes.
+
+When not
+--------
+Where one value may dominate a class: entropy-l, probabilistic-l or recursive-cl bound that.
+
+Cost
+----
+Linear in the distinct values of the classes.
+
 References
 ----------
 A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006; Allard 2023, "l-Diversity III".

@@ -6,6 +6,18 @@ number of values, exp(entropy), which is l for l equally frequent values. l may 
 With an entity column one person may bring several values. They do not hide that person, so a class counts for no
 more than its whole people.
 
+When to use
+-----------
+Where sensitive values should be spread evenly, and no single bound says it.
+
+When not
+--------
+Where a common harmless value dominates the table: its entropy may be below log l from the start (infeasible).
+
+Cost
+----
+A logarithm for every distinct value of a class.
+
 References
 ----------
 A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006; Allard 2023, "l-Diversity III".

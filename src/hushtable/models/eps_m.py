@@ -10,6 +10,18 @@ more than its whole people.
 
 Not monotone in any way: 9 and 11 are not similar for eps = 1, but both are to the 10 of a class that joins them.
 
+When to use
+-----------
+For numeric sensitive values, where close numbers (salaries of 30,000 and 30,100) disclose as much as equal ones.
+
+When not
+--------
+For nominal values. It is not monotone at all, so lattice searches cannot prune and greedy ones may find nothing.
+
+Cost
+----
+Sorts the values of every class; needs numbers.
+
 References
 ----------
 J. Li, Y. Tao, X. Xiao, "Preservation of proximity privacy in publishing numerical sensitive data", 2008; Wang et

@@ -11,6 +11,18 @@ The guard column is sensitive too (declare it so). It is read together with the 
 Not monotone in any way. Merging a class in which a node is rare with one in which it is frequent, but guarded by
 nobody, violates the first class's guards.
 
+When to use
+-----------
+Where people were asked what must not be concluded about them.
+
+When not
+--------
+Where nobody was asked, or most asked for nothing: the others are not protected by it.
+
+Cost
+----
+Linear in the pairs of value and guarding node in the classes; needs a hierarchy on the sensitive column.
+
 References
 ----------
 X. Xiao, Y. Tao, "Personalized privacy preservation", 2006.

@@ -3,6 +3,19 @@
 A table is k-anonymous when each combination of quasi-identifier values that occurs in it occurs for at least k
 people.
 
+When to use
+-----------
+As the floor of every release: nobody can be picked out of fewer than k people by the quasi-identifiers.
+
+When not
+--------
+On its own where a sensitive column is published: a class whose people all have the same value discloses it. It does
+not survive a second release of the same people.
+
+Cost
+----
+One comparison per class; the cheapest model.
+
 References
 ----------
 L. Sweeney, "k-anonymity: a model for protecting privacy", 2002; Sun et al. 2011, Definition 1.

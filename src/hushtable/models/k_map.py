@@ -7,6 +7,18 @@ Needs a population table whose people fall into the classes by the same quasi-id
 merging classes can only widen what a class covers. Removing records is not declared safe: the published cell may
 shrink to the records left, and cover fewer people of the population.
 
+When to use
+-----------
+Where the table is a sample of a known population and the adversary does not know who was drawn.
+
+When not
+--------
+Where the adversary knows that somebody is in the table (the prosecutor): then only k-anonymity counts.
+
+Cost
+----
+Every class is matched with the population table, whose rows are carried along.
+
 References
 ----------
 L. Sweeney, "Computational disclosure control", 2001; K. El Emam, F. K. Dankar, "Protecting privacy using

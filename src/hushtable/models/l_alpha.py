@@ -8,6 +8,18 @@ alpha". l-diversity is taken as probabilistic (every frequency at most 1/l), whi
 and by which Wang et al. explain it; distinct and entropy l-diversity can be chosen. The weight is that of (p,
 alpha)-sensitivity: by the same authors, and per record.
 
+When to use
+-----------
+Where l-diversity is wanted and classes should not consist of the most sensitive categories alone.
+
+When not
+--------
+Without ordered categories; for large classes the weight alpha is reached by size alone.
+
+Cost
+----
+Linear in the distinct values of the classes; needs ``categories``.
+
 References
 ----------
 X. Sun, M. Li, H. Wang, "A family of enhanced (L, alpha)-diversity models for privacy preserving data

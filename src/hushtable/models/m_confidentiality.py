@@ -17,6 +17,18 @@ holds each value at most k/m times, so this model asks for many values, or for s
 With an entity column one person may bring several values. They do not hide that person, so a class counts for no
 more than its whole people.
 
+When to use
+-----------
+Where the algorithm is public and minimal, so that what it did *not* do tells something.
+
+When not
+--------
+For large classes: the bound is on counts, and bites harder the larger a class is. It is not monotone.
+
+Cost
+----
+Linear in the distinct values of the classes.
+
 References
 ----------
 R. C.-W. Wong, A. W.-C. Fu, K. Wang, J. Pei, "Minimality attack in privacy preserving data publishing", 2007;

@@ -5,6 +5,18 @@ flu"). Whichever they are, the class must still be recursive (c, l)-diverse once
 the worst case strikes out n of the values between the first and the l-th, so this is the same as (c, l +
 n)-diversity before the statements, which is what is computed.
 
+When to use
+-----------
+Where an adversary can rule out some values (who was seen dancing has no broken leg).
+
+When not
+--------
+Where nothing is known about such knowledge: n cannot be chosen then, and each statement costs utility.
+
+Cost
+----
+That of recursive-cl with l + n.
+
 References
 ----------
 A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006; Allard 2023, "Recursive (c,

@@ -7,6 +7,18 @@ occurs in several records counts each time (Table 7 of the paper: cancer, flu, f
 
 As for p-sensitivity, a class counts for no more values than it has whole people.
 
+When to use
+-----------
+Where categories are ordered by sensitivity and a class should not consist of the worst ones alone.
+
+When not
+--------
+Where large classes are expected: the weights are summed over records, so a large class reaches alpha easily.
+
+Cost
+----
+Linear in the distinct values of the classes; needs ``categories``.
+
 References
 ----------
 Sun et al. 2011, equation 1, Definition 4 and Table 7.

@@ -7,6 +7,19 @@ it.
 
 As for p-sensitivity, a class counts for no more than its whole people.
 
+When to use
+-----------
+Where different values tell the same secret (similarity attack) and can be sorted into categories by how sensitive
+they are.
+
+When not
+--------
+Without meaningful categories, or where shares matter: it counts categories, not people.
+
+Cost
+----
+Linear in the distinct values of the classes; needs ``categories``.
+
 References
 ----------
 Sun et al. 2011, Definition 3 and Tables 4-6.

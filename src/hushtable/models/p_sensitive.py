@@ -6,6 +6,19 @@ k-anonymity is ``k-anonymity`` beside it; where p > k the effective k is p, sinc
 With an entity column one person may bring several values. They do not hide that person, so a class counts for no
 more than its whole people.
 
+When to use
+-----------
+Beside k-anonymity, to keep a class from agreeing on one sensitive value; the weakest protection of values and the
+least loss.
+
+When not
+--------
+Where values are skewed (99 of one and one of another satisfy p = 2) or mean nearly the same.
+
+Cost
+----
+Linear in the distinct values of the classes.
+
 References
 ----------
 T. M. Truta, B. Vinay, "Privacy protection: p-sensitive k-anonymity property", 2006; Sun et al. 2011, Definition 2.

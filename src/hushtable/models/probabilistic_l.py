@@ -7,6 +7,18 @@ number from 1, not only a whole one.
 With an entity column one person may bring several values. They do not hide that person, so a class counts for no
 more than its whole people.
 
+When to use
+-----------
+To bound the chance of guessing anybody's value by 1/l, in words that everybody understands.
+
+When not
+--------
+Where one value is more frequent than 1/l in the whole table: then it is infeasible; value-bounds or t-closeness fit.
+
+Cost
+----
+Linear in the distinct values of the classes.
+
 References
 ----------
 A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006; Sun et al. 2011, section 8.

@@ -7,6 +7,18 @@ rare ones together. A class with fewer than l different values has no such rest 
 With an entity column one person may bring several values. They do not hide that person, so a class needs at
 least l whole people as well.
 
+When to use
+-----------
+Where a frequent value is acceptable as long as the rare ones together keep it in check; c tunes how far.
+
+When not
+--------
+Where readers must understand the promise: c and l have no plain meaning as a probability.
+
+Cost
+----
+Sorts the counts of every class.
+
 References
 ----------
 A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006; Allard 2023, "Recursive (c,

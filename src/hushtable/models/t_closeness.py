@@ -18,6 +18,18 @@ weights
 The whole table as one class is at distance 0, so t-closeness can always be reached. The distance is convex:
 merging two satisfied classes keeps them satisfied; adding or removing single records may not.
 
+When to use
+-----------
+Where the class must not tell much more than the whole table does, skewed and similar values included.
+
+When not
+--------
+Where the sensitive values should still be predictable from the quasi-identifiers: small t removes that on purpose.
+
+Cost
+----
+Linear in the distinct values of the classes (equal, ordered), times the height (hierarchical).
+
 References
 ----------
 N. Li, T. Li, S. Venkatasubramanian, "t-closeness: privacy beyond k-anonymity and l-diversity", 2007; Sun et al.

@@ -7,6 +7,18 @@ single bound for all values cannot say.
 A bound is linear in the shares, so merging two satisfied classes keeps them satisfied; adding or removing single
 records may not. It can be reached exactly when each value's share in the whole table is within its bound.
 
+When to use
+-----------
+Where only some values are delicate, and each may be guessed with a confidence of its own.
+
+When not
+--------
+Where all values need protection: what is not named is free.
+
+Cost
+----
+Linear in the named values.
+
 References
 ----------
 K. Wang, B. C. M. Fung, P. S. Yu, "Template-based privacy preservation in classification problems", 2005; Sun et

@@ -11,6 +11,19 @@ allow up to the whole table.
 Several sensitive columns are dealt jointly, as far as models look at them, and published jointly: a row of the second
 table is one person's values.
 
+When to use
+-----------
+Where quasi-identifiers must stay exact and only the sensitive values need hiding.
+
+When not
+--------
+Where people must not be recognised: everybody's presence is published. Models against identity disclosure are
+refused.
+
+Cost
+----
+A sort of the records by sensitive value, repeated while the number of groups is sought.
+
 References
 ----------
 X. Xiao, Y. Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006.

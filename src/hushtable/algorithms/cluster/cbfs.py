@@ -3,6 +3,18 @@
 As long as k records remain, the record farthest from their centroid, recomputed each time, and its k - 1 nearest form a
 group; each record that is left joins the group with the nearest centroid.
 
+When to use
+-----------
+As MDAV, where groups should follow the records that remain more closely.
+
+When not
+--------
+For large tables: the centroid is recomputed for every group.
+
+Cost
+----
+Above MDAV's, by a small factor.
+
 References
 ----------
 M. Laszlo, S. Mukherjee, "Minimum spanning tree partitioning algorithm for microaggregation", TKDE 17(7), 2005.

@@ -7,6 +7,19 @@ Readings. p-sensitivity is not monotone in that size (on the Census data it is l
 size is tried in turn. A run is given up as soon as one of its groups fails, which changes nothing but the time. Two
 groups need 2k records: beyond half of the table there is only the table as a whole.
 
+When to use
+-----------
+For models that larger groups come to satisfy, with equal sizes, as published by Domingo-Ferrer et al.
+
+When not
+--------
+Where the models need groups much larger than k: every size is tried, and all groups grow together. p-first loses
+less.
+
+Cost
+----
+One MDAV for every size that is tried.
+
 References
 ----------
 J. Domingo-Ferrer, F. Sebe, A. Solanas, "Microaggregation heuristics for p-sensitive k-anonymity", UNECE work session on

@@ -14,6 +14,18 @@ inside blocks of similar records, cut like Mondrian's along the widest column, s
 block of all. Models that judge the whole table, and models under which what is left fits nowhere, have clusters merged
 with their nearest.
 
+When to use
+-----------
+For small tables with nominal columns, where each group should lose as little as possible.
+
+When not
+--------
+For large tables with ``exact: true``, which is quadratic.
+
+Cost
+----
+Quadratic inside blocks of similar records; linear in the number of blocks.
+
 References
 ----------
 T. M. Truta, A. Campan, P. Meyer, "Generating microdata with p-sensitive k-anonymity property", SDM 2007; J.-W. Byun

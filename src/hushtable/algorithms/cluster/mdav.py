@@ -9,6 +9,18 @@ which matters only where all records are equally far. k is the smallest group th
 models beyond k-anonymity, groups that violate one are merged with the nearest until none does: MDAV with t-closeness by
 merging.
 
+When to use
+-----------
+For numbers that should stay numbers: groups are published as their means, and totals stay as they are.
+
+When not
+--------
+Where published cells must contain the original values: a mean does not. Models that count a population are refused.
+
+Cost
+----
+Quadratic in theory; with its index 100,000 records of six numbers in a second. ``quality: fast`` beyond 200,000.
+
 References
 ----------
 J. Domingo-Ferrer, V. Torra, "Ordinal, continuous and heterogeneous k-anonymity through microaggregation", Data Mining

@@ -7,6 +7,18 @@ Readings. Records without a value are sorted first; in a group with others each 
 value. Under models beyond k-anonymity groups are merged with their nearest until they hold, and the result is no longer
 optimal.
 
+When to use
+-----------
+For one numeric or ordered quasi-identifier: the least squared error, exactly.
+
+When not
+--------
+For several quasi-identifiers (refused).
+
+Cost
+----
+A sort and one pass of n times k.
+
 References
 ----------
 S. L. Hansen, S. Mukherjee, "A polynomial algorithm for optimal univariate microaggregation", TKDE 15(4), 2003.

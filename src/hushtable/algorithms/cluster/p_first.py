@@ -10,6 +10,18 @@ confidential attribute, also in one that is satisfied already; this gives the pa
 ``short``: only attributes that are still short count, which is often better. For other models than p-sensitivity, a
 value contributes where the model says so (by default: where it improves its score); where none does, any record counts.
 
+When to use
+-----------
+Microaggregation under models of sensitive values: groups take the records that bring what is missing.
+
+When not
+--------
+For k-anonymity alone: it is MDAV with more work.
+
+Cost
+----
+Above MDAV's: every group searches among the records that contribute.
+
 References
 ----------
 J. Domingo-Ferrer, F. Sebe, A. Solanas, "Microaggregation heuristics for p-sensitive k-anonymity", UNECE work session on

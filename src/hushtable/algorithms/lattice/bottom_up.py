@@ -13,6 +13,18 @@ sensitive column, or the one that ``target`` names; without sensitive columns I 
 that the policy names first, then the first node. Nodes above the same leaves count as one, the lowest. What still
 violates when it is no more than the suppression limit is suppressed.
 
+When to use
+-----------
+For a classifier: it keeps what tells the target column apart, and needs few steps where little must be generalised.
+
+When not
+--------
+Without a target worth predicting, or where much must be generalised: top-down starts nearer.
+
+Cost
+----
+One pass over the candidates per step; at most as many steps as the hierarchies have inner nodes.
+
 References
 ----------
 K. Wang, P. Yu, S. Chakraborty, "Bottom-up generalization: a data mining solution to privacy protection", ICDM 2004.

@@ -4,6 +4,18 @@ Readings. Distinct values are counted in the table as generalised so far; of equ
 names first goes up. "Few enough" is the suppression limit (Sweeney allows k records), and "violate" means any of the
 models: groups that fail one, and for models that judge the whole table the worst groups.
 
+When to use
+-----------
+As a quick baseline, and to compare with the literature.
+
+When not
+--------
+Where utility matters: it raises whole columns by their number of values alone and overshoots.
+
+Cost
+----
+One grouping per step; at most the sum of the hierarchies' heights.
+
 References
 ----------
 L. Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", 2002.

@@ -14,6 +14,18 @@ good, and step 2 cannot undo what step 1 reached. v is the suppression limit. Wh
 before the first step too. Step 2 suppresses nothing. Of columns that cost equally little, the one that the policy names
 first goes up.
 
+When to use
+-----------
+For (alp, dif)-anonymity as published, or where columns have weights that should decide.
+
+When not
+--------
+Where the best node is affordable: optimal finds it, with a proof.
+
+Cost
+----
+One grouping per step and column; at most the sum of the heights.
+
 References
 ----------
 Wang et al., "(alp, dif)-anonymity", 2011, section III-C, equations 9 and 10.

@@ -14,6 +14,18 @@ Of the minimal nodes the one with the least objective is published; all of them 
 for every combination of levels of every subset of the current and the last size. Where those are too many, sizes
 are left out, which costs time and changes nothing else.
 
+When to use
+-----------
+Where all minimal generalisations are wanted, to choose among them by hand (``hushtable explore``).
+
+When not
+--------
+For models that are not monotone (refused), with suppression limits, or with more than about nine columns.
+
+Cost
+----
+Exponential in the number of quasi-identifiers.
+
 References
 ----------
 K. LeFevre, D. DeWitt, R. Ramakrishnan, "Incognito: efficient full-domain k-anonymity", SIGMOD 2005.

@@ -9,6 +9,18 @@ For models that are not monotone in the lattice the search is the same, and what
 node satisfies them, not necessarily the least one: ``least_height_proven`` in the notes tells. Nodes that the
 projections on pairs of columns already rule out are not judged.
 
+When to use
+-----------
+Where the least total height is wanted, as in the first k-anonymity papers.
+
+When not
+--------
+Where loss matters: least height is not least loss.
+
+Cost
+----
+Judges all nodes of about log2(height) heights.
+
 References
 ----------
 P. Samarati, "Protecting respondents' identities in microdata release", 2001.

@@ -15,6 +15,18 @@ under v have more than one class; with ``beneficial`` (Fung's rule) others are n
 count as one, the lowest. Ties go to the column that the policy names first, then to the first node. Models that judge
 the whole table are asked for one candidate after the other, the best first.
 
+When to use
+-----------
+For a classifier: from the roots down, always the step that tells the target apart most per anonymity lost.
+
+When not
+--------
+Without a target worth predicting; for local recoding, which loses less.
+
+Cost
+----
+One pass over the candidates per step; few steps where much must be generalised.
+
 References
 ----------
 B. Fung, K. Wang, P. Yu, "Top-down specialization for information and privacy preservation", ICDE 2005.

@@ -28,6 +28,18 @@ where there is a population it would be unclear which class covers whom: then a 
 child is satisfied, or the others are suppressed. Models that judge the whole table start from one satisfied group; a
 level's specialisations are then committed in the order of what they save, as many as leave the table satisfied.
 
+When to use
+-----------
+To follow Sun et al., or where hierarchies should be descended level by level with nodes as cells.
+
+When not
+--------
+Where the least loss is wanted: Mondrian with sets or lattice-sweep lose less.
+
+Cost
+----
+One pass over the records per level and column; half a million rows by seven columns in seconds.
+
 References
 ----------
 Sun et al. 2011, section 6, Algorithm 1, Figure 1 and Table 8.

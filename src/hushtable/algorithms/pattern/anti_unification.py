@@ -20,6 +20,18 @@ Readings of what the paper leaves open:
   a pattern tells that value for certain: ``within``. A model on such an attribute is therefore refused. Without
   ``within`` the search begins with a single set and stops where the pattern is long enough and every model holds.
 
+When to use
+-----------
+Where rules are wanted: which combinations of values are common, with their counts.
+
+When not
+--------
+For numeric columns with many values: few records share them, and most cells are blanked.
+
+Cost
+----
+One search per condition; Adult in less than a second.
+
 References
 ----------
 E. Armengol, V. Torra, "Generalization-based k-anonymization", MDAI 2015.

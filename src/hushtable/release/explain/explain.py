@@ -1,0 +1,200 @@
+"""Explaining one record of a release."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hushtable.arrays import AnyArray, BoolArray
+from hushtable.errors import UsageError
+from hushtable.release.cells import Cells
+from hushtable.release.centroid import CentroidCells
+from hushtable.release.explain.explanation import ColumnStory, Explanation, people_of
+from hushtable.release.explain.finer import Class, cut_reason, level_reason, same_for_all_reason
+from hushtable.release.explain.what_if import Verdict, judge, named
+from hushtable.release.pattern import PatternCells
+from hushtable.schema.columns import CellStyle, Kind
+
+if TYPE_CHECKING:
+    from hushtable.release.release import Release
+
+__all__ = ["explain"]
+
+
+def explain(release: Release, row: int) -> Explanation:
+    """Say why a record was published as it was, or left out.
+
+    Parameters
+    ----------
+    release : Release
+    row : int
+        The record's number in the input, from 0.
+
+    Raises
+    ------
+    UsageError
+        If there is no such record.
+    """
+    n = release.encoded.n_sample
+    if isinstance(row, bool) or not isinstance(row, numbers.Integral) or not 0 <= row < n:
+        raise UsageError(f"The input has no row {row!r}.", code="no-row", hint=f"Rows are numbered from 0 to {n - 1}.")
+    row = int(row)
+    if release.recoded.labels[row] < 0:
+        return _suppressed(release, row)
+    return _released(release, row) if release.recoded.buckets is None else _bucket(release, row)
+
+
+def _released(release: Release, row: int) -> Explanation:
+    labels = release.recoded.labels
+    g = int(labels[row])
+    own = Class(release.problem, labels, row, np.flatnonzero(np.asarray(labels) == g))
+    (verdict,) = judge(release.problem, [own.members])
+    return Explanation(
+        row=row,
+        released=True,
+        people=verdict.people,
+        sentences=(f"Row {row} is in a class of {people_of(verdict.people)}.", *_achieved(verdict)),
+        columns=tuple(_story(release, own, j, cells, g) for j, cells in enumerate(release.recoded.cells)),
+    )
+
+
+def _achieved(verdict: Verdict) -> tuple[str, ...]:
+    if not verdict.scores:
+        return ()
+    told = "; ".join(f"{named(m)}: {score:.6g}, needed {m.sense} {m.bound:.6g}" for m, score, _ in verdict.scores)
+    return (f"What the class achieves: {told}.",)
+
+
+def _story(release: Release, own: Class, j: int, cells: Cells, g: int) -> ColumnStory:
+    column, coded = cells.column, cells.column.coded
+    height = int(cells.height[g])
+    if isinstance(cells, CentroidCells):
+        if cells.counts[g] <= 1:
+            return ColumnStory(column.name, "published exactly: its whole class has the same value")
+        what = {Kind.NUMERIC: "mean", Kind.DATE: "mean day", Kind.ORDINAL: "median"}.get(
+            coded.kind, "most frequent value"
+        )
+        why = cut_reason(own, column) if coded.kind.ordered else level_reason(own, column, max(height, 1))
+        return ColumnStory(column.name, f"replaced by the {what} of its class", why)
+    if cells.leaves[g] <= 1:
+        return ColumnStory(column.name, "published exactly")
+    if isinstance(cells, PatternCells):
+        # the next finer cell of a pattern is the value itself
+        return ColumnStory(column.name, "blanked: its class does not agree on it", level_reason(own, column, 1))
+    covered = f"{int(cells.leaves[g])} of {coded.size} values"
+    if cells.level is not None:  # the same everywhere
+        words = f"generalised to level {height} of {coded.height}, a cell of {covered}"
+        return ColumnStory(
+            column.name, words, same_for_all_reason(own, column, height, whole=isinstance(cells.level, int))
+        )
+    if cells.style is CellStyle.NODES:
+        words = f"generalised to level {height} of {coded.height}, a cell of {covered}"
+        return ColumnStory(column.name, words, level_reason(own, column, height))
+    if cells.style is CellStyle.SETS:
+        return ColumnStory(column.name, f"published as a set of {covered}", level_reason(own, column, height))
+    middle = "the middle of " if cells.style is CellStyle.MIDPOINT else ""
+    return ColumnStory(column.name, f"published as {middle}a range of {covered}", cut_reason(own, column))
+
+
+def _bucket(release: Release, row: int) -> Explanation:
+    buckets = np.asarray(release.recoded.buckets)
+    members = np.flatnonzero(buckets == buckets[row])
+    verdict, alone = judge(release.problem, [members, np.array([row])])
+    why = "" if alone.ok else f" On its own its sensitive values would be certain: {alone.broken()}."
+    return Explanation(
+        row=row,
+        released=True,
+        people=verdict.people,
+        sentences=(
+            f"Row {row} keeps its exact quasi-identifiers. Its sensitive values are published among those of a group "
+            "of "
+            f"{people_of(verdict.people)}, and nothing tells which of them are whose.{why}",
+            *_achieved(verdict),
+        ),
+        columns=tuple(ColumnStory(c.name, "published exactly") for c in release.encoded.quasi),
+    )
+
+
+def _suppressed(release: Release, row: int) -> Explanation:
+    table = release.encoded
+    limit = float(release.policy.get("suppression", 0.0))
+    allowed = release.problem.budget / table.unit
+    first = (
+        f"Row {row} was left out, as {release.n_suppressed} of {table.n_sample} records were; the policy lets "
+        f"{100 * limit:.6g}% of the people ({allowed:.6g}) be left out."
+    )
+    return Explanation(row, False, 0.0, (first, *_why_left_out(release, row)))
+
+
+def _why_left_out(release: Release, row: int) -> tuple[str, ...]:
+    partition, table, problem = release.partition, release.encoded, release.problem
+    levels: Any = partition.cuts or partition.levels
+    if levels is not None:
+        alike = np.ones(table.n_rows, dtype=np.bool_)
+        for column, level in zip(table.quasi, levels, strict=True):
+            height = int(level) if isinstance(level, int) else int(level[int(column.codes[row])])
+            node = column.coded.levels[height]
+            alike &= node[column.codes] == node[int(column.codes[row])]
+        (verdict,) = judge(problem, [np.flatnonzero(alike)])
+        if verdict.ok:
+            return (
+                "At the published levels its class would keep the models of single classes: it was left out for those "
+                "of "
+                "the whole table, or to spare others.",
+            )
+        return (f"At the published levels its class would have {people_of(verdict.people)}: {verdict.broken()}.",)
+    said = []
+    if release.recoded.buckets is None:
+        equal = np.ones(table.n_rows, dtype=np.bool_)
+        for column in table.quasi:
+            equal &= np.asarray(column.codes == column.codes[row])
+        (alone,) = judge(problem, [np.flatnonzero(equal)])
+        if not alone.ok:
+            said.append(
+                f"Its combination of quasi-identifiers belongs to {people_of(alone.people)}; as a class of their own: "
+                f"{alone.broken()}."
+            )
+        said.append(_joining(release, row))
+    else:
+        (alone,) = judge(problem, [np.array([row])])
+        said.append(f"No group could take it without breaking a model; on its own: {alone.broken()}.")
+    return tuple(said)
+
+
+def _joining(release: Release, row: int) -> str:
+    """What the published classes that cover the record would say to it."""
+    recoded, table = release.recoded, release.encoded
+    if any(isinstance(cells, CentroidCells | PatternCells) for cells in recoded.cells):
+        return (
+            "Joining a class would have changed what is published of all its records, and the algorithm did not do it."
+        )
+    covering = np.ones(recoded.n_groups, dtype=np.bool_)
+    for cells, column in zip(recoded.cells, table.quasi, strict=True):
+        covering &= _covers(cells, int(column.codes[row]))
+    found = np.flatnonzero(covering)
+    if not len(found):
+        return "No published class covers it; joining one would have widened the cells of everybody in it."
+    labels = np.asarray(recoded.labels)
+    verdicts = judge(release.problem, [np.append(np.flatnonzero(labels == g), row) for g in found.tolist()])
+    bad = next((v for v in verdicts if not v.ok), None)
+    if bad is not None and all(not v.ok for v in verdicts):
+        return f"A published class covers it, but with it there: {bad.broken()}."
+    return "A published class covers it and could take it; the algorithm left it out all the same."
+
+
+def _covers(cells: Cells, code: int) -> BoolArray:
+    """Which classes' cells cover a value."""
+    if cells.style is CellStyle.NODES:
+        out = np.zeros(len(cells), dtype=np.bool_)
+        for h, level in enumerate(cells.column.coded.levels):
+            here = cells.height == h
+            out[here] = cells.node[here] == level[code]
+        return out
+    if cells.style is CellStyle.SETS:
+        owner: AnyArray = np.repeat(np.arange(len(cells)), cells.counts)
+        out = np.zeros(len(cells), dtype=np.bool_)
+        out[owner[cells.members == code]] = True
+        return out
+    return np.asarray(cells.mixed | ((cells.low <= code) & (code <= cells.high)))

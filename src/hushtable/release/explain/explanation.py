@@ -1,0 +1,75 @@
+"""What an explanation is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["ColumnStory", "Explanation", "people_of"]
+
+
+@dataclass(frozen=True)
+class ColumnStory:
+    """What happened to one quasi-identifier of a record, and why.
+
+    Attributes
+    ----------
+    column : str
+    published : str
+        How it is published, in words.
+    why : str
+        Why no finer; empty for an exact value.
+    """
+
+    column: str
+    published: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a record looks in the release as it does. Words and numbers; no value of any record.
+
+    Attributes
+    ----------
+    row : int
+        The record's number in the input, from 0.
+    released : bool
+    people : float
+        People in its class, or group; 0 for a suppressed record.
+    sentences : tuple of str
+        What concerns the record as a whole.
+    columns : tuple of ColumnStory
+        Its quasi-identifiers, in the policy's order; empty for a suppressed record.
+    """
+
+    row: int
+    released: bool
+    people: float
+    sentences: tuple[str, ...]
+    columns: tuple[ColumnStory, ...] = ()
+
+    def __str__(self) -> str:
+        told = [f"{c.column!r} is {c.published}." + (f" {c.why}" if c.why else "") for c in self.columns]
+        return "\n".join([*self.sentences, *told])
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data."""
+        return {
+            "row": self.row,
+            "released": self.released,
+            "people": self.people,
+            "sentences": list(self.sentences),
+            "columns": [{"column": c.column, "published": c.published, "why": c.why} for c in self.columns],
+        }
+
+
+def people_of(number: float) -> str:
+    """A number of people in words.
+
+    Examples
+    --------
+    >>> people_of(1), people_of(2.5)
+    ('1 person', '2.5 people')
+    """
+    return "1 person" if number == 1 else f"{number:.6g} people"

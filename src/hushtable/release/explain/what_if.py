@@ -1,0 +1,100 @@
+"""What if: the models' own scores on classes that might have been."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hushtable.algorithms.base import Problem
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.models.base import PrivacyModel
+
+__all__ = ["Verdict", "judge", "named", "table_breaks", "wants"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the models say about one group of rows.
+
+    Attributes
+    ----------
+    people : float
+    scores : tuple of (PrivacyModel, float, bool)
+        Each model that judges single classes, its score, and whether it is satisfied.
+    """
+
+    people: float
+    scores: tuple[tuple[PrivacyModel, float, bool], ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every model is satisfied."""
+        return all(good for _, _, good in self.scores)
+
+    def broken(self) -> str:
+        """The violated models in words; empty where there is none."""
+        return "; ".join(f"{wants(model)} and would have {score:.6g}" for model, score, good in self.scores if not good)
+
+
+def judge(problem: Problem, groups: Sequence[AnyArray]) -> list[Verdict]:
+    """Judge groups of rows as if each were a class; groups may overlap.
+
+    Rows of population and background tables count as what they are.
+    """
+    rows = np.concatenate([np.asarray(g, dtype=np.int64) for g in groups]) if groups else np.empty(0, dtype=np.int64)
+    ends = np.cumsum([len(g) for g in groups]).astype(np.int64)
+    starts = ends - np.array([len(g) for g in groups], dtype=np.int64)
+    return judge_ranges(problem, rows, starts, ends)
+
+
+def judge_ranges(problem: Problem, rows: AnyArray, starts: IntArray, ends: IntArray) -> list[Verdict]:
+    """Judge the groups ``rows[starts[g]:ends[g]]``."""
+    stats = problem.table.stats(rows, starts, ends, problem.model.histogram_keys())
+    members = problem.model.part(table_level=False).members
+    scores = [m.score(stats, problem.reference).tolist() for m in members]
+    good = [m.satisfied(stats, problem.reference).tolist() for m in members]
+    return [
+        Verdict(people, tuple((m, s[g], ok[g]) for m, s, ok in zip(members, scores, good, strict=True)))
+        for g, people in enumerate(stats.sizes.tolist())
+    ]
+
+
+def table_breaks(problem: Problem, labels: AnyArray, moved: AnyArray) -> str:
+    """Which models of the whole table would break if these rows became a class of their own; empty for none."""
+    members = problem.model.part(table_level=True).members
+    if not members:
+        return ""
+    split = np.asarray(labels, dtype=np.int64).copy()
+    split[moved] = split.max() + 1
+    _, numbers = np.unique(split[split >= 0], return_inverse=True)
+    split[split >= 0] = numbers
+    stats = problem.table.stats_of(split, int(split.max()) + 1, problem.model.histogram_keys())
+    # a class of population rows alone is not in the release
+    stats = stats.take(stats.units > 0)
+    broken = [m for m in members if not bool(m.table_satisfied(stats, problem.reference)[0])]
+    return "; ".join(f"{wants(m)} over the whole table" for m in broken)
+
+
+def named(model: PrivacyModel) -> str:
+    """A model with its column and its numbers: ``k-anonymity (k=5)``.
+
+    Examples
+    --------
+    >>> from hushtable.models.k_anonymity import KAnonymity
+    >>> named(KAnonymity(k=5))
+    'k-anonymity (k=5)'
+    """
+    on = getattr(model, "on", None)
+    numbers = [
+        f"{k}={v:g}" for k, v in model.values().items() if isinstance(v, int | float) and not isinstance(v, bool)
+    ]
+    where = [f"on {on!r}" if isinstance(on, str) else f"on {' + '.join(map(repr, on))}"] if on else []
+    told = ", ".join([*numbers, *where])
+    return f"{model.name} ({told})" if told else model.name
+
+
+def wants(model: PrivacyModel) -> str:
+    """What a model asks of a class, in words."""
+    return f"{named(model)} needs {model.sense} {model.bound:.6g}"

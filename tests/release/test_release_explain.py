@@ -1,0 +1,195 @@
+"""Explanations are computed: every number in them is counted again here, from plain rows."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import hushtable as ht
+from hushtable.datasets import patients, patients_policy
+from hushtable.errors import PrivacyLeakWarning, UsageError
+
+
+def cells_of_rows(release: Any) -> list[tuple[Any, ...] | None]:
+    """The published quasi-identifiers of every input row; None for suppressed ones."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        aligned = release.aligned()
+    names = [c.name for c in release.encoded.quasi]
+    published = iter(zip(*(aligned.column(name).to_pylist() for name in names), strict=True))
+    return [next(published) if kept else None for kept in release.kept.tolist()]
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["mondrian", "lattice-sweep", "localpk", "optimal", "datafly", "top-down-specialization", "mdav",
+                  "k-member", "anti-unification"],
+)  # fmt: skip
+def test_class_sizes_are_those_of_the_published_cells(algorithm: str) -> None:
+    policy = ht.Policy(**{**patients_policy(), "algorithm": {algorithm: {}}, "suppression": 0.05})
+    release = ht.anonymize(patients(400), policy)
+    cells = cells_of_rows(release)
+    sizes = Counter(c for c in cells if c is not None)
+    for row in range(0, 400, 23):
+        found = release.explain(row)
+        assert found.released == (cells[row] is not None)
+        assert found.people == (0 if cells[row] is None else sizes[cells[row]])
+        assert found.as_dict()["row"] == row
+
+
+def by_zip(zips: list[str], algorithm: str, k: int, **settings: Any) -> Any:
+    table = pa.table({"zip": zips, "pay": list(range(len(zips)))})
+    policy = ht.Policy(
+        quasi={"zip": {"hierarchy": {"prefix": "*"}, "cells": "nodes"}},
+        sensitive=["pay"],
+        models=[ht.KAnonymity(k=k)],
+        algorithm=algorithm,
+        **settings,
+    )
+    return ht.anonymize(table, policy)
+
+
+def test_global_levels_this_record_breaks_the_model() -> None:
+    release = by_zip(["111", "111", "112", "211", "211", "211"], "optimal", 2)
+    assert release.table.column("zip").to_pylist() == ["11*", "11*", "11*", "21*", "21*", "21*"]
+    (story,) = release.explain(2).columns
+    assert story.published == "generalised to level 1 of 3, a cell of 2 of 3 values"
+    assert story.why == (
+        "With its exact 'zip', its class would have 1 person: k-anonymity (k=2) needs >= 2 and would have 1."
+    )
+
+
+def test_global_levels_another_record_breaks_the_model() -> None:
+    release = by_zip(["111", "111", "112", "211", "211", "211"], "optimal", 2)
+    (story,) = release.explain(0).columns
+    assert story.why == (
+        "With its exact 'zip', its class would have 2 people and keep the models, but values are published alike for "
+        "all: 1 person elsewhere would be in classes that do not. With the 0 left out already that is more than the 0 "
+        "whom the policy lets be left out."
+    )
+
+
+def test_suppressed_under_global_levels() -> None:
+    release = by_zip(["111", "111", "111", "111", "111", "999"], "optimal", 2, suppression=0.2)
+    assert release.n_suppressed == 1
+    found = release.explain(5)
+    assert not found.released
+    assert found.sentences == (
+        "Row 5 was left out, as 1 of 6 records were; the policy lets 20% of the people (1) be left out.",
+        "At the published levels its class would have 1 person: k-anonymity (k=2) needs >= 2 and would have 1.",
+    )
+
+
+def test_local_cuts_are_all_tried() -> None:
+    table = pa.table({"age": [1, 2, 3, 10, 11, 12, 13], "pay": list("abcdefg")})
+    policy = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=3)])
+    release = ht.anonymize(table, policy)
+    (story,) = release.explain(4).columns
+    assert story.published == "published as a range of 4 of 7 values"
+    assert story.why == (
+        "Cut in two anywhere along 'age', a part of its class would break a model; cut most evenly, one part would "
+        "have "
+        "2 people: k-anonymity (k=3) needs >= 3 and would have 2."
+    )
+
+
+def test_a_class_that_could_be_cut_is_said_to_be() -> None:
+    """Where nothing but the algorithm stopped, it is said; else a model is named."""
+    zips = ["111"] * 4 + ["112"] * 4
+    table = pa.table({"zip": zips, "age": [30, 30, 31, 31, 40, 40, 41, 41]})
+    policy = ht.Policy(quasi=["zip", "age"], models=[ht.KAnonymity(k=4)], algorithm="optimal")
+    release = ht.anonymize(table, policy)
+    stories = {c.column: c for c in release.explain(0).columns}
+    widened = [c for c in stories.values() if c.why]
+    assert widened
+    for story in widened:
+        parts = Counter(zip(table.column(story.column).to_pylist(), cells_of_rows(release), strict=True))
+        if min(parts.values()) >= 4:
+            assert "no model would be broken" in story.why
+        else:
+            assert "needs >= 4" in story.why or "published alike" in story.why
+
+
+def test_centroids_patterns_and_buckets_have_words_of_their_own() -> None:
+    table = pa.table({"age": [1, 2, 3, 10, 11, 12], "job": list("xxyyzz"), "disease": list("abcabc")})
+    base = {"quasi": ["age", "job"], "sensitive": ["disease"]}
+    mean = ht.anonymize(table, ht.Policy(**base, models=[ht.KAnonymity(k=3)], algorithm="mdav")).explain(0)
+    assert mean.columns[0].published == "replaced by the mean of its class"
+    assert "k-anonymity (k=3) needs >= 3" in mean.columns[0].why
+    blank = ht.anonymize(table, ht.Policy(**base, models=[ht.KAnonymity(k=3)], algorithm="anti-unification")).explain(0)
+    assert blank.columns[0].published == "blanked: its class does not agree on it"
+    assert "its class would have 1 person: k-anonymity (k=3) needs >= 3 and would have 1." in blank.columns[0].why
+    apart = ht.Policy(**base, models=[{"distinct-l": {"l": 3}}], algorithm="anatomy")
+    told = ht.anonymize(table, apart).explain(0)
+    assert {c.published for c in told.columns} == {"published exactly"}
+    assert "distinct-l (l=3, on 'disease') needs >= 3 and would have 1" in told.sentences[0]
+    assert f"a group of {told.people:g} people" in told.sentences[0]
+
+
+def test_models_of_the_whole_table_are_named() -> None:
+    table = pa.table({"age": [1, 1, 1, 2, 2, 2], "pay": list("abcdef")})
+    policy = ht.Policy(
+        quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2), {"average-risk": {"average": 0.2}}]
+    )
+    (story,) = ht.anonymize(table, policy).explain(0).columns
+    assert "average-risk" in story.why
+    assert "over the whole table" in story.why
+
+
+def test_suppressed_under_local_recoding_says_whether_a_class_covers_it() -> None:
+    policy = ht.Policy(**{**patients_policy(), "suppression": 0.05})
+    release = ht.anonymize(patients(600), policy)
+    rows = np.flatnonzero(~release.kept)
+    assert len(rows)
+    for row in rows.tolist():
+        found = release.explain(row)
+        assert found.columns == ()
+        assert "belongs to 1 person" in found.sentences[1]
+        assert re.search(r"No published class covers it|A published class covers it", found.sentences[2])
+
+
+def test_no_value_of_anybody_is_shown() -> None:
+    table = pa.table(
+        {
+            "name": [f"CANARY-name-{i}" for i in range(12)],
+            "city": [f"CANARY-city-{i % 5}" for i in range(12)],
+            "age": [777000 + i for i in range(12)],
+            "disease": [f"CANARY-disease-{i % 4}" for i in range(12)],
+        }
+    )
+    bounds = {"value-bounds": {"bounds": {"CANARY-disease-1": 0.9}}}
+    policy = ht.Policy(
+        identifiers=["name"], quasi=["city", "age"], sensitive=["disease"], models=[ht.KAnonymity(k=3), bounds]
+    )
+    release = ht.anonymize(table, policy)
+    for row in range(12):
+        text = f"{release.explain(row)} {release.explain(row).as_dict()} {release.explain(row)!r}"
+        assert "CANARY" not in text
+        assert "7770" not in text
+
+
+@pytest.mark.parametrize("row", [-1, 4, 1.0, "0", True, None])
+def test_rows_that_are_not_there(row: Any) -> None:
+    table = pa.table({"age": [30, 31, 52, 53]})
+    release = ht.anonymize(table, ht.Policy(quasi=["age"], models=[ht.KAnonymity(k=2)]))
+    with pytest.raises(UsageError, match=r"Rows are numbered from 0 to 3\."):
+        release.explain(row)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    table = pa.table({"age": [30, 31, 52, 53]})
+    release = ht.anonymize(table, ht.Policy(quasi=["age"], models=[ht.KAnonymity(k=2)]))
+    assert release.explain(np.int64(3)) == release.explain(3)
+
+
+def test_people_are_counted_where_rows_are_visits() -> None:
+    table = pa.table({"who": ["a", "a", "b", "c", "d", "d"], "age": [30, 30, 31, 52, 53, 53]})
+    policy = ht.Policy(identifiers=["who"], quasi=["age"], models=[ht.KAnonymity(k=2)], entity="who")
+    found = ht.anonymize(table, policy).explain(0)
+    assert found.people == 2
+    assert found.sentences[0] == "Row 0 is in a class of 2 people."

@@ -188,7 +188,7 @@ def verify(published: Published, model: AllOf, reference: Reference, missing: Mi
     return Verification(
         rows=rows,
         classes=int(real.sum()),
-        people=float(stats.sizes.sum()),
+        people=int(stats.units.sum()) / stats.unit,
         evidence=evidence,
         labels=labels,
         stats=stats,

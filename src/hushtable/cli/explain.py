@@ -1,0 +1,57 @@
+"""``hushtable explain``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.options import AsJson, Data
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hushtable.release.explain.explanation import Explanation
+
+__all__ = ["explain"]
+
+
+def explain(
+    folder: Annotated[Path, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)],
+    rows: Annotated[
+        list[int],
+        typer.Argument(metavar="ROW...", help="Records of the original, numbered from 0.", show_default=False),
+    ],
+    data: Data,
+    files: Annotated[
+        Path | None,
+        typer.Option("--files", metavar="DIR", help="Where the files are that the policy names. The release's folder "
+                     "where left out.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Say why records were generalised or left out, in words and without anybody's values.
+
+    Row 0 is the first record below the header. What this prints links a record to its class: keep it in the house.
+    """
+    from hushtable.cli.output import deliver
+    from hushtable.cli.rerun import reproduced
+
+    with reproduced(folder, data, files) as (release, progress):
+        progress(1.0, "measuring")
+        found = [release.explain(row) for row in rows]
+    answer = {"release": folder, "reproduced": True, "records": [one.as_dict() for one in found]}
+    deliver(answer, as_json, lambda to: _print(to, found))
+
+
+def _print(to: Console, found: list[Explanation]) -> None:
+    from hushtable.cli.output import bullet, put
+
+    for i, one in enumerate(found):
+        if i:
+            to.print()
+        for sentence in one.sentences:
+            put(to, sentence)
+        for column in one.columns:
+            bullet(to, f"{column.column!r} is {column.published}." + (f" {column.why}" if column.why else ""))

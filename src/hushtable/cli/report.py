@@ -1,0 +1,108 @@
+"""``hushtable report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.options import AsJson, Data
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hushtable.report.content.report import Report
+
+__all__ = ["report"]
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)],
+    data: Data,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file; the JSON file is written beside it.")
+    ] = Path("evidence.html"),
+    template: Annotated[
+        str, typer.Option("--template", "-t", metavar="NAME", help="Whose questions come first: see 'templates'.")
+    ] = "general",
+    threshold: Annotated[
+        float | None,
+        typer.Option("--threshold", help="Above it a person counts as at risk. The template's where left out.",
+                     show_default=False),
+    ] = None,
+    attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Whether to attack the release.")] = True,
+    only: Annotated[
+        str | None,
+        typer.Option("--only", metavar="NAMES", help="These attacks, separated by commas.", show_default=False),
+    ] = None,
+    labels: Annotated[
+        bool,
+        typer.Option("--labels", help="Name values that enough people share. Without it no value appears at all."),
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report.")] = False,
+    files: Annotated[
+        Path | None,
+        typer.Option("--files", metavar="DIR", help="Where the files are that the policy names. The release's folder "
+                     "where left out.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Write the evidence file of a release: one offline HTML page, and the same as JSON.
+
+    Releases are deterministic: the saved policy is run again on the original, the result must be the published table
+    byte for byte, and the evidence is taken from that run.
+    """
+    from hushtable import registry
+    from hushtable.cli.output import deliver
+    from hushtable.cli.rerun import reproduced
+    from hushtable.errors import OutputError, UsageError
+    from hushtable.report.files import check_paths, json_path
+
+    parameters = {} if threshold is None else {"threshold": threshold}
+    registry.templates.build(template, parameters)
+    names = [name.strip() for name in only.split(",") if name.strip()] if only else None
+    for name in names or ():
+        registry.attacks[name]
+    if names and not attacks:
+        raise UsageError("--only names attacks, and --no-attacks switches them off.", hint="Leave one of them out.")
+    check_paths(output)
+    for target in (output, json_path(output)):
+        if target.exists() and not overwrite:
+            raise OutputError(
+                f"{str(target)!r} exists.", code="exists", hint="Choose another file, or add --overwrite."
+            )
+    with reproduced(folder, data, files) as (release, progress):
+        made = release.report(
+            output,
+            template,
+            attacks=attacks if names is None else names,
+            labels=labels,
+            progress=progress,
+            **parameters,
+        )
+    found = {
+        "release": folder,
+        "reproduced": True,
+        "files": [output, json_path(output)],
+        "template": made.template,
+        "satisfied": made.summary.ok,
+        "verdict": made.summary.verdict,
+        "figures": [list(figure) for figure in made.summary.figures],
+        "findings": [{"question": f.question, "status": f.status, "answer": f.answer} for f in made.findings],
+    }
+    deliver(found, as_json, lambda to: _print(to, made, output, json_path(output)))
+
+
+def _print(to: Console, made: Report, page: Path, data: Path) -> None:
+    from hushtable.cli.output import bullet, grid, put
+
+    put(to, made.summary.verdict, style="green" if made.summary.ok else "bold red")
+    to.print()
+    to.print(grid(["", "", ""], [list(figure) for figure in made.summary.figures], right=[], fold=[""]))
+    to.print()
+    for found in made.findings:
+        bullet(to, f"{found.question} {found.status.capitalize()}: {found.answer}")
+    to.print()
+    put(to, f"Written: {page}", wrap=False)
+    put(to, f"         {data}", wrap=False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from hushtable.datasets import adult_hierarchies, load_adult, load_census
 from hushtable.datasets import patients as generate_patients
 from hushtable.errors import DataError
+from hushtable.io.secret import SECRET
 
 # doctest would import every conftest.py under the same name
 collect_ignore_glob = ["**/conftest.py", "conftest.py"]
@@ -24,6 +27,24 @@ settings.register_profile(
     "thorough", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
+
+
+_FOLDER = pytest.StashKey[str]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let all tests share one known secret instead of the user's own, so that guards toss the same coins."""
+    folder = config.stash[_FOLDER] = tempfile.mkdtemp(prefix="hushtable-tests-")
+    path = Path(folder) / "secret"
+    path.touch(mode=0o600)
+    path.write_bytes(bytes(range(32)))
+    os.environ[SECRET] = str(path)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Leave nothing behind."""
+    shutil.rmtree(config.stash[_FOLDER], ignore_errors=True)
+    os.environ.pop(SECRET, None)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ def undocumented(names, page: str) -> list[str]:
     return [name for name in names if not re.search(rf"^- `{re.escape(name)}`: \S", lines, re.MULTILINE)]
 
 
-@pytest.mark.parametrize("kind", ["models", "algorithms", "measures", "attacks", "risks"])
+@pytest.mark.parametrize("kind", ["models", "algorithms", "guards", "measures", "attacks", "risks"])
 def test_every_registered_name_has_a_line(kind):
     names = list(getattr(registry, kind))
     assert names, f"no {kind} found"

@@ -4,7 +4,7 @@ import pytest
 
 from hushtable import registry
 
-LISTS = ["models", "algorithms", "hierarchies", "measures", "risks"]
+LISTS = ["models", "algorithms", "hierarchies", "guards", "measures", "risks"]
 
 
 @pytest.mark.parametrize("command", LISTS)

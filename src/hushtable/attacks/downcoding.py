@@ -9,6 +9,9 @@ whose records differ in one column is recovered for certain: it is no class any 
 
 Cells of a global recoding (one level for a column, whatever a class holds), patterns and the root tell nothing more.
 
+The adversary knows the policy. Where it has the downcoding guard, ends of ranges are sought as far inside as the guard
+moves them outwards on average.
+
 Baseline: the same without minimality: every value drawn from what the cell covers.
 
 References
@@ -31,6 +34,7 @@ from hushtable.errors import UsageError
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.cells import Cells
 from hushtable.release.centroid import CentroidCells
+from hushtable.release.guards.downcoding import DowncodingGuard
 from hushtable.release.pattern import PatternCells
 from hushtable.schema.columns import CellStyle
 from hushtable.utility.cover import extent
@@ -58,8 +62,9 @@ class Downcoding(Attack):
         "class."
     )
     remedy: ClassVar[str] = (
-        "Publish cells that do not hug the records: a global recoding (optimal, incognito, datafly), hierarchy nodes "
-        "instead of ranges and sets (cells: nodes), or larger classes than are needed."
+        "Publish cells that do not hug the records: write 'guard: [downcoding]' in the policy, which widens them at "
+        "random; or recode globally (optimal, incognito, datafly), publish hierarchy nodes instead of ranges and sets "
+        "(cells: nodes), or ask for larger classes than are needed."
     )
 
     def run(self, view: View) -> AttackResult:
@@ -90,9 +95,11 @@ class Downcoding(Attack):
 
     def _written(self, view: View, group: IntArray, *, minimal: bool) -> list[IntArray]:
         written = []
+        guard = view.guard(DowncodingGuard.name)
+        spread = guard.spread if minimal and isinstance(guard, DowncodingGuard) else 0.0
         for j, cells in enumerate(view.cells):
             stream = f"attacks/downcoding/{j}"
-            guess = _guess(cells, group, view.seed, stream, minimal=minimal and _minimal(cells))
+            guess = _guess(cells, group, view.seed, stream, minimal=minimal and _minimal(cells), spread=spread)
             shuffled = rng.bits(view.seed, f"{stream}/order", len(group))
             written.append(guess[np.lexsort((shuffled, group))])
         return written
@@ -114,7 +121,7 @@ def _common(group: IntArray, truth: list[IntArray], written: list[IntArray], vie
     return int(np.minimum(*counts).sum())
 
 
-def _guess(cells: Cells, group: IntArray, seed: int, stream: str, *, minimal: bool) -> IntArray:
+def _guess(cells: Cells, group: IntArray, seed: int, stream: str, *, minimal: bool, spread: float = 0.0) -> IntArray:
     """Return a leaf for every record (sorted by class)."""
     draw = rng.uniform(seed, stream, len(group))
     new = np.ones(len(group), dtype=np.bool_)
@@ -127,9 +134,11 @@ def _guess(cells: Cells, group: IntArray, seed: int, stream: str, *, minimal: bo
     if cells.style is CellStyle.NODES:
         return _under_nodes(cells, group, draw, minimal & (place == 1))
     low, high = (bound[group] for bound in extent(cells))
+    moved = np.rint((high - low + 1) * (spread / (1.0 + spread)) / 2.0).astype(np.int64)
+    low, high = low + moved, high - moved
     guess = low + (draw * (high - low + 1)).astype(np.int64)
     ends = minimal & ~cells.mixed[group]
-    return np.where(ends & (place == 0), low, np.where(ends & (place == 1), high, guess))
+    return np.asarray(np.where(ends & (place == 0), low, np.where(ends & (place == 1), high, guess)))
 
 
 def _under_nodes(cells: Cells, group: IntArray, draw: FloatArray, second: BoolArray) -> IntArray:

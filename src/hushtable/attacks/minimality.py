@@ -10,6 +10,9 @@ Where every world remains (the parts would have been too small anyway) or none d
 this sense), the class tells nothing beyond its shares. Nothing here names a model or an algorithm: cuts at medians are
 what Mondrian tries, and a fair guess at what others could have done.
 
+The adversary knows the policy. Where it has the minimality guard, a cut may have been missed for no reason: worlds in
+which it would have been allowed remain with the chance that the guard gives them.
+
 Baseline: the random-worlds guess, which takes the class's most frequent value for everybody.
 
 References
@@ -25,13 +28,14 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Stat
 from hushtable.params import AtLeast
+from hushtable.release.guards.minimality import MinimalityGuard
 from hushtable.table.encoded import SensitiveColumn
 from hushtable.table.stats import Histogram
 
@@ -90,8 +94,9 @@ class Minimality(SensitiveAttack):
         "exact quasi-identifiers of everybody in the release."
     )
     remedy: ClassVar[str] = (
-        "Ask for m-confidentiality, which holds in any block that an adversary may rebuild, or ask for a "
-        "larger k than is needed, so that a missing cut has other reasons than a violation."
+        "Write 'guard: [minimality]' in the policy, which groups people without a look at sensitive values and merges "
+        "more groups than are needed; or ask for m-confidentiality, which holds in any block that an adversary may "
+        "rebuild; or for a larger k than is needed, so that a missing cut has other reasons than a violation."
     )
 
     def run(self, view: View) -> AttackResult:
@@ -106,17 +111,22 @@ class Minimality(SensitiveAttack):
         histogram = view.histogram(column)
         value, group = view.values(column), view.labels[view.released]
         records = len(value)
-        kept, tally = self._imagine(view, column)
-        informed = (kept > 0) & (kept < self.worlds)
+        kept, forced, tally = self._imagine(view, column)
+        informed = (forced > 0) & (forced < self.worlds)
         guess = _modes(histogram)[group]
         person, dealt, times = _counted(tally, column.coded.size)
         told = informed[group[person]]
         person, dealt, times = person[told], dealt[told], times[told]
-        # the likeliest value of each person is written last; of equals the one that the class has most often, then the
-        # lowest code
         entries = histogram.groups * column.coded.size + histogram.values
         share = histogram.shares()[np.searchsorted(entries, group[person] * column.coded.size + dealt)]
-        order = np.lexsort((-dealt, share, times))
+        mode_times = np.zeros(records, dtype=np.int64)
+        usual = dealt == guess[person]
+        mode_times[person[usual]] = times[usual]
+        # the likeliest value of each person is written last; of equals the one that the class has most often, then the
+        # lowest code. What is likelier than the class's own by the luck of the draw alone is not believed.
+        against = mode_times[person]
+        likelier = np.flatnonzero(times > against + 1.5 * np.sqrt(times + against))
+        order = likelier[np.lexsort((-dealt[likelier], share[likelier], times[likelier]))]
         guess[person[order]] = dealt[order]
         belief = times / np.maximum(kept[group[person]], 1)
         more = (dealt == value[person]) & (belief > share + 0.1)
@@ -129,8 +139,11 @@ class Minimality(SensitiveAttack):
         baseline = float(histogram.max(histogram.units).sum()) / records
         return self.result(records, int(np.count_nonzero(guess == value)), baseline, counts)
 
-    def _imagine(self, view: View, column: SensitiveColumn) -> tuple[IntArray, IntArray]:
-        """Return how many worlds remain for each class, and person * size + value in every one that remains."""
+    def _imagine(self, view: View, column: SensitiveColumn) -> tuple[IntArray, IntArray, IntArray]:
+        """Return how many worlds remain for each class, how many because no cut was allowed, and what they deal.
+
+        The last is person * size + value, for everybody in every world that remains.
+        """
         rows, table = view.released, view.table
         group = view.labels[rows]
         sides = [median_sides(c.codes[rows].astype(np.int64), group, view.n_groups) for c in table.quasi]
@@ -140,6 +153,7 @@ class Minimality(SensitiveAttack):
         for _, _, could in cuts:
             possible |= could
         kept = np.where(possible, 0, self.worlds).astype(np.int64)
+        forced = kept.copy()
         inside = np.flatnonzero(possible[group])
         tallies = []
         # members in an order that does not depend on the input's
@@ -148,6 +162,7 @@ class Minimality(SensitiveAttack):
         order = inside[np.lexsort((rank[rows[inside]], group[inside]))]
         keys = sorted(view.model.histogram_keys())
         reference = table.reference(keys)
+        needless = _needless(view)
         for world in range(self.worlds if len(inside) else 0):
             random = rng.bits(view.seed, f"attacks/minimality/{world}", len(order))
             dealt = np.full(len(rows), -1, dtype=np.int64)
@@ -157,10 +172,14 @@ class Minimality(SensitiveAttack):
                 stats = table.stats(dealt[members], offsets[:-1], offsets[1:], keys)
                 fine = view.model.satisfied(stats, reference)
                 refused[could] &= ~(fine[0::2] & fine[1::2])
+            forced[refused] += 1
+            if needless is not None:
+                chance = rng.uniform(view.seed, f"attacks/minimality/{world}/needless", view.n_groups)
+                refused |= possible & (chance < needless)
             kept[refused] += 1
             here = order[refused[group[order]]]
             tallies.append(here * column.coded.size + column.codes[dealt[here]].astype(np.int64))
-        return kept, np.concatenate(tallies) if tallies else np.empty(0, dtype=np.int64)
+        return kept, forced, np.concatenate(tallies) if tallies else np.empty(0, dtype=np.int64)
 
 
 def _cut(side: IntArray, group: IntArray, n_groups: int, least: int) -> tuple[IntArray, IntArray, BoolArray] | None:
@@ -177,6 +196,20 @@ def _cut(side: IntArray, group: IntArray, n_groups: int, least: int) -> tuple[In
     label = np.where((part >= 0) & could[group], 2 * place[group] + side, -1)
     members, offsets = group_rows(label, 2 * int(could.sum()))
     return members, offsets, could
+
+
+def _needless(view: View) -> FloatArray | None:
+    """Return the chance that a guard left each class whole though it need not be; None where there is no guard.
+
+    How many of the guard's groups a class is made of follows from its size: groups that no size divides have from k to
+    2k - 1 members.
+    """
+    guard = view.guard(MinimalityGuard.name)
+    if not isinstance(guard, MinimalityGuard):
+        return None
+    groups = view.sizes / (1.5 * max(view.model.min_group_size(), 2))
+    height = np.maximum(np.rint(np.log2(np.maximum(groups, 1.0))), 1.0)
+    return np.asarray(guard.extra**height)
 
 
 def _modes(histogram: Histogram) -> IntArray:

@@ -19,7 +19,9 @@ import numpy as np
 from hushtable.arrays import IntArray
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.compose import AllOf
+from hushtable.registry import guards
 from hushtable.release.cells import Cells
+from hushtable.release.guards.base import Guard
 from hushtable.schema.columns import CellStyle
 from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.stats import Histogram
@@ -143,6 +145,15 @@ class View:
         values = self.values(column)
         ones = np.ones(len(values), dtype=np.int64)
         return Histogram.from_pairs(np.zeros(len(values), dtype=np.int64), values, ones, 1)
+
+    def guard(self, name: str) -> Guard | None:
+        """Return the policy's guard of this name, which the adversary knows (but not the secret of its coins)."""
+        for chosen in self.policy.get("guard", ()):
+            ((known, values),) = ({chosen: None} if isinstance(chosen, str) else chosen).items()
+            if known == name:
+                found: Guard = guards.build(name, values)
+                return found
+        return None
 
     def base_counts(self) -> dict[str, float]:
         """Return how many records and classes there are."""

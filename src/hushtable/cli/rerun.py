@@ -53,12 +53,27 @@ def reproduced(folder: Path, data: Sequence[Path], files: Path | None) -> Iterat
         )
     evidence = load_evidence(folder / "release.json")
     policy = load_policy(folder / "policy.yaml").based_in(files or folder)
+    _check_secret(dict(evidence.get("notes") or {}).get("guard_key"), policy.seed)
     announce_compiling()
     with progress_bar() as progress:
         release = anonymize(read_tables(data), policy, progress=progress)
         progress(1.0, "comparing")
         check_same(release, folder / str(evidence.get("file", "release.csv")))
         yield release, progress
+
+
+def _check_secret(made_with: str | None, seed: int) -> None:
+    """Refuse a release whose guards tossed other coins than they would here."""
+    if made_with is None:
+        return
+    from hushtable.release.guards.coins import fingerprint
+
+    if fingerprint(seed) != made_with:
+        raise DataError(
+            "The release has guards, and was made with another secret than the one here.",
+            code="other-secret",
+            hint="Name the secret's file with HUSHTABLE_SECRET, or work where the release was made.",
+        )
 
 
 def check_same(release: Release, published: Path) -> None:

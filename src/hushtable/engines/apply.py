@@ -40,6 +40,7 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
     VerificationError
         If too few of the new records fall into some region.
     """
+    plan.refuse_guards("Publishing new records in fitted regions")
     if partition.regions is None:
         raise IncompatibleError(
             f"{plan.algorithm.name} with these parameters leaves no regions that new records could fall into.",

@@ -13,10 +13,10 @@ from hushtable.engines.plan import Plan
 from hushtable.errors import NotFound
 from hushtable.models.base import Monotone
 from hushtable.release.bucket import bucket_column, publish_buckets
+from hushtable.release.guards.apply import group_and_recode
 from hushtable.release.publish import publish, published_order
 from hushtable.release.recode import Recoded
 from hushtable.release.reread import sensitive_codes
-from hushtable.release.settle import settle
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.table.encode import encode
 
@@ -85,9 +85,7 @@ def run(table: pa.Table, plan: Plan, progress: Progress | None = None) -> Outcom
     report(0.0, "encoding")
     problem = problem_of(table, plan, progress)
     check_feasible(problem)
-    partition = plan.algorithm.run(problem)
-    report(1.0, "recoding")
-    recoded = settle(problem, partition, plan.algorithm.recoding)
+    partition, recoded = group_and_recode(problem, plan.algorithm, plan.guards)
     if recoded is None:
         raise plan.algorithm.not_found(problem)
     return finish(table, plan, problem, partition, recoded)

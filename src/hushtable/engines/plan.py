@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hushtable.algorithms.base import Algorithm, check_compatible
-from hushtable.errors import ParameterError, PolicyError
+from hushtable.errors import IncompatibleError, ParameterError, PolicyError
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
+from hushtable.release.guards.base import Guard
 from hushtable.schema.columns import Role
 from hushtable.table.encode import Extra
 from hushtable.table.plan import TablePlan
@@ -36,6 +37,8 @@ class Plan:
         Population and background tables.
     document : mapping
         The policy as data: it travels with the release.
+    guards : tuple of Guard
+        Countermeasures against attacks on the algorithm.
     """
 
     table: TablePlan
@@ -45,6 +48,7 @@ class Plan:
     seed: int = 0
     extra: Extra = field(default_factory=Extra)
     document: Mapping[str, Any] = field(default_factory=dict)
+    guards: tuple[Guard, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.models:
@@ -65,6 +69,17 @@ class Plan:
             population=self.extra.population is not None,
             suppression=self.suppression,
         )
+        for guard in self.guards:
+            guard.check(self.algorithm, self.model(), self.suppression)
+            guard.check_table(self.table)
+
+    def refuse_guards(self, what: str) -> None:
+        """Raise, where the plan has guards, that ``what`` does not apply them."""
+        if self.guards:
+            raise IncompatibleError(
+                f"{what} does not apply guards, and the policy asks for {', '.join(g.name for g in self.guards)}.",
+                hint="Leave 'guard' out of the policy, or run it locally in one go.",
+            )
 
     def model(self) -> AllOf:
         """Return the models, bound to their sensitive columns."""

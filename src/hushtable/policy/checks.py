@@ -33,6 +33,10 @@ def contradictions(policy: Policy) -> Iterator[Fault]:
     yield from _entity(policy)
     yield from _models(policy)
     yield from _background(policy)
+    names = [name for choice in policy.guard for name in choice]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            yield Fault(("guard", i), f"The guard {name!r} is there already.", "Name it once.", "declared-twice")
 
 
 def _column(name: str, column: ColumnPolicy) -> Iterator[Fault]:
@@ -90,9 +94,9 @@ def _background(policy: Policy) -> Iterator[Fault]:
 
 def check_combination(policy: Policy) -> None:
     """Refuse models, algorithm, tables and the meaning of missing values that do not go together."""
-    model = policy.model()
+    model, algorithm = policy.model(), policy.build_algorithm()
     check_compatible(
-        policy.build_algorithm(),
+        algorithm,
         model,
         policy.missing,
         population=policy.population is not None,
@@ -104,3 +108,6 @@ def check_combination(policy: Policy) -> None:
                 f"{member.name} needs a background table.",
                 hint="Give 'background: {file: beliefs.csv, on: disease}' in the policy.",
             )
+    for guard in policy.build_guards():
+        guard.check(algorithm, model, policy.suppression)
+        guard.check_table(policy.table_plan())

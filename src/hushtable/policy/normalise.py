@@ -13,7 +13,7 @@ from hushtable.params import Parametrised
 from hushtable.policy.columns import ColumnPolicy
 from hushtable.policy.faults import Fault, Place
 from hushtable.policy.frozen import freeze, thaw
-from hushtable.registry import Registry, algorithms, models
+from hushtable.registry import Registry, algorithms, guards, models
 from hushtable.schema.columns import Role
 
 __all__ = ["SUGAR", "normalise", "python_only"]
@@ -44,7 +44,9 @@ def normalise(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
             _name(name, faults): _column(str(name), options, faults) for name, options in data["columns"].items()
         }
     if "models" in data:
-        data["models"] = _models(data["models"], faults)
+        data["models"] = _choices(data["models"], models, "models", faults)
+    if data.get("guard") is not None:
+        data["guard"] = _choices(data["guard"], guards, "guard", faults)
     if data.get("algorithm") is not None:
         data["algorithm"] = _choice(data["algorithm"], algorithms, ("algorithm",), faults)
         if data["algorithm"] is None:
@@ -157,14 +159,15 @@ def _label_tree(tree: Any) -> Any:
     return label_text(tree)
 
 
-def _models(given: Any, faults: list[Fault]) -> Any:
+def _choices(given: Any, registry: Registry[Any], setting: str, faults: list[Fault]) -> Any:
+    kind = registry.kind
     if isinstance(given, Parametrised | str):
         given = [given]
     if isinstance(given, Mapping) or not isinstance(given, Sequence):
-        hint = "Write each model as an item of a list: '- k-anonymity: {k: 5}'."
-        faults.append(Fault(("models",), "It must be a list of models.", hint, "bad-value"))
+        hint = f"Write each {kind} as an item of a list: '- {_EXAMPLES[kind][1:-1]}'."
+        faults.append(Fault((setting,), f"It must be a list of {kind}s.", hint, "bad-value"))
         return ()
-    found = [_choice(item, models, ("models", i), faults) for i, item in enumerate(given)]
+    found = [_choice(item, registry, (setting, i), faults) for i, item in enumerate(given)]
     return tuple(item for item in found if item is not None)
 
 
@@ -201,4 +204,8 @@ def _choice(item: Any, registry: Registry[Any], place: Place, faults: list[Fault
         return None
 
 
-_EXAMPLES = {"model": "{k-anonymity: {k: 5}}", "algorithm": "{mondrian: {mode: strict}}"}
+_EXAMPLES = {
+    "model": "{k-anonymity: {k: 5}}",
+    "algorithm": "{mondrian: {mode: strict}}",
+    "guard": "{minimality: {extra: 0.5}}",
+}

@@ -20,7 +20,8 @@ from hushtable.policy.faults import InvalidPolicy, Place, faults_of
 from hushtable.policy.frozen import Frozen, freeze, thaw
 from hushtable.policy.normalise import SUGAR, normalise, python_only
 from hushtable.policy.text import read_yaml, write_yaml
-from hushtable.registry import algorithms, models
+from hushtable.registry import algorithms, guards, models
+from hushtable.release.guards.base import Guard
 from hushtable.schema.columns import CellStyle, Missing, Role
 from hushtable.table.plan import TablePlan
 
@@ -64,6 +65,8 @@ class Policy(StrictModel):
         ``file``, ``on`` and ``probability``: what an adversary believes.
     output : mapping
         ``format``: csv or parquet.
+    guard : list
+        Guards against attacks on the algorithm: objects, names or ``{name: parameters}``.
 
     Raises
     ------
@@ -124,6 +127,8 @@ class Policy(StrictModel):
     """what an adversary already believes"""
     output: OutputPolicy = OutputPolicy()
     """how the release is written"""
+    guard: tuple[_Choice, ...] = ()
+    """countermeasures against adversaries who know the algorithm"""
 
     _base_dir: Path | None = PrivateAttr(default=None)
 
@@ -181,6 +186,10 @@ class Policy(StrictModel):
         algorithm: Algorithm = algorithms.build(name, thaw(values))
         return algorithm
 
+    def build_guards(self) -> tuple[Guard, ...]:
+        """Return the guards as objects, in the policy's order."""
+        return tuple(guards.build(name, thaw(values)) for choice in self.guard for name, values in choice.items())
+
     def model(self) -> AllOf:
         """Return all models as one, bound to their sensitive columns."""
         return AllOf.bound_to(self.build_models(), self.named(Role.SENSITIVE))
@@ -215,6 +224,7 @@ class Policy(StrictModel):
             seed=self.seed,
             extra=extra_tables(self, folder),
             document=self.document(),
+            guards=self.build_guards(),
         )
 
     def _folder(self, base_dir: str | os.PathLike[str] | None) -> Path | None:
@@ -242,6 +252,10 @@ class Policy(StrictModel):
             value = getattr(self, name)
             if value != type(self).model_fields[name].default:
                 document[name] = value.settings() if isinstance(value, StrictModel) else value
+        if self.guard:
+            # most need no parameters, and read best as a list of names
+            chosen = [item for choice in self.guard for item in choice.items()]
+            document["guard"] = [{name: thaw(values)} if values else name for name, values in chosen]
         return document
 
     def _canonical(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hushtable.params import Parametrised
 from hushtable.policy.frozen import thaw
-from hushtable.registry import Registry, algorithms, hierarchies, models
+from hushtable.registry import Registry, algorithms, guards, hierarchies, models
 
 if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
@@ -18,7 +18,7 @@ _LABEL = {"type": ["string", "number"]}
 
 
 def policy_schema(policy: type[Policy]) -> dict[str, Any]:
-    """Return the settings' schema with the registered models, algorithms and hierarchies put in their places."""
+    """Return the settings' schema with the registered models, algorithms, guards and hierarchies in their places."""
     schema = policy.model_json_schema()
     parts = schema.setdefault("$defs", {})
     for part in parts.values():
@@ -26,8 +26,10 @@ def policy_schema(policy: type[Policy]) -> dict[str, Any]:
     settings, column = schema["properties"], parts["ColumnPolicy"]["properties"]
     parts["model"] = {"anyOf": _choices(models)}
     parts["algorithm"] = {"anyOf": _choices(algorithms)}
+    parts["guard"] = {"anyOf": _choices(guards)}
     parts["hierarchy"] = {"anyOf": _hierarchy_choices()}
     settings["models"] |= {"items": {"$ref": "#/$defs/model"}, "minItems": 1}
+    settings["guard"] |= {"items": {"$ref": "#/$defs/guard"}}
     settings["algorithm"] = _refer(settings["algorithm"], "algorithm")
     column["hierarchy"] = _refer(column["hierarchy"], "hierarchy")
     # values may be written as numbers; they are read as text

@@ -1,0 +1,1 @@
+"""Guards: one countermeasure against an attack on the algorithm itself per file."""

@@ -1,0 +1,82 @@
+"""What a guard is: something that makes a release depend less on the records than a minimal algorithm would.
+
+An adversary who knows how a release was made learns from what was *not* done: a class that was not divided, a cell that
+was not narrower. A guard randomises or over-generalises, so that the same release could well have come about
+otherwise. It has a say at three points: what the algorithm is given, which groups it made, which cells they publish.
+It never loosens anything: groups only grow and cells only widen, and what results is settled and verified like any
+other release.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.errors import IncompatibleError
+from hushtable.models.base import Monotone
+from hushtable.models.compose import AllOf
+from hushtable.params import Parametrised
+from hushtable.release.guards.coins import Coins
+from hushtable.release.recode import Recoded
+from hushtable.table.plan import TablePlan
+
+__all__ = ["Guard"]
+
+
+@dataclass(frozen=True)
+class Guard(Parametrised, ABC):
+    """Base of all guards: parameters as fields, and what is done at each of the three points; by default nothing.
+
+    Class attributes
+    ----------------
+    name : str
+    answers : str
+        The name of the attack that the guard is against.
+    """
+
+    answers: ClassVar[str] = ""
+
+    def check(self, algorithm: Algorithm, model: AllOf, suppression: float) -> None:
+        """Refuse, before any data are read, what the guard cannot be combined with.
+
+        Raises
+        ------
+        IncompatibleError
+            With the reason and a remedy.
+        """
+
+    def check_table(self, table: TablePlan) -> None:
+        """Refuse, before any work, columns that the guard cannot protect.
+
+        Raises
+        ------
+        IncompatibleError
+        """
+
+    def given(self, problem: Problem) -> Problem:
+        """Return what the algorithm is to be given instead."""
+        return problem
+
+    def grouped(self, problem: Problem, partition: Partition, recoding: Recoding, coins: Coins) -> Partition | None:
+        """Return the groups that are to be published instead; None where none satisfy the models."""
+        return partition
+
+    def recoded(self, problem: Problem, recoded: Recoded, coins: Coins) -> Recoded:
+        """Return the cells that are to be published instead."""
+        return recoded
+
+    def needs_merging(self, model: AllOf, why: str) -> None:
+        """Refuse models that do not survive merging.
+
+        Raises
+        ------
+        IncompatibleError
+        """
+        for member in model.members:
+            if Monotone.MERGE not in member.monotone:
+                raise IncompatibleError(
+                    f"The {self.name} guard {why}, and {member.name} does not survive merging.",
+                    hint=f"Leave {self.name!r} out of 'guard', or choose another model.",
+                )

@@ -1,0 +1,110 @@
+"""The downcoding guard: cells do not hug the records.
+
+A minimal recoding publishes the smallest cell that covers a class, and Cohen shows that this undoes it: both ends of a
+range occur, every member of a set does, a node has records below two of its children. This guard widens cells at
+random: a range grows by up to twice ``spread`` times its width, any share of it below as likely as any other, a set
+gets from one to ``spread`` times its members more, a node is replaced by the one above with the chance ``climb``. So an
+end is one of several places that are as likely to be it, and no value of a generalised cell is sure to occur. Exact
+cells are widened with the chance ``exact``: else the two values of a cell of two would occur for certain.
+
+Cells of a global recoding (one level for a whole column) say nothing of a class, and are left as they are. Widened
+cells may overlap, so models have to survive merging, and must not count which of a population a class covers.
+
+References
+----------
+A. Cohen, "Attacks on deidentification's defenses", 2022.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.algorithms.base import Algorithm, Problem, Recoding
+from hushtable.errors import IncompatibleError
+from hushtable.models.base import Stat
+from hushtable.models.compose import AllOf
+from hushtable.params import Between, Positive
+from hushtable.release.guards.base import Guard
+from hushtable.release.guards.coins import Coins
+from hushtable.release.guards.widening import take_cells, widen
+from hushtable.release.recode import Recoded, class_numbers
+from hushtable.schema.columns import CellStyle, Role
+from hushtable.table.plan import TablePlan
+
+__all__ = ["DowncodingGuard"]
+
+
+@dataclass(frozen=True)
+class DowncodingGuard(Guard):
+    """Publishes wider cells than the classes need, by random amounts.
+
+    Parameters
+    ----------
+    spread : float
+        A range grows by about this share of its width, up to twice as much; a set by up to this share of its members.
+    climb : float
+        The chance that a hierarchy node is replaced by the one above, or a pattern's value by ``*``.
+    exact : float
+        The chance that an exact cell becomes a range or a set.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> table = pa.table({"age": list(range(20, 60)), "pay": list(range(40))})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)])
+    >>> guarded = ht.anonymize(table, policy.changed(guard=["downcoding"]))
+    >>> ht.anonymize(table, policy).attack("downcoding").rate > 0.9, guarded.attack("downcoding").rate < 0.9
+    (True, True)
+    """
+
+    spread: Annotated[float, Positive(), "share of itself by which a range or a set may grow"] = 0.5
+    climb: Annotated[float, Between(0, 1, closed="neither"), "chance that a node is replaced by the one above"] = 0.5
+    exact: Annotated[float, Between(0, 1, closed="neither"), "chance that an exact cell is widened"] = 0.1
+
+    name: ClassVar[str] = "downcoding"
+    answers: ClassVar[str] = "downcoding"
+
+    def check(self, algorithm: Algorithm, model: AllOf, suppression: float) -> None:
+        """Refuse representatives and exact cells, and models that mind overlapping or wider cells."""
+        if algorithm.recoding in (Recoding.CENTROID, Recoding.BUCKET):
+            what = "representatives" if algorithm.recoding is Recoding.CENTROID else "exact quasi-identifiers"
+            raise IncompatibleError(
+                f"{algorithm.name} publishes {what}, and the downcoding guard has no cells to widen.",
+                hint="Leave 'downcoding' out of 'guard', or choose an algorithm that generalises.",
+            )
+        if algorithm.recoding is Recoding.GLOBAL:
+            return
+        self.needs_merging(model, "lets cells overlap")
+        for member in model.members:
+            if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
+                raise IncompatibleError(
+                    f"{member.name} counts who else a class covers, and the downcoding guard widens cells afterwards.",
+                    hint="Leave 'downcoding' out of 'guard', or recode globally (optimal, incognito).",
+                )
+
+    def check_table(self, table: TablePlan) -> None:
+        """Refuse columns that are published as the middle of their range."""
+        for column in table.columns:
+            if column.role is Role.QUASI and table.style(column) is CellStyle.MIDPOINT:
+                raise IncompatibleError(
+                    f"Column {column.name!r} is published as midpoints, which the downcoding guard cannot widen.",
+                    hint="Choose 'cells: intervals', or leave 'downcoding' out of 'guard'.",
+                )
+
+    def recoded(self, problem: Problem, recoded: Recoded, coins: Coins) -> Recoded:
+        """Widen every cell by its coins; classes that then look alike are one."""
+        keys = [Coins(coins.words(f"column {j}", 4).tobytes()) for j in range(len(recoded.cells))]
+        cells = tuple(
+            widen(c, self.spread, self.climb, self.exact, key) for c, key in zip(recoded.cells, keys, strict=True)
+        )
+        published = tuple(c.labels() for c in cells)
+        merged, n = class_numbers(published)
+        if n == recoded.n_groups:
+            return replace(recoded, cells=cells, published=published)
+        first = np.unique(merged, return_index=True)[1]
+        labels = np.where(recoded.labels >= 0, merged[recoded.labels], -1)
+        return Recoded(labels, tuple(take_cells(c, first) for c in cells), tuple(p.take(first) for p in published))

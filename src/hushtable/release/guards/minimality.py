@@ -1,0 +1,181 @@
+"""The minimality guard: groups are made blind to sensitive values, and merged where no model asks for it.
+
+Wong et al.'s remedy first makes groups without a look at sensitive values, and only then deals with those that violate
+the model, in a way that does not tell them from the others. Here: the algorithm is given the models that look at no
+sensitive value, and a size below which no model can hold. Its groups become the leaves of a binary tree over the
+quasi-identifiers, and neighbours in it are merged where one violates a model and, with the chance ``extra ** h`` at
+height h, where none does. (Wong et al. distort the values of violating groups instead; a release of hushtable holds no
+value that is not true.)
+
+What it promises. Take a class of 2^h blind groups, and two ways of dealing its values to its people. The adversary who
+knows everything but the coins sees such a class with probability 1 where it was needed, and at least extra^h where it
+was not. So the odds of one way against the other change by a factor of (1/extra)^h at most: by 4 for a pair of groups,
+where ``extra`` is 1/4. Without a guard they may change without bound.
+
+A global recoding climbs with whole columns instead: levels are raised in an order that is fixed before any sensitive
+value is looked at, until the models hold, and j steps at least with the chance extra^j.
+
+The guard needs models that survive merging. m-confidentiality does not, and needs no guard: it is a remedy itself.
+A bucketization deals sensitive values to groups, and cannot be blind to them.
+
+References
+----------
+R. C.-W. Wong, A. W.-C. Fu, K. Wang, J. Pei, "Minimality attack in privacy preserving data publishing", 2007;
+G. Cormode, N. Li, T. Li, D. Srivastava, "Minimizing minimality and maximizing utility", 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, TypeAlias
+
+import numpy as np
+
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.trim import trim
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.errors import IncompatibleError
+from hushtable.models.base import Stat
+from hushtable.models.compose import AllOf
+from hushtable.models.k_anonymity import KAnonymity
+from hushtable.params import Between
+from hushtable.release.guards.base import Guard
+from hushtable.release.guards.coins import Coins
+from hushtable.release.guards.ladder import rungs
+from hushtable.release.guards.pairing import pair_up
+from hushtable.release.guards.spread_order import group_centres, spread_order
+from hushtable.table.stats import GroupStats
+
+__all__ = ["MinimalityGuard", "blind_part"]
+
+_Climb: TypeAlias = Callable[[Problem, Partition, Coins], Partition | None]
+
+
+def blind_part(model: AllOf) -> AllOf:
+    """Return the models that look at no sensitive value, and the size that the others ask for.
+
+    Examples
+    --------
+    >>> from hushtable.models.probabilistic_l import ProbabilisticL
+    >>> blind_part(AllOf((ProbabilisticL(l=3, on="disease"),))).members
+    (KAnonymity(k=3),)
+    """
+    looking = {Stat.HISTOGRAM, Stat.BACKGROUND}
+    members = tuple(m for m in model.members if not (m.histogram_keys() or m.stats_needed() & looking))
+    least = max(model.min_group_size(), 2)
+    if AllOf(members).min_group_size() < least:
+        members = (KAnonymity(k=least), *members)
+    return AllOf(members)
+
+
+@dataclass(frozen=True)
+class MinimalityGuard(Guard):
+    """Makes groups blind to sensitive values, and merges more of them than the models need.
+
+    Parameters
+    ----------
+    extra : float
+        The chance that two groups are merged though they need not be; at height h of the tree extra ** h.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> table = pa.table({"age": [20, 20, 60, 60, 60, 60, 60],
+    ...                   "disease": ["HIV", "HIV", "flu", "gout", "cold", "ulcer", "cough"]})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.ProbabilisticL(l=2)], guard=["minimality"])
+    >>> ht.anonymize(table, policy).attack("minimality").lift
+    0.0
+    """
+
+    extra: Annotated[float, Between(0, 1, closed="neither"), "chance of merging groups that need not be"] = 0.25
+
+    name: ClassVar[str] = "minimality"
+    answers: ClassVar[str] = "minimality"
+
+    def check(self, algorithm: Algorithm, model: AllOf, suppression: float) -> None:
+        """Refuse models that do not survive merging, and bucketizations."""
+        if algorithm.recoding is Recoding.BUCKET:
+            raise IncompatibleError(
+                f"{algorithm.name} deals sensitive values to groups, so it cannot be blind to them as the minimality "
+                "guard asks.",
+                hint="Leave 'minimality' out of 'guard', or choose an algorithm that generalises.",
+            )
+        self.needs_merging(model, "merges groups")
+        algorithm.check(blind_part(model), suppression)
+
+    def given(self, problem: Problem) -> Problem:
+        """Return the problem without the models that look at sensitive values."""
+        return replace(problem, model=blind_part(problem.model))
+
+    def grouped(self, problem: Problem, partition: Partition, recoding: Recoding, coins: Coins) -> Partition | None:
+        """Merge groups, or raise levels, until the models hold, and at random beyond."""
+        climb = self._climb if recoding is Recoding.GLOBAL else self._pair
+        return climb(problem, partition, coins) or self._trimmed(problem, partition, coins, climb)
+
+    def _trimmed(self, problem: Problem, partition: Partition, coins: Coins, climb: _Climb) -> Partition | None:
+        """Try once more without what makes even the whole table unfit, if the budget allows."""
+        kept = trim(problem) if problem.budget else None
+        if kept is None:
+            return None
+        labels = np.where(kept, partition.labels, -1)
+        table, gone = problem.table, labels[: problem.table.n_sample] < 0
+        lost = int(table.row_units[: table.n_sample][gone].sum()) if len(table.row_units) else int(gone.sum())
+        used, labels = np.unique(np.append(labels, -1), return_inverse=True)
+        if lost > problem.budget or len(used) < 2:
+            return None
+        return climb(problem, replace(partition, labels=labels[:-1] - 1, n_groups=len(used) - 1), coins)
+
+    def _pair(self, problem: Problem, partition: Partition, coins: Coins) -> Partition | None:
+        table, model, n = problem.table, problem.model, partition.n_groups
+        labels = np.asarray(partition.labels, dtype=np.int64)
+        order = spread_order(group_centres(table, labels, n), _ranks(problem, labels, n))
+        stats = table.stats_of(labels, n, model.histogram_keys()).take(order)
+        groupwise = model.part(table_level=False)
+
+        def satisfied(groups: GroupStats) -> BoolArray:
+            # groups of a population's people alone are nobody's
+            return np.asarray(groupwise.satisfied(groups, problem.reference) | (groups.units == 0))
+
+        for floor in range(max(n - 1, 0).bit_length() + 1):
+            problem.progress(1.0, "guarding")
+            classes = pair_up(stats, satisfied, self.extra, coins, floor)
+            if classes is None:
+                return None
+            of_group = np.empty(n, dtype=np.int64)
+            of_group[order] = classes
+            m = int(classes.max()) + 1
+            whole = stats.merge(classes, m)
+            if bool(model.table_satisfied(whole.take(whole.units > 0), problem.reference)[0]):
+                merged = np.where(labels >= 0, of_group[labels], -1)
+                return replace(partition, labels=merged, n_groups=m, regions=None)
+        return None
+
+    def _climb(self, problem: Problem, partition: Partition, coins: Coins) -> Partition | None:
+        table, model = problem.table, problem.model
+        chance, least = coins.uniform("steps", 1)[0], 0
+        while least < 64 and chance < self.extra ** (least + 1):
+            least += 1
+        found = None
+        for step, rung in enumerate(rungs(table, partition)):
+            problem.progress(1.0, "guarding")
+            stats = table.stats_of(np.asarray(rung.labels), rung.n_groups, model.histogram_keys())
+            stats = stats.take(stats.units > 0)
+            fits = model.satisfied(stats, problem.reference).all()
+            if fits and bool(model.table_satisfied(stats, problem.reference)[0]):
+                found = rung
+                if step >= least:
+                    break
+        return found
+
+
+def _ranks(problem: Problem, labels: IntArray, n: int) -> IntArray:
+    """Rank groups by their first record: what does not depend on the input's order."""
+    table = problem.table
+    rank = np.empty(table.n_rows, dtype=np.int64)
+    rank[table.canonical_order] = np.arange(table.n_rows)
+    first = np.full(n, table.n_rows, dtype=np.int64)
+    inside = labels >= 0
+    np.minimum.at(first, labels[inside], rank[inside])
+    return first

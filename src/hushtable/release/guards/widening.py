@@ -1,0 +1,156 @@
+"""Widening cells at random: more codes than a class holds, so that no end and no member of a cell is sure to occur.
+
+A widened cell is an ordinary cell of a class that has a few codes more, so labels, losses and covers follow by
+themselves. Exact cells (one value for the whole class) tell nothing beyond what they say; some are widened all the
+same, or two values in a cell would be sure to occur both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.release.cells import Cells
+from hushtable.release.guards.coins import Coins
+from hushtable.release.pattern import PatternCells
+from hushtable.schema.columns import CellStyle
+
+__all__ = ["take_cells", "widen"]
+
+
+def widen(cells: Cells, spread: float, climb: float, exact: float, coins: Coins) -> Cells:
+    """Return the cells of one column, widened in their own style.
+
+    Parameters
+    ----------
+    cells : Cells
+    spread : float
+        A range grows by about this share of itself, and up to twice as much; a set by up to this share of its members.
+    climb : float
+        The chance that a hierarchy node, or a pattern's value, is replaced by the one above.
+    exact : float
+        The chance that an exact cell becomes a range or a set.
+    coins : Coins
+        Of this column alone.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> age = example().cells[0]
+    >>> age.labels().to_pylist(), widen(age, 0.5, 0.5, 0.5, Coins(b"key")).labels().to_pylist()
+    (['[30, 31]', '[52, 53]'], ['[30, 52]', '[31, 90]'])
+    """
+    if cells.level is not None or not len(cells):
+        return cells
+    luck = coins.uniform("exact", len(cells))
+    # a class whose values are all missing publishes no value; one that mixes them with others, the root
+    open_to = (cells.counts > 0) & ~cells.with_gap
+    if isinstance(cells, PatternCells) or cells.style is CellStyle.NODES:
+        return _risen(cells, open_to & (luck < climb), coins)
+    open_to &= (cells.counts > 1) | (luck < exact)
+    if cells.style is CellStyle.SETS:
+        return _more_members(cells, open_to, spread, coins)
+    return _wider_ranges(cells, open_to, spread, coins)
+
+
+def _wider_ranges(cells: Cells, open_to: BoolArray, spread: float, coins: Coins) -> Cells:
+    """Add some leaves, as many of them below as chance has it; what the domain does not have goes to the other end.
+
+    Two leaves need two more: in the middle of three there is always one that occurs.
+    """
+    first, last = int(cells.column.coded.missing), cells.column.coded.size - 1
+    width = cells.high - cells.low + 1
+    least = np.where(width <= 2, 2, 1)
+    more = least + coins.below("growth", np.maximum(2 * _growth(width, spread) - least, 0) + 1)
+    below = coins.below("ends", more + 1)
+    low, high = cells.low - below, cells.high + more - below
+    low, high = low - np.maximum(high - last, 0), high + np.maximum(first - low, 0)
+    low, high = np.maximum(low, first), np.minimum(high, last)
+    group = np.flatnonzero(open_to)
+    return _with(cells, np.concatenate([group, group]), np.concatenate([low[group], high[group]]))
+
+
+def _more_members(cells: Cells, open_to: BoolArray, spread: float, coins: Coins) -> Cells:
+    """Add members that do not occur, from one to a share of those that do, wherever the domain has any left."""
+    first, size = int(cells.column.coded.missing), cells.column.coded.size
+    wanted = np.where(open_to, 1 + coins.below("members", _growth(cells.counts, spread)), 0)
+    for turn in range(int(wanted.max(initial=0))):
+        free = size - first - cells.counts
+        group = np.flatnonzero((wanted > turn) & (free > 0))
+        if not len(group):
+            break
+        rank = coins.below(f"member {turn}", free[group])
+        cells = _with(cells, group, first + _outside(cells, group, rank, first))
+    return cells
+
+
+def _outside(cells: Cells, group: IntArray, rank: IntArray, first: int) -> IntArray:
+    """Return the code, above ``first``, that has this rank among those that a group's set does not hold."""
+    owner = np.repeat(np.arange(len(cells)), cells.counts)
+    place = np.arange(len(cells.members)) - cells.offsets[:-1][owner]
+    # a member leaves so many free codes below it, and there are always fewer than the domain has
+    scale = cells.column.coded.size + 1
+    below = owner * scale + cells.members - first - place
+    held = np.searchsorted(below, group * scale + rank, side="right") - cells.offsets[:-1][group]
+    return np.asarray(rank + held, dtype=np.int64)
+
+
+def _risen(cells: Cells, open_to: BoolArray, coins: Coins) -> Cells:
+    """Add a leaf that lies below the next wider node (for a pattern, the root), but not below a cell's own."""
+    height = cells.column.coded.height
+    codes = np.full(len(cells), -1, dtype=np.int64)
+    draw = coins.uniform("above", len(cells))
+    for own in range(height):
+        mine = np.flatnonzero(open_to & (cells.height == own))
+        for above in range(height if isinstance(cells, PatternCells) else own + 1, height + 1):
+            # a node may have no other leaves than its child; then the next one above is the next wider
+            mine = mine[codes[mine] < 0]
+            codes[mine] = _another_leaf(cells, mine, own, above, draw[mine])
+    group = np.flatnonzero(codes >= 0)
+    return _with(cells, group, codes[group])
+
+
+def _another_leaf(cells: Cells, group: IntArray, own: int, above: int, draw: FloatArray) -> IntArray:
+    """Return a leaf below the node at height ``above`` but not below that at height ``own``; -1 where there is none."""
+    coded = cells.column.coded
+    inner, outer = coded.levels[own], coded.levels[above]
+    gap = np.zeros(coded.size, dtype=np.bool_)
+    gap[: int(coded.missing)] = True
+    order = np.lexsort((inner, gap, outer))
+    place = np.empty(coded.size, dtype=np.int64)
+    place[order] = np.arange(coded.size)
+    start = np.full(int(outer.max()) + 1, coded.size, dtype=np.int64)
+    np.minimum.at(start, outer, place)
+    begin = np.full(int(inner.max()) + 1, coded.size, dtype=np.int64)
+    np.minimum.at(begin, inner, place)
+    leaf = cells.low[group]
+    taken = np.bincount(inner)[inner[leaf]]
+    free = np.bincount(outer[~gap], minlength=len(start))[outer[leaf]] - taken
+    rank = (draw * free).astype(np.int64)
+    at = start[outer[leaf]] + rank
+    at += np.where(at >= begin[inner[leaf]], taken, 0)
+    return np.asarray(np.where(free > 0, order[np.minimum(at, coded.size - 1)], -1))
+
+
+def _growth(width: IntArray, spread: float) -> IntArray:
+    return np.asarray(np.maximum(np.ceil(spread * width), 1), dtype=np.int64)
+
+
+def _with(cells: Cells, group: IntArray, codes: IntArray) -> Cells:
+    """Return the cells with more codes in some groups; what a group holds already changes nothing."""
+    size = cells.column.coded.size
+    owner = np.repeat(np.arange(len(cells)), cells.counts)
+    both = np.unique(np.concatenate([owner * size + cells.members, group * size + codes]))
+    counts = np.bincount(both // size, minlength=len(cells))
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return replace(cells, offsets=offsets, members=both % size)
+
+
+def take_cells(cells: Cells, groups: IntArray) -> Cells:
+    """Return the cells of these groups, in this order."""
+    counts = cells.counts[groups]
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    at = np.repeat(cells.offsets[:-1][groups] - offsets[:-1], counts) + np.arange(offsets[-1])
+    return replace(cells, offsets=offsets, members=cells.members[at])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,7 @@ def release_of(outcome: local.Outcome, plan: Plan, source: Any) -> Release:
         verifier=lambda r: local.judge(outcome.problem, plan, r.recoded, r.table, _told(outcome, r)),
         linked=None if outcome.value_rows is None else lambda r: split_table(r.table, plan.table),
         rerun=lambda parameters: run_plan(source, _changed(plan, parameters)),
+        reguard=lambda names: run_plan(source, _guarded(plan, names)),
     )
 
 
@@ -96,6 +97,15 @@ def _changed(plan: Plan, parameters: Mapping[str, Any]) -> Plan:
         )
     changed = algorithm.build({**algorithm.values(), **parameters})
     return replace(plan, algorithm=changed, document={**plan.document, "algorithm": {changed.name: changed.values()}})
+
+
+def _guarded(plan: Plan, names: Sequence[str]) -> Plan:
+    """The plan with some of its guards only, in the policy that travels with the release too."""
+    document = {name: value for name, value in plan.document.items() if name != "guard"}
+    guards = tuple(guard for guard in plan.guards if guard.name in names)
+    if guards:
+        document["guard"] = [{g.name: g.values()} if g.values() else g.name for g in guards]
+    return replace(plan, guards=guards, document=document)
 
 
 def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -> Verification:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.errors import PrivacyLeakWarning, UsageError
+from hushtable.errors import PrivacyLeakWarning, UsageError, did_you_mean
 from hushtable.io.frames import like
 from hushtable.models.compose import AllOf
 from hushtable.registry import attacks, measures, templates
@@ -23,6 +23,7 @@ from hushtable.release.comparison import Comparison, measure_all
 from hushtable.release.evidence import summary_of
 from hushtable.release.explain.explanation import Explanation
 from hushtable.release.exposure import Exposure
+from hushtable.release.price import GuardPrice, guard_names, guard_price
 from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable
@@ -67,6 +68,7 @@ class Release:
     verifier: Callable[[Release], Verification] | None = field(repr=False, default=None)
     linked: Callable[[Release], tuple[pa.Table, pa.Table]] | None = field(repr=False, default=None)
     rerun: Callable[[Mapping[str, Any]], Release] | None = field(repr=False, default=None)
+    reguard: Callable[[Sequence[str]], Release] | None = field(repr=False, default=None)
 
     @property
     def encoded(self) -> EncodedTable:
@@ -146,6 +148,50 @@ class Release:
         if self.rerun is None:
             raise UsageError("This release does not know how it was made.", code="no-plan")
         return self.rerun({"fixed": dict(levels)})
+
+    @property
+    def guards(self) -> tuple[str, ...]:
+        """The names of the guards that it was made with."""
+        return guard_names(self.policy)
+
+    def with_guards(self, names: Sequence[str]) -> Release:
+        """Return the release with these of its guards only; with none of them where the list is empty.
+
+        Raises
+        ------
+        UsageError
+            If it does not know how it was made, or has no such guard.
+        """
+        if self.reguard is None:
+            raise UsageError("This release does not know how it was made.", code="no-plan")
+        unknown = [name for name in names if name not in self.guards]
+        if unknown:
+            raise UsageError(
+                f"The release has no guard {unknown[0]!r}.", code="unknown-guard",
+                hint=did_you_mean(unknown[0], self.guards) or "It has none.",
+            )  # fmt: skip
+        return self.reguard(names)
+
+    def price(self, measures: Sequence[str] | None = None) -> GuardPrice:
+        """Tell what the guards cost in utility, next to what the attacks that they answer gain without them.
+
+        Parameters
+        ----------
+        measures : sequence of str, optional
+            Utility measures by name; a few cheap ones where left out.
+
+        Examples
+        --------
+        >>> import hushtable as ht
+        >>> people = pa.table({"age": list(range(20, 60)), "pay": list(range(40))})
+        >>> policy = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)], guard=["downcoding"])
+        >>> found = ht.anonymize(people, policy).price(["ncp"])
+        >>> found.guarded.measures["ncp"] > found.without.measures["ncp"]
+        True
+        >>> found.guarded.attacks["downcoding"].rate < found.without.attacks["downcoding"].rate
+        True
+        """
+        return guard_price(self, measures)
 
     @cached_property
     def linked_frames(self) -> tuple[Any, Any]:

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from hushtable.io.secret import SECRET
+
+
+@pytest.fixture
+def release(call, policy, people, tmp_path):
+    policy.write_text(policy.read_text() + "\nguard: [minimality, downcoding]\n")
+    assert call("run", policy, "--data", people).code == 0
+    return tmp_path / "release"
+
+
+def test_the_price_in_words(call, release, people):
+    answer = call("price", release, "--data", people)
+    assert answer.code == 0
+    assert max(map(len, answer.out.splitlines())) <= 80
+    assert "no guard" in answer.out and "downcoding attack" in answer.out and "ncp" in answer.out
+
+
+def test_the_price_as_data(call, release, people):
+    data = call("price", release, "--data", people, "--only", "ncp", "--json").data
+    assert [v["guards"] for v in data["variants"]] == [[], ["minimality"], ["downcoding"], ["minimality", "downcoding"]]
+    assert data["variants"][-1]["measures"]["ncp"] >= data["variants"][0]["measures"]["ncp"]
+    assert 0 <= data["variants"][0]["attacks"]["downcoding"]["rate"] <= 1
+
+
+def test_a_release_without_guards(call, policy, people):
+    assert call("run", policy, "--data", people).code == 0
+    answer = call("price", "release", "--data", people, "--json")
+    assert answer.code == 2 and answer.data["code"] == "no-guards"
+
+
+def test_a_misspelt_measure(call, release, people):
+    assert call("price", release, "--data", people, "--only", "npc", "--json").data["code"] == "unknown-measure"
+
+
+@pytest.mark.parametrize("command", ["price", "measure", "attack", "risk"])
+def test_another_secret_is_told(call, release, people, monkeypatch, tmp_path, command):
+    monkeypatch.setenv(SECRET, str(tmp_path / "another"))
+    answer = call(command, release, "--data", people, "--json")
+    assert answer.code == 2 and answer.data["code"] == "other-secret"
+    assert "HUSHTABLE_SECRET" in answer.data["hint"]
+
+
+def test_a_guard_that_does_not_fit_is_told_by_check(call, policy, people):
+    policy.write_text(policy.read_text() + "\nalgorithm: mdav\nguard: [downcoding]\n")
+    answer = call("check", policy, "--data", people)
+    assert answer.code == 2 and "representatives" in answer.out + answer.err

@@ -11,16 +11,19 @@ from hushtable.algorithms.base import Partition, Problem, Progress
 from hushtable.arrays import IntArray
 from hushtable.engines.plan import Plan
 from hushtable.errors import NotFound
+from hushtable.io.text import to_labels
 from hushtable.models.base import Monotone
 from hushtable.release.bucket import bucket_column, publish_buckets
 from hushtable.release.guards.apply import group_and_recode
+from hushtable.release.numbered import publish_numbered
 from hushtable.release.publish import publish, published_order
 from hushtable.release.recode import Recoded
 from hushtable.release.reread import sensitive_codes
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.table.encode import encode
+from hushtable.table.encoded import EncodedTable
 
-__all__ = ["Outcome", "check_feasible", "finish", "judge", "problem_of", "run"]
+__all__ = ["Outcome", "check_feasible", "finish", "judge", "kept_rows", "problem_from", "problem_of", "run", "solve"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Outcome:
     published : pyarrow.Table
         The release, rows in published order.
     rows : int64 array
-        The source row of each published row. Internal: it is a link key.
+        The source row of each published row; below 0 for counterfeits. Internal: it is a link key.
     problem, partition, recoded, verification
         How it came about, for measures and reports.
     value_rows : int64 array, optional
@@ -50,7 +53,11 @@ class Outcome:
 
 def problem_of(table: pa.Table, plan: Plan, progress: Progress | None = None) -> Problem:
     """Encode a table and set up the problem that an algorithm is given."""
-    encoded = encode(table, plan.table, plan.extra)
+    return problem_from(encode(table, plan.table, plan.extra), plan, progress)
+
+
+def problem_from(encoded: EncodedTable, plan: Plan, progress: Progress | None = None) -> Problem:
+    """Set up the problem that an algorithm is given with an encoded table."""
     model = plan.model()
     return Problem(
         table=encoded,
@@ -84,26 +91,40 @@ def run(table: pa.Table, plan: Plan, progress: Progress | None = None) -> Outcom
     report = progress or (lambda share, what: None)
     report(0.0, "encoding")
     problem = problem_of(table, plan, progress)
+    partition, recoded = solve(problem, plan)
+    return finish(table, plan, problem, partition, recoded)
+
+
+def solve(problem: Problem, plan: Plan) -> tuple[Partition, Recoded]:
+    """Let the algorithm group the records, and make classes of the groups: what every engine does alike."""
     check_feasible(problem)
     partition, recoded = group_and_recode(problem, plan.algorithm, plan.guards)
     if recoded is None:
         raise plan.algorithm.not_found(problem)
-    return finish(table, plan, problem, partition, recoded)
+    return partition, recoded
 
 
-def finish(table: pa.Table, plan: Plan, problem: Problem, partition: Partition, recoded: Recoded) -> Outcome:
-    """Publish a recoded table in an order that tells nothing, and verify it: the only way to an ``Outcome``."""
-    report = problem.progress
+def kept_rows(problem: Problem, plan: Plan, recoded: Recoded) -> IntArray:
+    """The rows of the sample that are published; a release of nobody is none."""
     kept = np.flatnonzero(recoded.labels[: problem.table.n_sample] >= 0)
     if not len(kept):
         raise NotFound(
             f"{plan.algorithm.name} could only satisfy the models by suppressing every record.",
             hint="Relax a parameter or lower the suppression limit.",
         )
+    return kept
+
+
+def finish(table: pa.Table, plan: Plan, problem: Problem, partition: Partition, recoded: Recoded) -> Outcome:
+    """Publish a recoded table in an order that tells nothing, and verify it: the only way to an ``Outcome``."""
+    report = problem.progress
+    kept = kept_rows(problem, plan, recoded)
     report(1.0, "publishing")
     value_rows = None
     if recoded.buckets is not None:
         published, rows, value_rows = publish_buckets(table, recoded.buckets, plan.table, kept)
+    elif recoded.numbers is not None:
+        published, rows = publish_numbered(table, problem.table, recoded, plan.table, kept)
     else:
         published = publish(table, recoded, plan.table, kept)
         order = published_order(published)
@@ -131,20 +152,23 @@ def judge(problem: Problem, plan: Plan, recoded: Recoded, published: pa.Table, r
     """
     table = problem.table
     hidden = np.flatnonzero(recoded.labels[table.n_sample :] >= 0) + table.n_sample
-    everyone = np.concatenate([rows, hidden])
+    everyone = np.concatenate([rows, hidden]) if len(hidden) else rows
     quasi = []
     for j, column in enumerate(table.quasi):
         shown = published.column(column.name)
         if len(hidden):
-            shown = pa.chunked_array([*map(_wide, shown.chunks), recoded.column(j, hidden)])
+            shown = pa.chunked_array([*map(_wide, shown.chunks), _alike(recoded.column(j, hidden), shown.type)])
         quasi.append(shown)
-    if recoded.buckets is not None:
+    if recoded.buckets is not None or recoded.numbers is not None:
         quasi = [published.column(bucket_column(plan.table))]
     kinds = {c.name: c.coded.kind for c in table.sensitive}
     codes = sensitive_codes(published, plan.table, problem.reference, kinds)
     padding = np.zeros(len(hidden), dtype=np.int64)
-    in_background = (everyone >= table.background_rows.start) & (everyone < table.background_rows.stop)
-    mass = everyone[in_background] - table.background_rows.start
+    background = np.empty(0, dtype=np.int64)
+    if len(table.background_rows):
+        within = (everyone >= table.background_rows.start) & (everyone < table.background_rows.stop)
+        background = np.flatnonzero(within)
+    mass = everyone[background] - table.background_rows.start
     population = np.empty(0, dtype=np.bool_)
     if len(table.population_rows):
         population = (everyone >= table.population_rows.start) & (everyone < table.population_rows.stop)
@@ -156,15 +180,23 @@ def judge(problem: Problem, plan: Plan, recoded: Recoded, published: pa.Table, r
             unit=table.unit,
             row_units=table.row_units[everyone] if len(table.row_units) else table.row_units,
             population=population,
-            background_rows=np.flatnonzero(in_background),
+            background_rows=background,
             background_mass=table.background_mass[mass],
             background_codes=table.background_codes[mass],
             background_unit=table.background_unit,
+            counterfeits=np.flatnonzero(rows < 0),
         ),
         problem.model,
         problem.reference,
         plan.table.missing,
     )
+
+
+def _alike(cells: pa.DictionaryArray, kind: pa.DataType) -> pa.DictionaryArray:
+    """Return cells as they would have been read back: from CSV, numbers come as text."""
+    if cells.dictionary.type == kind.value_type:
+        return cells
+    return pa.DictionaryArray.from_arrays(cells.indices, to_labels(cells.dictionary).cast(kind.value_type))
 
 
 def _wide(chunk: pa.DictionaryArray) -> pa.DictionaryArray:

@@ -6,7 +6,6 @@ chosen style, the number of leaves it covers (for loss) and the height of the lo
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,11 +14,14 @@ import pyarrow as pa
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.hierarchy.base import ROOT
-from hushtable.kernels.grouping import histogram
+from hushtable.kernels.grouping import histogram, number_rows
 from hushtable.schema.columns import CellStyle, Kind
 from hushtable.table.encoded import QuasiColumn
 
 __all__ = ["Cells", "escape_member", "escape_value"]
+
+MOST_NUMBERED = 64
+"""Sets with more members are hardly ever equal, and written one by one."""
 
 
 def escape_member(label: str | None) -> str:
@@ -190,36 +192,48 @@ class Cells:
         if style is CellStyle.MIDPOINT:
             return self._midpoints()
         if style is CellStyle.NODES:
-            names = self.column.coded.labels
-            leaf = [escape_value(label) for label in names[0]]
-            height, node = self.height.tolist(), self.node.tolist()
-            return pa.array(
-                [leaf[n] if h == 0 else names[h][n] for h, n in zip(height, node, strict=True)], pa.string()
-            )
+            return self._nodes()
         return self._ranges() if style is CellStyle.INTERVALS else self._sets()
+
+    def _nodes(self) -> pa.Array:
+        names = self.column.coded.labels
+        text = [escape_value(label) for label in names[0]]
+        first = [0]
+        for row in names[1:]:
+            first.append(len(text))
+            text += row
+        return pa.array(text, pa.string()).take(pa.array(np.array(first)[self.height] + self.node))
 
     def _ranges(self) -> pa.Array:
         names = self.column.coded.labels[0]
+        size = self.column.coded.size
+        # the key behind all pairs is the root's
+        key = np.where(self.mixed, size * size, self.low * size + self.high)
+        distinct, place = np.unique(key, return_inverse=True)
         out: list[str | None] = []
-        for low, high, mixed in zip(self.low.tolist(), self.high.tolist(), self.mixed.tolist(), strict=True):
-            if mixed:
+        for pair in distinct.tolist():
+            low, high = divmod(pair, size)
+            if low == size:
                 out.append(ROOT)
             elif low == high:
                 out.append(escape_value(names[low]))
             else:
                 out.append(f"[{escape_member(names[low])}, {escape_member(names[high])}]")
-        return pa.array(out, pa.string())
+        return pa.array(out, pa.string()).take(pa.array(place))
 
     def _sets(self) -> pa.Array:
+        """Write each distinct set once: many groups share theirs."""
         names = self.column.coded.labels[0]
         safe = [escape_member(label) for label in names]
-        alone = [escape_value(label) for label in names]
-        members, offsets = self.members.tolist(), self.offsets.tolist()
-        out = []
-        for start, end in itertools.pairwise(offsets):
-            codes = members[start:end]
-            out.append(alone[codes[0]] if len(codes) == 1 else "{" + ", ".join(safe[c] for c in codes) + "}")
-        return pa.array(out, pa.string())
+        text = [escape_value(label) for label in names]
+        place = np.where(self.counts == 1, self.low, 0)
+        for count in np.unique(self.counts[self.counts != 1]).tolist():
+            groups = np.flatnonzero(self.counts == count)
+            sets = self.members[self.offsets[:-1][groups][:, None] + np.arange(count)]
+            label, first = _distinct_rows(sets, self.column.coded.size)
+            place[groups] = label + len(text)
+            text += ["{" + ", ".join(safe[c] for c in row) + "}" for row in sets[first].tolist()]
+        return pa.array(text, pa.string()).take(pa.array(place))
 
     def _midpoints(self) -> pa.Array:
         """The middle of each range; null for groups with missing values, whose middle is not a number."""
@@ -232,3 +246,11 @@ class Cells:
         if values.dtype.kind == "i" and np.array_equal(low, high):
             return pa.array(low, mask=hidden)
         return pa.array(low / 2 + high / 2, mask=hidden)
+
+
+def _distinct_rows(rows: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Number the distinct rows of a matrix of codes; return every row's number, and a row of each."""
+    if rows.shape[1] > MOST_NUMBERED:
+        everyone = np.arange(len(rows))
+        return everyone, everyone
+    return number_rows(list(rows.T), [size] * rows.shape[1])

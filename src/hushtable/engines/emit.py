@@ -1,0 +1,144 @@
+"""The published rows, row group by row group, in the order in which they are written."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Progress
+from hushtable.arrays import AnyArray
+from hushtable.engines.spill import bucket_edges, read_bucket, spill
+from hushtable.engines.stored import StoredTable
+from hushtable.io import layout
+from hushtable.io.workspace import Workspace
+from hushtable.release.recode import Recoded
+from hushtable.schema.columns import Role
+from hushtable.table.plan import TablePlan
+
+__all__ = ["Published", "parts_of"]
+
+_STAGE = "spilled"
+
+Piece = tuple[int, int]
+
+
+def parts_of(rows: int, part_rows: int | None) -> list[list[Piece]]:
+    """Cut the published rows into files of ``part_rows`` rows, and each into row groups.
+
+    Examples
+    --------
+    >>> parts_of(5, 3), parts_of(5, None)
+    ([[(0, 3)], [(3, 5)]], [[(0, 5)]])
+    """
+    size = part_rows or rows
+    return [
+        [
+            (at, min(at + layout.GROUP_ROWS, start + size, rows))
+            for at in range(start, min(start + size, rows), layout.GROUP_ROWS)
+        ]
+        for start in range(0, rows, size)
+    ]
+
+
+@dataclass(frozen=True)
+class Published:
+    """What is published, ready to be written.
+
+    Attributes
+    ----------
+    stored : StoredTable
+    coded : pyarrow.Table
+        The source's columns that are in memory.
+    recoded : Recoded
+    plan : TablePlan
+    order : integer array
+        The source row of each published row.
+    spilled : path, optional
+        Where the other columns' buckets are.
+    """
+
+    stored: StoredTable
+    coded: pa.Table
+    recoded: Recoded
+    plan: TablePlan
+    order: AnyArray
+    edges: AnyArray | None = None
+    spilled: Path | None = None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The published columns and their types."""
+        return self._table(0, 0, None).schema
+
+    def with_spill(self, pieces: Sequence[Piece], work: Workspace) -> Published:
+        """Spread the columns that are not in memory over bucket files, or take up an earlier run's."""
+        if not self.stored.ranks:
+            return self
+        edges = bucket_edges([start for start, _ in pieces], len(self.order))
+        # a hierarchy's file may have changed since an earlier run
+        facts = {"edges": edges.tolist(), "order": hashlib.sha256(self.order.data).hexdigest()}
+        folder = work.folder / _STAGE
+        if work.finished(_STAGE) != facts:
+            # places of rows that are not released lie behind the last bucket
+            places = np.full(self.stored.n_rows, len(self.order), dtype=np.int64)
+            for start in range(0, len(self.order), layout.GROUP_ROWS):
+                part = self.order[start : start + layout.GROUP_ROWS]
+                places[part] = np.arange(start, start + len(part))
+            spill(self.stored, places, edges, work.begin(_STAGE))
+            work.finish(_STAGE, facts)
+        return replace(self, edges=edges, spilled=folder)
+
+    def groups(self, pieces: Sequence[Piece], progress: Progress) -> Iterator[pa.Table]:
+        """Yield the rows of each piece; pieces are in order and no bucket ends inside one."""
+        held, held_number = None, -1
+        for start, end in pieces:
+            progress(end / len(self.order), "writing")
+            others = None
+            if self.edges is not None and self.spilled is not None:
+                number = int(np.searchsorted(self.edges, start, side="right")) - 1
+                first, last = int(self.edges[number]), int(self.edges[number + 1])
+                if number != held_number:
+                    held, held_number = read_bucket(self.spilled, number, last - first), number
+                others = held.slice(start - first, end - start) if held is not None else None
+            yield self._table(start, end, others)
+
+    def _table(self, start: int, end: int, others: pa.Table | None) -> pa.Table:
+        rows = self.order[start:end]
+        place = {cells.column.name: j for j, cells in enumerate(self.recoded.cells)}
+        columns = {}
+        for column in self.plan.columns:
+            if column.role is Role.IDENTIFIER:
+                continue
+            if column.role is Role.QUASI:
+                columns[column.name] = self.recoded.column(place[column.name], rows)
+                continue
+            kind = self.stored.schema.field(column.name).type
+            if column.name not in self.stored.ranks:
+                columns[column.name] = _cells(self.coded.column(column.name).chunk(0), rows, kind)
+            elif others is not None:
+                columns[column.name] = _typed(others.column(column.name), kind)
+            else:
+                columns[column.name] = _typed(pa.chunked_array([], _value_type(kind)), kind)
+        return pa.table(columns)
+
+
+def _cells(column: pa.DictionaryArray, rows: AnyArray, kind: pa.DataType) -> pa.Array:
+    """Cells of some rows in the type of the source."""
+    indices = column.indices.take(pa.array(rows))
+    if pa.types.is_dictionary(kind):
+        return pa.DictionaryArray.from_arrays(indices, column.dictionary)
+    return column.dictionary.take(indices)
+
+
+def _typed(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    plain = column.cast(_value_type(kind))
+    return plain.dictionary_encode() if pa.types.is_dictionary(kind) else plain
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind

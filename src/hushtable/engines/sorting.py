@@ -1,0 +1,131 @@
+"""The order of a release's rows, from codes alone: by all their published cells, as ``published_order`` has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.engines.stored import StoredTable
+from hushtable.io.dictionaries import to_codes
+from hushtable.kernels.grouping import number_rows
+from hushtable.release.recode import Recoded
+from hushtable.schema.columns import Role
+from hushtable.table.plan import TablePlan
+from hushtable.table.ranks import dense_ranks
+
+__all__ = ["Key", "order_by", "sort_keys"]
+
+_SLICE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Key:
+    """What rows are sorted by: ``rank[codes]``, or the codes themselves.
+
+    Attributes
+    ----------
+    codes : integer array
+        One per source row; -1 is the last entry of ``rank``.
+    rank : int64 array, optional
+    size : int
+        A bound on the ranks.
+    """
+
+    codes: AnyArray
+    rank: IntArray | None
+    size: int
+
+    def of(self, start: int, end: int) -> AnyArray:
+        """Return the ranks of some rows."""
+        codes = self.codes[start:end]
+        return codes if self.rank is None else self.rank[codes]
+
+
+def sort_keys(stored: StoredTable, coded: pa.Table, recoded: Recoded, plan: TablePlan) -> list[Key]:
+    """Return what the published rows are sorted by, column after column of the policy.
+
+    Neighbouring quasi-identifiers are one key: the rank of a class.
+    """
+    place = {cells.column.name: j for j, cells in enumerate(recoded.cells)}
+    keys: list[Key] = []
+    waiting: list[tuple[IntArray, int]] = []
+
+    def flush() -> None:
+        if waiting:
+            rank, first = number_rows([r for r, _ in waiting], [n for _, n in waiting])
+            keys.append(Key(recoded.labels[: stored.n_rows], np.append(rank, 0), len(first)))
+            waiting.clear()
+
+    for column in plan.columns:
+        if column.role is Role.QUASI:
+            waiting.append(dense_ranks(recoded.published[place[column.name]]))
+            continue
+        if column.role is Role.IDENTIFIER:
+            continue
+        flush()
+        if column.name in stored.ranks:
+            keys.append(Key(stored.rank_of(column.name), None, stored.ranks[column.name]))
+        else:
+            keys.append(_in_memory(coded.column(column.name).chunk(0)))
+    flush()
+    return keys
+
+
+def _in_memory(column: pa.DictionaryArray) -> Key:
+    rank, size = dense_ranks(column.dictionary)
+    codes: AnyArray = column.indices.to_numpy(zero_copy_only=False)
+    if column.indices.null_count:
+        codes = to_codes(column)
+    return Key(codes, np.append(rank, 0), size)
+
+
+def order_by(keys: Sequence[Key], labels: AnyArray) -> AnyArray:
+    """Return the rows with a label from 0, sorted by the keys; equal rows in their order.
+
+    Keys and row numbers are packed into 8 bytes and sorted in place, so that sorting takes no further memory.
+
+    Examples
+    --------
+    >>> key = Key(np.array([0, 1, 0, 1], dtype=np.uint8), np.array([5, 2]), 6)
+    >>> order_by([key], np.array([0, 0, -1, 1])).tolist()
+    [1, 3, 0]
+    """
+    n = len(labels)
+    packed = np.zeros(n, dtype=np.int64)
+    span = 1
+    for key in keys:
+        if span * key.size >= 2**62:
+            packed, first = number_rows([packed], [span])
+            span = len(first)
+        for start in range(0, n, _SLICE):
+            part = packed[start : start + _SLICE]
+            part *= key.size
+            part += key.of(start, start + _SLICE)
+        span *= key.size
+    dtype = np.uint32 if n < 2**32 else np.int64
+    bits = max(n - 1, 1).bit_length()
+    if span << bits >= 2**63:
+        packed, first = number_rows([packed], [span])
+        span = len(first)
+    if span << bits >= 2**63:
+        # beyond two thousand million different rows
+        order = np.argsort(packed, kind="stable")
+        return order[labels[order] >= 0].astype(dtype)
+    released = 0
+    for start in range(0, n, _SLICE):
+        part = packed[start : start + _SLICE]
+        kept = np.flatnonzero(labels[start : start + _SLICE] >= 0)
+        rows = (part[kept] << bits) | (kept + start)
+        packed[released : released + len(kept)] = rows
+        released += len(kept)
+    packed = packed[:released]
+    packed.sort()
+    out = np.empty(released, dtype=dtype)
+    mask = (1 << bits) - 1
+    for start in range(0, released, _SLICE):
+        out[start : start + _SLICE] = packed[start : start + _SLICE] & mask
+    return out

@@ -1,0 +1,133 @@
+"""The first pass of streaming: every column that is needed, encoded on disk, run by run.
+
+Columns that algorithms and models look at come back as the smallest integer codes in memory; the others stay on disk,
+as values in runs and as ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Progress
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.errors import DataError
+from hushtable.io.runs import ColumnRuns, RunWriter, rank_column
+from hushtable.io.sources import iter_runs
+from hushtable.io.workspace import Workspace
+from hushtable.kernels.grouping import number_rows
+from hushtable.schema.columns import Role
+from hushtable.table.plan import TablePlan
+
+__all__ = ["RUN_ROWS", "StoredTable", "store"]
+
+RUN_ROWS = 1 << 20
+"""Rows of a run: what the first pass holds of the input at a time."""
+
+_STAGE = "encoded"
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """A table on disk, in columns.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        The columns' own types.
+    n_rows : int
+    runs : mapping of str to ColumnRuns
+    ranks : mapping of str to int
+        For the columns that stay on disk, a bound on the ranks of their cells.
+    """
+
+    schema: pa.Schema
+    n_rows: int
+    runs: dict[str, ColumnRuns]
+    ranks: dict[str, int]
+
+    def in_memory(self) -> pa.Table:
+        """Return the columns that algorithms and models look at, as dictionaries with the smallest codes."""
+        return pa.table({name: runs.coded() for name, runs in self.runs.items() if name not in self.ranks})
+
+    def rank_of(self, name: str) -> AnyArray:
+        """Return the ranks of a column's cells, mapped from the disk."""
+        base = self.runs[name].base
+        dtype = np.min_scalar_type(self.ranks[name] - 1)
+        found: AnyArray = np.memmap(base.with_name(f"{base.name}.ranks"), dtype=dtype, mode="r", shape=(self.n_rows,))
+        return found
+
+    @property
+    def tie_rank(self) -> Callable[[], IntArray] | None:
+        """What gives the rank of each row's other published cells; None where there are none."""
+        if not self.ranks:
+            return None
+        return lambda: number_rows([self.rank_of(name) for name in self.ranks], list(self.ranks.values()))[0]
+
+
+def store(files: Sequence[Path], plan: TablePlan, work: Workspace, progress: Progress) -> StoredTable:
+    """Encode the files' columns into the work folder, or take up what an earlier run left there.
+
+    Identifiers are not read, but for the one that says whose a row is.
+    """
+    wanted = [c.name for c in plan.columns if c.role is not Role.IDENTIFIER or c.name == plan.entity]
+    outside = list(plan.named(Role.INSENSITIVE))
+    facts = work.finished(_STAGE)
+    if facts is None:
+        folder = work.begin(_STAGE)
+        facts = _read(files, wanted, outside, folder, progress)
+        work.finish(_STAGE, facts)
+    folder = work.folder / _STAGE
+    schema = pa.ipc.read_schema(pa.memory_map(str(folder / "schema")))
+    runs = {
+        name: ColumnRuns.of(folder / str(place), schema.field(name).type, facts["columns"][place])
+        for place, name in enumerate(wanted)
+    }
+    return StoredTable(schema, facts["rows"], runs, dict(zip(outside, facts["ranks"], strict=True)))
+
+
+def _read(
+    files: Sequence[Path], wanted: list[str], outside: list[str], folder: Path, progress: Progress
+) -> dict[str, object]:
+    n_rows = 0
+    schema: pa.Schema | None = None
+    with ExitStack() as stack:
+        writers: list[RunWriter] = []
+        for table in iter_runs(files, wanted, RUN_ROWS):
+            if schema is None:
+                schema = table.schema
+                _check_publishable(schema, outside)
+                for place, field in enumerate(schema):
+                    writers.append(RunWriter(folder / str(place), field.type))
+                    stack.callback(writers[-1].abandon)
+            for writer, column in zip(writers, table.columns, strict=True):
+                writer.add(column)
+            n_rows += table.num_rows
+            progress(0.0, "reading")
+        columns = [writer.close() for writer in writers]
+    if schema is None:
+        raise DataError("The table has no rows.", code="empty", hint="Check the file and its delimiter.")
+    # the readers' buffers would otherwise stay with the process
+    pa.default_memory_pool().release_unused()
+    (folder / "schema").write_bytes(schema.serialize())
+    ranks = []
+    for name in outside:
+        progress(0.0, "ranking")
+        place = wanted.index(name)
+        ranks.append(rank_column(ColumnRuns.of(folder / str(place), schema.field(name).type, columns[place])))
+    return {"rows": n_rows, "columns": columns, "ranks": ranks}
+
+
+def _check_publishable(schema: pa.Schema, names: Sequence[str]) -> None:
+    for name in names:
+        if pa.types.is_nested(schema.field(name).type):
+            raise DataError(
+                f"Column {name!r} holds values of type list or struct, which cannot be published.",
+                code="unsupported-type",
+                hint="Convert it to numbers, dates or text, or leave it out of the table.",
+            )

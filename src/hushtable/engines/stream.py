@@ -1,0 +1,244 @@
+"""The streaming engine: tables larger than memory, on one machine, from files to files.
+
+Two passes. The first encodes the input's columns on disk, run by run; quasi-identifiers and sensitive columns are then
+held as the smallest integer codes, a byte or two a cell, and the algorithm, the models and the order of the published
+rows work on those alone. The second writes the release row group by row group; columns that were not held pass through
+an external sort. What was written is read back and verified from its cells before the folder appears.
+
+The files are those that the local engine writes for the same policy, byte for byte. Memory is a few dozen bytes a row
+(the codes, the group of every row, its place in the release), one run of the input and one bucket of the output.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable._version import __version__
+from hushtable.algorithms.base import Partition, Problem, Progress, Recoding
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.engines.emit import Published, parts_of
+from hushtable.engines.local import judge, kept_rows, problem_from, solve
+from hushtable.engines.plan import Plan
+from hushtable.engines.sorting import order_by, sort_keys
+from hushtable.engines.stored import StoredTable, store
+from hushtable.errors import IncompatibleError, ParameterError, UsageError
+from hushtable.io.atomic import atomic_folder
+from hushtable.io.canonical import digest
+from hushtable.io.coded import read_coded
+from hushtable.io.files import column_names
+from hushtable.io.parts import write_pieces
+from hushtable.io.sources import check_unchanged, same_columns, stamps, table_files
+from hushtable.io.workspace import Workspace, workspace
+from hushtable.release.comparison import Comparison, measure_all
+from hushtable.release.evidence import summary_of, write_documents
+from hushtable.release.files import OWNED
+from hushtable.release.recode import Recoded
+from hushtable.release.reread import published_cells
+from hushtable.release.verify import Verification
+from hushtable.schema.columns import Role
+from hushtable.table.encode import check_columns, encode
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.reference import Reference
+
+__all__ = ["Streamed", "check_streamable", "run_files"]
+
+FORMATS = ("csv", "parquet")
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """A release on disk: verified, or it would not be there.
+
+    Attributes
+    ----------
+    folder : path
+        Where it is, as ``Release.save`` leaves one.
+    columns : list of str
+        The published columns.
+    policy : mapping
+        The policy it was made under.
+    verification : Verification
+        What every model achieved, recomputed from the cells that were written.
+    problem, partition, recoded
+        How it came about. The partition has no labels: the classes' are in ``recoded``.
+    source_rows : integer array
+        The source row of each published row. Internal: it is a link key.
+    """
+
+    folder: Path
+    columns: list[str]
+    policy: Mapping[str, Any]
+    verification: Verification
+    problem: Problem
+    partition: Partition
+    recoded: Recoded
+    source_rows: AnyArray
+
+    @property
+    def encoded(self) -> EncodedTable:
+        """The encoded input."""
+        return self.problem.table
+
+    @property
+    def reference(self) -> Reference:
+        """What models compare classes with."""
+        return self.problem.reference
+
+    @cached_property
+    def _measures(self) -> dict[str, float]:
+        return measure_all(
+            Comparison(
+                table=self.encoded,
+                labels=self.recoded.labels[: self.encoded.n_sample],
+                cells=self.recoded.cells,
+                k=self.problem.model.min_group_size(),
+                seed=int(self.policy.get("seed", 0)),
+            )
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """What was done, as data: sizes, what every model achieved, what it cost. No value of a record."""
+        return summary_of(
+            self.encoded,
+            self.columns,
+            len(self.source_rows),
+            self.policy,
+            self.verification,
+            self._measures,
+            self.partition,
+        )
+
+
+def check_streamable(plan: Plan) -> None:
+    """Refuse, before anything is read, what needs the whole table in memory.
+
+    Raises
+    ------
+    IncompatibleError
+    """
+    reasons = {
+        Recoding.BUCKET: "publishes people and their sensitive values as two tables",
+        Recoding.PATTERN: "lists its patterns beside the table",
+    }
+    reason = reasons.get(plan.algorithm.recoding)
+    if reason:
+        raise IncompatibleError(
+            f"{plan.algorithm.name} {reason}, and is not streamed.",
+            hint="Run it without streaming, or choose another algorithm.",
+        )
+
+
+def run_files(
+    paths: Sequence[str | os.PathLike[str]],
+    plan: Plan,
+    folder: str | os.PathLike[str],
+    *,
+    format: str = "csv",
+    part_rows: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Streamed:
+    """Anonymize a table in files under a plan, and write the release into a folder, all or nothing.
+
+    Parameters
+    ----------
+    paths : sequence of paths
+        Files, folders of files, patterns; see ``hushtable.io.sources.table_files``.
+    plan : Plan
+    folder : path
+        What to write. Temporary files lie hidden beside it until the run ends; after a kill they stay, and the same
+        run takes up what was finished.
+    format : {"csv", "parquet"}
+    part_rows : int, optional
+        Write the table as a folder with parts of so many rows, instead of one file.
+    overwrite : bool
+        Whether an existing folder may be replaced.
+    progress : callable, optional
+        Called with (share done, what is being done); may raise ``Cancelled``.
+
+    Raises
+    ------
+    UsageError, Infeasible, NotFound, VerificationError, Cancelled
+        Nothing is left that was not verified.
+    """
+    check_streamable(plan)
+    if format not in FORMATS:
+        raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
+    if part_rows is not None and part_rows < 1:
+        raise ParameterError(f"A part must have at least 1 row. Got {part_rows} instead.")
+    report = progress or (lambda share, what: None)
+    report(0.0, "reading")
+    files = table_files(paths)
+    before = stamps(files)
+    check_columns(same_columns(files, [column_names(file) for file in files]), plan.table)
+    key = {"hushtable": __version__, "policy": digest(plan.document), "files": before}
+    target = Path(os.path.realpath(folder))
+    with workspace(target, key) as work:
+        stored = store(files, plan.table, work, report)
+        check_unchanged(before)
+        report(0.0, "encoding")
+        problem, coded = _problem(stored, plan, report)
+        partition, recoded = solve(problem, plan)
+        # labels are in recoded, and regions are for records that were not seen
+        partition = replace(partition, labels=np.empty(0, dtype=np.int64), regions=None)
+        kept_rows(problem, plan, recoded)
+        report(1.0, "publishing")
+        order = order_by(sort_keys(stored, coded, recoded, plan.table), recoded.labels[: stored.n_rows])
+        published = Published(stored, coded, recoded, plan.table, order)
+        with atomic_folder(target, overwrite=overwrite, owned=OWNED) as place:
+            name = f"release.{format}"
+            columns = _write(published, work, place / name, part_rows, report)
+            report(1.0, "verifying")
+            verification = _verify(place / name, problem, plan, recoded, order)
+            verification.raise_if_violated()
+            check_unchanged(before)
+            report(1.0, "measuring")
+            result = Streamed(Path(folder), columns, plan.document, verification, problem, partition, recoded, order)
+            write_documents(result, place, name, lambda: _shown_classes(verification, len(order)))
+            report(1.0, "writing")
+    return result
+
+
+def _problem(stored: StoredTable, plan: Plan, progress: Progress) -> tuple[Problem, pa.Table]:
+    """The problem on codes, and the columns beside the quasi-identifiers as they were read."""
+    held = tuple(c for c in plan.table.columns if c.name in stored.runs and c.name not in stored.ranks)
+    coded = stored.in_memory()
+    encoded = encode(coded, replace(plan.table, columns=held), plan.extra, stored.tie_rank)
+    return problem_from(encoded, plan, progress), coded.select(plan.table.named(Role.SENSITIVE))
+
+
+def _write(published: Published, work: Workspace, path: Path, part_rows: int | None, progress: Progress) -> list[str]:
+    """Write the table as one file or as parts; return its columns."""
+    parts = parts_of(len(published.order), part_rows)
+    published = published.with_spill([piece for part in parts for piece in part], work)
+    schema = published.schema
+    if part_rows is not None:
+        path.mkdir()
+    for number, part in enumerate(parts, start=1):
+        file = path if part_rows is None else path / f"part-{number:05}{path.suffix}"
+        write_pieces(published.groups(part, progress), schema, file)
+    names: list[str] = schema.names
+    return names
+
+
+def _verify(path: Path, problem: Problem, plan: Plan, recoded: Recoded, order: AnyArray) -> Verification:
+    """Verify from what was written, and from nothing that was to be written."""
+    quasi, sensitive = plan.table.named(Role.QUASI), plan.table.named(Role.SENSITIVE)
+    written = read_coded(path, [*quasi, *sensitive], unescape_formulas=True)
+    cells = {name: published_cells(written.column(name)) for name in quasi}
+    table = pa.table({**cells, **{name: written.column(name) for name in sensitive}})
+    return judge(problem, plan, recoded, table, order)
+
+
+def _shown_classes(verification: Verification, rows: int) -> IntArray:
+    """The verifier's classes, in the order in which the published file shows them."""
+    shown, first = np.unique(verification.labels[:rows], return_index=True)
+    return shown[np.argsort(first, kind="stable")]

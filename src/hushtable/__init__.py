@@ -6,7 +6,18 @@ from typing import Any
 
 from hushtable._version import __version__
 
-__all__ = ["Anonymizer", "Policy", "Release", "__version__", "anonymize", "compare", "load_policy", "verify"]
+__all__ = [
+    "Anonymizer",
+    "Policy",
+    "Release",
+    "__version__",
+    "anonymize",
+    "compare",
+    "load_policy",
+    "read_sql",
+    "verify",
+    "write_sql",
+]
 
 # name -> module; models, algorithms and measures are found through the registry, so that importing hushtable
 # costs nothing and a new model needs no line here
@@ -17,7 +28,9 @@ _LAZY = {
     "anonymize": "hushtable.api",
     "compare": "hushtable.comparison.run",
     "load_policy": "hushtable.policy.files",
+    "read_sql": "hushtable.io.sql.access",
     "verify": "hushtable.api",
+    "write_sql": "hushtable.io.sql.access",
 }
 
 

@@ -13,9 +13,11 @@ from hushtable.engines import local
 from hushtable.engines.plan import Plan
 from hushtable.errors import IncompatibleError
 from hushtable.io.frames import to_arrow
+from hushtable.io.urls import Url, is_url
 from hushtable.policy.policy import Policy
 from hushtable.release.bucket import split_table
 from hushtable.release.files import load_evidence, read_published, verify_published
+from hushtable.release.places import read_address
 from hushtable.release.release import Release
 from hushtable.release.verify import Verification
 
@@ -113,9 +115,10 @@ def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -
 
     Parameters
     ----------
-    published : path or table
-        The published file, or a DataFrame with its contents. Where sensitive values are apart from their people
-        (anatomy), they are read from the file beside it, ``...-sensitive``.
+    published : path, address or table
+        The published file, the address of a table in a database or a store, or a DataFrame with its contents. Where
+        sensitive values are apart from their people (anatomy), they are read from the file beside it,
+        ``...-sensitive``, or from the table ``..._sensitive``.
     policy : Policy
     evidence : path, optional
         ``release.json``; by default the one beside the published file, where there is one.
@@ -128,8 +131,11 @@ def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -
     found = None
     plan = policy.table_plan()
     linked = plan if policy.build_algorithm().recoding is Recoding.BUCKET else None
-    if isinstance(published, str | Path):
-        path = Path(published)
+    if isinstance(published, str) and is_url(published) and not published.lower().startswith("file:"):
+        table = read_address(published, linked)
+        found = Path(evidence) if evidence else None
+    elif isinstance(published, str | Path):
+        path = Url.of(published).path if isinstance(published, str) and is_url(published) else Path(published)
         beside = path.parent / "release.json"
         found = Path(evidence) if evidence else beside if beside.exists() else None
         table = read_published(path, linked)

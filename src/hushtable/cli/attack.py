@@ -24,8 +24,8 @@ def attack(
         Path | None, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)
     ] = None,
     data: Annotated[
-        list[Path] | None,
-        typer.Option("--data", "-d", metavar="FILE", help="The original table, as it was given to 'run'.",
+        list[str] | None,
+        typer.Option("--data", "-d", metavar="FILE|URL", help="The original table, as it was given to 'run'.",
                      show_default=False),
     ] = None,
     only: Annotated[
@@ -34,13 +34,13 @@ def attack(
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the attacks instead.")] = False,
     external: Annotated[
-        Path | None,
-        typer.Option("--external", metavar="FILE", help="The people to attack, with all quasi-identifiers.",
+        str | None,
+        typer.Option("--external", metavar="FILE|URL", help="The people to attack, with all quasi-identifiers.",
                      show_default=False),
     ] = None,
     control: Annotated[
-        Path | None,
-        typer.Option("--control", metavar="FILE", help="People who are not in the release.", show_default=False),
+        str | None,
+        typer.Option("--control", metavar="FILE|URL", help="People who are not in the release.", show_default=False),
     ] = None,
     files: Annotated[
         Path | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, PolicyFile
+from hushtable.cli.options import AsJson, PolicyFile, Query, SqlTable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,11 +22,17 @@ __all__ = ["check"]
 def check(
     policy_file: PolicyFile,
     data: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
-            "--data", "-d", metavar="FILE", help="The table; without it only the policy is checked.", show_default=False
+            "--data",
+            "-d",
+            metavar="FILE|URL",
+            help="The table; without it only the policy is checked.",
+            show_default=False,
         ),
     ] = None,
+    table: SqlTable = None,
+    query: Query = None,
     as_json: AsJson = False,
 ) -> None:
     """Report everything that stands in the way of a run: policy, columns, hierarchies, feasibility.
@@ -35,7 +41,7 @@ def check(
     """
     from hushtable.cli.output import deliver
 
-    preflight, problems = _look(policy_file, data or [])
+    preflight, problems = _look(policy_file, data or [], table, query)
     result: dict[str, Any] = {"ok": not problems, "problems": [asdict(p) for p in problems]}
     if preflight is not None:
         result |= {
@@ -49,7 +55,9 @@ def check(
         raise typer.Exit(3 if all(p.infeasible for p in problems) else 2)
 
 
-def _look(policy_file: Path, data: Sequence[Path]) -> tuple[Preflight | None, Sequence[Problem]]:
+def _look(
+    policy_file: Path, data: Sequence[str], table: str | None, query: str | None
+) -> tuple[Preflight | None, Sequence[Problem]]:
     from hushtable.cli.preflight import Problem, check_table, missing_files
     from hushtable.cli.progress import announce_compiling
     from hushtable.cli.tables import read_tables
@@ -73,7 +81,7 @@ def _look(policy_file: Path, data: Sequence[Path]) -> tuple[Preflight | None, Se
     if not data:
         return None, list(missing_files(plan.table))
     announce_compiling()
-    preflight = check_table(read_tables(data), policy)
+    preflight = check_table(read_tables(data, table=table, query=query), policy)
     return preflight, preflight.problems
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Data, PolicyFile
+from hushtable.cli.options import AsJson, Data, PolicyFile, Query, SqlTable
 from hushtable.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def explore(
         Path | None, typer.Option("--output", metavar="DIR", help="Write the release of the solution.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier release in that folder.")] = False,
+    table: SqlTable = None,
+    query: Query = None,
     as_json: AsJson = False,
 ) -> None:
     """List the solutions that a search looked at, and apply one of them.
@@ -66,7 +68,7 @@ def explore(
         check_target(output, overwrite=overwrite)
     announce_compiling()
     with progress_bar() as progress:
-        found = anonymize(read_tables(data), policy, progress=progress)
+        found = anonymize(read_tables(data, table=table, query=query), policy, progress=progress)
         space = found.partition.space
         if not space:
             raise UsageError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hushtable.cli.options import AsJson
+from hushtable.cli.options import AsJson, Query, SqlTable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,11 +21,15 @@ _SHOWN = 3
 
 
 def init(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="The table to look at.", show_default=False)],
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="The table to look at: a file or an address.", show_default=False)
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the policy goes.")] = Path(
         "policy.yaml"
     ),
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace an existing policy.")] = False,
+    table: SqlTable = None,
+    query: Query = None,
     as_json: AsJson = False,
 ) -> None:
     """Profile a table and write a commented starter policy to edit.
@@ -36,6 +40,7 @@ def init(
     from hushtable.cli.output import deliver
     from hushtable.errors import OutputError
     from hushtable.io.files import atomic_write_text, read_table
+    from hushtable.io.urls import shown, source_of
     from hushtable.policy.starter import starter_policy
     from hushtable.schema.profile import profile
 
@@ -43,13 +48,15 @@ def init(
         raise OutputError(
             f"{str(output)!r} exists.", code="exists", hint="Choose another file with --output, or add --force."
         )
-    found = profile(read_table(data))
-    atomic_write_text(output, starter_policy(found, str(data)))
-    result = {"data": data, "policy": output, **found.as_dict()}
-    deliver(result, as_json, lambda to: _text(to, found, data, output))
+    source = source_of(data, table=table, query=query)
+    found = profile(read_table(source))
+    name = shown(source)
+    atomic_write_text(output, starter_policy(found, name))
+    result = {"data": name, "policy": output, **found.as_dict()}
+    deliver(result, as_json, lambda to: _text(to, found, name, output))
 
 
-def _text(to: Console, found: Profile, data: Path, output: Path) -> None:
+def _text(to: Console, found: Profile, data: str, output: Path) -> None:
     from hushtable.cli.output import bullet, grid, number, put
 
     put(to, f"{data}: {found.rows:,} rows, {len(found.columns)} columns, {found.duplicates:,} repeated rows.")
@@ -71,7 +78,7 @@ def _text(to: Console, found: Profile, data: Path, output: Path) -> None:
     _subsets(to, found)
     put(to, f"Starter policy written to {output}. Read it, correct the roles, then:")
     for command in ("check", "run"):
-        put(to, f"  hushtable {command} {quote(str(output))} --data {quote(str(data))}", wrap=False)
+        put(to, f"  hushtable {command} {quote(str(output))} --data {quote(data)}", wrap=False)
 
 
 def _subsets(to: Console, found: Profile) -> None:

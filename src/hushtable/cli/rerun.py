@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hushtable.errors import DataError
+from hushtable.io.urls import Source
 
 if TYPE_CHECKING:
     from hushtable.algorithms.base import Progress
@@ -20,15 +21,15 @@ __all__ = ["check_same", "reproduced"]
 
 
 @contextmanager
-def reproduced(folder: Path, data: Sequence[Path], files: Path | None) -> Iterator[tuple[Release, Progress]]:
+def reproduced(folder: Path, data: Sequence[Source], files: Path | None) -> Iterator[tuple[Release, Progress]]:
     """Run the policy of a saved release again on its original, and show progress until the work on it is done.
 
     Parameters
     ----------
     folder : Path
         What ``hushtable run`` wrote.
-    data : sequence of Path
-        The original, in one file or in several.
+    data : sequence of path or address
+        The original, in one source or in several.
     files : Path, optional
         Where the files are that the policy names; the release's folder where left out.
 
@@ -98,6 +99,6 @@ def check_same(release: Release, published: Path) -> None:
         raise DataError(
             f"The original and the saved policy do not give {str(published)!r} again.",
             code="not-reproduced",
-            hint="Give the very data that were released; a release that was edited, stopped by a time limit, or made by "
-            "another version of hushtable, cannot be measured.",
+            hint="Give the very data that were released; a release that was edited, stopped by a time limit, or made "
+            "by another version of hushtable, cannot be measured.",
         )

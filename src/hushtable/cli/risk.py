@@ -10,6 +10,7 @@ import typer
 
 from hushtable.cli.options import AsJson
 from hushtable.errors import UsageError
+from hushtable.io.urls import shown
 
 if TYPE_CHECKING:
     from hushtable.release.exposure import Exposure
@@ -19,14 +20,14 @@ __all__ = ["risk"]
 
 def risk(
     target: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="RELEASE_DIR|DATA", help="What 'run' wrote, or a table before it is anonymized.", show_default=False
         ),
     ],
     data: Annotated[
-        list[Path] | None,
-        typer.Option("--data", "-d", metavar="FILE", help="With a release: its original.", show_default=False),
+        list[str] | None,
+        typer.Option("--data", "-d", metavar="FILE|URL", help="With a release: its original.", show_default=False),
     ] = None,
     policy_file: Annotated[
         Path | None,
@@ -75,12 +76,13 @@ def risk(
     parameters = {key: value for key, value in given.items() if value is not None}
     before, after = _exposures(target, data or [], policy_file, files)
     found = risk_summary(parameters, before, after, names).as_dict()
-    answer: Mapping[str, Any] = {"target": target, "before_only": after is None, "risks": found}
-    deliver(answer, as_json, lambda to: print_risks(to, str(target), found))
+    name = shown(target)
+    answer: Mapping[str, Any] = {"target": name, "before_only": after is None, "risks": found}
+    deliver(answer, as_json, lambda to: print_risks(to, name, found))
 
 
 def _exposures(
-    target: Path, data: Sequence[Path], policy_file: Path | None, files: Path | None
+    target: str, data: Sequence[str], policy_file: Path | None, files: Path | None
 ) -> tuple[Exposure, Exposure | None]:
     """The classes before and, for a release, after."""
     from hushtable.cli.progress import announce_compiling
@@ -90,16 +92,16 @@ def _exposures(
     from hushtable.release.exposure import Exposure
     from hushtable.table.encode import encode
 
-    if target.is_dir():
+    if Path(target).is_dir():
         if not data:
             raise UsageError("A release is assessed beside its original.", hint="Add --data FILE.")
         if policy_file is not None:
             raise UsageError("A release has its own policy.", hint="Leave --policy out.")
-        with reproduced(target, data, files) as (release, _):
+        with reproduced(Path(target), data, files) as (release, _):
             return Exposure.raw(release.encoded), Exposure.published(release)
     if policy_file is None:
         raise UsageError(
-            f"{str(target)!r} is not the folder of a release, and a table needs a policy that says which columns "
+            f"{shown(target)!r} is not the folder of a release, and a table needs a policy that says which columns "
             "are quasi-identifiers.",
             hint="Add --policy POLICY, or give the folder that 'hushtable run' wrote.",
         )

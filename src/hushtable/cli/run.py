@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hushtable.cli.options import AsJson, Data, Folder, PolicyFile, Seed
+from hushtable.cli.options import AsJson, Data, Folder, PolicyFile, Query, Seed, SqlTable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,13 +31,27 @@ def run(
     file_format: Annotated[
         Format | None, typer.Option("--format", help="csv or parquet, instead of the policy's.", show_default=False)
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier release in that folder.")] = False,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="URL",
+            help="Publish the table here too: a table of a database, or Parquet in a store.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an earlier release in that folder, and what --to names.")
+    ] = False,
+    table: SqlTable = None,
+    query: Query = None,
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
     """Anonymize a table, verify the result and write it.
 
     The folder gets the published table, the policy and release.json, all or nothing. Ctrl-C leaves nothing behind.
+    With --to, a database gets the table in the same transaction.
     """
     from hushtable.api import anonymize
     from hushtable.cli.output import deliver, put
@@ -45,7 +60,9 @@ def run(
     from hushtable.cli.summary import print_summary
     from hushtable.cli.tables import read_tables
     from hushtable.cli.targets import check_target
+    from hushtable.io.urls import shown, source_of
     from hushtable.policy.files import load_policy
+    from hushtable.release.places import check_address, writing_release
 
     policy = load_policy(policy_file)
     if seed is not None:
@@ -54,11 +71,16 @@ def run(
     if wanted != policy.output.format:
         policy = policy.changed(output={"format": wanted})
     check_target(output, overwrite=overwrite)
+    if address is not None:
+        sources = [str(source_of(source, table=table, query=query)) for source in data]
+        check_address(address, overwrite=overwrite, inputs=sources)
     announce_compiling()
     with progress_bar() as progress:
-        release = anonymize(read_tables(data), policy, progress=progress)
+        release = anonymize(read_tables(data, table=table, query=query), policy, progress=progress)
         progress(1.0, "writing")
-        release.save(output, format=wanted, overwrite=overwrite)
+        elsewhere = writing_release(release, address, overwrite=overwrite) if address else nullcontext()
+        with elsewhere:
+            release.save(output, format=wanted, overwrite=overwrite)
     nearly_done()
     summary = release.summary()
     files = {
@@ -83,5 +105,8 @@ def run(
         ):
             if kind in files:
                 put(to, f"  {files[kind].name:<16} {meaning}", wrap=False)
+        if address is not None:
+            put(to, f"Published at {shown(address)}.")
 
-    deliver({**summary, "files": files}, as_json, text)
+    published = {} if address is None else {"published": shown(address)}
+    deliver({**summary, "files": files, **published}, as_json, text)

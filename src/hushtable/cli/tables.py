@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hushtable.io.urls import Source
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
 
 __all__ = ["read_tables"]
 
 
-def read_tables(files: Sequence[Path]) -> pa.Table:
-    r"""Read a table from files that each hold some of its rows; a folder or a pattern stands for its files.
+def read_tables(sources: Sequence[Source], *, table: str | None = None, query: str | None = None) -> pa.Table:
+    r"""Read a table from sources that each hold some of its rows; a folder or a pattern stands for its files.
+
+    Parameters
+    ----------
+    sources : sequence of path or address
+    table, query : str, optional
+        Which table of a database, or what to ask it for.
 
     Raises
     ------
@@ -23,6 +32,7 @@ def read_tables(files: Sequence[Path]) -> pa.Table:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for name, text in {"a.csv": "age,sex\n1,m\n", "b.csv": "sex,age\nf,2\n"}.items():
     ...         _ = Path(folder, name).write_text(text)
@@ -33,9 +43,12 @@ def read_tables(files: Sequence[Path]) -> pa.Table:
 
     from hushtable.io.files import read_table
     from hushtable.io.sources import same_columns, same_types, table_files
+    from hushtable.io.urls import is_url, source_of
 
-    found = table_files(files)
-    tables = [read_table(file) for file in found]
+    chosen = [source_of(str(source), table=table, query=query) for source in sources]
+    found: list[str | Path] = [source for source in chosen if is_url(source)]
+    found += table_files([source for source in chosen if not is_url(source)])
+    tables = [read_table(source) for source in found]
     if len(tables) == 1:
         return tables[0]
     names = same_columns(found, [table.column_names for table in tables])

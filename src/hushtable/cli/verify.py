@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hushtable.cli.options import AsJson
+from hushtable.cli.options import AsJson, SqlTable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,7 +16,12 @@ __all__ = ["verify"]
 
 
 def verify(
-    published: Annotated[Path, typer.Argument(metavar="RELEASE_FILE", help="The published table.", show_default=False)],
+    published: Annotated[
+        str,
+        typer.Argument(
+            metavar="RELEASE_FILE", help="The published table: a file or an address.", show_default=False
+        ),
+    ],
     policy_file: Annotated[
         Path, typer.Option("--policy", "-p", metavar="POLICY", help="What was promised (YAML).", show_default=False)
     ],
@@ -29,6 +34,7 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    table: SqlTable = None,
     as_json: AsJson = False,
 ) -> None:
     """Recompute the promise from a published file. Exits with 1 if it is broken.
@@ -40,20 +46,23 @@ def verify(
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import announce_compiling
     from hushtable.cli.summary import print_models
+    from hushtable.io.urls import shown, source_of
     from hushtable.policy.files import load_policy
 
     announce_compiling()
-    verification = api.verify(published, load_policy(policy_file), evidence)
+    source = source_of(published, table=table)
+    verification = api.verify(source, load_policy(policy_file), evidence)
     found = verification.as_dict()
+    name = shown(source)
 
     def text(to: Console) -> None:
-        put(to, f"{published}: {found['rows']:,} rows in {found['classes']:,} classes of look-alikes.")
+        put(to, f"{name}: {found['rows']:,} rows in {found['classes']:,} classes of look-alikes.")
         print_models(to, found["models"])
         if found["satisfied"]:
             put(to, "Satisfied: every model holds.", style="green")
         else:
             put(to, "VIOLATED: do not publish this table.", style="bold red")
 
-    deliver({"file": published, **found}, as_json, text)
+    deliver({"file": name, **found}, as_json, text)
     if not found["satisfied"]:
         raise typer.Exit(1)

@@ -10,7 +10,8 @@ ending                     read  write
 .xlsx                      yes   no
 ========================== ===== =====
 
-Reading .xlsx needs the package openpyxl. Writing is atomic: the file is complete or not there.
+Reading .xlsx needs the package openpyxl. Writing is atomic: the file is complete or not there. Instead of a path there
+may be an address: of a table in a database (``hushtable.io.sql``) or of Parquet in a store (``hushtable.io.remote``).
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ from hushtable.io.ipc import read_ipc
 from hushtable.io.layout import row_groups, write_parquet
 from hushtable.io.names import check_names
 from hushtable.io.parquet import iter_parquet, parquet_names, read_parquet
+from hushtable.io.remote import write_remote
+from hushtable.io.sql.access import iter_sql, read_sql, sql_names, write_sql
+from hushtable.io.urls import DATABASES, Source, Url, is_url
 
 __all__ = [
     "atomic_folder",
@@ -78,6 +82,16 @@ def is_table_file(path: str | os.PathLike[str]) -> bool:
     return bool(_format(Path(path))[0])
 
 
+def _kind_of(source: Source) -> tuple[str, Path]:
+    """Whether a source is a database (``"sql"``), a store (``"store"``) or a file (its format), and the file."""
+    if is_url(source):
+        url = Url.of(str(source))
+        if url.scheme != "file":
+            return ("sql" if url.scheme in DATABASES else "store"), Path()
+        source = url.path
+    return _readable(Path(source)), Path(source)
+
+
 def _readable(path: Path) -> str:
     found, _ = _format(path)
     if not found:
@@ -94,18 +108,18 @@ def _delimiter(found: str, given: str | None) -> str | None:
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    path: Source,
     columns: Sequence[str] | None = None,
     *,
     delimiter: str | None = None,
     unescape_formulas: bool = False,
 ) -> pa.Table:
-    r"""Read a table from a file.
+    r"""Read a table from a file, a database or a store.
 
     Parameters
     ----------
-    path : path
-        Its ending decides the format.
+    path : path or address
+        The ending of a path decides the format.
     columns : sequence of str, optional
         Read only these, in this order.
     delimiter : str, optional
@@ -116,7 +130,7 @@ def read_table(
     Returns
     -------
     pyarrow.Table
-        CSV: all columns as dictionary-encoded text. Parquet: text dictionary-encoded. Others: as stored.
+        CSV: all columns as dictionary-encoded text. Parquet and databases: text dictionary-encoded. Others: as stored.
 
     Examples
     --------
@@ -126,8 +140,11 @@ def read_table(
     ...     read_table(Path(folder, "t.csv"))["a"].to_pylist()
     ['01', '']
     """
-    file = Path(path)
-    found = _readable(file)
+    found, file = _kind_of(path)
+    if found == "sql":
+        return read_sql(str(path), columns=columns)
+    if found == "store":
+        return read_parquet(path, columns=columns)
     if found == "parquet":
         return read_parquet(file, columns=columns)
     if found == "arrow":
@@ -138,14 +155,14 @@ def read_table(
 
 
 def iter_batches(
-    path: str | os.PathLike[str],
+    path: Source,
     columns: Sequence[str] | None = None,
     batch_rows: int = 65_536,
     *,
     delimiter: str | None = None,
     unescape_formulas: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """Read a table from a file in batches of ``batch_rows`` rows; CSV and Parquet are never held whole.
+    """Read a table in batches of ``batch_rows`` rows; CSV, Parquet and databases are never held whole.
 
     Dictionaries differ from batch to batch; otherwise see ``read_table``.
 
@@ -157,8 +174,11 @@ def iter_batches(
     ...     [b.num_rows for b in iter_batches(Path(folder, "t.parquet"), batch_rows=2)]
     [2, 1]
     """
-    file = Path(path)
-    found = _readable(file)
+    found, file = _kind_of(path)
+    if found == "sql":
+        return iter_sql(str(path), columns, batch_rows)
+    if found == "store":
+        return iter_parquet(path, batch_rows, columns=columns)
     if found == "parquet":
         return iter_parquet(file, batch_rows, columns=columns)
     if found in ("arrow", "excel"):
@@ -172,10 +192,8 @@ def iter_batches(
     )
 
 
-def column_names(
-    path: str | os.PathLike[str], *, delimiter: str | None = None, unescape_formulas: bool = False
-) -> list[str]:
-    """Return the column names of a table in a file.
+def column_names(path: Source, *, delimiter: str | None = None, unescape_formulas: bool = False) -> list[str]:
+    """Return the column names of a table, without reading its rows where the format allows that.
 
     Examples
     --------
@@ -185,8 +203,11 @@ def column_names(
     ...     column_names(Path(folder, "t.tsv"))
     ['a', 'b']
     """
-    file = Path(path)
-    found = _readable(file)
+    found, file = _kind_of(path)
+    if found == "sql":
+        return sql_names(str(path))
+    if found == "store":
+        return parquet_names(path)
     if found == "parquet":
         return parquet_names(file)
     if found in ("arrow", "excel"):
@@ -195,8 +216,8 @@ def column_names(
     return csv_names(file, delimiter=_delimiter(found, delimiter), unescape_formulas=unescape_formulas)
 
 
-def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
-    """Write a table to a file, completely or not at all.
+def write_table(table: pa.Table, path: Source) -> None:
+    """Write a table to a file, a store or a new table of a database, completely or not at all.
 
     In CSV files, cells and column names that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return and
     are not plain numbers get a leading apostrophe, because a spreadsheet would run them. Values that no longer
@@ -205,8 +226,8 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     table : pyarrow.Table
-    path : path
-        Its ending decides the format.
+    path : path or address
+        The ending of a path decides the format. A file is replaced, a database's table is not.
 
     Raises
     ------
@@ -221,6 +242,16 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
     ...     Path(folder, "t.csv").read_text().split()
     ['a', "'=1+1"]
     """
+    if is_url(path):
+        url = Url.of(str(path))
+        if url.scheme in DATABASES:
+            write_sql(table, str(path))
+            return
+        if url.scheme != "file":
+            check_names(table.column_names, "The table")
+            write_remote(table, str(path))
+            return
+        path = url.path
     file = Path(path)
     found, compressed = _format(file)
     if found in ("", "excel"):

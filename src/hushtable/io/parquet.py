@@ -1,10 +1,11 @@
-"""Reading Parquet: text columns as dictionaries, in one piece or in batches."""
+"""Reading Parquet, from a file or a store: text columns as dictionaries, in one piece or in batches."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet as pq
@@ -12,13 +13,15 @@ from pyarrow import parquet as pq
 from hushtable.errors import DataError
 from hushtable.io.batches import rebatch
 from hushtable.io.names import check_names, select_names
+from hushtable.io.remote import open_remote
 from hushtable.io.sniff import open_bytes
 from hushtable.io.text import is_text
+from hushtable.io.urls import Source, is_url, shown
 
 __all__ = ["iter_parquet", "parquet_names", "read_parquet"]
 
 
-def read_parquet(path: str | os.PathLike[str], *, columns: Sequence[str] | None = None) -> pa.Table:
+def read_parquet(path: Source, *, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a Parquet file; text columns are dictionary-encoded, the others keep their types.
 
     Parameters
@@ -35,21 +38,20 @@ def read_parquet(path: str | os.PathLike[str], *, columns: Sequence[str] | None 
     ...     read_parquet(Path(folder, "t.parquet"), columns=["b"]).to_pydict()
     {'b': [1]}
     """
-    file = Path(path)
-    with _open(file) as source:
-        wanted = _wanted(file, source, columns)
+    with _open(path) as source:
+        wanted = _wanted(path, source, columns)
         table = None
         try:
             table = source.read(columns=wanted).select(wanted)
         except (pa.ArrowException, OSError):
             table = None
     if table is None:
-        raise _damaged(file)
+        raise _damaged(path)
     return table.replace_schema_metadata(None).unify_dictionaries()
 
 
 def iter_parquet(
-    path: str | os.PathLike[str], batch_rows: int = 65_536, *, columns: Sequence[str] | None = None
+    path: Source, batch_rows: int = 65_536, *, columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Read a Parquet file in batches of ``batch_rows`` rows; see ``read_parquet``.
 
@@ -61,9 +63,8 @@ def iter_parquet(
     ...     [b.num_rows for b in iter_parquet(Path(folder, "t.parquet"), 2)]
     [2, 1]
     """
-    file = Path(path)
-    with _open(file) as source:
-        wanted = _wanted(file, source, columns)
+    with _open(path) as source:
+        wanted = _wanted(path, source, columns)
 
         def tables() -> Iterator[pa.Table]:
             batches = source.iter_batches(batch_size=max(batch_rows, 1), columns=wanted)
@@ -75,12 +76,12 @@ def iter_parquet(
                 if batch is None:
                     return
                 yield pa.Table.from_batches([batch]).select(wanted).replace_schema_metadata(None)
-            raise _damaged(file)
+            raise _damaged(path)
 
         yield from rebatch(tables(), batch_rows)
 
 
-def parquet_names(path: str | os.PathLike[str]) -> list[str]:
+def parquet_names(path: Source) -> list[str]:
     """Return the column names of a Parquet file without reading its rows.
 
     Examples
@@ -91,34 +92,40 @@ def parquet_names(path: str | os.PathLike[str]) -> list[str]:
     ...     parquet_names(Path(folder, "t.parquet"))
     ['b']
     """
-    file = Path(path)
-    with _open(file) as source:
-        return check_names(source.schema_arrow.names, f"The file {str(file)!r}")
+    with _open(path) as source:
+        return check_names(source.schema_arrow.names, f"The file {shown(path)!r}")
 
 
-def _open(path: Path) -> pq.ParquetFile:
-    with open_bytes(path):  # a missing file or a folder is reported in our words
-        pass
-    try:
-        schema = pq.read_schema(path)
-        texts = [field.name for field in schema if is_text(field.type)]
-        return pq.ParquetFile(path, read_dictionary=texts)
-    except (pa.ArrowException, OSError):
-        pass
-    raise _damaged(path)
+@contextmanager
+def _open(path: Source) -> Iterator[pq.ParquetFile]:
+    with ExitStack() as held:
+        if is_url(path):
+            file: Any = held.enter_context(open_remote(str(path)))
+        else:
+            with open_bytes(Path(path)):  # a missing file or a folder is reported in our words
+                file = Path(path)
+        try:
+            schema = pq.read_schema(file)
+            texts = [field.name for field in schema if is_text(field.type)]
+            source = held.enter_context(pq.ParquetFile(file, read_dictionary=texts))
+        except (pa.ArrowException, OSError):
+            source = None
+        if source is None:
+            raise _damaged(path)
+        yield source
 
 
-def _wanted(path: Path, source: pq.ParquetFile, columns: Sequence[str] | None) -> list[str]:
-    where = f"The file {str(path)!r}"
+def _wanted(path: Source, source: pq.ParquetFile, columns: Sequence[str] | None) -> list[str]:
+    where = f"The file {shown(path)!r}"
     wanted = select_names(check_names(source.schema_arrow.names, where), columns, where)
     if source.metadata.num_rows == 0:
         raise DataError(f"{where} has no rows.", code="no-rows", hint="Check that the export ran to its end.")
     return wanted
 
 
-def _damaged(path: Path) -> DataError:
+def _damaged(path: Source) -> DataError:
     return DataError(
-        f"The file {str(path)!r} is not a complete Parquet file.",
+        f"The file {shown(path)!r} is not a complete Parquet file.",
         code="damaged-file",
         hint="It may be truncated or have the wrong ending; copy or export it again.",
     )

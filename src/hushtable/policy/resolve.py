@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.errors import DataError
+from hushtable.errors import DataError, PolicyError
 from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.io.files import read_table
+from hushtable.io.urls import Url, is_url, shown, source_of
 from hushtable.policy.frozen import thaw
 from hushtable.schema.columns import Role
 from hushtable.table.encode import Extra
@@ -55,8 +56,15 @@ def extra_tables(policy: Policy, folder: Path | None) -> Extra:
     return Extra(population, background, on, probability)
 
 
-def _inside(folder: Path | None, file: str) -> Path:
-    return Path(file) if folder is None else folder / file
+def _inside(folder: Path | None, file: str) -> str | Path:
+    """Where a table that the policy names is: in a file beside the policy, or at an address."""
+    if is_url(file) and Url.of(file).has_password:
+        raise PolicyError(
+            f"The policy holds a password, in {shown(file)!r}.",
+            code="password",
+            hint="Policies are published; keep it in ~/.pgpass or PGPASSWORD instead.",
+        )
+    return source_of(file, folder)
 
 
 def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

@@ -1,0 +1,1 @@
+"""Tables in databases: DuckDB, SQLite and PostgreSQL, read in Arrow batches and written in one transaction."""

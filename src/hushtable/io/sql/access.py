@@ -1,0 +1,172 @@
+"""Reading from and writing to any of the databases, by address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from hushtable.errors import UsageError
+from hushtable.io.batches import rebatch
+from hushtable.io.names import check_names
+from hushtable.io.sql.base import Database, Written
+from hushtable.io.sql.place import SqlPlace
+from hushtable.io.urls import Source, is_url, source_of
+
+__all__ = ["check_sql_target", "iter_sql", "read_sql", "sql_names", "write_sql", "writing_sql"]
+
+
+def _database(place: SqlPlace) -> Database:
+    if place.url.scheme == "duckdb":
+        from hushtable.io.sql.duck import DuckDatabase
+
+        return DuckDatabase()
+    if place.url.scheme == "sqlite":
+        from hushtable.io.sql.lite import LiteDatabase
+
+        return LiteDatabase()
+    from hushtable.io.sql.postgres import PostgresDatabase
+
+    return PostgresDatabase()
+
+
+def _place(address: Source, table: str | None, query: str | None) -> SqlPlace:
+    if not is_url(address):
+        raise UsageError(
+            f"{str(address)!r} is no address of a database.",
+            code="address",
+            hint="Write it like sqlite:///clinic.db, duckdb:///clinic.db or postgresql://user@host/clinic.",
+        )
+    return SqlPlace.of(str(source_of(str(address), table=table, query=query)))
+
+
+def read_sql(
+    address: str, *, table: str | None = None, query: str | None = None, columns: Sequence[str] | None = None
+) -> pa.Table:
+    """Read a table, or the answer to a SELECT, from DuckDB, SQLite or PostgreSQL.
+
+    Parameters
+    ----------
+    address : str
+        ``duckdb:///file``, ``sqlite:///file`` or ``postgresql://user@host/database``; it may hold ``?table=NAME``,
+        ``&schema=NAME`` or ``?query=SELECT ...`` itself.
+    table, query : str, optional
+        Instead of what the address says.
+    columns : sequence of str, optional
+        Read only these, in this order.
+
+    Returns
+    -------
+    pyarrow.Table
+        Decimals, dates, times, truth values and gaps in their types; text dictionary-encoded.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read; without passwords and values.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     address = f"sqlite:///{folder}/clinic.db"
+    ...     write_sql(pa.table({"age": [31, 45], "town": ["Oslo", None]}), address, table="people")
+    ...     read_sql(address, query="SELECT town FROM people WHERE age > 40").to_pydict()
+    {'town': [None]}
+    """
+    return pa.Table.from_batches(_read(_place(address, table, query), columns, 1 << 16)).unify_dictionaries()
+
+
+def _read(place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
+    return _database(place).batches(place, columns, rows)
+
+
+def iter_sql(address: str, columns: Sequence[str] | None = None, batch_rows: int = 65_536) -> Iterator[pa.RecordBatch]:
+    """Read a table in batches; see ``read_sql``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     address = f"sqlite:///{folder}/clinic.db?table=people"
+    ...     write_sql(pa.table({"age": [31, 45, 27]}), address)
+    ...     [batch.num_rows for batch in iter_sql(address, batch_rows=2)]
+    [2, 1]
+    """
+    batches = _read(_place(address, None, None), columns, batch_rows)
+    return rebatch((pa.Table.from_batches([batch]) for batch in batches), batch_rows)
+
+
+def sql_names(address: str) -> list[str]:
+    """Return the column names of a table in a database.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_sql(pa.table({"age": [31]}), f"sqlite:///{folder}/clinic.db", table="people")
+    ...     sql_names(f"sqlite:///{folder}/clinic.db?table=people")
+    ['age']
+    """
+    place = _place(address, None, None)
+    return check_names(_database(place).names(place), f"{str(place)!r}")
+
+
+def write_sql(data: pa.Table, address: str, *, table: str | None = None, overwrite: bool = False) -> None:
+    """Write a table into a database, in one transaction.
+
+    Parameters
+    ----------
+    data : pyarrow.Table
+    address : str
+        With ``?table=NAME``, unless ``table`` is given.
+    table : str, optional
+    overwrite : bool
+        Whether a table of that name may be replaced; others see the old one until the new one is complete.
+
+    Raises
+    ------
+    OutputError
+        If it exists or cannot be written; then nothing was changed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_sql(pa.table({"a": [1]}), f"sqlite:///{folder}/x.db", table="people")
+    ...     write_sql(pa.table({"a": [2]}), f"sqlite:///{folder}/x.db", table="people")
+    Traceback (most recent call last):
+    hushtable.errors.OutputError: The table 'people' exists in 'sqlite:///...'. Choose another name, or allow ...
+    """
+    with writing_sql([(_place(address, table, None), data)], overwrite=overwrite):
+        pass
+
+
+@contextmanager
+def writing_sql(tables: Written, *, overwrite: bool = False) -> Iterator[None]:
+    """Fill tables of one database; they appear together when the block ends without an error.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = SqlPlace.of(f"sqlite:///{folder}/x.db?table=people")
+    ...     with writing_sql([(place, pa.table({"a": [1]}))]):
+    ...         pass
+    ...     sql_names(str(place))
+    ['a']
+    """
+    for place, table in tables:
+        check_names(table.column_names, "The table")
+        place.named()
+    with _database(tables[0][0]).writing(tables, overwrite=overwrite):
+        yield
+
+
+def check_sql_target(place: SqlPlace, *, overwrite: bool) -> None:
+    """Refuse, before the work is done, a table that exists or a database that cannot be reached."""
+    from hushtable.io.sql.base import exists_error
+
+    if _database(place).exists(place.named()) and not overwrite:
+        raise exists_error(place)

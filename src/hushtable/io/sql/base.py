@@ -1,0 +1,93 @@
+"""What a database is to hushtable: batches out of a table, and a table put into it in one transaction."""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from types import ModuleType
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from hushtable.errors import DataError, OutputError, UsageError
+from hushtable.io.names import check_names, select_names
+from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql.text import quoted
+from hushtable.io.text import is_text
+
+__all__ = ["Database", "Written", "as_text_dictionaries", "driver", "exists_error", "no_rows", "select_text"]
+
+Written = Sequence[tuple[SqlPlace, pa.Table]]
+"""Tables of one database and what goes into them."""
+
+
+class Database(ABC):
+    """One kind of database. Nothing that it raises holds a password, or a value of a table."""
+
+    scheme: ClassVar[str]
+
+    @abstractmethod
+    def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield a table, or the answer to a query, in batches of at most so many rows; types are kept."""
+
+    @abstractmethod
+    def names(self, place: SqlPlace) -> list[str]:
+        """Return the names of its columns."""
+
+    @abstractmethod
+    def exists(self, place: SqlPlace) -> bool:
+        """Whether there is a table (or view) of that name already."""
+
+    @abstractmethod
+    def writing(self, tables: Written, *, overwrite: bool) -> AbstractContextManager[None]:
+        """Fill new tables, and let them appear when the block ends without an error, or else not at all.
+
+        All of them are in the same database. A table that exists is an error, or is replaced where that is allowed.
+        """
+
+
+def driver(name: str, what: str) -> ModuleType:
+    """Import the library that speaks with a database.
+
+    Raises
+    ------
+    UsageError
+        With how to install it.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise UsageError(
+            f"{what} needs the package {name}, which is not installed.",
+            code="not-installed",
+            hint='Install it with: pip install "hushtable[sql]".',
+        ) from None
+
+
+def select_text(place: SqlPlace, names: Sequence[str], columns: Sequence[str] | None) -> str:
+    """Return the SELECT for some columns of a place whose columns are known."""
+    where = f"{str(place)!r}"
+    wanted = select_names(check_names(names, where), columns, where)
+    return f"SELECT {', '.join(quoted(name) for name in wanted)} FROM {place.relation()}"
+
+
+def no_rows(place: SqlPlace) -> DataError:
+    """The error of an empty table."""
+    return DataError(f"{str(place)!r} has no rows.", code="no-rows", hint="Check the table, or the query.")
+
+
+def exists_error(place: SqlPlace) -> OutputError:
+    """The error of a table that must not be replaced."""
+    return OutputError(
+        f"The table {place.table!r} exists in {str(place.url)!r}.",
+        code="exists",
+        hint="Choose another name, or allow overwriting.",
+    )
+
+
+def as_text_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the batch with text columns dictionary-encoded: a column of few values then takes little memory."""
+    columns: list[Any] = [c.dictionary_encode() if is_text(c.type) else c for c in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)

@@ -1,0 +1,172 @@
+"""DuckDB: Arrow comes out of it and goes into it without a detour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from hushtable.errors import DataError, HushtableError, UsageError
+from hushtable.io.dictionaries import decode
+from hushtable.io.sql.base import Database, Written, as_text_dictionaries, driver, exists_error, no_rows, select_text
+from hushtable.io.sql.file import check_file, failed_write, new_file
+from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql.text import quoted
+
+__all__ = ["DuckDatabase"]
+
+# no extension is fetched from the network, whatever a query asks for
+_CONFIG = {"autoinstall_known_extensions": "false"}
+
+
+class DuckDatabase(Database):
+    """A DuckDB file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = SqlPlace.of(f"duckdb:///{Path(folder, 'clinic.db')}?table=people")
+    ...     with DuckDatabase().writing([(place, pa.table({"a": [1, 2]}))], overwrite=False):
+    ...         pass
+    ...     [batch.to_pydict() for batch in DuckDatabase().batches(place, None, 10)]
+    [{'a': [1, 2]}]
+    """
+
+    scheme: ClassVar[str] = "duckdb"
+
+    def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
+        """Read in a session that may not write."""
+        with self._reading(place) as session:
+            empty = True
+            with _said(place):
+                names = list(session.sql(f"SELECT * FROM {place.relation()} LIMIT 0").columns)
+                relation = session.sql(select_text(place, names, columns))
+                # the older name is that of DuckDB 1
+                reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+                answer = reader(max(rows, 1))
+            while True:
+                with _said(place):
+                    batch = next(answer, None)
+                if batch is None:
+                    break
+                if batch.num_rows:
+                    empty = False
+                    yield as_text_dictionaries(batch)
+            if empty:
+                raise no_rows(place)
+
+    def names(self, place: SqlPlace) -> list[str]:
+        """Ask for no row."""
+        with self._reading(place) as session, _said(place):
+            return list(session.sql(f"SELECT * FROM {place.relation()} LIMIT 0").columns)
+
+    def exists(self, place: SqlPlace) -> bool:
+        """Look the name up; a file that is not there holds none."""
+        if not place.path.exists():
+            return False
+        with self._reading(place) as session, _said(place):
+            return _exists(session, place)
+
+    @contextmanager
+    def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
+        """Create the tables inside one transaction."""
+        duckdb = driver("duckdb", "Writing to DuckDB")
+        with new_file(tables[0][0].path) as path:
+            try:
+                with closing(duckdb.connect(str(path), config=_CONFIG)) as session:
+                    session.begin()
+                    for place, table in tables:
+                        _create(session, place, table, overwrite)
+                    yield
+                    session.commit()
+            except duckdb.Error as error:
+                raise failed_write(tables[0][0], _kind(error)) from None
+
+    @contextmanager
+    def _reading(self, place: SqlPlace) -> Iterator[Any]:
+        duckdb = driver("duckdb", "Reading DuckDB")
+        check_file(place)
+        if place.query is not None:
+            _check_one_select(place.query)
+        try:
+            session = duckdb.connect(str(place.path), read_only=True, config=_CONFIG)
+        except duckdb.Error as error:
+            raise DataError(
+                f"{str(place)!r} cannot be opened: {_kind(error)}.",
+                code="no-database",
+                hint="It may be open for writing elsewhere, of a newer version of DuckDB, or no DuckDB file.",
+            ) from None
+        with closing(session):
+            # the zone that instants are shown in must not depend on the machine
+            session.execute("SET TimeZone = 'UTC'")
+            yield session
+
+
+def _check_one_select(query: str) -> None:
+    duckdb = driver("duckdb", "Reading DuckDB")
+    try:
+        kinds = [statement.type for statement in duckdb.extract_statements(query)]
+    except duckdb.Error:
+        kinds = []
+    if kinds != [duckdb.StatementType.SELECT]:
+        raise UsageError(
+            "DuckDB does not take the query for one SELECT.", code="not-a-select", hint="Check its syntax."
+        )
+
+
+def _create(session: Any, place: SqlPlace, table: pa.Table, overwrite: bool) -> None:
+    if _exists(session, place) and not overwrite:
+        raise exists_error(place)
+    plain = pa.table([decode(c) for c in table.columns], names=table.column_names)
+    session.register("hushtable_written", plain)
+    names = ", ".join(quoted(name) for name in table.column_names)
+    session.execute(f"CREATE OR REPLACE TABLE {place.relation()} AS SELECT {names} FROM hushtable_written").fetchall()
+    session.unregister("hushtable_written")
+
+
+def _exists(session: Any, place: SqlPlace) -> bool:
+    schema = "current_schema()" if place.schema is None else "?"
+    names = [place.table] if place.schema is None else [place.table, place.schema]
+    # fetched to its end, or DuckDB 2 holds the session busy
+    found = session.execute(
+        "SELECT count(*) FROM information_schema.tables WHERE lower(table_name) = lower(?) "
+        f"AND table_catalog = current_database() AND lower(table_schema) = lower({schema})",
+        names,
+    ).fetchall()
+    return bool(found[0][0])
+
+
+@contextmanager
+def _said(place: SqlPlace) -> Iterator[None]:
+    """What DuckDB says, without what it quotes of the rows."""
+    duckdb = driver("duckdb", "Reading DuckDB")
+    try:
+        yield
+    except HushtableError:
+        raise
+    except (duckdb.Error, pa.ArrowException, RuntimeError, OSError) as error:
+        raise DataError(
+            f"{str(place)!r} cannot be read: {_kind(error)}.",
+            code="query-failed",
+            hint="Check the names of table and columns; values that do not convert are named by no message.",
+        ) from None
+
+
+def _kind(error: Exception) -> str:
+    words = {
+        "CatalogException": "there is no such table, view or function",
+        "BinderException": "there is no such column, or types do not fit",
+        "ParserException": "the syntax is not DuckDB's",
+        "IOException": "the file cannot be used",
+        "ConversionException": "a value does not convert to the type asked for",
+        "OutOfMemoryException": "there is not enough memory",
+        "PermissionException": "it is not allowed",
+        "TransactionException": "another transaction is in the way",
+    }
+    return words.get(type(error).__name__, "the database reports an error")
+
+

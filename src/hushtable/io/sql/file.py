@@ -1,0 +1,58 @@
+"""Databases that are a file: one that is not there is not made by reading, nor left empty by a failed write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hushtable.errors import DataError, OutputError
+from hushtable.io.sql.place import SqlPlace
+
+__all__ = ["check_file", "failed_write", "new_file"]
+
+
+def check_file(place: SqlPlace) -> None:
+    """Refuse a database that is not there: it would be created empty."""
+    path = place.path
+    if path.is_file():
+        return
+    if path.is_dir():
+        raise DataError(f"{str(path)!r} is a folder, not a database.", code="no-database")
+    rooted = Path("/", path)
+    absolute = not path.is_absolute() and rooted.exists()
+    hint = f"A path from the root has four slashes: {place.url.scheme}:///{rooted}." if absolute else "Check the path."
+    raise DataError(f"There is no database {str(path)!r}.", code="no-database", hint=hint)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yield the path to write to; a database that was not there before is removed if the block fails."""
+    if not path.parent.is_dir():
+        raise OutputError(
+            f"{str(path)!r} cannot be written: its folder does not exist.", hint="Create the folder first."
+        )
+    if path.exists() and not path.is_file():
+        raise OutputError(f"{str(path)!r} cannot be written: it is a folder.", hint="Choose a file name.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise OutputError(
+            f"{str(path)!r} cannot be written: permission is denied.", hint="Choose a place that you may write to."
+        )
+    fresh = not path.exists()
+    try:
+        yield path
+    except BaseException:
+        if fresh:
+            for name in (path.name, f"{path.name}.wal", f"{path.name}-journal", f"{path.name}-wal", f"{path.name}-shm"):
+                path.with_name(name).unlink(missing_ok=True)
+        raise
+
+
+def failed_write(place: SqlPlace, reason: str) -> OutputError:
+    """The error of a write that was rolled back."""
+    return OutputError(
+        f"{str(place)!r} cannot be written: {reason}.",
+        code="database",
+        hint="Nothing was changed; check the address, the disk and who else uses the database.",
+    )

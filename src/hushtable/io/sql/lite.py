@@ -1,0 +1,161 @@
+"""SQLite: values bring their own types, so a first look at the rows decides what each column becomes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from hushtable.errors import DataError, HushtableError
+from hushtable.io.names import check_names
+from hushtable.io.sql.base import Database, Written, as_text_dictionaries, exists_error, no_rows, select_text
+from hushtable.io.sql.file import check_file, failed_write, new_file
+from hushtable.io.sql.lite_types import LiteColumn, lite_rows, lite_type, look, read_column
+from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql.text import quoted
+
+__all__ = ["LiteDatabase"]
+
+_WRITTEN = 10_000
+"""Rows that are turned into Python values at a time."""
+
+
+class LiteDatabase(Database):
+    """A SQLite file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = SqlPlace.of(f"sqlite:///{Path(folder, 'clinic.db')}?table=people")
+    ...     with LiteDatabase().writing([(place, pa.table({"a": [True, None]}))], overwrite=False):
+    ...         pass
+    ...     [batch.to_pydict() for batch in LiteDatabase().batches(place, None, 10)]
+    [{'a': [True, None]}]
+    """
+
+    scheme: ClassVar[str] = "sqlite"
+
+    def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
+        """Look at the types that occur, then read, both in one transaction."""
+        with self._reading(place) as session:
+            with _said(place):
+                declared = _declared(session, place)
+                text = select_text(place, [name for name, _ in declared], columns)
+                types = dict(declared)
+                wanted = list(columns) if columns is not None else [name for name, _ in declared]
+                found = look(session, text, [(name, types[name]) for name in wanted])
+                if not found:
+                    raise no_rows(place)
+                answer = session.execute(text)
+            while True:
+                with _said(place):
+                    some = answer.fetchmany(max(rows, 1))
+                if not some:
+                    return
+                yield as_text_dictionaries(_batch(found, some))
+
+    def names(self, place: SqlPlace) -> list[str]:
+        """Ask for the columns alone."""
+        with self._reading(place) as session, _said(place):
+            return check_names([name for name, _ in _declared(session, place)], f"{str(place)!r}")
+
+    def exists(self, place: SqlPlace) -> bool:
+        """Look the name up; a file that is not there holds none."""
+        if not place.path.exists():
+            return False
+        with self._reading(place) as session, _said(place):
+            return _exists(session, place)
+
+    @contextmanager
+    def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
+        """Drop, create and fill inside one transaction: others see the old table, or the whole new one."""
+        with new_file(tables[0][0].path) as path:
+            try:
+                with closing(sqlite3.connect(path, isolation_level=None)) as session:
+                    session.execute("BEGIN IMMEDIATE")
+                    for place, table in tables:
+                        _create(session, place, table, overwrite)
+                    yield
+                    session.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise failed_write(tables[0][0], _kind(error)) from None
+
+    @contextmanager
+    def _reading(self, place: SqlPlace) -> Iterator[sqlite3.Connection]:
+        check_file(place)
+        address = f"file:{quote(str(place.path.resolve()))}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as session:
+            with _said(place):
+                session.execute("PRAGMA query_only = ON")
+                session.execute("BEGIN")
+            yield session
+
+
+def _declared(session: sqlite3.Connection, place: SqlPlace) -> list[tuple[str, str]]:
+    """The columns and the types they were declared with, which only a view tells of a query."""
+    # the view alone would not say what is wrong with a query
+    session.execute(f"SELECT * FROM {place.relation()} LIMIT 0")
+    session.execute("PRAGMA query_only = OFF")
+    session.execute(f"CREATE TEMP VIEW hushtable_asked AS SELECT * FROM {place.relation()}")
+    found = session.execute("PRAGMA table_info(hushtable_asked)").fetchall()
+    session.execute("DROP VIEW temp.hushtable_asked")
+    session.execute("PRAGMA query_only = ON")
+    return [(str(row[1]), str(row[2] or "")) for row in found]
+
+
+def _batch(columns: Sequence[LiteColumn], rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
+    values = zip(*rows, strict=True)
+    arrays = [read_column(column, list(cells)) for column, cells in zip(columns, values, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, names=[column.name for column in columns])
+
+
+def _create(session: sqlite3.Connection, place: SqlPlace, table: pa.Table, overwrite: bool) -> None:
+    if _exists(session, place):
+        if not overwrite:
+            raise exists_error(place)
+        session.execute(f"DROP TABLE {place.relation()}")
+    columns = ", ".join(f"{quoted(f.name)} {lite_type(f)}" for f in table.schema)
+    session.execute(f"CREATE TABLE {place.relation()} ({columns})")
+    marks = ", ".join("?" * table.num_columns)
+    for batch in table.to_batches(_WRITTEN):
+        session.executemany(f"INSERT INTO {place.relation()} VALUES ({marks})", lite_rows(batch))
+
+
+def _exists(session: sqlite3.Connection, place: SqlPlace) -> bool:
+    found = session.execute("SELECT count(*) FROM sqlite_master WHERE lower(name) = lower(?)", (place.table,))
+    return bool(found.fetchone()[0])
+
+
+@contextmanager
+def _said(place: SqlPlace) -> Iterator[None]:
+    try:
+        yield
+    except HushtableError:
+        raise
+    except sqlite3.Error as error:
+        raise DataError(
+            f"{str(place)!r} cannot be read: {_kind(error)}.",
+            code="query-failed",
+            hint="Check the table and the query.",
+        ) from None
+
+
+def _kind(error: sqlite3.Error) -> str:
+    """SQLite's words where they name what was asked for, never where they could quote a row."""
+    text = str(error)
+    known = ("no such table", "no such column", "no such function", "database is locked", "file is not a database",
+             "attempt to write a readonly database", "use DROP VIEW", "disk is full", "disk I/O error")  # fmt: skip
+    said = next((words for words in known if words in text), "")
+    if said == "use DROP VIEW":
+        return "it is a view, which is not replaced"
+    if said:
+        return text if said.startswith("no such") else said
+    if "syntax error" in text:
+        return "the syntax is not SQLite's"
+    return "the database reports an error"

@@ -1,0 +1,134 @@
+"""Which table of which database: the address of a SQL table, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hushtable.errors import UsageError
+from hushtable.io.sql.text import one_select, quoted
+from hushtable.io.urls import DATABASES, Url
+
+__all__ = ["SqlPlace"]
+
+_OWN = ("table", "schema", "query")
+
+
+@dataclass(frozen=True)
+class SqlPlace:
+    """A table, or a query, of a database.
+
+    Attributes
+    ----------
+    url : Url
+        Of the database, without what follows.
+    table, schema, query : str, optional
+        A table, in a schema where one is given, or a query.
+
+    Examples
+    --------
+    >>> place = SqlPlace.of("duckdb:///clinic.db?table=my people")
+    >>> place.path.name, place.relation()
+    ('clinic.db', '"my people"')
+    >>> SqlPlace.of("sqlite:///clinic.db?query=DROP TABLE people")
+    Traceback (most recent call last):
+    hushtable.errors.UsageError: The query is no SELECT. Only queries that begin with SELECT, WITH, VALUES or FROM ...
+    """
+
+    url: Url
+    table: str | None = None
+    schema: str | None = None
+    query: str | None = None
+
+    @classmethod
+    def of(cls, address: str) -> SqlPlace:
+        """Read an address.
+
+        Raises
+        ------
+        UsageError
+            If it is no database's, names both a table and a query, or asks for more than a SELECT.
+        """
+        url = Url.of(address)
+        if url.scheme not in DATABASES:
+            raise UsageError(
+                f"{url.scheme}:// is no database that hushtable knows.",
+                code="not-a-database",
+                hint=f"Known: {', '.join(f'{d}://' for d in DATABASES)}.",
+            )
+        table, schema, query = (url.options.get(name) for name in _OWN)
+        if query is not None:
+            if table is not None or schema is not None:
+                raise UsageError(
+                    "The address names a table or schema, and a query too.", code="address", hint="Keep one of them."
+                )
+            query = one_select(query)
+        for what, name in (("table", table), ("schema", schema)):
+            if name is not None and (not name or "\0" in name):
+                raise UsageError(f"The address has an empty or broken {what} name.", code="address")
+        rest = replace(url, options={k: v for k, v in url.options.items() if k not in _OWN})
+        if url.scheme != "postgresql":
+            if rest.options:
+                raise UsageError(
+                    f"A {url.scheme} address has no option {next(iter(rest.options))!r}.",
+                    code="address",
+                    hint=f"Known: {', '.join(_OWN)}.",
+                )
+            if not str(rest.path) or rest.where in ("", "/"):
+                raise UsageError(
+                    f"The {url.scheme} address names no file.",
+                    code="address",
+                    hint=f"Write it like {url.scheme}:///clinic.db?table=people.",
+                )
+        if url.scheme == "sqlite" and schema is not None:
+            raise UsageError("SQLite has no schemas.", code="address", hint="Leave 'schema' out.")
+        return cls(rest, table, schema, query)
+
+    def __str__(self) -> str:
+        return str(self.url.with_options(schema=self.schema, table=self.table, query=self.query))
+
+    @property
+    def path(self) -> Path:
+        """The database's file."""
+        return self.url.path
+
+    def named(self, suffix: str = "") -> SqlPlace:
+        """Return the place, which must name a table; its name may get a suffix.
+
+        Raises
+        ------
+        UsageError
+        """
+        if self.table is None:
+            what = "holds a query" if self.query is not None else "names no table"
+            raise UsageError(
+                f"{str(self)!r} {what}; a table is needed to write to.", code="address", hint="Add ?table=NAME."
+            )
+        return replace(self, table=self.table + suffix)
+
+    def relation(self) -> str:
+        """What to put after FROM, names quoted.
+
+        Raises
+        ------
+        UsageError
+            If neither a table nor a query is named.
+        """
+        if self.query is not None:
+            # on lines of its own, since a query may hold a comment at its end
+            return f"(\n{self.query}\n) AS {quoted('asked')}"
+        if self.table is None:
+            raise UsageError(
+                f"{str(self)!r} names neither a table nor a query.",
+                code="address",
+                hint="Add ?table=NAME or ?query=SELECT..., or give --table or --query.",
+            )
+        return quoted(self.table) if self.schema is None else f"{quoted(self.schema)}.{quoted(self.table)}"
+
+    def same_table(self, other: SqlPlace) -> bool:
+        """Whether both are the same table, as far as their addresses tell."""
+        if self.url.scheme != other.url.scheme or (self.table, self.schema) != (other.table, other.schema):
+            return False
+        if self.url.scheme == "postgresql":
+            return str(self.url) == str(other.url)
+        return self.path.resolve() == other.path.resolve()

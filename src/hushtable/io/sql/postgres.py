@@ -1,0 +1,213 @@
+"""PostgreSQL: read through a cursor on the server in a transaction that may not write, written with COPY."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from hushtable.errors import DataError, HushtableError
+from hushtable.io.dictionaries import decode
+from hushtable.io.names import check_names
+from hushtable.io.sql.base import Database, Written, as_text_dictionaries, driver, exists_error, no_rows, select_text
+from hushtable.io.sql.file import failed_write
+from hushtable.io.sql.lite_types import moments
+from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql.postgres_types import PgColumn, check_text, column_of, pg_type, read_pg_column
+from hushtable.io.sql.text import quoted
+
+__all__ = ["PostgresDatabase"]
+
+_WRITTEN = 10_000
+"""Rows that are turned into Python values at a time."""
+
+_PATIENCE = "10"
+"""Seconds to wait for a server, unless the address says otherwise."""
+
+
+class PostgresDatabase(Database):
+    """A PostgreSQL server. The address takes what libpq takes: ``host``, ``port``, ``sslmode`` and so on."""
+
+    scheme: ClassVar[str] = "postgresql"
+
+    def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
+        """Read one snapshot; the server keeps what is not asked for yet."""
+        with self._session(place, reading=True) as session, session.cursor(name="hushtable") as answer:
+            with _said(place):
+                text = select_text(place, _names(session, place), columns)
+                found = _columns(session, f"(\n{text}\n) AS {quoted('asked')}")
+                answer.execute(text)
+            empty = True
+            while True:
+                with _said(place):
+                    some = answer.fetchmany(max(rows, 1))
+                if not some:
+                    break
+                empty = False
+                cells = zip(*some, strict=True)
+                arrays = [read_pg_column(column, list(values)) for column, values in zip(found, cells, strict=True)]
+                yield as_text_dictionaries(pa.RecordBatch.from_arrays(arrays, names=[c.name for c in found]))
+            if empty:
+                raise no_rows(place)
+
+    def names(self, place: SqlPlace) -> list[str]:
+        """Ask for no row."""
+        with self._session(place, reading=True) as session, _said(place):
+            return _names(session, place)
+
+    def exists(self, place: SqlPlace) -> bool:
+        """Look the name up where an unqualified name would be made."""
+        with self._session(place, reading=True) as session, _said(place):
+            return _exists(session, place)
+
+    @contextmanager
+    def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
+        """Fill tables under names of their own and rename them in the same transaction, so that locks are short."""
+        first = tables[0][0]
+        psycopg = driver("psycopg", "Writing to PostgreSQL")
+        with self._session(first, reading=False) as session:
+            try:
+                made = [(place, _fill(session, place, table, overwrite)) for place, table in tables]
+                yield
+                for place, temporary in made:
+                    if _exists(session, place):
+                        if not overwrite:
+                            raise exists_error(place)
+                        session.execute(f"DROP TABLE {place.relation()}")
+                    session.execute(f"ALTER TABLE {temporary} RENAME TO {quoted(place.table or '')}")
+                session.commit()
+            except psycopg.Error as error:
+                raise failed_write(first, _kind(error)) from None
+
+    @contextmanager
+    def _session(self, place: SqlPlace, *, reading: bool) -> Iterator[Any]:
+        psycopg = driver("psycopg", "PostgreSQL")
+        address = place.url
+        if "connect_timeout" not in address.options:
+            address = address.with_options(connect_timeout=_PATIENCE)
+        try:
+            session = psycopg.connect(address.secret(), client_encoding="utf8")
+        except psycopg.Error as error:
+            raise DataError(
+                f"{str(place.url)!r} cannot be reached: {_refusal(error)}.",
+                code="no-connection",
+                hint="Check host, port, database and user; a password is best kept in ~/.pgpass or PGPASSWORD.",
+            ) from None
+        with closing(session):
+            with _said(place):
+                session.read_only = reading
+                if reading:
+                    # one snapshot for the look at the types and for the rows
+                    session.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+                session.execute("SET LOCAL TIME ZONE 'UTC'")
+            yield session
+
+
+def _names(session: Any, place: SqlPlace) -> list[str]:
+    described = session.execute(f"SELECT * FROM {place.relation()} LIMIT 0").description
+    return check_names([c.name for c in described], f"{str(place)!r}")
+
+
+def _columns(session: Any, relation: str) -> list[PgColumn]:
+    described = session.execute(f"SELECT * FROM {relation} LIMIT 0").description
+    return [column_of(session, relation, c) for c in described]
+
+
+def _fill(session: Any, place: SqlPlace, table: pa.Table, overwrite: bool) -> str:
+    if _exists(session, place) and not overwrite:
+        raise exists_error(place)
+    temporary = quoted(f"hushtable_{secrets.token_hex(6)}")
+    if place.schema is not None:
+        temporary = f"{quoted(place.schema)}.{temporary}"
+    columns = ", ".join(f"{quoted(f.name)} {pg_type(f)}" for f in table.schema)
+    session.execute(f"CREATE TABLE {temporary} ({columns})")
+    with session.cursor() as cursor, cursor.copy(f"COPY {temporary} FROM STDIN") as copy:
+        for batch in table.to_batches(_WRITTEN):
+            cells = [_cells(name, decode(c)) for name, c in zip(batch.schema.names, batch.columns, strict=True)]
+            for row in zip(*cells, strict=True):
+                copy.write_row(row)
+    return temporary
+
+
+def _cells(name: str, column: pa.Array) -> list[Any]:
+    if pa.types.is_timestamp(column.type):
+        return moments(name, column)
+    check_text(name, column)
+    cells: list[Any] = column.to_pylist()
+    return cells
+
+
+def _exists(session: Any, place: SqlPlace) -> bool:
+    schema = "current_schema()" if place.schema is None else "%s::name"
+    names = [place.table] if place.schema is None else [place.table, place.schema]
+    found = session.execute(
+        "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+        f"WHERE c.relname = %s::name AND n.nspname = {schema}",
+        names,
+    ).fetchone()
+    return bool(found[0])
+
+
+@contextmanager
+def _said(place: SqlPlace) -> Iterator[None]:
+    psycopg = driver("psycopg", "PostgreSQL")
+    try:
+        yield
+    except HushtableError:
+        raise
+    except psycopg.Error as error:
+        raise DataError(
+            f"{str(place)!r} cannot be read: {_kind(error)}.",
+            code="query-failed",
+            hint="Check the table and the query; what does not convert can be read with a CAST to text.",
+        ) from None
+
+
+_STATES = {
+    "42P01": "there is no such table or view",
+    "42703": "there is no such column",
+    "42883": "there is no such function, or it does not take these types",
+    "42601": "the syntax is not PostgreSQL's",
+    "42501": "the user may not do that",
+    "3F000": "there is no such schema",
+    "25006": "the query would write",
+    "2BP01": "other objects, such as views, depend on the table that would be replaced",
+    "42809": "it is no table",
+    "53100": "the server's disk is full",
+    "57014": "the server cancelled it",
+}
+
+
+def _kind(error: Any) -> str:
+    """The server's reason by its code: its own words can quote a row."""
+    state = getattr(error, "sqlstate", None) or ""
+    if not state and type(error).__name__ == "DataError":
+        return "a date or time is infinite, before year 1 or after 9999"
+    classes = {"08": "the connection broke", "22": "a value does not fit its type", "57": "the server is shutting down"}
+    if not state and type(error).__name__ == "OperationalError":
+        return classes["08"]
+    return _STATES.get(state) or classes.get(state[:2]) or f"the server reports error {state or 'without a code'}"
+
+
+def _refusal(error: Any) -> str:
+    """Why there is no connection; libpq gives no code, and its words hold host, port and user at most."""
+    text = str(error)
+    for words, reason in (
+        ("password authentication failed", "user or password are refused"),
+        ("no password supplied", "a password is needed"),
+        ("no pg_hba.conf entry", "the server lets nobody in from here"),
+        ("Peer authentication failed", "the server does not take this system user for that user"),
+        ("does not exist", "there is no such database or user"),
+        ("timeout", "no answer in time"),
+        ("could not translate host name", "there is no such host"),
+        ("resolve", "there is no such host"),
+        ("Connection refused", "nobody listens there"),
+        ("No such file", "nobody listens there"),
+        ("invalid", "the address is not valid"),
+    ):
+        if words in text:
+            return reason
+    return "the server does not answer as PostgreSQL would"

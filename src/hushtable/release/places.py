@@ -1,0 +1,130 @@
+"""A release in a database or a store: where its tables go, and how they are read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from hushtable.errors import OutputError, UsageError
+from hushtable.io.files import read_table
+from hushtable.io.remote import remote_exists, remote_file
+from hushtable.io.sql.access import check_sql_target, writing_sql
+from hushtable.io.sql.place import SqlPlace
+from hushtable.io.urls import DATABASES, Source, Url, is_url, shown
+from hushtable.release.bucket import join_tables
+from hushtable.release.publish import published_order
+from hushtable.table.plan import TablePlan
+
+if TYPE_CHECKING:
+    from hushtable.release.release import Release
+
+__all__ = ["check_address", "read_address", "writing_release"]
+
+_APART = "sensitive"
+
+
+def sensitive_address(address: str) -> str:
+    """Where the sensitive values of a published table are, if they are apart.
+
+    Examples
+    --------
+    >>> sensitive_address("sqlite:///out.db?table=people"), sensitive_address("s3://out/people.parquet")
+    ('sqlite:///out.db?table=people_sensitive', 's3://out/people-sensitive.parquet')
+    """
+    url = Url.of(address)
+    if url.scheme in DATABASES:
+        return url.with_options(table=SqlPlace.of(address).named(f"_{_APART}").table).secret()
+    path = PurePosixPath(url.where)
+    stem = f"{path.stem}-{_APART}{path.suffix}"
+    return address.replace(url.where, url.where[: len(url.where) - len(path.name)] + stem, 1)
+
+
+def check_address(address: str, *, overwrite: bool, inputs: Sequence[Source] = (), apart: bool = False) -> None:
+    """Refuse, before the work is done, an address that the release cannot be written to.
+
+    Parameters
+    ----------
+    address : str
+    overwrite : bool
+    inputs : sequence of path or address
+        What is read; a release never replaces it.
+    apart : bool
+        Whether sensitive values get a table of their own.
+
+    Raises
+    ------
+    OutputError
+        If it is one of the inputs, or exists and must not be replaced.
+    """
+    if not is_url(address):
+        raise UsageError(
+            f"{address!r} is no address.",
+            code="address",
+            hint="Write it like duckdb:///out.db?table=people or s3://bucket/people.parquet.",
+        )
+    if Url.of(address).scheme == "file":
+        raise UsageError(
+            "A release in files goes to a folder, with its policy and its evidence.",
+            code="address",
+            hint="Give the folder with --output.",
+        )
+    for one in (address, sensitive_address(address)) if apart else (address,):
+        if any(_same(one, given) for given in inputs):
+            raise OutputError(
+                f"{shown(one)!r} is the input, which a release does not replace.",
+                code="is-input",
+                hint="Choose another table.",
+            )
+        if Url.of(one).scheme in DATABASES:
+            check_sql_target(SqlPlace.of(one), overwrite=overwrite)
+        elif remote_exists(one) and not overwrite:
+            raise OutputError(f"{shown(one)!r} exists.", code="exists", hint="Choose another name, or add --overwrite.")
+
+
+def _same(address: str, given: Source) -> bool:
+    if not is_url(given):
+        return False
+    if Url.of(address).scheme in DATABASES and Url.of(str(given)).scheme in DATABASES:
+        return SqlPlace.of(address).same_table(SqlPlace.of(str(given)))
+    return str(given) == address
+
+
+@contextmanager
+def writing_release(release: Release, address: str, *, overwrite: bool = False) -> Iterator[None]:
+    """Write a release's published table to an address; it appears when the block ends without an error.
+
+    Where sensitive values are apart from their people, they are in a second table, ``..._sensitive``.
+    """
+    check_address(address, overwrite=overwrite, apart=release.linked is not None)
+    tables = [(address, release.table)]
+    if release.linked is not None:
+        people, values = release.linked(release)
+        tables = [(address, people), (sensitive_address(address), values)]
+    if Url.of(address).scheme in DATABASES:
+        with writing_sql([(SqlPlace.of(one), table) for one, table in tables], overwrite=overwrite):
+            yield
+        return
+    with ExitStack() as held:
+        for one, table in tables:
+            held.enter_context(remote_file(one, table))
+        yield
+
+
+def read_address(address: str, linked: TablePlan | None = None) -> pa.Table:
+    """Read a published table from an address.
+
+    Parameters
+    ----------
+    address : str
+    linked : TablePlan, optional
+        Given where the sensitive values are in a table of their own, which is read too.
+    """
+    table = read_table(address)
+    if linked is None:
+        # release.json speaks of classes in the order of the published file, and databases keep none
+        return table.take(pa.array(published_order(table)))
+    return join_tables(table, read_table(sensitive_address(address)), linked)

@@ -1,0 +1,71 @@
+"""SQLite, where a declaration binds nobody."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import sqlite3
+
+import pyarrow as pa
+import pytest
+from support_sql import CANARY, execute, plain
+
+from hushtable.errors import DataError, OutputError
+from hushtable.io.sql.access import read_sql, write_sql
+
+D = decimal.Decimal
+UTC = dt.UTC
+
+
+def test_what_sqlite_stores_decides_where_it_differs_from_the_declaration(tmp_path):
+    address = f"sqlite:///{tmp_path / 'x.db'}"
+    execute(
+        address,
+        "CREATE TABLE t (n INTEGER, d DATE, b BOOLEAN, m DECIMAL(5,2), u, ts TIMESTAMP, z DATETIME, e TEXT)",
+        "INSERT INTO t VALUES (1, '2024-02-29', 2, 12.5, 1, '2024-02-29 01:02:03', '2024-02-29T01:02:03+02:00', NULL)",
+        "INSERT INTO t VALUES (1.5, 20240229, 0, '7', 2.5, '2024-02-29', '2024-02-29T01:02:03Z', NULL)",
+    )
+    found = read_sql(address, query="SELECT n, b, m, u, ts, z, e FROM t")
+    numbers = ["double", "int64", "decimal128(5, 2)", "double"]
+    assert plain(found)[1] == [*numbers, "timestamp[us]", "timestamp[us, tz=UTC]", "string"]
+    assert found["m"].to_pylist() == [D("12.50"), D("7.00")]
+    assert found["z"].to_pylist()[0] == dt.datetime(2024, 2, 28, 23, 2, 3, tzinfo=UTC)
+    with pytest.raises(DataError, match="'d' mixes text and whole numbers"):
+        read_sql(address, table="t")
+    for cell, words in (("x" + CANARY, "'m' was declared as a decimal"), ("1.234", "'m' was declared as a decimal")):
+        execute(address, f"UPDATE t SET m = '{cell}'")
+        with pytest.raises(DataError, match=words) as caught:
+            read_sql(address, query="SELECT m FROM t")
+        assert CANARY not in str(caught.value)
+    execute(address, f"UPDATE t SET d = '{CANARY}'")
+    with pytest.raises(DataError, match="'d' was declared as a date and holds something else"):
+        read_sql(address, query="SELECT d FROM t")
+    execute(address, "UPDATE t SET ts = '2024-02-29 01:02:03Z' WHERE n = 1")
+    with pytest.raises(DataError, match="with a time zone beside times without"):
+        read_sql(address, query="SELECT ts FROM t")
+
+
+def test_what_sqlite_cannot_hold(tmp_path):
+    address = f"sqlite:///{tmp_path / 'x.db'}?table=t"
+    with pytest.raises(OutputError, match=r"'a' has whole numbers of 2\^63"):
+        write_sql(pa.table({"a": pa.array([2**63], pa.uint64())}), address)
+    with pytest.raises(OutputError, match="'a' has times finer than a microsecond"):
+        write_sql(pa.table({"a": pa.array([1], pa.timestamp("ns"))}), address)
+    with pytest.raises(OutputError, match="'a' of type list or struct"):
+        write_sql(pa.table({"a": [[1]]}), address)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sqlite_that_is_locked_or_no_database(tmp_path):
+    address = f"sqlite:///{tmp_path / 'x.db'}?table=t"
+    write_sql(pa.table({"a": [1]}), address)
+    other = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    try:
+        with pytest.raises(DataError, match="locked"):
+            read_sql(address)
+    finally:
+        other.close()
+    (tmp_path / "text.db").write_text("no database " * 100)
+    with pytest.raises(DataError, match="not a database"):
+        read_sql(f"sqlite:///{tmp_path / 'text.db'}?table=t")

@@ -24,15 +24,15 @@ def percent(share: float | None) -> str:
     Examples
     --------
     >>> percent(0.2), percent(0.00004), percent(0.99996), percent(0.0), percent(None)
-    ('20.0%', 'under 0.1%', 'over 99.9%', '0%', 'n/a')
+    ('20.0%', '<0.1%', '>99.9%', '0%', 'n/a')
     """
     if share is None:
         return "n/a"
     if share in (0, 1):
         return f"{100 * share:.0f}%"
     if 0 < share < 0.0005:
-        return "under 0.1%"
-    return "over 99.9%" if 0.9995 < share < 1 else f"{100 * share:.1f}%"
+        return "<0.1%"
+    return ">99.9%" if 0.9995 < share < 1 else f"{100 * share:.1f}%"
 
 
 def number(value: float | None) -> str:

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 from hushtable.report.page.html import Child, Markup, join, tag
 
-__all__ = ["Frame", "data_table", "figure", "short", "ticks"]
+__all__ = ["NARROW", "WIDE", "Frame", "data_table", "figure", "short", "ticks"]
 
-LABELS, PLOT, VALUES = 176, 360, 124
+WIDE = (176, 360, 124)
 """Widths of the three parts of a row: its label, its marks, its numbers."""
+NARROW = (128, 196, 112)
+"""The same for charts that stand beside each other."""
 TOP, BOTTOM = 6, 26
-_LONGEST = 26
+_CHARACTER = 6.4
 
 
 def ticks(most: float) -> list[float]:
@@ -35,15 +37,16 @@ def ticks(most: float) -> list[float]:
     return [round(i * step, 9) for i in range(int(most / step - 1e-9) + 2)]
 
 
-def short(label: str) -> str:
-    """Shorten a label to what fits beside its row.
+def short(label: str, width: int) -> str:
+    """Shorten a label to what fits into a width.
 
     Examples
     --------
-    >>> short("a" * 30)
-    'aaaaaaaaaaaaaaaaaaaaaaaaa…'
+    >>> short("marital-status × occupation", 128)
+    'marital-status × o…'
     """
-    return label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
+    longest = int(width / _CHARACTER) - 1
+    return label if len(label) <= longest else label[: longest - 1] + "…"
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,20 @@ class Frame:
         How a number of the scale is written.
     row : int
         Height of a row.
+    widths : tuple of int
+        ``WIDE`` or ``NARROW``.
     """
 
     labels: Sequence[str]
     most: float
     show: Callable[[float], str]
     row: int = 30
+    widths: tuple[int, int, int] = WIDE
+
+    @property
+    def left(self) -> int:
+        """Where 0 is."""
+        return self.widths[0]
 
     @property
     def marks(self) -> list[float]:
@@ -73,7 +84,7 @@ class Frame:
 
     def x(self, value: float) -> float:
         """Where a number lies."""
-        return round(LABELS + PLOT * min(max(value / self.marks[-1], 0.0), 1.0), 2)
+        return round(self.left + self.widths[1] * min(max(value / self.marks[-1], 0.0), 1.0), 2)
 
     def y(self, i: int) -> float:
         """The middle of a row."""
@@ -86,7 +97,7 @@ class Frame:
 
     def value(self, i: int, text: str) -> Markup:
         """The numbers of a row, at its end."""
-        return tag("text", text, x=LABELS + PLOT + 10, y=round(self.y(i) + 4, 2), class_="value")
+        return tag("text", text, x=self.left + self.widths[1] + 10, y=round(self.y(i) + 4, 2), class_="value")
 
     def draw(self, key: str, title: str, description: str, *marks: Child) -> Markup:
         """Return the SVG with grid, labels and these marks."""
@@ -99,7 +110,7 @@ class Frame:
             for t in self.marks
         ]
         names = [
-            tag("text", short(label), x=LABELS - 10, y=round(self.y(i) + 4, 2), class_="label")
+            tag("text", short(label, self.left), x=self.left - 10, y=round(self.y(i) + 4, 2), class_="label")
             for i, label in enumerate(self.labels)
         ]
         name = f"c{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
@@ -110,7 +121,7 @@ class Frame:
             *grid,
             *names,
             *marks,
-            viewBox=f"0 0 {LABELS + PLOT + VALUES} {self.height}",
+            viewBox=f"0 0 {sum(self.widths)} {self.height}",
             role="img",
             aria_labelledby=f"{name}t {name}d",
             class_="chart",

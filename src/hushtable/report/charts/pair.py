@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hushtable.report.charts.frame import LABELS, Frame, data_table, figure
+from hushtable.report.charts.frame import NARROW, WIDE, Frame, data_table, figure
 from hushtable.report.charts.legend import legend
 from hushtable.report.page.html import Child, Markup, tag
 
@@ -20,7 +20,7 @@ def pair_chart(
     show: Callable[[float], str],
     scale: Callable[[float], str],
     head: str,
-    keyed: bool = True,
+    narrow: bool = False,
 ) -> Markup:
     """Draw (label, before, after) rows.
 
@@ -34,8 +34,8 @@ def pair_chart(
         How numbers are written at the rows and along the scale.
     head : str
         What the rows are, for the table.
-    keyed : bool
-        Whether the chart has a legend of its own.
+    narrow : bool
+        Whether it stands beside another one.
 
     Examples
     --------
@@ -43,18 +43,23 @@ def pair_chart(
     >>> drawn.count('class="before"'), drawn.count('class="after"')
     (2, 2)
     """
-    frame = Frame([label for label, _, _ in rows], max((max(b, a) for _, b, a in rows), default=0.0), scale)
+    frame = Frame(
+        [label for label, _, _ in rows],
+        max((max(b, a) for _, b, a in rows), default=0.0),
+        scale,
+        widths=NARROW if narrow else WIDE,
+    )
     bars: list[Markup] = []
     for i, (_, before, after) in enumerate(rows):
         middle = frame.y(i)
         for value, top, kind in ((before, middle - 10, "before"), (after, middle + 1, "after")):
-            width = round(frame.x(value) - LABELS, 2)
-            bars.append(tag("rect", x=LABELS, y=round(top, 2), width=width, height=9, class_=kind))
+            width = round(frame.x(value) - frame.left, 2)
+            bars.append(tag("rect", x=frame.left, y=round(top, 2), width=width, height=9, class_=kind))
         bars.append(frame.value(i, f"{show(before)} → {show(after)}"))
     words = "; ".join(f"{label}: {show(b)} before, {show(a)} after" for label, b, a in rows)
     return figure(
         frame.draw(key, title, f"Two bars for each row. {words}.", *bars),
         caption,
         data_table(title, [head, "before", "after"], [(label, show(b), show(a)) for label, b, a in rows]),
-        legend(("before", "before (input)"), ("after", "after (release)")) if keyed else None,
+        legend(("before", "before (input)"), ("after", "after (release)")),
     )

@@ -13,6 +13,7 @@ from hushtable.release.exposure import Exposure
 from hushtable.report.content.base import finite
 from hushtable.report.content.privacy import Adversary, AttackEvidence, Band, ModelEvidence, RiskEvidence, RiskNumbers
 from hushtable.report.gather.words import parameter_words, summary_of
+from hushtable.report.numbers import percent
 
 if TYPE_CHECKING:
     from hushtable.release.release import Release
@@ -112,7 +113,7 @@ def adversaries(attacks: tuple[AttackEvidence, ...]) -> tuple[Adversary, ...]:
         Adversary(
             name=attack.name,
             knows=attack.knowledge,
-            wants=f"be right more often than {attack.baseline:.1%}, the same guess without the release",
+            wants=f"beat guessing without the release ({percent(attack.baseline)})",
             evidence="attack",
         )
         for attack in attacks

@@ -42,8 +42,11 @@ nav ol { columns: 2; padding-left: 1.25rem; margin: .5rem 0; } nav li { break-in
 table { border-collapse: collapse; width: 100%; font-size: .92rem; margin: .5rem 0; }
 caption { text-align: left; color: var(--soft); font-size: .9rem; padding-bottom: .25rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line); }
-thead th { border-bottom-width: 2px; } tbody th { font-weight: 600; }
-td.n, th.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+thead th { border-bottom-width: 2px; vertical-align: bottom; } tbody th { font-weight: 600; }
+th small { font-weight: normal; }
+.short { white-space: nowrap; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
+td.n { white-space: nowrap; }
 .wide { overflow-x: auto; }
 .met, .holds { color: var(--good); font-weight: 600; } .not-met, .broken { color: var(--bad); font-weight: 600; }
 .to-judge { color: var(--judge); font-weight: 600; }
@@ -77,5 +80,6 @@ footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .75re
   html { font-size: 10pt; } body { max-width: none; padding: 0; } nav, details.numbers { display: none; }
   h2, h3, caption, figcaption, .legend { break-after: avoid; } tr, li, .finding, .verdict { break-inside: avoid; }
   thead { display: table-header-group; } .wide { overflow: visible; } a { text-decoration: none; }
-  .columns { grid-template-columns: 1fr 1fr; } h2 { margin-top: 1.5rem; } }
+  .columns { grid-template-columns: 1fr 1fr; gap: 0 1.25rem; } h2 { margin-top: 1.5rem; }
+  .figures { grid-template-columns: repeat(5, 1fr); gap: .4rem; } .figures li { padding: .4rem .5rem; } }
 """

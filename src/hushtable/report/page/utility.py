@@ -55,9 +55,13 @@ def _charts(column: ColumnEvidence) -> Markup:
         show=count,
         scale=_short_count,
         head=column.name,
+        narrow=True,
     )
     parts = [tag("h3", f"“{column.name}”"), drawn]
-    if column.height:
+    single = next((d.level for d in column.depths if d.share == 1), None)
+    if column.height and single is not None:
+        parts.append(tag("p", f"Every released record: {_level(single, column.height)}.", class_="quiet"))
+    elif column.height:
         parts.append(
             bar_chart(
                 f"depth {column.name}",
@@ -65,8 +69,10 @@ def _charts(column: ColumnEvidence) -> Markup:
                 [(_level(d.level, column.height), d.share) for d in column.depths],
                 caption="How far it was generalised: released records by the level of their cell.",
                 show=percent,
+                scale=lambda share: f"{share:.0%}",
                 head=("level", "share of records"),
                 most=1.0,
+                narrow=True,
             )
         )
     return tag("div", *parts, class_="column")
@@ -108,10 +114,13 @@ def utility_section(report: Report) -> Markup:
         caption = f"How often a classifier ({facts.accuracy[0].classifier}) is right about original records"
         head = ["predicted column", "always the most frequent", "trained on the release", "trained on the original"]
         parts += [tag("h3", "Classifier accuracy"), table(caption, head, rows, right=(1, 2, 3))]
-    rows = [(m.name, m.summary, number(m.value), f"{m.better} is better") for m in facts.measures]
+    rows = [
+        (m.name, m.summary, number(m.value), tag("span", f"{m.better} is better", class_="short"))
+        for m in facts.measures
+    ]
     caption = "Query error is the median relative error of random range counts"
     parts += [
         tag("h3", "Query error and information loss"),
-        table(caption, ["measure", "meaning", "value", ""], rows, right=(2,)),
+        table(caption, ["measure", "meaning", "value", "direction"], rows, right=(2,)),
     ]
     return join(*parts)

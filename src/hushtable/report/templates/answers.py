@@ -32,10 +32,10 @@ def highest_risk(facts: Facts, question: str, *, strict: bool) -> Finding:
     exposed = risk.after.share_at_risk or 0.0
     limit = "at most" if risk.comparison == ">" else "below"
     if exposed:
-        answer = f"For {percent(exposed)} of the people it is not {limit} {risk.threshold:g}."
+        answer = f"No: for {percent(exposed)} of the people it is not {limit} {risk.threshold:g}."
         status = "not met" if strict else "to judge"
     else:
-        answer, status = f"For everybody it is {limit} {risk.threshold:g}.", "met"
+        answer, status = f"Yes: for everybody it is {limit} {risk.threshold:g}.", "met"
     return Finding(
         question=question,
         answer=answer,
@@ -66,9 +66,14 @@ def attacks_named(
     tried = [a for a in facts.attacks if names is None or a.name in names]
     lacking = [n for n in facts.attacks_not_run if names is None or n.name in names]
     above = [a for a in tried if a.above_baseline]
-    evidence = [*extra, *(_attack(a) for a in tried), *(f"{n.name}: not tried. {n.reason}" for n in lacking)]
+    level = [a.name for a in tried if not a.above_baseline]
+    evidence = [*extra, *(_attack(a) for a in above)]
+    evidence += [f"No better than guessing: {', '.join(level)}."] if level else []
+    evidence += (
+        [f"Not tried: {', '.join(n.name for n in lacking)}; the reasons stand with the attacks."] if lacking else []
+    )
     if above:
-        answer = f"Not ruled out: {', '.join(a.name for a in above)} did better than guessing."
+        answer = f"Not ruled out: {len(above)} of {len(tried)} attacks did better than guessing."
     elif tried:
         answer = otherwise
     else:

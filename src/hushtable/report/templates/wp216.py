@@ -70,14 +70,14 @@ class WP216(Template):
             attacks_named(
                 facts,
                 _SINGLING_OUT,
-                "1. Can an individual still be singled out?",
+                "Singling out: can an individual still be isolated?",
                 otherwise="No attack that was tried isolated records better than guessing.",
                 extra=(sizes, unique),
             ),
             attacks_named(
                 facts,
                 _LINKING,
-                "2. Can records about an individual still be linked?",
+                "Linkability: can records about an individual still be linked?",
                 otherwise="No attack that was tried linked records better than guessing.",
                 extra=(
                     _highest(facts),
@@ -87,7 +87,7 @@ class WP216(Template):
             attacks_named(
                 facts,
                 known - set(_SINGLING_OUT) - set(_LINKING),
-                "3. Can something still be inferred about an individual?",
+                "Inference: can something still be inferred about an individual?",
                 otherwise="No attack that was tried inferred values better than guessing.",
                 extra=attribute_models(facts),
             ),

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable._version import __version__
-from hushtable.algorithms.base import Partition, Problem, Progress, Recoding
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Progress, Recoding
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines.emit import Published, parts_of
 from hushtable.engines.local import judge, kept_rows, problem_from, solve
@@ -48,9 +48,15 @@ from hushtable.table.encode import check_columns, encode
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.reference import Reference
 
-__all__ = ["Streamed", "check_streamable", "run_files"]
+__all__ = ["Streamed", "is_streamable", "run_files"]
 
 FORMATS = ("csv", "parquet")
+
+_WHOLE = {
+    Recoding.BUCKET: "publishes people and their sensitive values as two tables",
+    Recoding.PATTERN: "lists its patterns beside the table",
+}
+"""Recodings that need the whole table in memory, and why."""
 
 
 @dataclass(frozen=True)
@@ -117,21 +123,23 @@ class Streamed:
         )
 
 
-def check_streamable(plan: Plan) -> None:
-    """Refuse, before anything is read, what needs the whole table in memory.
+def is_streamable(algorithm: Algorithm) -> bool:
+    """Whether an algorithm's release can be written piece by piece.
 
-    Raises
-    ------
-    IncompatibleError
+    Examples
+    --------
+    >>> from hushtable.registry import algorithms
+    >>> is_streamable(algorithms.build("mondrian", {})), is_streamable(algorithms.build("anatomy", {}))
+    (True, False)
     """
-    reasons = {
-        Recoding.BUCKET: "publishes people and their sensitive values as two tables",
-        Recoding.PATTERN: "lists its patterns beside the table",
-    }
-    reason = reasons.get(plan.algorithm.recoding)
-    if reason:
+    return algorithm.recoding not in _WHOLE
+
+
+def _check_streamable(algorithm: Algorithm) -> None:
+    """Refuse, before anything is read, what needs the whole table in memory."""
+    if not is_streamable(algorithm):
         raise IncompatibleError(
-            f"{plan.algorithm.name} {reason}, and is not streamed.",
+            f"{algorithm.name} {_WHOLE[algorithm.recoding]}, and is not streamed.",
             hint="Run it without streaming, or choose another algorithm.",
         )
 
@@ -169,7 +177,7 @@ def run_files(
     UsageError, Infeasible, NotFound, VerificationError, Cancelled
         Nothing is left that was not verified.
     """
-    check_streamable(plan)
+    _check_streamable(plan.algorithm)
     if format not in FORMATS:
         raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
     if part_rows is not None and part_rows < 1:

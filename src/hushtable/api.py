@@ -130,7 +130,8 @@ def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -
     """
     found = None
     plan = policy.table_plan()
-    linked = plan if policy.build_algorithm().recoding is Recoding.BUCKET else None
+    algorithm = policy.build_algorithm()
+    linked = plan if algorithm.recoding is Recoding.BUCKET else None
     if isinstance(published, str) and is_url(published) and not published.lower().startswith("file:"):
         table = read_address(published, linked)
         found = Path(evidence) if evidence else None
@@ -143,5 +144,5 @@ def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -
         table = to_arrow(published)
         found = Path(evidence) if evidence else None
     return verify_published(
-        table, plan, policy.model(), load_evidence(found) if found else None, buckets=linked is not None
+        table, plan, policy.model(), load_evidence(found) if found else None, buckets=algorithm.recoding.by_number
     )

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from hushtable.algorithms.earlier import Counterfeits, Earlier
 from hushtable.algorithms.regions import CutTree
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import IncompatibleError, NotFound, ParameterError
@@ -37,7 +38,8 @@ class Recoding(Enum):
     ``GLOBAL``: every value of a column the same way everywhere, at one level of its hierarchy or a cut through it.
     ``LOCAL``: each group at its own cells. ``CENTROID``: one
     representative record. ``PATTERN``: common values kept, others blanked. ``BUCKET``: quasi-identifiers stay exact
-    and only the link to the sensitive values is broken.
+    and only the link to the sensitive values is broken. ``NUMBERED``: each group at its own cells, with its number
+    beside them, so that groups whose cells coincide stay apart.
     """
 
     GLOBAL = "global"
@@ -45,6 +47,12 @@ class Recoding(Enum):
     CENTROID = "centroid"
     PATTERN = "pattern"
     BUCKET = "bucket"
+    NUMBERED = "numbered"
+
+    @property
+    def by_number(self) -> bool:
+        """Whether classes are told apart by a published number, not by their cells alone."""
+        return self in (Recoding.BUCKET, Recoding.NUMBERED)
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,8 @@ class Problem:
         Share of the sample's people that may be left out, from 0 to 1.
     seed : int
     progress : Progress
+    earlier : Earlier, optional
+        What earlier releases of the same people have committed the new one to.
     """
 
     table: EncodedTable
@@ -68,6 +78,7 @@ class Problem:
     suppression: float = 0.0
     seed: int = 0
     progress: Progress = lambda share, what: None
+    earlier: Earlier | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.suppression <= 1:
@@ -101,6 +112,8 @@ class Partition:
         Whether centroids of integer columns are rounded to integers.
     blank_unknown : bool
         Whether patterns blank a value that is missing in all records of a group, instead of keeping it as common.
+    counterfeits : Counterfeits, optional
+        Records to publish that are nobody's.
     notes : mapping
         What the algorithm says about its result (``optimum_proven`` and the like).
     space : mapping of str to array
@@ -114,15 +127,20 @@ class Partition:
     regions: CutTree | None = None
     whole_numbers: bool = False
     blank_unknown: bool = False
+    counterfeits: Counterfeits | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     space: Mapping[str, AnyArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Algorithm(Parametrised, ABC):
-    """Base of all algorithms: parameters as fields, ``recoding`` as class attribute, ``run`` as the work."""
+    """Base of all algorithms: parameters as fields, ``recoding`` as class attribute, ``run`` as the work.
+
+    ``keeps_signatures`` says whether the algorithm looks at ``Problem.earlier``; it may then add counterfeits.
+    """
 
     recoding: ClassVar[Recoding] = Recoding.LOCAL
+    keeps_signatures: ClassVar[bool] = False
 
     def check(self, model: AllOf, suppression: float) -> None:
         """Refuse models that the algorithm cannot handle, before any data are read; most handle all.

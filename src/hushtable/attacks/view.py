@@ -15,7 +15,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
+from hushtable.algorithms.earlier import Counterfeits
 from hushtable.arrays import IntArray
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.compose import AllOf
@@ -27,8 +29,6 @@ from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.stats import Histogram
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from hushtable.release.release import Release
 
 __all__ = ["View"]
@@ -56,6 +56,8 @@ class View:
     seed : int
     exact : View, optional
         Of a bucketization, the release by its exact quasi-identifiers.
+    counterfeits : Counterfeits, optional
+        Published rows that are nobody's, and not in ``published`` and ``rows``: they hide values, but no people.
 
     Examples
     --------
@@ -77,18 +79,21 @@ class View:
     model: AllOf
     seed: int = 0
     exact: View | None = None
+    counterfeits: Counterfeits | None = None
 
     @classmethod
     def of(cls, release: Release) -> View:
         """Look at a release."""
         table, recoded = release.encoded, release.recoded
+        real = release.source_rows >= 0
         view = cls(
-            published=release.table,
+            published=release.table if real.all() else release.table.filter(pa.array(real)),
             policy=release.policy,
             cells=recoded.cells,
             table=table,
             labels=np.asarray(recoded.labels[: table.n_sample], dtype=np.int64),
-            rows=release.source_rows,
+            rows=release.source_rows[real],
+            counterfeits=recoded.counterfeits,
             model=release.model,
             seed=int(release.policy.get("seed", 0)),
         )
@@ -136,9 +141,12 @@ class View:
 
     def histogram(self, column: SensitiveColumn) -> Histogram:
         """Return the published records of each class by value."""
-        owner = self.labels[self.released]
+        owner, values = self.labels[self.released], self.values(column)
+        if self.counterfeits is not None:
+            owner = np.concatenate([owner, self.counterfeits.groups])
+            values = np.concatenate([values, self.counterfeits.codes[column.name]])
         ones = np.ones(len(owner), dtype=np.int64)
-        return Histogram.from_pairs(owner, self.values(column), ones, self.n_groups)
+        return Histogram.from_pairs(owner, values, ones, self.n_groups)
 
     def whole(self, column: SensitiveColumn) -> Histogram:
         """Return the published records as one class: what is known of anybody without their cells."""

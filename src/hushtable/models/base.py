@@ -101,6 +101,9 @@ class PrivacyModel(Parametrised, ABC):
     table_level : bool
         Whether satisfaction depends on all groups together; then ``score`` and ``satisfied`` take the groups of
         one whole candidate table, and algorithms call ``table_satisfied``.
+    mixes : bool
+        Whether the promise holds for somebody of whom is only known to be in one of several satisfied groups, though
+        the groups merged might not satisfy the model. Models that survive merging need not say so.
     """
 
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE})
@@ -108,6 +111,7 @@ class PrivacyModel(Parametrised, ABC):
     monotone: ClassVar[Monotone] = Monotone.NONE
     sense: ClassVar[Sense] = ">="
     table_level: ClassVar[bool] = False
+    mixes: ClassVar[bool] = False
 
     @property
     @abstractmethod

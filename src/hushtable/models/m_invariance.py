@@ -29,6 +29,19 @@ Cost
 ----
 Linear in the distinct values of the classes, plus what the ledger knows of each person.
 
+When to use
+-----------
+Where the same people are published again and again while some come and go.
+
+When not
+--------
+For a single release, where it asks for more than its purpose needs: probabilistic-l gives the same confidence and lets
+values repeat. Where some value is frequent: every class takes one record of it.
+
+Cost
+----
+Linear in the distinct values of the classes; signatures are compared in the ledger.
+
 References
 ----------
 X. Xiao, Y. Tao, "m-invariance: towards privacy preserving re-publication of dynamic datasets", SIGMOD 2007.
@@ -78,6 +91,8 @@ class MInvariance(SensitiveModel):
 
     name: ClassVar[str] = "m-invariance"
     monotone: ClassVar[Monotone] = Monotone.NONE
+    # in whichever of the classes somebody is, no value is likelier than 1/m
+    mixes: ClassVar[bool] = True
 
     @property
     def bound(self) -> float:

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from hushtable.algorithms.base import Partition
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.io.atomic import atomic_write_text
 from hushtable.release.verify import Verification
-from hushtable.table.encoded import EncodedTable
+from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.reference import Attribute, Reference
 
 __all__ = ["Described", "evidence_of", "summary_of", "write_documents"]
@@ -50,6 +50,12 @@ class Described(Protocol):
 
     def summary(self) -> dict[str, Any]:
         """What was done, as data."""
+
+
+@runtime_checkable
+class _Counterfeiting(Protocol):
+    def codes_of(self, column: str) -> IntArray:
+        """Return the codes of a sensitive column, row by row of the published table."""
 
 
 def summary_of(
@@ -103,7 +109,8 @@ def evidence_of(release: Described, name: str, shown: Callable[[], IntArray]) ->
         "kinds": {c.name: str(c.coded.kind) for c in table.sensitive},
         "reference": _reference_data(release),
     }
-    if len(table.row_units) or len(table.population_rows):
+    fakes = np.flatnonzero(release.source_rows < 0)
+    if len(table.row_units) or len(table.population_rows) or len(fakes):
         stats = release.verification.stats
         classes = shown()
         evidence["class_counts"] = {
@@ -111,6 +118,9 @@ def evidence_of(release: Described, name: str, shown: Callable[[], IntArray]) ->
             "units": stats.units[classes].tolist(),
             "population": None if stats.population is None else stats.population[classes].tolist(),
         }
+    if len(fakes):
+        count = np.bincount(release.verification.labels[fakes], minlength=len(release.verification.stats))
+        evidence["counterfeits"] = {"total": len(fakes), "classes": count[classes].tolist()}
     plain: dict[str, Any] = _jsonable(evidence)
     return plain
 
@@ -119,7 +129,8 @@ def _reference_data(release: Described) -> dict[str, Any]:
     reference = release.reference
     published: dict[str, set[str]] = {}
     for column in release.encoded.sensitive:
-        codes = np.flatnonzero(np.bincount(column.codes[release.source_rows], minlength=column.coded.size))
+        shown = _published_codes(release, column)
+        codes = np.flatnonzero(np.bincount(shown, minlength=column.coded.size))
         published[column.name] = {column.coded.labels[0][c] or "" for c in codes.tolist()}
     return {
         "units": reference.units,
@@ -130,6 +141,14 @@ def _reference_data(release: Described) -> dict[str, Any]:
         ],
         "joint": [_joint_data(a) for a in reference.attributes.values() if len(a.key) > 1],
     }
+
+
+def _published_codes(release: Described, column: SensitiveColumn) -> AnyArray:
+    """Return the codes of the published rows; only a release in memory can have counterfeits among them."""
+    rows = release.source_rows
+    if len(rows) and int(rows.min()) < 0 and isinstance(release, _Counterfeiting):
+        return release.codes_of(column.name)
+    return np.asarray(column.codes[rows])
 
 
 def _joint_data(attribute: Attribute) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Partition, Recoding
+from hushtable.algorithms.earlier import Counterfeits
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.cells import Cells
@@ -36,12 +37,18 @@ class Recoded:
     buckets : int64 array, optional
         Where quasi-identifiers stay exact, the group of every row among which its sensitive values are hidden; the
         other groups are then the distinct combinations of quasi-identifiers.
+    numbers : int64 array, optional
+        Where groups are published with their numbers, the number of each: cells of several groups may then coincide.
+    counterfeits : Counterfeits, optional
+        Records to publish that are nobody's.
     """
 
     labels: AnyArray
     cells: tuple[Cells, ...]
     published: tuple[pa.Array, ...]
     buckets: IntArray | None = None
+    numbers: IntArray | None = None
+    counterfeits: Counterfeits | None = None
 
     @property
     def n_groups(self) -> int:

@@ -98,15 +98,23 @@ class Release:
     @property
     def n_suppressed(self) -> int:
         """Input rows that were left out."""
-        return self.encoded.n_sample - len(self.source_rows)
+        return self.encoded.n_sample - self.n_released
+
+    @property
+    def n_released(self) -> int:
+        """Input rows that are published; counterfeits are none."""
+        return int(np.count_nonzero(self.source_rows >= 0))
 
     def codes_of(self, column: str) -> IntArray:
         """Return the codes of a sensitive column, row by row of the published table.
 
         Where sensitive values are apart from their people, those of the row's own person: of the same group.
         """
-        codes = next(c.codes for c in self.encoded.sensitive if c.name == column)
-        return np.asarray(codes[self.source_rows], dtype=np.int64)
+        codes = np.asarray(next(c.codes for c in self.encoded.sensitive if c.name == column), dtype=np.int64)
+        if self.recoded.counterfeits is not None:
+            # they are numbered from -1 downwards, so they stand last and in reverse
+            codes = np.concatenate([codes, self.recoded.counterfeits.codes[column][::-1]])
+        return codes[self.source_rows]
 
     @cached_property
     def groups(self) -> Any:
@@ -227,7 +235,7 @@ class Release:
             PrivacyLeakWarning,
             stacklevel=2,
         )
-        back = np.argsort(self.source_rows, kind="stable")
+        back = np.argsort(self.source_rows, kind="stable")[int(np.count_nonzero(self.source_rows < 0)) :]
         return like(self.table.take(pa.array(back)), self.source)
 
     def comparison(self) -> Comparison:
@@ -370,7 +378,7 @@ class Release:
         return summary_of(
             self.encoded,
             self.table.column_names,
-            self.table.num_rows,
+            self.n_released,
             self.policy,
             self.verification,
             self.measures(),

@@ -9,6 +9,7 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.base import Monotone
+from hushtable.release.numbered import recode_numbered
 from hushtable.release.overlap import merge_overlapping
 from hushtable.release.recode import Recoded, recode
 
@@ -25,6 +26,9 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
     """
     if recoding is Recoding.BUCKET:
         return _settle_buckets(problem, partition)
+    if recoding is Recoding.NUMBERED:
+        # the number keeps groups apart, and models that overlapping would break were refused
+        return recode_numbered(problem.table, partition)
     while True:
         recoded = recode(problem.table, partition, recoding)
         if Monotone.MERGE in problem.model.flags:

@@ -50,6 +50,8 @@ class Published:
         first rows, as a saved release states them.
     background_rows, background_mass, background_codes : int64 arrays
         An adversary's background table: which rows it is, their mass and their ``q * S + s``.
+    counterfeits : int64 array
+        Rows that are nobody's: their values are published, but they count as no people.
     """
 
     quasi: tuple[pa.Array | pa.ChunkedArray, ...]
@@ -64,6 +66,7 @@ class Published:
     background_mass: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     background_codes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     background_unit: int = 1
+    counterfeits: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -200,7 +203,7 @@ def _judge(model: Any, groups: GroupStats, reference: Reference) -> Evidence:
     if not violations and not bool(model.table_satisfied(groups, reference)[0]):
         violations = len(groups)
     return Evidence(
-        model.name, model.values(), model.sense, float(model.bound), model.achieved(groups, reference), violations
+        model.name, model.told(), model.sense, float(model.bound), model.achieved(groups, reference), violations
     )
 
 
@@ -221,6 +224,8 @@ def _stats(
         np.add.at(units, labels, published.row_units)
     elif published.class_units is not None:
         units = published.class_units
+    if len(published.counterfeits):
+        units = units - np.bincount(labels[published.counterfeits], minlength=n_classes) * published.unit
     population = published.class_population
     if len(published.population):
         population = np.bincount(labels[published.population], minlength=n_classes).astype(np.int64)

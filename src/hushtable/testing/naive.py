@@ -41,7 +41,11 @@ class _Recount:
         self.names = [c.name for c in self.encoded.quasi]
         self.nodes = self.plan.algorithm.recoding in (Recoding.GLOBAL, Recoding.PATTERN)
         self.points = self.plan.algorithm.recoding is Recoding.CENTROID
-        cells = [self.outcome.published.column(n).to_pylist() for n in self.names]
+        shown = self.names
+        if self.plan.algorithm.recoding is Recoding.NUMBERED:
+            # the group's number is the last of a class's cells
+            shown = [*self.names, self.outcome.published.column_names[-1]]
+        cells = [self.outcome.published.column(n).to_pylist() for n in shown]
         self.rows: list[_Cells] = list(zip(*cells, strict=True))
         self.classes: dict[_Cells, list[int]] = defaultdict(list)
         for row, key in enumerate(self.rows):
@@ -58,7 +62,7 @@ class _Recount:
 
     def covers(self, key: _Cells, record: tuple[Any, ...]) -> bool:
         """Whether the cells of a class may stand for a record."""
-        for j, (cell, value) in enumerate(zip(key, record, strict=True)):
+        for j, (cell, value) in enumerate(zip(key[: len(record)], record, strict=True)):
             if (j, cell) not in self.cover:
                 self.cover[j, cell] = covered(cell, self.encoded.quasi[j], nodes=self.nodes)
             codes = self.cover[j, cell]
@@ -174,6 +178,10 @@ def recheck(source: pa.Table, plan: Plan, outcome: Outcome) -> GroupStats:
     published, rows = outcome.published, outcome.rows.tolist()
     require(published.num_rows > 0, "an empty release")
     shown = [c.name for c in plan.table.columns if c.role is not Role.IDENTIFIER]
+    if plan.algorithm.recoding is Recoding.NUMBERED:
+        number = published.column(-1).to_pylist()
+        require(sorted(set(number)) == list(range(1, len(set(number)) + 1)), "groups are not numbered 1, 2, ...")
+        published = published.drop_columns(published.column_names[-1:])
     require(published.column_names == shown, f"published columns are {published.column_names}, not {shown}")
     require(len(set(rows)) == len(rows), "a record is released twice")
     for name in (n for n in shown if n not in recount.names):

@@ -34,10 +34,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
-from hushtable.algorithms.bucket.deal import deal
+from hushtable.algorithms.bucket.deal import deal_until
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import IntArray
 from hushtable.errors import IncompatibleError
@@ -46,9 +44,6 @@ from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 
 __all__ = ["Anatomy"]
-
-_GROWTH = 1.25
-"""By how much groups grow where the models refuse them."""
 
 
 @dataclass(frozen=True)
@@ -81,21 +76,10 @@ class Anatomy(Algorithm):
             raise self.not_found(problem)
         order = table.canonical_order
         rows = order[kept[order] & (order < table.n_sample)]
-        values = _values(problem, rows)
-        labels = np.full(table.n_rows, -1, dtype=np.int64)
-        size = float(problem.model.min_group_size())
-        tried = 0
-        while tried != 1:
-            groups = max(1, int(len(rows) / size))
-            size = max(size * _GROWTH, size + 1)
-            if groups == tried:
-                continue
-            problem.progress(1 / groups, "dealing")
-            tried = groups
-            labels[rows] = deal(values, groups)
-            if _fits(problem, labels, groups):
-                return Partition(labels, groups)
-        raise self.not_found(problem)
+        found = deal_until(problem, rows, _values(problem, rows))
+        if found is None:
+            raise self.not_found(problem)
+        return found
 
 
 def _values(problem: Problem, rows: IntArray) -> IntArray:
@@ -104,10 +88,3 @@ def _values(problem: Problem, rows: IntArray) -> IntArray:
     named = {name for key in problem.model.histogram_keys() for name in key}
     columns = [c for c in table.sensitive if c.name in named]
     return number_rows([c.codes[rows] for c in columns], [c.coded.size for c in columns])[0]
-
-
-def _fits(problem: Problem, labels: IntArray, groups: int) -> bool:
-    """Whether every group, and the table of them, satisfies the models."""
-    model, reference = problem.model, problem.reference
-    stats = problem.table.stats_of(labels, groups, model.histogram_keys())
-    return bool(model.satisfied(stats, reference).all() and model.table_satisfied(stats, reference)[0])

@@ -4,9 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
+from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import IntArray
 
-__all__ = ["deal"]
+__all__ = ["deal", "deal_until"]
+
+_GROWTH = 1.25
+"""By how much groups grow where the models refuse them."""
+
+
+def deal_until(problem: Problem, rows: IntArray, values: IntArray) -> Partition | None:
+    """Deal these rows to as many groups as the models allow; None where not even one group satisfies them.
+
+    The number of groups is the first that fits of n/s, for sizes s that grow by a quarter.
+    """
+    model, reference, table = problem.model, problem.reference, problem.table
+    labels = np.full(table.n_rows, -1, dtype=np.int64)
+    size = float(model.min_group_size())
+    tried = 0
+    while tried != 1:
+        groups = max(1, int(len(rows) / size))
+        size = max(size * _GROWTH, size + 1)
+        if groups == tried:
+            continue
+        problem.progress(1 / groups, "dealing")
+        tried = groups
+        labels[rows] = deal(values, groups)
+        stats = table.stats_of(labels, groups, model.histogram_keys())
+        if model.satisfied(stats, reference).all() and bool(model.table_satisfied(stats, reference)[0]):
+            return Partition(labels, groups)
+    return None
 
 
 def deal(values: IntArray, groups: int) -> IntArray:

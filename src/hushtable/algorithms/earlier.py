@@ -1,0 +1,49 @@
+"""What an algorithm may know of earlier releases of the same people, and what it may add to a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hushtable.arrays import IntArray
+from hushtable.table.stats import Key
+
+__all__ = ["Counterfeits", "Earlier"]
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """The signatures that people have from earlier releases: the sets of sensitive values of their classes.
+
+    Attributes
+    ----------
+    key : Key
+        The sensitive (or joint) column.
+    signatures : tuple of tuples of int
+        Codes of that column, ascending.
+    of_row : int64 array
+        The signature of every row's person; -1 for newcomers.
+    """
+
+    key: Key
+    signatures: tuple[tuple[int, ...], ...]
+    of_row: IntArray
+
+
+@dataclass(frozen=True)
+class Counterfeits:
+    """Records that are nobody's: they stand for values that a signature has and nobody present.
+
+    Attributes
+    ----------
+    groups : int64 array
+        The group of each.
+    codes : mapping of str to int64 array
+        Its code in every sensitive column.
+    """
+
+    groups: IntArray
+    codes: Mapping[str, IntArray]
+
+    def __len__(self) -> int:
+        return len(self.groups)

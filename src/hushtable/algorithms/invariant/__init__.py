@@ -1,0 +1,1 @@
+"""Re-publication: groups that keep what earlier releases have committed to."""

@@ -1,0 +1,277 @@
+"""m-invariant re-publication: classes of different values that people keep, with counterfeits where nobody is left.
+
+Four phases, after Xiao and Tao. *Division*: everybody who was published before goes to the bucket of their signature,
+the set of sensitive values of their earlier class. *Balancing*: newcomers whose values are wanted there, and whom the
+others can spare, fill the buckets until every value of the signature occurs equally often; where nobody is found,
+counterfeits do. *Assignment*: the other newcomers make buckets of m values or more, the most frequent first.
+*Partitioning*: every bucket is cut into classes with one record of each value, as small as possible.
+
+A counterfeit has the cells of its class and one of its values, so it cannot be told from a record. How many a class
+has is published (``counterfeits`` in release.json), as in the paper: who counts people must not count them.
+
+Classes are published with their number, because their cells overlap and may coincide: it is the number that says which
+values belong together. A person whose quasi-identifiers fit several classes is in one of them, and no value is
+likelier than in the worst of those; hence models that do not survive merging are refused, unless they declare that
+(``mixes``). m is the least group that the models allow; where they ask for more than m different values (entropy, say),
+it grows. Without any sensitive column to look at, records are grouped by m in sorted order.
+
+Readings. Where newcomers have a value more than 1/m of them share, the paper does not publish; here counterfeits of the
+rarest values make up for it, but only where earlier releases commit to going on: a first release has none. Where even
+then no m fits a first release, records are dealt out as by ``anatomy``, up to a single class. Somebody whose value is
+no longer in the signature has changed it, and is a newcomer. Several records per person have no signature.
+
+When to use
+-----------
+For tables that are published again and again, with a ledger of what went out.
+
+When not
+--------
+For a single release: classes are made by sensitive values first and by quasi-identifiers second, so that their cells
+are wider than mondrian's. Where no invented record may be in the table.
+
+Cost
+----
+A sort of each bucket along every quasi-identifier, halving by halving.
+
+References
+----------
+X. Xiao, Y. Tao, "m-invariance: towards privacy preserving re-publication of dynamic datasets", SIGMOD 2007.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.bucket.deal import deal_until
+from hushtable.algorithms.earlier import Counterfeits, Earlier
+from hushtable.algorithms.invariant.buckets import FAKE, Bucket, ByValue, assign, balance, divide
+from hushtable.algorithms.invariant.split import classes
+from hushtable.algorithms.trim import trim
+from hushtable.arrays import IntArray
+from hushtable.errors import IncompatibleError, NotFound
+from hushtable.models.base import Monotone, Stat
+from hushtable.models.compose import AllOf
+from hushtable.table.stats import GroupStats, Histogram
+
+__all__ = ["MInvariant"]
+
+_GROWTH = 1.25
+"""By how much m grows where the models ask for more."""
+
+
+@dataclass(frozen=True)
+class MInvariant(Algorithm):
+    """Classes of different values that people keep from release to release; counterfeits where nobody is left.
+
+    Examples
+    --------
+    >>> MInvariant().values()
+    {}
+    """
+
+    name: ClassVar[str] = "m-invariant"
+    recoding: ClassVar[Recoding] = Recoding.NUMBERED
+    keeps_signatures: ClassVar[bool] = True
+
+    def check(self, model: AllOf, suppression: float) -> None:
+        """Refuse models that overlapping classes would break, and those that count people outside the table."""
+        for member in model.members:
+            if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
+                raise IncompatibleError(
+                    f"{member.name} counts people outside the table, and classes of {self.name} overlap.",
+                    hint="Choose an algorithm that divides space, such as mondrian.",
+                )
+            if Monotone.MERGE not in member.monotone and not member.mixes:
+                raise IncompatibleError(
+                    f"Classes of {self.name} overlap, and {member.name} does not survive merging.",
+                    hint="Choose an algorithm that divides space, such as mondrian.",
+                )
+
+    def run(self, problem: Problem) -> Partition:
+        """Make classes; see the module's docstring."""
+        if problem.earlier is not None:
+            return self._continued(problem, problem.earlier)
+        order = problem.table.canonical_order
+        rows = order[order < problem.table.n_sample]
+        found = self._first(problem, rows) if problem.model.histogram_keys() else self._sorted(problem, rows)
+        if found is None:
+            raise self.not_found(problem)
+        return found
+
+    def _sorted(self, problem: Problem, rows: IntArray) -> Partition | None:
+        """Group neighbours in sorted order, ever more of them."""
+        size = float(problem.model.min_group_size())
+        while True:
+            groups = max(1, int(len(rows) / size))
+            labels = np.full(problem.table.n_rows, -1, dtype=np.int64)
+            labels[rows] = np.arange(len(rows)) * groups // len(rows)
+            if _fits(problem, labels, groups, None):
+                return Partition(labels, groups)
+            if groups == 1:
+                return None
+            size = max(size * _GROWTH, size + 1)
+
+    def _first(self, problem: Problem, rows: IntArray) -> Partition | None:
+        """Publish for the first time: unique values where they fit, else values dealt out evenly."""
+        key = _joint(problem)
+        codes, _ = problem.table.code_column(key)
+        m = float(max(problem.model.min_group_size(), 2))
+        distinct = len(np.unique(codes[rows]))
+        while m <= distinct:
+            problem.progress(m / (2 * distinct), "assigning")
+            kept = _eligible(codes, rows, int(m), problem)
+            new = _by_value(codes, kept)
+            buckets = assign(new, int(m), sorted(new), fakes=False)
+            if buckets is not None:
+                found = _partition(problem, buckets, key)
+                if _fits(problem, found.labels, found.n_groups, found.counterfeits):
+                    return found
+            m = max(m * _GROWTH, m + 1)
+        keep = trim(problem)
+        return None if keep is None else deal_until(problem, rows[keep[rows]], codes[rows[keep[rows]]].astype(np.int64))
+
+    def _continued(self, problem: Problem, earlier: Earlier) -> Partition:
+        """Publish again: signatures are kept."""
+        table = problem.table
+        if table.unit > 1:
+            raise NotFound(
+                f"{self.name} keeps the signatures of people, and some people have several records.",
+                hint="Publish one record per person, or leave 'ledger' out of the policy.",
+            )
+        codes, size = table.code_column(earlier.key)
+        rank = table.canonical_order
+        rows = rank[rank < table.n_sample].tolist()
+        own = earlier.of_row[: table.n_sample]
+        known = [row for row in rows if own[row] >= 0]
+        signature = {row: earlier.signatures[int(own[row])] for row in known}
+        buckets = divide(known, {row: int(codes[row]) for row in known}, signature)
+        new = _by_value(codes, np.array([row for row in rows if own[row] < 0], dtype=np.int64))
+        m = max(problem.model.min_group_size(), 2)
+        balance(buckets, new, m)
+        problem.progress(0.3, "assigning")
+        more = assign(new, m, range(size), fakes=True)
+        if more is None:
+            raise NotFound(
+                f"{self.name} needs {m} different sensitive values for newcomers, and knows {size}.",
+                hint="Name all values of the sensitive column in the policy ('categories' or 'order').",
+            )
+        found = _partition(problem, _united([*buckets, *more]), earlier.key)
+        if not _fits(problem, found.labels, found.n_groups, found.counterfeits):
+            raise NotFound(
+                f"{self.name} cannot both keep the signatures of earlier releases and satisfy "
+                f"{', '.join(m.name for m in problem.model.members)}.",
+                hint="Promise no more than the earlier releases did.",
+            )
+        forged = 0 if found.counterfeits is None else len(found.counterfeits)
+        return replace(found, notes={"people_kept": len(known), "counterfeits": forged})
+
+
+def _joint(problem: Problem) -> tuple[str, ...]:
+    """All sensitive columns that models look at, as one."""
+    named = {name for key in problem.model.histogram_keys() for name in key}
+    return tuple(c.name for c in problem.table.sensitive if c.name in named)
+
+
+def _by_value(codes: IntArray, rows: IntArray) -> ByValue:
+    found: ByValue = {}
+    for row, value in zip(rows.tolist(), codes[rows].tolist(), strict=True):
+        found.setdefault(value, []).append(row)
+    return found
+
+
+def _eligible(codes: IntArray, rows: IntArray, m: int, problem: Problem) -> IntArray:
+    """Leave out what the budget allows of values that more than 1/m of the records have, the last in order first."""
+    values, place = np.unique(codes[rows], return_inverse=True)
+    counts = np.bincount(place, minlength=len(values))
+    cap = int(counts.max())
+    while cap and m * cap > int(np.minimum(counts, cap).sum()):
+        cap -= 1
+    turn = np.zeros(len(rows), dtype=np.int64)
+    order = np.argsort(place, kind="stable")
+    turn[order] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    surplus = turn >= cap
+    weights = problem.table.row_units[rows] if len(problem.table.row_units) else np.ones(len(rows), dtype=np.int64)
+    return rows if int(weights[surplus].sum()) > problem.budget else rows[~surplus]
+
+
+def _united(buckets: list[Bucket]) -> list[Bucket]:
+    """Put buckets of one signature together, and remove counterfeits that nobody needs."""
+    found: dict[tuple[int, ...], Bucket] = {}
+    for bucket in buckets:
+        whole = found.setdefault(bucket.signature, Bucket(bucket.signature, {v: [] for v in bucket.signature}))
+        for value, rows in bucket.rows.items():
+            whole.rows[value] += rows
+    for bucket in found.values():
+        bucket.thinned()
+    return [found[own] for own in sorted(found)]
+
+
+def _partition(problem: Problem, buckets: list[Bucket], key: tuple[str, ...]) -> Partition:
+    table = problem.table
+    rank = np.empty(table.n_rows, dtype=np.int64)
+    rank[table.canonical_order] = np.arange(table.n_rows)
+    positions = [c.positions[c.codes.astype(np.int64)] for c in table.quasi]
+    labels = np.full(table.n_rows, -1, dtype=np.int64)
+    fakes: list[tuple[int, int]] = []
+    group = 0
+    for bucket, made in _made(buckets, positions, rank):
+        real = made != FAKE
+        labels[made[real]] = group
+        fakes += [(group, value) for value, row in zip(bucket.signature, made.tolist(), strict=True) if row == FAKE]
+        group += 1
+    return Partition(labels, group, counterfeits=_counterfeits(problem, fakes, key))
+
+
+def _made(buckets: list[Bucket], positions: list[IntArray], rank: IntArray) -> Iterator[tuple[Bucket, IntArray]]:
+    for bucket in buckets:
+        records = np.array([bucket.rows[value] for value in bucket.signature], dtype=np.int64)
+        for made in classes(records, positions, rank):
+            yield bucket, made
+
+
+def _counterfeits(problem: Problem, fakes: list[tuple[int, int]], key: tuple[str, ...]) -> Counterfeits | None:
+    if not fakes:
+        return None
+    table = problem.table
+    if {c.name for c in table.sensitive} != set(key) or table.tie_rank is not None:
+        raise IncompatibleError(
+            "Earlier releases ask for counterfeits, which need a cell in every published column.",
+            hint="Publish quasi-identifiers and the sensitive columns of the model only.",
+        )
+    code = np.array([value for _, value in fakes], dtype=np.int64)
+    codes: dict[str, IntArray] = {}
+    for name in reversed(key):
+        size = table.attribute_size((name,))
+        codes[name], code = code % size, code // size
+    return Counterfeits(np.array([group for group, _ in fakes], dtype=np.int64), codes)
+
+
+def _fits(problem: Problem, labels: IntArray, groups: int, counterfeits: Counterfeits | None) -> bool:
+    """Whether every group, and the table of them, satisfies the models."""
+    model, reference = problem.model, problem.reference
+    stats = problem.table.stats_of(labels, groups, model.histogram_keys())
+    if counterfeits is not None:
+        stats = _with(stats, counterfeits, problem)
+    return bool(model.satisfied(stats, reference).all() and model.table_satisfied(stats, reference)[0])
+
+
+def _with(stats: GroupStats, counterfeits: Counterfeits, problem: Problem) -> GroupStats:
+    """Add the counterfeits' values, but no people."""
+    histograms = {}
+    for key, hist in stats.histograms.items():
+        code = np.zeros(len(counterfeits), dtype=np.int64)
+        for name in key:
+            code = code * problem.table.attribute_size((name,)) + counterfeits.codes[name]
+        histograms[key] = Histogram.from_pairs(
+            np.concatenate([hist.groups, counterfeits.groups]),
+            np.concatenate([hist.values, code]),
+            np.concatenate([hist.units, np.full(len(code), hist.unit, dtype=np.int64)]),
+            len(hist),
+            hist.unit,
+        )
+    return replace(stats, histograms=histograms)

@@ -1,0 +1,128 @@
+"""Numbered classes: each with its own cells and its number beside them, and counterfeits among its records.
+
+Numbers follow what is published of a class, so that they tell nothing more. A counterfeit has the cells of its class
+and a sensitive value that some record has, or might have; nothing in the table tells it from a record.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Partition
+from hushtable.algorithms.earlier import Counterfeits
+from hushtable.arrays import IntArray
+from hushtable.io.dictionaries import compact, encode
+from hushtable.kernels.grouping import group_rows, number_rows
+from hushtable.release.bucket import bucket_column
+from hushtable.release.cells import Cells
+from hushtable.release.publish import publish, published_order
+from hushtable.release.recode import Recoded
+from hushtable.schema.columns import Role
+from hushtable.table.encoded import EncodedTable, SensitiveColumn
+from hushtable.table.plan import TablePlan
+from hushtable.table.ranks import dense_ranks
+
+__all__ = ["publish_numbered", "recode_numbered"]
+
+
+def recode_numbered(table: EncodedTable, partition: Partition) -> Recoded:
+    """Give every group its cells and its number; groups whose cells coincide stay apart."""
+    labels = np.where(np.arange(table.n_rows) < table.n_sample, partition.labels, -1).astype(np.int64)
+    rows, offsets = group_rows(labels, partition.n_groups)
+    cells = tuple(Cells.of_groups(column, rows, offsets) for column in table.quasi)
+    published = tuple(c.labels() for c in cells)
+    numbers = _numbers(table, rows, offsets, published, partition.counterfeits)
+    return Recoded(labels, cells, published, numbers=numbers, counterfeits=partition.counterfeits)
+
+
+def _numbers(
+    table: EncodedTable,
+    rows: IntArray,
+    offsets: IntArray,
+    published: tuple[pa.Array, ...],
+    counterfeits: Counterfeits | None,
+) -> IntArray:
+    """Number groups by their published cells, then by what their records publish beside them."""
+    ranks = [dense_ranks(pa.chunked_array([column])) for column in published]
+    shown, _ = number_rows([r for r, _ in ranks], [n for _, n in ranks])
+    columns = [c.codes[rows].astype(np.int64) for c in table.sensitive]
+    sizes = [c.coded.size for c in table.sensitive]
+    ties = table.tie_rank() if callable(table.tie_rank) else table.tie_rank
+    if ties is not None:
+        columns.append(ties[rows])
+        sizes.append(int(ties.max()) + 1)
+    owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    if counterfeits is not None:
+        owner = np.concatenate([owner, counterfeits.groups])
+        more = [counterfeits.codes[c.name] for c in table.sensitive]
+        more += [np.zeros(len(counterfeits), dtype=np.int64)] * (ties is not None)
+        columns = [np.concatenate([a, b]) for a, b in zip(columns, more, strict=True)]
+    record, _ = number_rows(columns, sizes) if columns else (np.zeros(len(owner), dtype=np.int64), None)
+    order = np.lexsort((record, owner))
+    bounds = np.searchsorted(owner[order], np.arange(len(offsets)))
+    plain = record[order].tolist()
+    contents = [tuple(plain[a:b]) for a, b in pairwise(bounds.tolist())]
+    lead = shown.tolist()
+    numbers = np.empty(len(contents), dtype=np.int64)
+    numbers[sorted(range(len(contents)), key=lambda g: (lead[g], contents[g]))] = np.arange(1, len(contents) + 1)
+    return numbers
+
+
+def publish_numbered(
+    source: pa.Table, table: EncodedTable, recoded: Recoded, plan: TablePlan, rows: IntArray
+) -> tuple[pa.Table, IntArray]:
+    """Return the published table, and the source row of each of its rows; -1, -2, ... are counterfeits 0, 1, ..."""
+    assert recoded.numbers is not None
+    shown = publish(source, recoded, plan, rows)
+    number = recoded.numbers[recoded.labels[rows]]
+    fakes = recoded.counterfeits
+    if fakes is not None and len(fakes):
+        columns = {
+            name: _with_fakes(shown.column(name), source, table, recoded, name, plan) for name in shown.column_names
+        }
+        shown = pa.table(columns)
+        number = np.concatenate([number, recoded.numbers[fakes.groups]])
+        rows = np.concatenate([rows, -1 - np.arange(len(fakes))])
+    shown = compact(shown.append_column(bucket_column(plan), pa.chunked_array([pa.array(number)])))
+    order = published_order(shown)
+    return shown.take(pa.array(order)), rows[order]
+
+
+def _with_fakes(
+    column: pa.ChunkedArray, source: pa.Table, table: EncodedTable, recoded: Recoded, name: str, plan: TablePlan
+) -> pa.ChunkedArray:
+    """Append the counterfeits' cells to a published column."""
+    fakes = recoded.counterfeits
+    assert fakes is not None
+    role = next(c.role for c in plan.columns if c.name == name)
+    if role is Role.QUASI:
+        place = next(j for j, c in enumerate(table.quasi) if c.name == name)
+        more = recoded.published[place].take(pa.array(fakes.groups))
+    else:
+        own = next(c for c in table.sensitive if c.name == name)
+        more = _values(own, fakes.codes[name], source.column(name), table)
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    plain = [*(c.cast(kind) for c in column.chunks), more.cast(kind)]
+    return (
+        pa.chunked_array([encode(pa.chunked_array(plain))])
+        if pa.types.is_dictionary(column.type)
+        else pa.chunked_array(plain)
+    )
+
+
+def _values(column: SensitiveColumn, codes: IntArray, source: pa.ChunkedArray, table: EncodedTable) -> pa.Array:
+    """Return the cells of these codes as the source writes them, or as labels where no record has the value."""
+    order = table.canonical_order
+    order = order[order < table.n_sample][::-1]
+    first = np.full(column.coded.size, -1, dtype=np.int64)
+    first[column.codes[order].astype(np.int64)] = order
+    kind = source.type.value_type if pa.types.is_dictionary(source.type) else source.type
+    known = source.take(pa.array(np.maximum(first[codes], 0))).cast(kind).to_pylist()
+    labels = pa.array([column.coded.labels[0][int(c)] for c in codes], pa.string()).cast(kind).to_pylist()
+    cells = [
+        cell if place >= 0 else label for cell, label, place in zip(known, labels, first[codes].tolist(), strict=True)
+    ]
+    return pa.array(cells, kind)

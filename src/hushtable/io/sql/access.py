@@ -79,6 +79,7 @@ def read_sql(
 
 
 def _read(place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
+    place.relation()  # what is wrong with an address is said before anything is opened
     return _database(place).batches(place, columns, rows)
 
 
@@ -110,6 +111,7 @@ def sql_names(address: str) -> list[str]:
     ['age']
     """
     place = _place(address, None, None)
+    place.relation()
     return check_names(_database(place).names(place), f"{str(place)!r}")
 
 

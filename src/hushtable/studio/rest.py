@@ -23,6 +23,7 @@ from hushtable.studio.rest_models import (
     LevelsRequest,
     NewExample,
     NewProject,
+    NewQuery,
     PolicyText,
     ProjectView,
     RiskRequest,
@@ -181,6 +182,11 @@ def _projects(studio: Studio) -> APIRouter:
         wanted = body or NewExample()
         return _job(studio.example(find(project), wanted.rows, wanted.seed))
 
+    @router.post("/projects/{project}/query", status_code=202)
+    def open_query(project: ProjectId, body: NewQuery) -> JobView:
+        """Fill the project with the result of a database query."""
+        return _job(studio.query(find(project), body.source, body.query))
+
     @router.get("/projects/{project}/data")
     def read_data(project: ProjectId, offset: Offset = 0, limit: Limit = 50) -> TablePage:
         """Read some rows of the table."""
@@ -263,6 +269,16 @@ def _policies(studio: Studio) -> APIRouter:
         """Change other settings: suppression, missing, cells, seed, ...; null removes one."""
         studio.set_settings(find(project), body)
         return state(find(project))
+
+    @router.get("/projects/{project}/hierarchies/{column}", response_class=FileResponse)
+    def export_hierarchy(project: ProjectId, column: str) -> FileResponse:
+        """Download the hierarchy of a column as CSV; look at the column first."""
+        path = views.hierarchy_file(find(project), column)
+        if not path.is_file():
+            raise UsageError(
+                "This hierarchy was not looked at yet.", code="not-there", hint="Look at the column first."
+            )
+        return FileResponse(path, media_type="text/csv", filename="hierarchy.csv")
 
     @router.post("/projects/{project}/check", status_code=202)
     def check(project: ProjectId) -> JobView:
@@ -354,6 +370,11 @@ def _runs(studio: Studio) -> APIRouter:
     def verify(project: ProjectId, number: Number) -> JobView:
         """Verify the published file again, from its cells alone."""
         return _job(studio.verify(studio.projects[project], number))
+
+    @router.post("/projects/{project}/runs/{number}/report", status_code=202)
+    def write_report(project: ProjectId, number: Number) -> JobView:
+        """Write the evidence report."""
+        return _job(studio.report(studio.projects[project], number))
 
     @router.get("/projects/{project}/runs/{number}/export")
     def list_exports(project: ProjectId, number: Number) -> dict[str, str]:

@@ -15,6 +15,7 @@ __all__ = [
     "LevelsRequest",
     "NewExample",
     "NewProject",
+    "NewQuery",
     "PolicyText",
     "ProjectView",
     "RiskRequest",
@@ -48,6 +49,14 @@ class NewExample(_Body):
 
     rows: Annotated[int, Field(ge=10, le=1_000_000)] = 5000
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 7
+
+
+class NewQuery(_Body):
+    """A database query whose result becomes the table."""
+
+    source: Annotated[str, Field(min_length=1, max_length=2000)]
+    """the address of a database server; it is not kept"""
+    query: Annotated[str, Field(min_length=1, max_length=100_000)]
 
 
 class ProjectView(BaseModel):

@@ -6,6 +6,7 @@ registry, so the studio names none.
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from hushtable.studio.jobs import Jobs
 from hushtable.studio.policies import confined, policy_of
 from hushtable.studio.projects import Project, Projects, check_title
 from hushtable.studio.runs import run_of, runs_of
+from hushtable.studio.sources import check_source
 from hushtable.studio.store import Job
 from hushtable.studio.uploads import HIERARCHIES, LARGEST, check_content, check_upload_name
 
@@ -114,6 +116,19 @@ class Studio:
         """Make generated patients the project's table."""
         self._may_open(project)
         return self.jobs.submit(project.id, "example", {"rows": rows, "seed": seed})
+
+    def query(self, project: Project, source: str, query: str) -> Job:
+        """Make the answer to a database query the project's table.
+
+        The address may hold a password: it goes to the worker in a file that is deleted when it is read, not through
+        the job, which is kept.
+        """
+        self._may_open(project)
+        check_source(source, query)
+        handed = project.folder / "data" / f".{secrets.token_hex(6)}.query"
+        handed.touch(mode=0o600)
+        handed.write_text(json.dumps({"source": source, "query": query}), encoding="utf-8")
+        return self.jobs.submit(project.id, "query", {"file": f"data/{handed.name}"})
 
     def _may_open(self, project: Project) -> None:
         if runs_of(project):
@@ -241,6 +256,11 @@ class Studio:
         """Verify the published file of a kept run."""
         run_of(project, number)
         return self.jobs.submit(project.id, "verify", {"run": number})
+
+    def report(self, project: Project, number: int) -> Job:
+        """Write the evidence report of a kept run."""
+        run_of(project, number)
+        return self.jobs.submit(project.id, "report", {"run": number})
 
     # what can be chosen
 

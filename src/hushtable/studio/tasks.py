@@ -39,11 +39,13 @@ class Task:
 TASKS = {
     "open": Task("quick", "opening:open_upload"),
     "example": Task("quick", "opening:open_example"),
+    "query": Task("quick", "opening:open_query"),
     "column": Task("quick", "columns:look_at_column"),
     "check": Task("quick", "checking:check"),
     "run": Task("heavy", "running:run"),
     "risk": Task("heavy", "judging:risk"),
     "attack": Task("heavy", "judging:attack"),
     "verify": Task("heavy", "judging:verify_again"),
+    "report": Task("heavy", "judging:report"),
 }
 """Name -> task."""

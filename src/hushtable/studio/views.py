@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
+from hushtable.errors import UsageError
 from hushtable.studio.paging import page, rows_at, text_cells
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run
 
-__all__ = ["classes_page", "data_page", "rows_page", "space_page"]
+__all__ = ["MOST", "boxes_of", "classes_page", "data_page", "hierarchy_file", "rows_page", "solutions", "space_page"]
 
 MOST = 500
 """Rows of a page at most."""
+
+
+def hierarchy_file(project: Project, column: str) -> Path:
+    """Where the hierarchy of a column is kept as CSV, once it was looked at."""
+    names = project.facts.get("columns", [])
+    if column not in names:
+        raise UsageError("There is no such column.", code="not-there")
+    return project.folder / f"hierarchy-{names.index(column)}.csv"
 
 
 def data_page(project: Project, offset: int, limit: int) -> dict[str, Any]:
@@ -101,3 +113,39 @@ def _plain_rows(table: Any) -> list[list[Any]]:
     from hushtable.cli.output import plain
 
     return [plain(list(row)) for row in zip(*(c.to_pylist() for c in table.columns), strict=True)]
+
+
+def solutions(run: Run, limits: dict[str, int], fits: bool, most: int) -> tuple[list[dict[str, Any]], int]:
+    """Solutions within some limits, the best first, with words for each; and how many there are in all.
+
+    Parameters
+    ----------
+    limits : mapping of str to int
+        The highest level of each quasi-identifier.
+    fits : bool
+        Whether to show only those that keep all promises.
+    most : int
+    """
+    from hushtable.cli.output import number
+
+    facts = run.facts
+    columns = facts["space_columns"]
+    levels = [f"c{columns.index(f'level of {name}')}" for name in facts["quasi"]]
+    named = {name: f"c{columns.index(name)}" for name in ("fits", "cost", "suppressed people", "groups")}
+    table = pq.read_table(run.folder / "space.parquet", columns=[*levels, *named.values()])
+    wanted = [(f, "<=", limits.get(name, 10**6)) for f, name in zip(levels, facts["quasi"], strict=True)]
+    keep = pc.equal(table.column(named["fits"]), True) if fits else pa.array([True] * table.num_rows)
+    for field, _, limit in wanted:
+        keep = pc.and_(keep, pc.less_equal(table.column(field), limit))
+    found = table.filter(keep)
+    nodes = []
+    for row in found.slice(0, most).to_pylist():
+        at = tuple(int(row[field]) for field in levels)
+        fit = bool(row[named["fits"]])
+        cost = f"cost {number(row[named['cost']])}" if fit else "does not keep all promises"
+        words = (
+            f"levels {', '.join(str(level) for level in at)}: {cost}, {number(row[named['suppressed people']])} people "
+            f"left out, {number(row[named['groups']])} groups"
+        )
+        nodes.append({"levels": at, "fits": fit, "words": words})
+    return nodes, found.num_rows

@@ -13,12 +13,14 @@ from hushtable.errors import HushtableError
 from hushtable.hierarchy.base import Coded, Hierarchy
 from hushtable.hierarchy.check import check_column
 from hushtable.hierarchy.spec import parse_hierarchy
+from hushtable.hierarchy.taxonomy import write_csv
 from hushtable.hierarchy.text import text_of
 from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.studio.home import inside
 from hushtable.studio.projects import Project
 from hushtable.studio.tasks import Report
+from hushtable.studio.views import hierarchy_file
 from hushtable.studio.work.tables import table_of
 
 __all__ = ["look_at_column"]
@@ -74,6 +76,9 @@ def look_at_column(
         if getattr(recipe, "file", None):
             inside(project.folder, recipe.file)  # type: ignore[attr-defined]
         found |= _tried(recipe, ready, counts, column)
+        if not given and not found["problems"]:
+            coded = recipe.code(ready.values, ready.kind, missing=ready.missing > 0, column=column, counts=counts)
+            write_csv(coded, hierarchy_file(project, column))
     except HushtableError as error:
         found["problems"] = [str(error)]
     return found

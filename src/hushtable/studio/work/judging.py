@@ -1,4 +1,4 @@
-"""What a release still gives away: risks, attacks, verifying again."""
+"""What a release still gives away: risks, attacks, verifying again, and the evidence report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hushtable.studio.runs import run_of
 from hushtable.studio.tasks import Report
 from hushtable.studio.work.running import release_of_run
 
-__all__ = ["attack", "risk", "verify_again"]
+__all__ = ["attack", "report", "risk", "verify_again"]
 
 
 def risk(project: Project, report: Report, run: int, fraction: float | None = None) -> dict[str, Any]:
@@ -62,3 +62,13 @@ def verify_again(project: Project, report: Report, run: int) -> dict[str, Any]:
         found = {"satisfied": False, "reason": str(error)}
     kept.keep("verified", plain(found))
     return {"run": run}
+
+
+def report(project: Project, report: Report, run: int) -> dict[str, Any]:
+    """Write the evidence report."""
+    kept = run_of(project, run)
+    release = release_of_run(kept, report)
+    report(0.6, "writing the report")
+    target = kept.folder / "evidence.html"
+    release.report(target, progress=lambda share, what: report(0.5 + share / 2, what))
+    return {"run": run, "file": target.name}

@@ -21,7 +21,7 @@ from hushtable.studio.paging import write_paged
 from hushtable.studio.projects import Project
 from hushtable.studio.tasks import Report
 
-__all__ = ["open_example", "open_upload"]
+__all__ = ["open_example", "open_query", "open_upload"]
 
 _EXAMPLE = "patients.csv"
 
@@ -67,6 +67,28 @@ def open_example(project: Project, report: Report, rows: int = 5000, seed: int =
         made.unlink(missing_ok=True)
     atomic_write_text(project.policy_file, Policy(**patients_policy()).to_yaml())
     return found
+
+
+def open_query(project: Project, report: Report, file: str) -> dict[str, Any]:
+    """Make the answer to a database query the project's table; the address is not kept.
+
+    Parameters
+    ----------
+    file : str
+        Where the address and the query are, below the project's folder; it is deleted.
+    """
+    from hushtable.io.sql.access import read_sql
+
+    handed = inside(project.folder, file)
+    asked = json.loads(handed.read_text(encoding="utf-8"))
+    handed.unlink()
+    report(0.0, "querying")
+    made = project.folder / "data" / ".query.parquet"
+    try:
+        write_table(read_sql(asked["source"], query=asked["query"]), made)
+        return _accept(project, report, read_table(made), made, "query.parquet", "query")
+    finally:
+        made.unlink(missing_ok=True)
 
 
 def _accept(project: Project, report: Report, table: pa.Table, file: Path, name: str, origin: str) -> dict[str, Any]:

@@ -1,0 +1,64 @@
+"""``hushtable studio``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hushtable.cli.options import AsJson
+
+__all__ = ["studio"]
+
+
+def studio(
+    data: Annotated[
+        Path | None, typer.Argument(metavar="[DATA]", help="A table to begin a project with.", show_default=False)
+    ] = None,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; any but loopback needs --token.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="The port; the first free one from 8080 on where left out, "
+                     "any free one for 0.", show_default=False),
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option("--token", metavar="SECRET", envvar="HUSHTABLE_STUDIO_TOKEN",
+                     help="The secret that opens the studio; random where left out.", show_default=False),
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Open the studio: a local web app that takes a table to a verified release.
+
+    Everything stays on this machine. Projects are kept in the folder that HUSHTABLE_STUDIO names, by default in your
+    data folder. Ctrl-C ends it.
+    """
+    import importlib
+    import sys
+
+    from hushtable.cli.output import console, print_json, put
+    from hushtable.errors import UsageError
+
+    try:
+        # by name: the studio is built of parts of the command line, not the other way round
+        serve = importlib.import_module("hushtable.studio.server").serve
+    except ImportError:
+        raise UsageError(
+            "The studio needs the package nicegui.",
+            code="needs-nicegui",
+            hint="Install it with: pip install 'hushtable[studio]'.",
+        ) from None
+
+    def announce(url: str) -> None:
+        if as_json:
+            print_json({"url": url})
+        else:
+            put(console(), f"The studio is open at {url}", wrap=False)
+            put(console(), "Everything stays on this machine. Press Ctrl-C to end it.")
+        sys.stdout.flush()
+
+    serve(host, port, token or "", data=data, open_browser=not no_browser, announce=announce)

@@ -1,0 +1,132 @@
+"""Attack & risk: how exposed people are, and what adversaries of the literature achieve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nicegui import ui
+
+from hushtable import registry
+from hushtable.cli.output import number, share
+from hushtable.studio.explanations import summary
+from hushtable.studio.pages.layout import Page, which_run
+from hushtable.studio.pages.widgets import attempted, card, failed, html_table, text, watch
+from hushtable.studio.projects import Project
+from hushtable.studio.runs import Run
+from hushtable.studio.texts import T
+
+__all__ = ["build"]
+
+
+async def build(page: Page, project: Project, wanted: int | None = None) -> None:
+    """Build the page."""
+    run = which_run(project, wanted, "attack")
+    if run is None:
+        return
+    _risk(page, project, run)
+    _attacks(page, project, run)
+
+
+def _again(project: Project, run: Run) -> None:
+    ui.navigate.to(f"/p/{project.id}/attack?run={run.number}")
+
+
+def _job(page: Page, project: Project, run: Run, kind: str) -> None:
+    """The job of this kind that is under way, or how the last one failed."""
+    busy = page.studio.busy(project, kind)
+    if busy is not None and busy.arguments.get("run") == run.number:
+        watch(page.studio, busy, lambda job: _again(project, run))
+        return
+    last = page.studio.job_of(project, kind)
+    if last is not None and last.arguments.get("run") == run.number and last.state not in ("done", "queued", "running"):
+        failed(last)
+
+
+def _risk(page: Page, project: Project, run: Run) -> None:
+    with card(T.RISK):
+        text(T.RISK_TEXT)
+        with ui.element("div").classes("ht-row top"):
+            fraction = ui.number(T.FRACTION, min=0.001, max=100).props(
+                f'outlined dense bottom-slots hint="{T.FRACTION_HINT}"'
+            )
+            fraction.style("min-width:min(420px,100%)")
+
+            def assess() -> None:
+                with attempted():
+                    wanted = None if fraction.value is None else float(fraction.value) / 100
+                    page.studio.assess(project, run.number, wanted)
+                    _again(project, run)
+
+            ui.button(T.ASSESS, icon="insights", on_click=assess).props("no-caps")
+        _job(page, project, run, "risk")
+        found = run.json("risk")
+        if found:
+            rows = [row for name, entry in found.items() for row in _risk_rows(name, entry)]
+            html_table(["risk", "what", T.BEFORE, T.AFTER], rows, caption=T.RISK, numbers=(2, 3))
+
+
+def _risk_rows(name: str, found: Mapping[str, Any]) -> Iterator[list[str]]:
+    title = name
+    after = found.get("after", {})
+    for key, value in found["before"].items():
+        if isinstance(value, list | dict | str | bool) or key in ("threshold", "fraction", "k", "population"):
+            continue
+        yield [title, key.replace("_", " "), _figure(key, value), _figure(key, after.get(key))]
+        title = "\u00a0"
+
+
+def _figure(key: str, value: Any) -> str:
+    if not isinstance(value, int | float):
+        return number(None)
+    shares = ("share", "highest", "lowest", "average", "at_risk", "unique")
+    return share(value) if isinstance(value, float) and 0 <= value <= 1 and key.startswith(shares) else number(value)
+
+
+def _attacks(page: Page, project: Project, run: Run) -> None:
+    with card(T.ATTACKS):
+        text(T.ATTACKS_TEXT)
+        options = {name: f"{name}: {summary(known)}" for name, known in registry.attacks.items()}
+        with ui.element("div").classes("ht-row top"):
+            chosen = (
+                ui.select(options, multiple=True, value=[], label=T.ATTACK_SOME)
+                .props("outlined dense options-dense")
+                .classes("grow")
+            )
+
+            def play() -> None:
+                with attempted():
+                    page.studio.attack(project, run.number, chosen.value)
+                    _again(project, run)
+
+            ui.button(T.ATTACK_ALL, icon="gavel", on_click=play).props("no-caps")
+        _job(page, project, run, "attack")
+        found = run.json("attacks")
+        if found:
+            _results(found)
+
+
+def _results(found: dict[str, Any]) -> None:
+    rows = []
+    for name, entry in found["attacks"].items():
+        low, high = entry["interval"]
+        beyond = low > entry["baseline"]
+        rows.append(
+            [
+                name,
+                f"{entry['successes']:,} of {entry['targets']:,}",
+                share(entry["rate"]),
+                f"{100 * low:.1f}-{100 * high:.1f}%",
+                share(entry["baseline"]),
+                f"▲ {T.BEYOND}" if beyond else f"○ {T.WITHIN}",
+            ]
+        )
+    heads = ["attack", "right about", "rate", "95% interval", "baseline", "verdict"]
+    html_table(heads, rows, caption=T.ATTACKS, numbers=(1, 2, 3, 4))
+    worse = {n: e for n, e in found["attacks"].items() if e["interval"][0] > e["baseline"]}
+    with ui.element("ul").classes("ht-list q-mt-md"):
+        for name, entry in worse.items():
+            text(f"{name}: {entry['remedy']}", "li", "")
+    if found["not_run"]:
+        with ui.expansion(f"{T.LACKING} ({len(found['not_run'])})").props("dense"):
+            html_table(["attack", "reason"], list(found["not_run"].items()), caption=T.LACKING)

@@ -1,0 +1,120 @@
+"""Data: where the table comes from, what is in it, and what was found in it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from nicegui import events, ui
+
+from hushtable.cli.output import share
+from hushtable.studio import views
+from hushtable.studio.pages.layout import Page
+from hushtable.studio.pages.widgets import attempted, card, failed, html_table, pager, text, watch
+from hushtable.studio.projects import Project
+from hushtable.studio.runs import runs_of
+from hushtable.studio.service import Studio
+from hushtable.studio.texts import KINDS, T
+from hushtable.studio.uploads import TABLES
+
+__all__ = ["build"]
+
+OPENING = ("open", "example", "query")
+
+
+async def build(page: Page, project: Project) -> None:
+    """Build the page."""
+    studio = page.studio
+    busy = studio.busy(project, *OPENING)
+    if busy is not None:
+        with card():
+            watch(studio, busy, lambda job: ui.navigate.reload())
+        return
+    last = studio.job_of(project, *OPENING)
+    if last is not None and last.state in ("failed", "cancelled", "interrupted"):
+        failed(last)
+    if project.profile is None:
+        _sources(studio, project)
+        return
+    await _table(project)
+    _profile(project.profile)
+    if not runs_of(project):
+        with ui.expansion(T.OTHER_DATA, icon="swap_horiz").classes("ht-card"):
+            _sources(studio, project)
+
+
+def _sources(studio: Studio, project: Project) -> None:
+    with ui.element("div").classes("ht-cols"):
+        with card(T.UPLOAD):
+            text(T.UPLOAD_TEXT.format(_size(studio.largest)))
+            ui.upload(
+                label=T.UPLOAD_LABEL,
+                auto_upload=True,
+                max_files=1,
+                max_file_size=studio.largest,
+                on_upload=lambda e: _uploaded(studio, project, e),
+                on_rejected=lambda: ui.notify(T.REJECTED, type="negative"),
+            ).props(f'accept="{",".join(TABLES)}" flat bordered')
+        with card(T.TRY):
+            text(T.TRY_TEXT)
+
+            def example() -> None:
+                with attempted():
+                    studio.example(project)
+                    ui.navigate.reload()
+
+            ui.button(T.TRY, icon="play_arrow", on_click=example).props("no-caps")
+        with card(T.DATABASE):
+            text(T.DATABASE_TEXT)
+            address = ui.input(T.ADDRESS, placeholder=T.ADDRESS_HINT).props("outlined dense").style("width:100%")
+            query = ui.textarea(T.QUERY).props("outlined dense autogrow").style("width:100%")
+
+            def fetch() -> None:
+                with attempted():
+                    studio.query(project, address.value or "", query.value or "")
+                    ui.navigate.reload()
+
+            ui.button(T.FETCH, icon="storage", on_click=fetch).props("no-caps outline").classes("q-mt-sm")
+
+
+async def _uploaded(studio: Studio, project: Project, event: events.UploadEventArguments) -> None:
+    with attempted():
+        path = studio.new_upload(project, event.file.name)
+        await event.file.save(path)
+        await asyncio.to_thread(studio.opened, project, path, event.file.name)
+        ui.navigate.reload()
+
+
+def _size(n: int) -> str:
+    return f"{n / 2**30:.3g} GiB" if n >= 2**30 else f"{n / 2**20:.3g} MiB"
+
+
+async def _table(project: Project) -> None:
+    facts = project.facts
+    with card(T.PREVIEW):
+        rows = T.ROWS.format(rows=facts["rows"], columns=len(facts["columns"]))
+        text(f"{facts['data']}: {rows}", "p", "ht-soft")
+        box = ui.element("div")
+
+        async def show(first: int, size: int) -> None:
+            found = await asyncio.to_thread(views.data_page, project, first, size)
+            box.clear()
+            with box:
+                html_table(found["columns"], found["rows"], caption=T.PREVIEW)
+
+        await pager(facts["rows"], show, size=10)(0)
+
+
+def _profile(profile: dict[str, Any]) -> None:
+    with card(T.COLUMNS):
+        if profile["duplicates"]:
+            text(T.DUPLICATES.format(profile["duplicates"]), "p", "ht-soft")
+        rows = []
+        for column in profile["columns"]:
+            kind = KINDS[column["kind"]] if column["kind"] else column["problem"]
+            rows.append(
+                [column["name"], kind, column["kind_reason"], f"{column['distinct']:,}", share(column["unique_share"]),
+                 f"{column['missing']:,}"]
+            )  # fmt: skip
+        names = ["column", "values are", "because", "distinct", "occur once", "missing"]
+        html_table(names, rows, caption=T.COLUMNS, numbers=(3, 4, 5))

@@ -1,0 +1,168 @@
+"""A form for whatever the registry holds: the declared parameters say which fields there are."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Union, get_args, get_origin
+
+from nicegui import ui
+
+from hushtable.errors import ParameterError
+from hushtable.params import Param, Parametrised
+from hushtable.policy.text import write_yaml
+
+__all__ = ["Form", "field_text", "parse_field"]
+
+
+def parse_field(param: Param, given: Any) -> Any:
+    """Return what was typed as the value of a parameter; None where nothing was.
+
+    Lists are separated by commas; mappings and nested lists are YAML.
+
+    Examples
+    --------
+    >>> widths = Param("widths", tuple[int, ...], (), "", False, None)
+    >>> parse_field(widths, "5, 10, 20")
+    [5, 10, 20]
+    >>> parse_field(Param("k", int, (), "", True, None), "five")
+    'five'
+    """
+    if given is None or (isinstance(given, str) and not given.strip()):
+        return None
+    if not isinstance(given, str):
+        return int(given) if isinstance(given, float) and given.is_integer() and _takes(param.type, int) else given
+    if _is_text(param.type):
+        return given.strip()
+    return _read(given, listed=_takes_list(param.type))
+
+
+def field_text(value: Any) -> str:
+    """Return a parameter's value as it is typed.
+
+    Examples
+    --------
+    >>> field_text([5, 10]), field_text({"a": 1}), field_text(None)
+    ('5, 10', '{a: 1}', '')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple) and all(not isinstance(v, list | tuple | Mapping) for v in value):
+        return ", ".join(str(v) for v in value)
+    if isinstance(value, list | tuple | Mapping):
+        # the value of a single setting, on one line
+        text = write_yaml({"a": {"b": {"v": value}}})
+        return " ".join(text.split())[len("a: b: {v: ") : -1] if "{v:" in text else text
+    return str(value)
+
+
+def _read(given: str, *, listed: bool) -> Any:
+    import yaml
+
+    wanted = given.strip()
+    if listed and not wanted.startswith("["):
+        wanted = f"[{wanted}]"
+    try:
+        return yaml.safe_load(wanted)
+    except yaml.YAMLError:
+        raise ParameterError(
+            "The text of a field cannot be read.", hint="Lists: 5, 10, 20. Mappings: {name: 2, other: 1}."
+        ) from None
+
+
+def _parts(kind: Any) -> tuple[Any, ...]:
+    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+
+
+def _takes(kind: Any, wanted: Any) -> bool:
+    return any(part is wanted for part in _parts(kind))
+
+
+def _takes_list(kind: Any) -> bool:
+    return any(get_origin(part) is tuple for part in _parts(kind))
+
+
+def _is_text(kind: Any) -> bool:
+    return all(part in (str, type(None)) for part in _parts(kind))
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    return next((get_args(part) for part in _parts(kind) if get_origin(part) is Literal), ())
+
+
+class Form:
+    """The fields of one registered class.
+
+    Parameters
+    ----------
+    known : type
+        A class of the registry.
+    values : mapping
+        What the policy has.
+    changed : callable
+        Called after every change.
+    columns : sequence of str
+        What a parameter called ``on`` chooses from: the sensitive columns.
+    hidden : sequence of str
+        Parameters that another part of the page has a field for.
+    """
+
+    def __init__(
+        self,
+        known: type[Parametrised],
+        values: Mapping[str, Any],
+        changed: Callable[[], Any],
+        *,
+        columns: Sequence[str] = (),
+        hidden: Sequence[str] = (),
+    ) -> None:
+        self.known = known
+        self._columns = list(columns)
+        self._given = dict(values)
+        self._fields: dict[str, Any] = {}
+        with ui.element("div").classes("ht-row top ht-form"):
+            for param in sorted(known.params(), key=lambda p: not p.required):
+                if param.name not in hidden:
+                    self._fields[param.name] = self._field(param, values.get(param.name), changed)
+
+    def values(self) -> dict[str, Any]:
+        """Return what the fields say, as policy data; raises ``ParameterError`` where one cannot be read."""
+        found = {name: value for name, value in self._given.items() if name not in self._fields}
+        for param in self.known.params():
+            if param.name in self._fields:
+                value = parse_field(param, self._fields[param.name].value)
+                if value is not None and (param.required or value != param.default):
+                    found[param.name] = value
+        return found
+
+    def _field(self, param: Param, value: Any, changed: Callable[[], Any]) -> Any:
+        label = param.name.replace("_", " ") + (" *" if param.required else "")
+        shown = value if value is not None else param.default
+        choices = _choices(param.type)
+        if param.name == "on" and self._columns:
+            options = {"": "every sensitive column", **{c: c for c in self._columns}}
+            if isinstance(shown, list | tuple):
+                options[", ".join(shown)] = " + ".join(shown)
+                shown = ", ".join(shown)
+            made: Any = ui.select(options, value=shown or "", label=label, on_change=changed)
+        elif _takes(param.type, bool) and not choices:
+            made = ui.checkbox(label, value=bool(shown), on_change=changed)
+        elif choices:
+            options = {choice: str(choice) for choice in choices}
+            if type(None) in _parts(param.type):
+                options = {"": "(default)", **options}
+            made = ui.select(options, value="" if shown is None else shown, label=label, on_change=changed)
+        elif param.type in (int, float):
+            made = ui.number(label, value=shown, step=1 if param.type is int else 0.1)
+        else:
+            made = ui.input(label, value=field_text(shown))
+        if not isinstance(made, ui.select | ui.checkbox):
+            # leaving the field or the Enter key, not every key: half a number is no parameter
+            made.on("change", changed)
+        if not isinstance(made, ui.checkbox):
+            made.props(f'outlined dense bottom-slots hint="{_attribute(param.doc)}"').classes("grow")
+        return made
+
+
+def _attribute(words: str) -> str:
+    return words.replace('"', "'").replace("\n", " ")

@@ -1,0 +1,82 @@
+"""The first page: try it, start with a table of one's own, or go on with a project."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from nicegui import ui
+
+from hushtable.studio.pages.layout import frame
+from hushtable.studio.pages.widgets import attempted, card, text
+from hushtable.studio.projects import Project
+from hushtable.studio.runs import runs_of
+from hushtable.studio.service import Studio
+from hushtable.studio.texts import T
+
+__all__ = ["build"]
+
+
+def build(studio: Studio) -> None:
+    """Build the page."""
+    with frame(studio, T.PROJECTS):
+        text(f"{T.CLAIM} {T.LOCAL}", "p", "ht-lead")
+        with ui.element("div").classes("ht-cols"):
+            with card(T.TRY):
+                text(T.TRY_TEXT)
+                ui.button(T.TRY, icon="play_arrow", on_click=lambda: _try(studio)).props("no-caps")
+            with card(T.OWN):
+                text(T.OWN_TEXT)
+                name = ui.input(T.NAME).props("outlined dense maxlength=80").style("width:100%")
+                name.on("keydown.enter", lambda: _create(studio, name.value))
+                ui.button(T.CREATE, icon="add", on_click=lambda: _create(studio, name.value)).props("no-caps").classes(
+                    "q-mt-sm"
+                )
+        ui.element("div").classes("q-mt-md")
+        with card(T.YOURS):
+            found = studio.projects.all()
+            if not found:
+                text(T.NONE_YET, "p", "ht-soft")
+            for project in found:
+                _line(studio, project)
+
+
+def _line(studio: Studio, project: Project) -> None:
+    facts = project.facts
+    made = dt.datetime.fromtimestamp(facts["created"]).strftime("%Y-%m-%d %H:%M")
+    rows = f"{facts['rows']:,} rows · " if facts.get("rows") else ""
+    with ui.element("div").classes("ht-row").style("padding:6px 0;border-top:1px solid var(--ht-line)"):
+        with ui.element("div").classes("grow"):
+            ui.link(facts["name"], f"/p/{project.id}/data").classes("ht-link")
+            text(f"{rows}{len(runs_of(project))} releases · {made}", "div", "ht-soft")
+        ui.button(T.DELETE, icon="delete", on_click=lambda: _delete(studio, project)).props(
+            f'flat no-caps aria-label="{T.DELETE}: {project.facts["name"].replace(chr(34), "")}"'
+        )
+
+
+def _try(studio: Studio) -> None:
+    project = studio.create(T.EXAMPLE_NAME)
+    studio.example(project)
+    ui.navigate.to(f"/p/{project.id}/data")
+
+
+def _create(studio: Studio, name: str) -> None:
+    with attempted():
+        project = studio.create(name or "")
+        ui.navigate.to(f"/p/{project.id}/data")
+
+
+def _delete(studio: Studio, project: Project) -> None:
+    async def sure() -> None:
+        import asyncio
+
+        dialog.close()
+        with attempted():
+            await asyncio.to_thread(studio.delete, project)
+        ui.navigate.reload()
+
+    with ui.dialog() as dialog, ui.card():
+        text(T.DELETE_SURE.format(project.facts["name"]))
+        with ui.element("div").classes("ht-row"):
+            ui.button(T.CANCEL, on_click=dialog.close).props("flat no-caps")
+            ui.button(T.DELETE, on_click=sure).props("color=negative no-caps")
+    dialog.open()

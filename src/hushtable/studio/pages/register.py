@@ -1,0 +1,72 @@
+"""Every page at its address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from nicegui import ui
+
+from hushtable.errors import HushtableError
+from hushtable.studio.pages import api, attack, compare, data, explore, export, hierarchies, home, protect, roles, run
+from hushtable.studio.pages.layout import frame
+from hushtable.studio.pages.widgets import note
+from hushtable.studio.service import Studio
+from hushtable.studio.texts import STEPS, T
+
+__all__ = ["register"]
+
+
+def register(studio: Studio, app: FastAPI) -> None:
+    """Put the pages of a studio in front of its REST API; once per process."""
+
+    @ui.page("/")
+    def first() -> None:
+        home.build(studio)
+
+    @ui.page("/api-page")
+    def api_page() -> None:
+        api.build(studio, {**app.openapi(), "x-path": str(app.openapi_url)})
+
+    @ui.page("/p/{project}/{step}", response_timeout=30)
+    async def step_page(project: str, step: str, run: int | None = None, column: str = "") -> None:
+        await _step(studio, project, step, run, column)
+
+    ui.run_with(
+        app,
+        title=T.TITLE,
+        dark=None,
+        language="en-US",
+        tailwind=False,
+        show_welcome_message=False,
+        gzip_middleware_factory=None,  # the guard adds its nonce to pages, and everything stays on this machine
+        reconnect_timeout=10,
+    )
+
+
+_WITH_RUN: dict[str, Any] = {
+    "explore": explore.build,
+    "compare": compare.build,
+    "attack": attack.build,
+    "export": export.build,
+}
+_PLAIN: dict[str, Any] = {"data": data.build, "roles": roles.build, "protect": protect.build, "run": run.build}
+
+
+async def _step(studio: Studio, name: str, step: str, number: int | None, column: str) -> None:
+    try:
+        project = studio.projects[name]
+    except HushtableError:
+        project = None
+    if project is None or step not in STEPS:
+        with frame(studio, T.PROJECTS):
+            note(T.GONE, "bad")
+            ui.link(T.PROJECTS, "/").classes("ht-link")
+        return
+    with frame(studio, STEPS[step][0], project, step) as page:
+        if step in _WITH_RUN:
+            await _WITH_RUN[step](page, project, number)
+        elif step == "hierarchies":
+            await hierarchies.build(page, project, column)
+        else:
+            await _PLAIN[step](page, project)

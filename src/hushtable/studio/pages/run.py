@@ -1,0 +1,108 @@
+"""Run: make a release, watch it, stop it, and keep several."""
+
+from __future__ import annotations
+
+import asyncio
+
+from nicegui import ui
+
+from hushtable.cli.output import number, share
+from hushtable.studio.pages.layout import Page, needs
+from hushtable.studio.pages.widgets import attempted, card, failed, html_table, problems, text, watch
+from hushtable.studio.projects import Project
+from hushtable.studio.runs import Run, runs_of
+from hushtable.studio.store import Job
+from hushtable.studio.texts import STATES, T
+
+__all__ = ["build"]
+
+
+async def build(page: Page, project: Project) -> None:
+    """Build the page."""
+    if project.profile is None:
+        needs(project, T.NO_DATA, "data")
+        return
+    studio = page.studio
+    text(T.RUN_TEXT)
+    faults = studio.faults(project)
+    if faults:
+        problems(faults, T.BLOCKED)
+    with card():
+        busy = studio.busy(project, "run")
+        ended = ui.element("div")
+        place = ui.element("div")
+
+        def over(job: Job) -> None:
+            if job.state == "done":
+                ui.navigate.to(f"/p/{project.id}/run")
+                return
+            with ended:
+                failed(job)
+            start.enable()
+
+        async def begin() -> None:
+            ended.clear()
+            with attempted():
+                # another tab may have begun one; that is the one to watch
+                other = studio.busy(project, "run")
+                job = other if other is not None else await asyncio.to_thread(studio.run, project)
+                start.disable()
+                with place:
+                    watch(studio, job, over, cancel=T.STOP)
+
+        start = ui.button(T.START, icon="play_arrow", on_click=begin).props("no-caps")
+        if faults:
+            start.disable()
+        if busy is not None:
+            start.disable()
+            with place:
+                watch(studio, busy, over, cancel=T.STOP)
+    kept = runs_of(project)
+    if kept:
+        with card(T.RUNS):
+            for run in reversed(kept):
+                _line(page, project, run)
+    lost = [j for j in studio.jobs.store.jobs(project.id) if j.kind == "run" and j.over and j.state != "done"]
+    if lost:
+        with card(T.NOT_RUN):
+            rows = [
+                [STATES[j.state], (j.error or {}).get("message", ""), (j.error or {}).get("hint", "")] for j in lost[:5]
+            ]
+            html_table(["how it ended", "reason", "remedy"], rows, caption=T.NOT_RUN)
+
+
+def _line(page: Page, project: Project, run: Run) -> None:
+    facts = run.facts
+    summary = facts["summary"]
+
+    def delete() -> None:
+        with attempted():
+            run.delete()
+        ui.navigate.reload()
+
+    with ui.element("div").style("border-top:1px solid var(--ht-line);padding:10px 0"):
+        with ui.element("div").classes("ht-row"):
+            with ui.element("div").classes("grow"):
+                text(f"{T.RUN_NAME.format(run.number)}: {next(iter(summary['algorithm']))}", "h3", "")
+                left_out = share(summary["suppressed"] / max(summary["records"], 1))
+                text(
+                    f"{summary['released']:,} of {summary['records']:,} records in {summary['classes']:,} classes; "
+                    f"{left_out} left out; {facts['seconds']:.1f} s",
+                    "div",
+                    "ht-soft",
+                )
+            text(f"✓ {T.VERIFIED}", "span", "ht-good")
+            ui.link("Explore", f"/p/{project.id}/explore?run={run.number}").classes("ht-link")
+            ui.link("Compare", f"/p/{project.id}/compare?run={run.number}").classes("ht-link")
+            ui.link("Export", f"/p/{project.id}/export?run={run.number}").classes("ht-link")
+            ui.button(icon="delete", on_click=delete).props(f'flat dense aria-label="{T.DELETE} {run.number}"')
+        rows = [
+            [
+                m["model"],
+                ", ".join(f"{k} = {v}" for k, v in m["parameters"].items()),
+                f"{m['comparison']} {number(m['bound'])}",
+                number(m["achieved"]),
+            ]
+            for m in summary["models"]
+        ]
+        html_table(["model", "parameters", "needed", "achieved"], rows, caption=T.MODELS, numbers=(3,))

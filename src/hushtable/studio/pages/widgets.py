@@ -1,0 +1,204 @@
+"""The parts that pages are made of: text, tables, pagers, notes and jobs."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
+
+from hushtable.errors import HushtableError
+from hushtable.studio.service import Studio
+from hushtable.studio.store import Job
+from hushtable.studio.texts import STATES, T
+
+__all__ = [
+    "attempted",
+    "card",
+    "html_table",
+    "note",
+    "pager",
+    "picture",
+    "problems",
+    "text",
+    "watch",
+]
+
+PAGE = 25
+"""Rows of a table at a time."""
+
+
+def text(words: str, tag: str = "p", classes: str = "ht-text") -> TextElement:
+    """A piece of text; nothing in it is read as HTML."""
+    return TextElement(tag=tag, text=words).classes(classes)
+
+
+@contextmanager
+def card(title: str = "", *, level: str = "h2") -> Iterator[ui.element]:
+    """A framed part of a page, with a heading."""
+    with ui.element("section").classes("ht-card") as made:
+        if title:
+            text(title, level, "")
+        yield made
+
+
+def note(words: str, kind: str = "") -> ui.element:
+    """A remark that is told to screen readers too."""
+    with ui.element("div").classes(f"ht-note {kind}").props("role=status") as made:
+        text(words, "span", "")
+    return made
+
+
+def problems(found: Sequence[Mapping[str, Any]], title: str) -> None:
+    """What is to be mended, each with its remedy."""
+    with ui.element("div").classes("ht-note bad").props("role=status"):
+        text(title, "strong", "")
+        with ui.element("ul").classes("ht-list"):
+            for problem in found:
+                where = f"{problem['where']}: " if problem.get("where") else ""
+                text(f"{where}{problem['message']} {problem.get('hint', '')}".strip(), "li", "")
+
+
+def picture(svg: str) -> ui.html:
+    """A chart; the browser removes whatever is no drawing."""
+    return ui.html(svg).classes("ht-scroll")
+
+
+def html_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    caption: str,
+    numbers: Sequence[int] = (),
+    styles: Sequence[Sequence[str]] | None = None,
+    kinds: Sequence[str] | None = None,
+) -> ui.html:
+    """A table of cells, all of them as text.
+
+    Parameters
+    ----------
+    columns, rows : sequences
+    caption : str
+        For screen readers.
+    numbers : sequence of int
+        Columns that are set flush right.
+    styles : sequence of sequences of str, optional
+        The style of every cell.
+    kinds : sequence of str, optional
+        The class of every row.
+    """
+    head = "".join(
+        f'<th scope="col"{" class=num" if i in numbers else ""}>{html.escape(str(c))}</th>'
+        for i, c in enumerate(columns)
+    )
+    lines = []
+    for r, row in enumerate(rows):
+        cells = []
+        for i, cell in enumerate(row):
+            style = f' style="{styles[r][i]}"' if styles and styles[r][i] else ""
+            if cell is None or cell == "":
+                cells.append(f'<td class="empty"{style}>{T.EMPTY}</td>')
+                continue
+            shown = html.escape(str(cell))
+            cells.append(f'<td{" class=num" if i in numbers else ""}{style}><div class="clamp">{shown}</div></td>')
+        lines.append(f"<tr{f' class={kinds[r]}' if kinds and kinds[r] else ''}>{''.join(cells)}</tr>")
+    made = ui.html(
+        f'<table class="ht-table" aria-label="{html.escape(caption)}"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table>"
+    )
+    # wide tables scroll by themselves, with the keyboard too
+    return made.classes("ht-scroll").props(f'tabindex=0 role=region aria-label="{html.escape(caption)}"')
+
+
+def pager(
+    total: int, show: Callable[[int, int], Awaitable[None]], size: int = PAGE
+) -> Callable[[int], Awaitable[None]]:
+    """Buttons that leaf through a table; returns a function that goes to a row."""
+    place = {"first": 0}
+
+    with ui.element("div").classes("ht-row"):
+        back = ui.button(icon="chevron_left").props(f'flat dense aria-label="{T.EARLIER}"')
+        where = text("", "span", "ht-soft").props("role=status")
+        on = ui.button(icon="chevron_right").props(f'flat dense aria-label="{T.LATER}"')
+
+    async def go(first: int) -> None:
+        place["first"] = max(0, min(first, max(total - 1, 0) // size * size))
+        last = min(place["first"] + size, total)
+        where.set_text(T.ROWS_OF.format(first=min(place["first"] + 1, total), last=last, total=total))
+        back.set_enabled(place["first"] > 0)
+        on.set_enabled(last < total)
+        await show(place["first"], size)
+
+    back.on_click(lambda: go(place["first"] - size))
+    on.on_click(lambda: go(place["first"] + size))
+    return go
+
+
+@contextmanager
+def attempted() -> Iterator[None]:
+    """Tell what went wrong instead of failing silently."""
+    try:
+        yield
+    except HushtableError as error:
+        ui.notify(str(error), type="negative", multi_line=True, timeout=8000, close_button=True)
+
+
+def duration(seconds: float) -> str:
+    """Return a time for people.
+
+    Examples
+    --------
+    >>> duration(4.2), duration(200), duration(9000)
+    ('5 s', '4 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{int(seconds) + 1} s"
+    return f"{int(seconds / 60) + 1} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str = T.CANCEL) -> ui.element:
+    """Show how far a job is, with the time left and a way to stop it; call ``over`` once it has ended."""
+    with ui.element("div").props("role=group") as box:
+        words = text("", "p", "ht-text").props("role=status")
+        # not animated: the bar shows what is known, and a test can read it
+        bar = ui.linear_progress(job.share, show_value=False, size="12px").props(
+            f'instant-feedback aria-label="{T.STEPS}"'
+        )
+        stop = ui.button(cancel, icon="close").props("flat")
+
+    def tell(now: Job) -> None:
+        left = now.seconds_left()
+        parts = [STATES[now.state], now.what, T.LEFT.format(duration(left)) if left is not None else ""]
+        if now.cancelling and not now.over:
+            parts = [T.STOPPING]
+        words.set_text(" · ".join(part for part in parts if part))
+        bar.set_value(round(now.share, 3))
+
+    def look() -> None:
+        now = studio.jobs.store.job(job.id)
+        tell(now)
+        if now.over:
+            timer.cancel()
+            box.delete()
+            over(now)
+
+    def ask_to_stop() -> None:
+        stop.disable()
+        tell(studio.jobs.store.cancel(job.id))
+
+    stop.on_click(ask_to_stop)
+    tell(job)
+    timer = ui.timer(0.25, look)
+    return box
+
+
+def failed(job: Job) -> None:
+    """Tell how a job ended that did not end well."""
+    error = job.error or {"message": STATES[job.state], "hint": ""}
+    with ui.element("div").classes("ht-note bad").props("role=alert"):
+        text(T.FAILED if job.state == "failed" else STATES[job.state], "strong", "")
+        if job.state == "failed":
+            text(f"{error['message']} {error.get('hint', '')}".strip(), "p", "ht-text")

@@ -1,0 +1,275 @@
+"""All words of the studio's pages, in one place."""
+
+from __future__ import annotations
+
+from hushtable.schema.columns import CellStyle, Kind, Missing, Role
+
+__all__ = ["CELLS", "KINDS", "MISSING", "ROLES", "STATES", "STEPS", "T"]
+
+STEPS = {
+    "data": ("Data", "Choose the table that you want to publish."),
+    "roles": ("Roles", "Say what each column tells about a person."),
+    "hierarchies": ("Hierarchies", "Say how values may be made coarser."),
+    "protect": ("Protect", "Say what must not be possible with the release."),
+    "run": ("Run", "Make a release that keeps those promises."),
+    "explore": ("Explore", "See other solutions, and choose one."),
+    "compare": ("Compare", "See what became of the data."),
+    "attack": ("Attack & risk", "Try to break the release before others do."),
+    "export": ("Export", "Take the release, its policy and its evidence with you."),
+}
+"""Step -> title and what it is for, in the order of the way."""
+
+ROLES = {
+    Role.IDENTIFIER: ("Identifier", "Names a person (name, number, e-mail). It is never published."),
+    Role.QUASI: (
+        "Quasi-identifier",
+        "Others may know it about a person (age, postcode, job). It is made coarser until nobody stands out.",
+    ),
+    Role.SENSITIVE: (
+        "Sensitive",
+        "Must not be learnt about a person (diagnosis, income). It is published, and protected by the models.",
+    ),
+    Role.INSENSITIVE: ("Insensitive", "Harmless, and nobody can be found by it. It is published as it is."),
+}
+KINDS = {
+    Kind.NUMERIC: "numbers",
+    Kind.ORDINAL: "labels in an order",
+    Kind.NOMINAL: "labels without an order",
+    Kind.DATE: "dates",
+}
+MISSING = {
+    Missing.OWN_CATEGORY: "An empty cell is a value like any other: it looks like other empty cells only.",
+    Missing.WILDCARD: "An empty cell may stand for anything: classes it could belong to are judged together.",
+    Missing.ERROR: "There must be no empty cells among the quasi-identifiers.",
+}
+CELLS = {
+    CellStyle.NODES: "the label of the hierarchy (1424*, Europe)",
+    CellStyle.INTERVALS: "ranges of numbers, sets of labels ([20, 29], {flu, cold})",
+    CellStyle.SETS: "sets of values everywhere",
+    CellStyle.MIDPOINT: "the middle of a range as a number",
+}
+STATES = {
+    "queued": "waiting",
+    "running": "running",
+    "done": "done",
+    "failed": "failed",
+    "cancelled": "cancelled",
+    "interrupted": "interrupted: the studio was closed",
+}
+
+
+class T:
+    """Sentences, by what they are for."""
+
+    TITLE = "hushtable studio"
+    CLAIM = "Publish a table about people without publishing the people."
+    LOCAL = "Everything stays on this machine: nothing is sent anywhere."
+    SKIP = "Skip to the content"
+    MENU = "Show or hide the steps"
+    DARK = "Light or dark"
+    STEPS = "Steps"
+    API = "REST API"
+    PROJECTS = "Projects"
+    NEXT = "Next: {}"
+    BACK = "Back: {}"
+    STALE = "This project was changed in another tab."
+    STALE_SHOW = "Show the changes"
+    GONE = "This page does not exist. The project may have been deleted."
+    NO_DATA = "There is no table yet. Begin with the Data step."
+    NO_RUNS = "There is no release yet. Start one on the Run step."
+    NEEDS = "Go to {}"
+
+    TRY = "Try it with the embedded patients"
+    TRY_TEXT = (
+        "5,000 generated patients, none of whom exists, with roles, hierarchies and models already chosen. Follow the "
+        "steps from Data to Export, or go straight to Run."
+    )
+    OWN = "Start with a table of your own"
+    OWN_TEXT = "Name the project, then upload a table."
+    NAME = "Name of the project"
+    CREATE = "Create"
+    YOURS = "Your projects"
+    NONE_YET = "None yet."
+    OPEN = "Open"
+    DELETE = "Delete"
+    DELETE_SURE = "Delete “{}” with its data and all its releases? This cannot be undone."
+    CANCEL = "Cancel"
+    EXAMPLE_NAME = "Embedded patients"
+
+    UPLOAD = "Upload a table"
+    UPLOAD_TEXT = "CSV, TSV, Parquet, Arrow or Excel, up to {}. It is copied into the project, and deleted with it."
+    UPLOAD_LABEL = "Choose a file, or drop it here"
+    REJECTED = "This file is too large or not of a kind that the studio takes."
+    DATABASE = "Query a database"
+    DATABASE_TEXT = "The address is used once and not kept. Only a single SELECT is run."
+    ADDRESS = "Address"
+    ADDRESS_HINT = "postgresql://user:password@host/database"
+    QUERY = "SELECT"
+    FETCH = "Run the query"
+    PREVIEW = "Preview"
+    COLUMNS = "Columns"
+    ROWS = "{rows:,} rows, {columns} columns"
+    DUPLICATES = "{:,} rows repeat an earlier row."
+    OTHER_DATA = "Use other data"
+
+    ROLES_TEXT = (
+        "Each role below is a suggestion with its reason. Ask of every column: could somebody know this about a "
+        "person, and could they be harmed if it were learnt?"
+    )
+    ROLE = "Role"
+    KIND = "Kind of values"
+    ALONE = "unique alone: {}"
+    ADDS = "beside others: up to {} more"
+    UNIQUE = "How unique people are"
+    UNIQUE_TEXT = (
+        "Share of records that no other record looks like, on a few columns together. A neighbour who knows these "
+        "about somebody finds their row."
+    )
+    SAMPLED = "Counted on {:,} evenly spaced rows."
+
+    HIERARCHIES_TEXT = (
+        "To hide people among others, values are replaced by coarser ones. A hierarchy says which, step by step: "
+        "34 → 30 to 39 → 20 to 59 → anything."
+    )
+    COLUMN = "Column"
+    RECIPE = "How to build it"
+    SPREAD = "How the values spread"
+    FREQUENT = "Most frequent values"
+    CUTS = "Orange lines: where the intervals of the first level begin."
+    CHECK_OK = "This hierarchy covers every value: {} labels from level to level."
+    CHECK_BAD = "This hierarchy cannot be used yet:"
+    LEVELS = "Some values and their labels, level by level"
+    LEVEL = "Level {}"
+    VALUE = "Value"
+    SAVE = "Save this hierarchy"
+    SAVED = "Saved."
+    UNSAVED = "Not saved yet."
+    TREE = "Tree"
+    TREE_TEXT = (
+        "One label per line; what stands further in belongs to the label above it. Choose values and put them into a "
+        "group, or edit the text."
+    )
+    GROUP_VALUES = "Values to put together"
+    GROUP_NAME = "Name of their group"
+    GROUP = "Put together"
+    IMPORT = "Import a hierarchy file"
+    IMPORT_TEXT = "A CSV file with one row per value (the value first, then its label on each level), or a YAML tree."
+    EXPORT_CSV = "Export as CSV"
+    NO_QUASI = "No column is a quasi-identifier yet, so there is nothing to make coarser."
+
+    PROTECT_TEXT = "All models that you choose must hold. k-anonymity alone hides who somebody is, not what they have."
+    MODELS = "Privacy models"
+    ADD_MODEL = "Add a model"
+    REMOVE = "Remove"
+    ALGORITHM = "Algorithm"
+    ALGORITHM_TEXT = "What forms the groups of look-alikes. Any algorithm works with any model, or says why not."
+    MORE = "What it means"
+    SETTINGS = "Settings"
+    SUPPRESSION = "Records that may be left out, in percent"
+    SUPPRESSION_HINT = "Leaving out a few unusual people spares detail for all others."
+    MISSING = "What an empty cell means"
+    CELLS = "How coarser values are written"
+    SEED = "Seed"
+    SEED_HINT = "The same table, policy and seed give the same bytes."
+    ENTITY = "Column that says whose a row is"
+    ENTITY_HINT = "Where a person has several rows, people are counted instead of rows."
+    ENTITY_NONE = "every row is another person"
+    FORMAT = "File format of the release"
+    TOKENS = "Texts that stand for a missing value, separated by commas"
+    FEASIBLE = "Can this work?"
+    FEASIBLE_OK = "Nothing stands in the way of a run."
+    FEASIBLE_BAD = "To be mended before a run:"
+    CHECKING = "Checking ..."
+    CAN_HOLD = {True: "nothing speaks against it", False: "cannot hold", None: "cannot be told yet"}
+    COMBINATIONS = "The hierarchies' levels can be combined in {:,} ways."
+    REQUIRED = "required"
+
+    RUN_TEXT = (
+        "The policy is run as it is now. The result is verified from its own cells; a release that breaks a promise is "
+        "never kept."
+    )
+    START = "Start a run"
+    LEFT = "about {} left"
+    STOP = "Cancel the run"
+    STOPPING = "Cancelling ..."
+    RUNS = "Releases"
+    RUN_NAME = "Release {}"
+    VERIFIED = "verified"
+    NOT_RUN = "Runs that gave no release"
+    BLOCKED = "The policy is not complete yet:"
+
+    WHICH = "Release"
+    SPACE = "Solutions of the search"
+    SPACE_TEXT = (
+        "Every dot is a combination of levels, the most detailed at the bottom. Filled circles keep all promises, "
+        "empty squares do not; the ringed one is this release. Choose a dot to see it and to make it a release."
+    )
+    ONLY_FITS = "Only those that keep all promises"
+    MOST_SHOWN = "Showing {shown:,} of {total:,} solutions, the best first."
+    LEVEL_OF = "Highest level of {}"
+    CHOSEN = "Solution"
+    APPLY = "Make this a release"
+    APPLIED = "The run has started; see the Run step."
+    DOES_NOT_FIT = "This one does not keep all promises."
+    PARTITION = "Classes of look-alikes"
+    PARTITION_TEXT = (
+        "Everybody in a class looks the same to others. Larger classes hide better; smaller ones tell more."
+    )
+    SIZES = "How many classes there are of each size"
+    MAP = "Map of the classes"
+    MAP_TEXT = "Each rectangle is a class: the ranges that it covers in two columns. Small rectangles keep detail."
+    ACROSS = "Across"
+    UP = "Up"
+    FRONTIER = "Releases beside each other"
+    FRONTIER_TEXT = "To the left: smaller risk that a person is found. Further down: less was lost."
+    MEASURE = "Measure of what was lost"
+    RISK_AXIS = "highest risk of being found"
+
+    COMPARE_TITLE = "The release, row by row"
+    COMPARE_TEXT = "Darker cells were made coarser: from white (as it was) to dark blue (says nothing any more)."
+    ORIGINAL = "Show my original rows beside the release"
+    ORIGINAL_TEXT = "They are read from the project on this machine; the release never holds them."
+    AS_WAS = "original"
+    AS_IS = "released"
+    DISTRIBUTIONS = "How each column is distributed"
+    BEFORE = "before"
+    AFTER = "after"
+    DISTINCT = "{:,} distinct values"
+    CLASSES = "Classes"
+    SHOW_CLASS = "Show its rows"
+    ALL_ROWS = "Show all rows"
+    CLASS_ROWS = "The {:,} rows of class {:,}"
+
+    RISK = "Risk"
+    RISK_TEXT = "How exposed people are: in the raw table, and in the release."
+    ASSESS = "Assess the risk"
+    FRACTION = "Share of the population that the table holds, in percent"
+    FRACTION_HINT = "Leave it empty if it holds everybody."
+    ATTACKS = "Attacks"
+    ATTACKS_TEXT = (
+        "Each attack of the literature is played against the release. The baseline is how often the same guess is "
+        "right without the release: only what goes beyond it is the release's fault."
+    )
+    ATTACK_ALL = "Play all attacks"
+    ATTACK_SOME = "Attacks (all, where none is chosen)"
+    BEYOND = "beyond the baseline"
+    WITHIN = "no better than guessing"
+    LACKING = "Not played"
+
+    EXPORT_TEXT = "What you publish is the release; keep the rest to show how it was made."
+    VERIFY = "Verify the file again"
+    VERIFY_TEXT = "Anybody can repeat this from the published file, the policy and release.json."
+    VERIFY_OK = "Every promise holds, recomputed from the published cells."
+    VERIFY_BAD = "The published file does not keep its promises:"
+    VERIFY_UNKNOWN = "Verified when it was made; this part cannot be told from the file alone:"
+    FILES = "Files"
+    DOWNLOAD = "Download {}"
+    BUNDLE = "Download everything (ZIP)"
+    REPORT = "Write the evidence report"
+    CODE = "The same in Python"
+
+    ROWS_OF = "Rows {first:,} to {last:,} of {total:,}"
+    EARLIER = "Earlier rows"
+    LATER = "Later rows"
+    FAILED = "It did not work"
+    EMPTY = "(empty)"

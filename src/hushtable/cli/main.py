@@ -37,6 +37,7 @@ from hushtable.cli import (
     risks,
     run,
     schema,
+    studio,
     suggest,
     templates,
     verify,
@@ -83,6 +84,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "attacks": attacks.attacks,
     "templates": templates.templates,
     "schema": schema.schema,
+    "studio": studio.studio,
     "reproduce": reproduce.reproduce,
 }
 """Command -> function, in the order in which a new user meets them."""

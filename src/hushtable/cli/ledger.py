@@ -39,8 +39,8 @@ def ledger(
                      "where left out.", show_default=False),
     ] = None,
     data: Annotated[
-        list[Path] | None,
-        typer.Option("--data", "-d", metavar="FILE", help="The original table, as it was given to 'run'.",
+        list[str] | None,
+        typer.Option("--data", "-d", metavar="FILE|URL", help="The original table, as it was given to 'run'.",
                      show_default=False),
     ] = None,
     person: Annotated[

@@ -1,20 +1,63 @@
-"""Kernels of the lattice: grouping distinct tuples at the levels of a node, and what suppressing costs there."""
+"""Kernels of the lattice: grouping distinct tuples at the levels of a node, and what is lost there."""
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["group_tuples", "small_group_units", "suppression_costs"]
+__all__ = ["blocks_of", "group_tuples", "leaf_cube", "lost_units", "pack_tuples", "small_group_units"]
+
+MOST_IN_BLOCK = 1024
+"""Combinations of the columns that are packed into one number: their look-up table stays in the fastest cache."""
+
+
+def blocks_of(leaves: Sequence[int]) -> IntArray:
+    """Divide columns into runs of few combinations: the first column of each run, and the number of columns.
+
+    Examples
+    --------
+    >>> blocks_of([2, 100, 5, 7, 16, 41]).tolist()
+    [0, 3, 5, 6]
+    """
+    first, product = [0], 1
+    for j, size in enumerate(leaves):
+        if product * size > MOST_IN_BLOCK and j > first[-1]:
+            first.append(j)
+            product = 1
+        product *= size
+    return np.array([*first, len(leaves)], dtype=np.int64)
+
+
+def pack_tuples(columns: AnyArray, leaves: IntArray, blocks: IntArray) -> AnyArray:
+    """Return one number per tuple and block, given a row of codes per column: fewer look-ups than one per column.
+
+    Examples
+    --------
+    >>> pack_tuples(np.array([[1], [2], [3]]), np.array([2, 3, 4]), np.array([0, 2, 3])).tolist()
+    [[5, 3]]
+    """
+    widest = max(math.prod(leaves[a:b].tolist()) for a, b in itertools.pairwise(blocks))
+    packed = np.empty((columns.shape[1], len(blocks) - 1), dtype=np.uint16 if widest <= 1 << 16 else np.uint32)
+    for number, (a, b) in enumerate(itertools.pairwise(blocks)):
+        value = columns[a].astype(packed.dtype)
+        for j in range(a + 1, b):
+            value *= packed.dtype.type(leaves[j])
+            value += columns[j].astype(packed.dtype)
+        packed[:, number] = value
+    return packed
 
 
 def group_tuples(
-    codes: AnyArray,
+    packed: AnyArray,
     units: IntArray,
+    blocks: IntArray,
     lut: AnyArray,
     at: IntArray,
     leaves: IntArray,
@@ -25,10 +68,12 @@ def group_tuples(
 
     Parameters
     ----------
-    codes : (T, d) integer array
-        Leaf codes.
+    packed : (T, blocks) integer array
+        Leaf codes, as ``pack_tuples`` returns them.
     units : int64 array
         Weight of each tuple.
+    blocks : int64 array
+        The first column of each block, and the number of columns.
     lut : integer array
         All look-up tables, one after the other; column j of the node begins at ``at[j]``.
     leaves : int64 array
@@ -41,22 +86,25 @@ def group_tuples(
     group, sizes, first
         The group of every tuple, numbered by first occurrence; units per group; the first tuple of each group.
     """
-    group = np.empty(len(codes), dtype=np.int32)
-    sizes = np.empty(len(codes), dtype=np.int64)
-    first = np.empty(len(codes), dtype=np.int64)
-    n = dispatch(_group_loops, _group_numpy, 50 * len(codes))(
-        codes, units, lut, at, leaves, strides, space, group, sizes, first
+    group = np.empty(len(packed), dtype=np.int32)
+    sizes = np.empty(len(packed), dtype=np.int64)
+    first = np.empty(len(packed), dtype=np.int64)
+    n = dispatch(_group_loops, _group_numpy, 50 * len(packed))(
+        packed, units, blocks, lut, at, leaves, strides, space, group, sizes, first
     )
     return group, sizes[:n], first[:n]
 
 
 def _group_numpy(
-    codes: Any, units: Any, lut: Any, at: Any, leaves: Any, strides: Any, space: Any,
+    packed: Any, units: Any, blocks: Any, lut: Any, at: Any, leaves: Any, strides: Any, space: Any,
     group: Any, sizes: Any, first: Any,
 ) -> int:  # fmt: skip
-    key = np.zeros(len(codes), dtype=np.int64)
-    for j in range(codes.shape[1]):
-        key += lut[at[j] + codes[:, j].astype(np.int64)].astype(np.int64) * strides[j]
+    key = np.zeros(len(packed), dtype=np.int64)
+    for number in range(packed.shape[1]):
+        rest = packed[:, number].astype(np.int64)
+        for j in range(blocks[number + 1] - 1, blocks[number] - 1, -1):
+            key += lut[at[j] + rest % leaves[j]].astype(np.int64) * strides[j]
+            rest //= leaves[j]
     _, start, inverse = np.unique(key, return_index=True, return_inverse=True)
     order = np.argsort(start, kind="stable")
     rank = np.empty(len(start), dtype=np.int64)
@@ -70,28 +118,38 @@ def _group_numpy(
 
 
 def _group_loops(
-    codes: Any, units: Any, lut: Any, at: Any, leaves: Any, strides: Any, space: Any,
+    packed: Any, units: Any, blocks: Any, lut: Any, at: Any, leaves: Any, strides: Any, space: Any,
     group: Any, sizes: Any, first: Any,
 ) -> int:  # fmt: skip
-    n_tuples, d = codes.shape
-    # what each leaf adds to the key, column after column; unsigned indices spare the check for negative ones
-    offset = np.zeros(d + 1, np.uint64)
-    for j in range(d):
-        offset[j + 1] = offset[j] + np.uint64(leaves[j])
-    worth = np.empty(offset[d], np.int64)
-    for j in range(d):
-        for c in range(leaves[j]):
-            worth[offset[j] + np.uint64(c)] = lut[at[j] + c] * strides[j]
+    n_tuples, n_blocks = packed.shape
+    # what each combination adds to the key, block after block; unsigned indices spare the check for negative ones
+    offset = np.zeros(n_blocks + 1, np.uint64)
+    for b in range(n_blocks):
+        width = 1
+        for j in range(blocks[b], blocks[b + 1]):
+            width *= leaves[j]
+        offset[b + 1] = offset[b] + np.uint64(width)
+    worth = np.zeros(offset[n_blocks], np.int64)
+    for b in range(n_blocks):
+        own = worth[offset[b] : offset[b + 1]]
+        width = 1
+        for j in range(blocks[b], blocks[b + 1]):
+            # from the last on: what stands there has been read by then
+            for combination in range(width - 1, -1, -1):
+                before = own[combination]
+                for c in range(leaves[j] - 1, -1, -1):
+                    own[combination * leaves[j] + c] = before + lut[at[j] + c] * strides[j]
+            width *= leaves[j]
     # in a loop of its own: together with the numbering, which branches, it takes three times as long
     keys = np.empty(n_tuples, np.int64)
     for i in range(n_tuples):
         key = np.int64(0)
-        for j in range(d):
-            key += worth[offset[j] + np.uint64(codes[i, j])]
+        for b in range(n_blocks):
+            key += worth[offset[b] + np.uint64(packed[i, b])]
         keys[i] = key
     if space <= 4 * n_tuples + 1024:
-        return _number_dense(keys, units, space, group, sizes, first)
-    return _number_hashed(keys, units, group, sizes, first)
+        return int(_number_dense(keys, units, space, group, sizes, first))
+    return int(_number_hashed(keys, units, group, sizes, first))
 
 
 def _number_dense(keys: Any, units: Any, space: Any, group: Any, sizes: Any, first: Any) -> Any:
@@ -139,76 +197,125 @@ def _number_hashed(keys: Any, units: Any, group: Any, sizes: Any, first: Any) ->
     return np.int64(n)
 
 
-def suppression_costs(
-    codes: AnyArray, units: IntArray, group: IntArray, lost: AnyArray, cost: FloatArray, at: IntArray
-) -> FloatArray:
-    """Add up, column by column, what the tuples of lost groups cost: ``cost[at[j] + code]`` per unit."""
-    out = np.zeros(codes.shape[1])
-    dispatch(_costs_loops, _costs_numpy, 50 * len(codes))(codes, units, group, lost, cost, at, out)
+def lost_units(packed: AnyArray, units: IntArray, blocks: IntArray, leaves: IntArray, lost: BoolArray) -> IntArray:
+    """Add up the units of lost tuples, leaf by leaf: those of the first column's leaves, of the second's, ...
+
+    Examples
+    --------
+    >>> lost_units(np.array([[1], [3]]), np.array([5, 7]), np.array([0, 2]), np.array([2, 2]), np.array([True, True]))
+    array([ 5,  7,  0, 12])
+    """
+    out = np.zeros(int(leaves.sum()), dtype=np.int64)
+    dispatch(_lost_loops, _lost_numpy, 50 * len(packed))(packed, units, blocks, leaves, lost, out)
     return out
 
 
-def _costs_numpy(codes: Any, units: Any, group: Any, lost: Any, cost: Any, at: Any, out: Any) -> None:
-    rows = np.flatnonzero(lost[group])
-    for j in range(codes.shape[1]):
-        # cumsum adds from left to right, as the loops do; sum would add pairwise
-        terms = cost[at[j] + codes[rows, j].astype(np.int64)] * units[rows]
-        out[j] = np.cumsum(terms)[-1] if len(terms) else 0.0
+def _lost_numpy(packed: Any, units: Any, blocks: Any, leaves: Any, lost: Any, out: Any) -> None:
+    at = np.concatenate([[0], np.cumsum(leaves)])
+    for number in range(packed.shape[1]):
+        rest = packed[lost, number].astype(np.int64)
+        for j in range(blocks[number + 1] - 1, blocks[number] - 1, -1):
+            np.add.at(out, at[j] + rest % leaves[j], units[lost])
+            rest //= leaves[j]
 
 
-def _costs_loops(codes: Any, units: Any, group: Any, lost: Any, cost: Any, at: Any, out: Any) -> None:
-    n_tuples, d = codes.shape
+def _lost_loops(packed: Any, units: Any, blocks: Any, leaves: Any, lost: Any, out: Any) -> None:
+    n_tuples, n_blocks = packed.shape
+    offset = np.zeros(n_blocks + 1, np.uint64)
+    for b in range(n_blocks):
+        width = 1
+        for j in range(blocks[b], blocks[b + 1]):
+            width *= leaves[j]
+        offset[b + 1] = offset[b] + np.uint64(width)
+    together = np.zeros(offset[n_blocks], np.int64)
     for i in range(n_tuples):
-        if lost[group[i]]:
-            u = units[i]
-            for j in range(d):
-                out[j] += cost[at[j] + codes[i, j]] * u
+        if lost[i]:
+            for b in range(n_blocks):
+                together[offset[b] + np.uint64(packed[i, b])] += units[i]
+    at = leaves.sum()
+    for b in range(n_blocks - 1, -1, -1):
+        step = np.uint64(1)
+        for j in range(blocks[b + 1] - 1, blocks[b] - 1, -1):
+            at -= leaves[j]
+            for combination in range(offset[b + 1] - offset[b]):
+                place = np.uint64(combination)
+                out[np.uint64(at) + place // step % np.uint64(leaves[j])] += together[offset[b] + place]
+            step *= np.uint64(leaves[j])
+
+
+def leaf_cube(columns: Sequence[AnyArray], units: IntArray, leaves: Sequence[int]) -> IntArray:
+    """Count the leaves of up to three columns together: an array with one axis per column, three in all.
+
+    Examples
+    --------
+    >>> leaf_cube([np.array([1, 1])], np.array([3, 4]), [2]).tolist()
+    [[[0]], [[7]]]
+    """
+    shape = [*leaves, 1, 1][:3]
+    flat = np.zeros(math.prod(shape), dtype=np.int64)
+    steps = np.array([shape[1] * shape[2], shape[2], 1], dtype=np.uint64)
+    # a column too few has one place, whatever codes stand in for it
+    steps[len(columns) :] = 0
+    first, second, third = [*columns, columns[0], columns[0]][:3]
+    dispatch(_cube_loops, _cube_numpy, 50 * len(units))(first, second, third, steps, units, flat)
+    return flat.reshape(shape)
+
+
+def _cube_numpy(first: Any, second: Any, third: Any, steps: Any, units: Any, flat: Any) -> None:
+    a, b, c = (column.astype(np.uint64) * step for column, step in zip((first, second, third), steps, strict=True))
+    np.add.at(flat, (a + b + c).astype(np.int64), units)
+
+
+def _cube_loops(first: Any, second: Any, third: Any, steps: Any, units: Any, flat: Any) -> None:
+    a, b, c = steps
+    for i in range(len(units)):
+        place = np.uint64(first[i]) * a + np.uint64(second[i]) * b + np.uint64(third[i]) * c
+        flat[place] += units[i]
 
 
 def small_group_units(
-    codes: AnyArray, units: IntArray, lut: AnyArray, starts: AnyArray, sizes: AnyArray, columns: IntArray, minimum: int
+    leaf: IntArray, lut: AnyArray, starts: AnyArray, sizes: AnyArray, columns: Sequence[int], minimum: int
 ) -> IntArray:
     """Return, for every combination of levels of a few columns, the units in groups below ``minimum``.
 
     Parameters
     ----------
-    codes, units
-        Distinct tuples, all columns.
+    leaf : three-dimensional int64 array
+        Units of the leaves of these columns together, as ``leaf_cube`` returns them.
     lut : integer array
         All look-up tables; the table of column j at level l begins at ``starts[j, l]`` and has ``sizes[j, l]`` nodes,
         0 where the column has no such level.
-    columns : int64 array
-        The columns to project on, three at most.
+    columns : sequence of int
+        Three at most.
 
     Returns
     -------
     int64 array
         One number per combination, the last column's level changing fastest.
     """
-    heights = [int(np.count_nonzero(sizes[j])) for j in columns]
-    out = np.empty(int(np.prod(heights)), dtype=np.int64)
-    levels = np.array(heights, dtype=np.int64)
-    dispatch(_small_loops, _small_numpy, 50 * len(codes))(
-        codes, units, lut, starts, sizes, columns, minimum, levels, out
-    )
+    index = np.array(columns, dtype=np.int64)
+    levels = np.array([np.count_nonzero(sizes[j]) for j in columns], dtype=np.int64)
+    out = np.empty(int(np.prod(levels)), dtype=np.int64)
+    dispatch(_small_loops, _small_numpy, 1000 * leaf.size)(leaf, lut, starts, sizes, index, minimum, levels, out)
     return out
 
 
 def _small_numpy(
-    codes: Any, units: Any, lut: Any, starts: Any, sizes: Any, columns: Any, minimum: Any, levels: Any, out: Any
+    leaf: Any, lut: Any, starts: Any, sizes: Any, columns: Any, minimum: Any, levels: Any, out: Any
 ) -> None:
     for number, combination in enumerate(np.ndindex(*levels)):
-        key = np.zeros(len(codes), dtype=np.int64)
-        for j, level in zip(columns, combination, strict=True):
-            key = key * sizes[j, level] + lut[starts[j, level] + codes[:, j].astype(np.int64)]
-        _, inverse = np.unique(key, return_inverse=True)
-        total = np.zeros(int(inverse.max(initial=-1)) + 1, dtype=np.int64)
-        np.add.at(total, inverse, units)
+        total = leaf
+        for axis, (j, level) in enumerate(zip(columns, combination, strict=True)):
+            nodes = lut[starts[j, level] : starts[j, level] + sizes[j, 0]]
+            shape = [sizes[j, level] if a == axis else n for a, n in enumerate(total.shape)]
+            merged = np.zeros(shape, dtype=np.int64)
+            np.add.at(np.moveaxis(merged, axis, 0), nodes, np.moveaxis(total, axis, 0))
+            total = merged
         out[number] = total[total < minimum].sum()
 
 
 def _small_loops(
-    codes: Any, units: Any, lut: Any, starts: Any, sizes: Any, columns: Any, minimum: Any, levels: Any, out: Any
+    leaf: Any, lut: Any, starts: Any, sizes: Any, columns: Any, minimum: Any, levels: Any, out: Any
 ) -> None:
     # up to three axes, each with the nodes of all its levels one after the other; an axis too few has one node
     c = len(columns)
@@ -226,11 +333,10 @@ def _small_loops(
         else:
             offset[a, 1] = 1
     cube = np.zeros((offset[0, height[0]], offset[1, height[1]], offset[2, height[2]]), np.int64)
-    for i in range(len(codes)):
-        x = codes[i, column[0]]
-        y = codes[i, column[1]] if c > 1 else 0
-        z = codes[i, column[2]] if c > 2 else 0
-        cube[x, y, z] += units[i]
+    for x in range(leaves[0]):
+        for y in range(leaves[1]):
+            for z in range(leaves[2]):
+                cube[x, y, z] = leaf[x, y, z]
     width = cube.shape[2]
     for x in range(leaves[0]):
         for y in range(leaves[1]):

@@ -189,6 +189,17 @@ class EncodedTable:
             self._collapsed[keys] = collapse_rows(columns, sizes, self.row_units)
         return self._collapsed[keys]
 
+    def distinct_codes(self, keys: tuple[Key, ...] = ()) -> AnyArray:
+        """Return the quasi-identifiers of the distinct combinations, one row per column."""
+        if keys not in self._combinations:
+            _, first, _ = self.distinct(keys)
+            self._combinations[keys] = np.stack([c.codes[first] for c in self.quasi])
+        return self._combinations[keys]
+
+    @cached_property
+    def _combinations(self) -> dict[tuple[Key, ...], AnyArray]:
+        return {}
+
     @cached_property
     def _collapsed(self) -> dict[tuple[Key, ...], tuple[AnyArray, IntArray, IntArray]]:
         return {}

@@ -12,11 +12,11 @@ import math
 
 import numpy as np
 
-from hushtable.algorithms.lattice.space import Space
-from hushtable.arrays import IntArray
-from hushtable.kernels.tuples import small_group_units
+from hushtable.algorithms.lattice.space import Space, Tuples
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.kernels.tuples import leaf_cube, small_group_units
 
-__all__ = ["project", "projectable"]
+__all__ = ["forced_units", "project", "projectable"]
 
 MOST_KEYS = 2**21
 """Projections with more combinations of nodes than this are passed over: they cost more than they prune."""
@@ -27,19 +27,31 @@ def projectable(space: Space, columns: tuple[int, ...]) -> bool:
     return math.prod(int(space.sizes[j].sum()) for j in columns) <= MOST_KEYS
 
 
-def project(space: Space, minimum: int, columns: int, lost: IntArray) -> IntArray:
-    """Raise the lower bounds ``lost`` of all nodes by the projections on every so many columns."""
-    nodes = space.nodes
+def project(
+    space: Space, minimum: int, columns: int, nodes: AnyArray, lost: IntArray, source: Tuples | None = None
+) -> IntArray:
+    """Raise the lower bounds ``lost`` of some nodes by the projections on every so many columns.
+
+    From a rolled-up ``source``, the bounds of nodes that are not coarser are weaker than they could be, but hold.
+    """
     lost = lost.copy()
+    levels = [np.ascontiguousarray(nodes[:, j], dtype=np.int64) for j in range(space.d)]
     for chosen in itertools.combinations(range(space.d), columns):
         if not projectable(space, chosen):
             continue
-        index = np.array(chosen, dtype=np.int64)
-        forced = small_group_units(
-            space.base.codes, space.base.units, space.lut, space.starts, space.sizes, index, minimum
-        )
-        place = np.zeros(len(nodes), dtype=np.int64)
-        for j in chosen:
-            place = place * (int(space.heights[j]) + 1) + nodes[:, j]
+        forced = forced_units(space, minimum, chosen, source)
+        if not forced.any():
+            continue
+        place = levels[chosen[0]]
+        for j in chosen[1:]:
+            place = place * (int(space.heights[j]) + 1) + levels[j]
         np.maximum(lost, forced[place], out=lost)
     return lost
+
+
+def forced_units(space: Space, minimum: int, columns: tuple[int, ...], source: Tuples | None = None) -> IntArray:
+    """Return the units in too small groups of a projection, for every combination of its columns' levels."""
+    tuples = source or space.base
+    leaves = [int(space.leaves[j]) for j in columns]
+    leaf = leaf_cube([tuples.columns[j] for j in columns], tuples.units, leaves)
+    return small_group_units(leaf, space.lut, space.starts, space.sizes, columns, minimum)

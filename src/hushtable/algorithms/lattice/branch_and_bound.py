@@ -16,6 +16,12 @@ __all__ = ["branch_and_bound"]
 PATIENCE = 48
 """Nodes judged before triples are projected: an easy search is over by then."""
 
+MANY = 1 << 16
+"""Tuples from which on triples are projected from a rolled-up table: nine columns have 84 of them."""
+
+LOW = 0.5
+"""Share of the open nodes that may be finer, in one column, than that table."""
+
 FEW = 8
 """Open nodes from which on the one with the least bound is taken."""
 
@@ -25,10 +31,12 @@ def branch_and_bound(judge: Judge, deadline: float | None) -> tuple[Verdict | No
     open_ = _Open(judge)
     best: Verdict | None = None
     judged = 0
+    # where nothing may be suppressed a bound is a verdict, and with many tuples verdicts are dear
+    patience = 0 if judge.budget == 0 and len(judge.space.base) >= MANY else PATIENCE
     while len(open_):
         if deadline is not None and time.monotonic() > deadline:
             return best, open_.least(), False
-        if judged == PATIENCE and open_.project_triples(best):
+        if judged == patience and open_.project_triples(best):
             continue
         if judged % 16 == 0:
             open_.roll_up()
@@ -51,8 +59,9 @@ class _Open:
         space = judge.space
         self._triples = space.d > 2
         self.nodes = space.nodes
-        self._ids = np.arange(len(self.nodes))
-        self._lost = project(space, judge.minimum, min(2, space.d), np.zeros(len(self.nodes), dtype=np.int64))
+        self._lost = project(
+            space, judge.minimum, min(2, space.d), self.nodes, np.zeros(len(self.nodes), dtype=np.int64)
+        )
         self._bound: FloatArray = judge.objective.bound(self.nodes, self._lost)
         # a proxy of how many nodes a verdict on this one reaches
         self._reach = np.log1p(self.nodes).sum(axis=1)
@@ -61,7 +70,7 @@ class _Open:
         self.roll_up()
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self.nodes)
 
     def least(self) -> float:
         """The least bound of the open nodes: the optimum is not below it."""
@@ -75,7 +84,7 @@ class _Open:
     def _shrink(self, keep: BoolArray) -> None:
         if keep.all():
             return
-        self.nodes, self._ids, self._lost = self.nodes[keep], self._ids[keep], self._lost[keep]
+        self.nodes, self._lost = self.nodes[keep], self._lost[keep]
         self._bound, self._reach = self._bound[keep], self._reach[keep]
         self._columns = np.ascontiguousarray(self._columns[:, keep])
 
@@ -85,8 +94,13 @@ class _Open:
             return False
         self._triples = False
         space, judge = self._judge.space, self._judge
-        everywhere = project(space, judge.minimum, 3, np.zeros(space.n_nodes, dtype=np.int64))
-        self._lost = np.maximum(self._lost, everywhere[self._ids])
+        source = None
+        if len(space.base) >= MANY:
+            # far fewer tuples, and weaker bounds for the nodes that are finer in some column
+            low = np.quantile(self._columns, LOW, axis=1, method="lower").astype(np.int64)
+            space.roll_to(low)
+            source = space.finest(low)
+        self._lost = project(space, judge.minimum, 3, self.nodes, self._lost, source)
         self._bound = np.maximum(self._bound, judge.objective.bound(self.nodes, self._lost))
         keep = self._lost <= judge.budget
         if best is not None:

@@ -117,7 +117,7 @@ class CutTable:
 
     def owners(self, groups: Groups, j: int, node_of_leaf: IntArray) -> IntArray:
         """Return which step of column j each group belongs to, given the node of every leaf that takes a step."""
-        return np.asarray(node_of_leaf[self.space.base.codes[groups.first, j]])
+        return np.asarray(node_of_leaf[self.space.base.columns[j, groups.first]])
 
     def lost_by(self, groups: Groups, owner: IntArray, n: int) -> IntArray:
         """Return the units in violating groups of each owner."""
@@ -135,9 +135,11 @@ class CutTable:
             leaves = np.array([len(nodes) for nodes in cut], dtype=np.int64)
             at = np.concatenate([[0], np.cumsum(leaves)[:-1]]).astype(np.int64)
             lut = np.concatenate(list(cut)).astype(np.int32)
-            group, units, first = group_tuples(base.codes, base.units, lut, at, leaves, strides, space)
+            group, units, first = group_tuples(
+                base.packed, base.units, self.space.blocks, lut, at, leaves, strides, space
+            )
         else:
-            looked_up = [nodes[base.codes[:, j]] for j, nodes in enumerate(cut)]
+            looked_up = [nodes[base.columns[j]] for j, nodes in enumerate(cut)]
             group, first = number_rows(looked_up, [int(s) for s in sizes])
             units = np.zeros(len(first), dtype=np.int64)
             np.add.at(units, group, base.units)

@@ -71,7 +71,7 @@ def distinct_values(space: Space) -> IntArray:
     out = np.zeros(space.starts.shape, dtype=np.int64)
     sample = space.base.units > 0
     for j, column in enumerate(space.table.quasi):
-        present = np.unique(space.base.codes[sample, j])
+        present = np.unique(space.base.columns[j, sample])
         for level, nodes in enumerate(column.coded.levels):
             out[j, level] = len(np.unique(nodes[present]))
     return out

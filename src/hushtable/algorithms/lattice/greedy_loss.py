@@ -138,7 +138,7 @@ class _Climb:
         leaves = coded.leaves(level)[coded.levels[level]]
         units: IntArray = np.zeros(coded.size, dtype=np.int64)
         base = self.space.base
-        np.add.at(units, base.codes[self.kept, j], base.units[self.kept])
+        np.add.at(units, base.columns[j, self.kept], base.units[self.kept])
         return float(self.factor[j]) * int(((leaves - 1) * units).sum()) / coded.size
 
     def suppress(self, lost: BoolArray) -> None:

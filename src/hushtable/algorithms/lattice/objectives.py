@@ -15,7 +15,7 @@ import numpy as np
 from hushtable.algorithms.lattice.space import Grouping, Space
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
-from hushtable.kernels.tuples import suppression_costs
+from hushtable.kernels.tuples import lost_units
 
 __all__ = ["OBJECTIVES", "CellObjective", "Objective", "objective_of"]
 
@@ -57,11 +57,8 @@ class CellObjective(Objective):
         self.means = np.zeros((space.d, width))
         self._curves: list[list[tuple[FloatArray, FloatArray]]] = []
         total = space.units
-        for j in range(space.d):
-            coded = space.table.quasi[j].coded
-            units = np.bincount(
-                space.base.codes[:, j], weights=space.base.units.astype(np.float64), minlength=coded.size
-            ).astype(np.float64)
+        for j, counted in enumerate(space.column_units()):
+            coded, units = space.table.quasi[j].coded, counted.astype(np.float64)
             lost = self.lost_cost(j, units)
             curves = []
             for level in range(coded.height + 1):
@@ -130,10 +127,13 @@ class CellObjective(Objective):
         columns = np.arange(self.space.d)
         means = self.means[columns, node]
         if lost.any():
-            tuples = grouping.tuples
-            at = self.space.starts[columns, node]
-            more = suppression_costs(tuples.codes, tuples.units, grouping.group, lost, self.extra, at)
-            means = means + more / self.space.units
+            space, tuples = self.space, grouping.tuples
+            units = lost_units(tuples.packed, tuples.units, space.blocks, space.leaves, lost[grouping.group])
+            for j, begin in enumerate(np.cumsum(space.leaves) - space.leaves):
+                size, start = space.leaves[j], space.starts[j, node[j]]
+                # added up from left to right, not pairwise, whatever NumPy's version
+                more = np.cumsum(units[begin : begin + size] * self.extra[start : start + size])[-1]
+                means[j] += more / space.units
         return float(self.combine(means))
 
 

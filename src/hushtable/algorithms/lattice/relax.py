@@ -13,11 +13,10 @@ import math
 
 import numpy as np
 
-from hushtable.algorithms.lattice.bounds import projectable
+from hushtable.algorithms.lattice.bounds import forced_units, projectable
 from hushtable.algorithms.lattice.judge import Judge
 from hushtable.algorithms.lattice.objectives import CellObjective
 from hushtable.arrays import FloatArray, IntArray
-from hushtable.kernels.tuples import small_group_units
 
 __all__ = ["lower_bound"]
 
@@ -51,8 +50,7 @@ def lower_bound(judge: Judge) -> float:
 def _least(judge: Judge, objective: CellObjective, columns: tuple[int, ...]) -> float:
     """The least sum of these columns' terms over the levels that their projection allows."""
     space = judge.space
-    base, index = space.base, np.array(columns, dtype=np.int64)
-    forced = small_group_units(base.codes, base.units, space.lut, space.starts, space.sizes, index, judge.minimum)
+    forced = forced_units(space, judge.minimum, columns)
     forced = forced.reshape([int(space.heights[j]) + 1 for j in columns])
     forced = forced[tuple(slice(int(space.low[j]), int(space.high[j]) + 1) for j in columns)]
     allowed = np.argwhere(forced <= judge.budget)

@@ -95,7 +95,7 @@ class _Heights:
         space = judge.space
         self._judge = judge
         none = np.zeros(space.n_nodes, dtype=np.int64)
-        self._forced = project(space, judge.minimum, min(2, space.d), none)
+        self._forced = project(space, judge.minimum, min(2, space.d), space.nodes, none)
         self._height = space.nodes.sum(axis=1, dtype=np.int64)
 
     def at(self, height: int) -> Iterator[Verdict]:

@@ -16,7 +16,7 @@ import numpy as np
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
-from hushtable.kernels.tuples import group_tuples
+from hushtable.kernels.tuples import blocks_of, group_tuples, lost_units, pack_tuples
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
 
@@ -38,22 +38,38 @@ class Tuples:
 
     Attributes
     ----------
-    codes : (T, d) integer array
-        Leaf codes; after rolling up, those of one leaf below each node.
+    packed : (T, blocks) integer array
+        Leaf codes, several columns in one number; after rolling up, those of one leaf below each node.
     units : int64 array
     sensitive : mapping of Key to int64 array
         Codes of the sensitive columns: tuples are distinct in these too.
-    levels : tuple of int
+    levels : int64 array
         The levels that they were rolled up to.
+    all_columns : (d, n) integer array
+        Leaf codes of the original tuples, one row per column.
+    rows : int64 array, optional
+        Which original tuple each one stands for, where they were rolled up.
     """
 
-    codes: AnyArray
+    packed: AnyArray
     units: IntArray
     sensitive: dict[Key, IntArray]
     levels: IntArray
+    all_columns: AnyArray
+    rows: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.units)
+
+    @cached_property
+    def columns(self) -> AnyArray:
+        """Leaf codes, one row per column."""
+        return self.all_columns if self.rows is None else self.all_columns[:, self.rows]
+
+    def take(self, index: IntArray, units: IntArray, sensitive: dict[Key, IntArray], levels: IntArray) -> Tuples:
+        """Return some of the tuples, with other weights and at other levels."""
+        rows = index if self.rows is None else self.rows[index]
+        return Tuples(np.take(self.packed, index, axis=0), units, sensitive, levels, self.all_columns, rows)
 
 
 @dataclass(frozen=True)
@@ -128,6 +144,8 @@ class Space:
                 parts.append(nodes)
                 at += len(nodes)
         self.lut = np.concatenate(parts).astype(np.int32)
+        self.leaves = np.ascontiguousarray(self.sizes[:, 0])
+        self.blocks = blocks_of(self.leaves.tolist())
         self.base, self.of_row = self._collapse()
         self._rolled: list[Tuples] = [self.base]
         widest = np.argsort(-self.sizes[:, 0], kind="stable")[:WIDE_COLUMNS]
@@ -152,16 +170,23 @@ class Space:
         steps = np.indices([int(n) for n in self.high - self.low + 1], dtype=np.int16).reshape(self.d, -1).T
         return np.ascontiguousarray(steps + self.low.astype(np.int16))
 
-    @property
+    @cached_property
     def units(self) -> int:
         """Units of the whole sample."""
         return int(self.base.units.sum())
 
+    def column_units(self) -> list[IntArray]:
+        """Count the leaves of every column."""
+        everyone = np.ones(len(self.base), dtype=np.bool_)
+        units = lost_units(self.base.packed, self.base.units, self.blocks, self.leaves, everyone)
+        return np.split(units, np.cumsum(self.leaves)[:-1])
+
     def _collapse(self) -> tuple[Tuples, AnyArray]:
         of_row, first, units = self.table.distinct(tuple(self.keys))
-        codes = np.column_stack([c.codes[first] for c in self.table.quasi])
+        columns = self.table.distinct_codes(tuple(self.keys))
+        packed = pack_tuples(columns, self.leaves, self.blocks)
         kept = {key: self.table.code_column(key)[0][first].astype(np.int64) for key in self.keys}
-        return Tuples(codes, units, kept, np.zeros(self.d, dtype=np.int64)), of_row
+        return Tuples(packed, units, kept, np.zeros(self.d, dtype=np.int64), columns), of_row
 
     def group(self, node: IntArray, source: Tuples | None = None) -> Grouping:
         """Group the tuples at a node, rolling up from the smallest table at hand that is finer."""
@@ -171,14 +196,16 @@ class Space:
         space = math.prod(int(s) for s in sizes)
         if space < 2**62:
             strides = np.concatenate([np.cumprod(sizes[::-1])[::-1][1:], [1]]).astype(np.int64)
-            grouped = group_tuples(tuples.codes, tuples.units, self.lut, at, self.sizes[:, 0], strides, space)
+            grouped = group_tuples(
+                tuples.packed, tuples.units, self.blocks, self.lut, at, self.leaves, strides, space
+            )
         else:
             grouped = self._group_wide(tuples, at, sizes)
         return Grouping(tuples, *grouped)
 
     def _group_wide(self, tuples: Tuples, at: IntArray, sizes: IntArray) -> tuple[AnyArray, IntArray, IntArray]:
         """Group where a node has more keys than fit into 62 bits."""
-        looked_up = [self.lut[at[j] + tuples.codes[:, j]] for j in range(self.d)]
+        looked_up = [self.lut[at[j] + tuples.columns[j]] for j in range(self.d)]
         group, first = number_rows(looked_up, [int(s) for s in sizes])
         units = np.zeros(len(first), dtype=np.int64)
         np.add.at(units, group, tuples.units)
@@ -190,13 +217,13 @@ class Space:
         The anchor has the node's levels in the few columns with most values, where generalising merges most tuples,
         and leaves in the others; many nodes share it.
         """
-        best = self._finest(node)
+        best = self.finest(node)
         if len(best) >= WORTH_ROLLING:
             self.roll_to(np.where(self._wide, node, 0))
-            return self._finest(node)
+            return self.finest(node)
         return best
 
-    def _finest(self, node: IntArray) -> Tuples:
+    def finest(self, node: IntArray) -> Tuples:
         """Return the smallest table at hand that is finer than a node."""
         finer = np.flatnonzero((self._rolled_levels[: len(self._rolled)] <= node).all(axis=1))
         return self._rolled[int(finer[np.argmin(self._rolled_sizes[finer])])]
@@ -207,7 +234,7 @@ class Space:
         if tuple(anchor) in self._anchors or count == MOST_SOURCES or not self._rolls_up:
             return
         self._anchors.add(tuple(anchor))
-        best = self._finest(anchor)
+        best = self.finest(anchor)
         if len(best) < WORTH_ROLLING:
             return
         rolled = self._roll_up(anchor, self.group(anchor, best))
@@ -228,11 +255,10 @@ class Space:
         return len(self.keys) <= 1 and self.table.n_rows == self.table.n_sample
 
     def _roll_up(self, node: IntArray, grouping: Grouping) -> Tuples:
-        codes = grouping.tuples.codes
         if not self.keys:
-            return Tuples(codes[grouping.first], grouping.sizes, {}, node)
+            return grouping.tuples.take(grouping.first, grouping.sizes, {}, node)
         hist = self.stats(grouping).histogram(self.keys[0])
-        return Tuples(codes[grouping.first[hist.groups]], hist.units, {self.keys[0]: hist.values}, node)
+        return grouping.tuples.take(grouping.first[hist.groups], hist.units, {self.keys[0]: hist.values}, node)
 
     def stats(self, grouping: Grouping) -> GroupStats:
         """Return the groups' statistics, as models see them."""

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from hushtable.algorithms.lattice.incognito import minimal_nodes
+from hushtable.api import run_plan
 from hushtable.engines.local import problem_of
 from hushtable.engines.plan import Plan
 from hushtable.errors import DataError
 from hushtable.registry import algorithms
 from hushtable.reproduce import sun2011, sun_global
 from hushtable.reproduce.papers import COLUMNS
-from hushtable.reproduce.sun_runs import ALGORITHMS, NAMES, Bench, models_of
+from hushtable.reproduce.sun_disclosures import PUBLISHED, READINGS
+from hushtable.reproduce.sun_runs import ALGORITHMS, NAMES, Bench, Disclosures, models_of
 from hushtable.reproduce.sun_tables import (
     ADULT,
     CATEGORIES,
@@ -48,7 +50,7 @@ def test_every_experiment_has_rows_of_one_form(rows):
 
 
 def test_published_numbers_stand_beside_ours(rows):
-    published = {r["setting"]: r["published"] for r in those(rows, "Table 10")}
+    published = {r["setting"].rpartition(", seed")[0]: r["published"] for r in those(rows, "Table 10")}
     assert published["k=4, p=2, model 1: p, localpk"] == 30
     assert published["k=4, p=2, model 3: (p, alpha), incognito"] == 6
     assert {r["setting"]: r["published"] for r in those(rows, "Table 9")}["age"] == HEIGHTS["age"] == 5
@@ -57,9 +59,63 @@ def test_published_numbers_stand_beside_ours(rows):
 
 
 def test_no_table_is_open_under_model_2(rows):
-    found = [r for r in those(rows, "Table 10") + those(rows, "Similarity attack, open") if "model 2" in r["setting"]]
+    found = [
+        r for r in those(rows, READINGS["one"]) + those(rows, "Similarity attack, open") if "model 2" in r["setting"]
+    ]
     assert len(found) == 4 * len(ALGORITHMS) + 1
     assert {r["ours"] for r in found} == {0}
+
+
+def test_table_10_is_counted_three_ways(rows):
+    """What must hold by definition: p+ leaves no class in one category, alpha > 0 none wholly top secret."""
+    counts = {
+        reading: {r["setting"].rpartition(" classes")[0]: r["ours"] for r in those(rows, experiment)}
+        for reading, experiment in READINGS.items()
+    }
+    assert len(counts["one"]) == 4 * 3 * len(ALGORITHMS)
+    for setting, one in counts["one"].items():
+        top, half, classes = counts["top"][setting], counts["half"][setting], int(setting.rpartition(", ")[2])
+        assert 0 <= top <= one <= half <= classes
+        if "model 3" in setting:
+            assert top == 0
+        if "model 2" in setting or "p=3" in setting:
+            assert one == 0
+    # and the definitions are what keeps them away: model 1 has both kinds
+    plain = {s: n for s, n in counts["one"].items() if s.startswith("k=3, p=2, model 1: p, localpk")}
+    assert min(plain.values()) > 0
+    assert min(counts["top"][s] for s in plain) > 0
+
+
+@pytest.fixture(scope="module")
+def whole_adult(rows):
+    return Bench(adult_table(4), {len(ADULT): adult_plan()})
+
+
+@pytest.mark.parametrize(("k", "p"), list(PUBLISHED))
+def test_disclosures_on_adult_under_models_2_and_3(whole_adult, k, p):
+    """On all 45,222 records: none wholly in one category under p+, none wholly top secret with alpha > 0."""
+    models = models_of(k=k, p=p, alpha=1)
+    assert whole_adult.run(len(ADULT), models[1], "localpk").disclosures.one == 0
+    assert whole_adult.run(len(ADULT), models[2], "localpk").disclosures.top == 0
+
+
+def test_disclosures_by_hand():
+    """One pass over the published rows of a class gives the same numbers."""
+    bench = Bench(census_like(400, seed=2), {3: census_plan()})
+    category = {str(i): name for name, (low, high) in INCOMES.items() for i in range(low, high + 1)}
+    models = models_of(k=3, p=2, alpha=1)[0]
+    got = bench.run(3, models, "k-member")
+    plan = Plan(census_plan(), models, algorithms.build("k-member"))
+    release = run_plan(census_like(400, seed=2), plan)
+    classes: dict[tuple[str, ...], list[str]] = {}
+    for record in release.table.to_pylist():
+        cells = (record["age"], record["birthplace"], record["occupation"])
+        classes.setdefault(cells, []).append(category[str(record["income"])])
+    one = [c for c in classes.values() if len(set(c)) == 1]
+    half = [c for c in classes.values() if max(map(c.count, c)) * 2 > len(c)]
+    top = [c for c in one if c[0] == next(iter(INCOMES))]
+    assert got.disclosures == Disclosures(len(one), len(top), len(half)) and got.classes == len(classes)
+    assert len(one) > len(top) > 0
 
 
 def test_the_contradiction_about_alpha_is_printed(rows):

@@ -24,7 +24,7 @@ from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Attribute
 from hushtable.table.stats import GroupStats
 
-__all__ = ["ALGORITHMS", "NAMES", "Bench", "Result", "models_of", "open_to_similarity"]
+__all__ = ["ALGORITHMS", "NAMES", "Bench", "Disclosures", "Result", "models_of", "open_to_similarity"]
 
 ALGORITHMS: Mapping[str, Mapping[str, str]] = {"localpk": {}, "incognito": {"objective": "height"}, "k-member": {}}
 """The paper's algorithms, k-member being Clustering; Incognito's minimal table with least distortion counts."""
@@ -61,11 +61,52 @@ def open_to_similarity(groups: GroupStats, attribute: Attribute) -> BoolArray:
 
 
 @dataclass(frozen=True)
+class Disclosures:
+    """How many classes tell their people's category, by three readings of "attribute disclosure".
+
+    Attributes
+    ----------
+    one : int
+        Classes wholly in one category.
+    top : int
+        Classes wholly in the most sensitive one.
+    half : int
+        Classes with one category over half.
+    """
+
+    one: int
+    top: int
+    half: int
+
+    @classmethod
+    def of(cls, groups: GroupStats, attribute: Attribute) -> Disclosures:
+        """Count.
+
+        Examples
+        --------
+        >>> disease = Attribute.of("d", ["HIV", "cancer", "flu"], [1, 1, 1], categories=[0, 0, 1])
+        >>> groups = GroupStats.of(sizes=[2, 2, 3, 2], d=[[1, 1, 0], [1, 0, 1], [0, 1, 2], [0, 0, 2]])
+        >>> Disclosures.of(groups, disease)
+        Disclosures(one=2, top=1, half=3)
+        """
+        alike = open_to_similarity(groups, attribute)
+        assert attribute.categories is not None
+        counted = groups.histogram(attribute.key).relabel(attribute.categories)
+        most, people = counted.max(counted.units), counted.sum(counted.units)
+        # of a class in one category, the first entry is its category
+        first = np.full(len(groups), -1, dtype=np.int64)
+        filled = counted.lengths > 0
+        first[filled] = counted.values[counted.offsets[:-1][filled]]
+        return cls(int(alike.sum()), int((alike & (first == 0)).sum()), int((2 * most > people).sum()))
+
+
+@dataclass(frozen=True)
 class Result:
-    """What one run gave: the algorithm's CPU seconds, classes open to the similarity attack, and the losses."""
+    """What one run gave: the algorithm's CPU seconds, classes that disclose, how many there are, and the losses."""
 
     seconds: float
-    disclosures: int
+    disclosures: Disclosures
+    classes: int
     distortion: float
     discernibility: float
     cavg: float
@@ -114,7 +155,8 @@ class Bench:
         losses = release.measures(["distortion", "discernibility", "cavg"])
         return Result(
             round(seconds, 3),
-            int(open_to_similarity(outcome.verification.stats, attribute).sum()),
+            Disclosures.of(outcome.verification.stats, attribute),
+            outcome.verification.classes,
             round(losses["distortion"], 4),
             losses["discernibility"],
             round(losses["cavg"], 4),

@@ -119,8 +119,11 @@ def _check_one_select(query: str) -> None:
 
 
 def _create(session: Any, place: SqlPlace, table: pa.Table, overwrite: bool) -> None:
-    if _exists(session, place) and not overwrite:
-        raise exists_error(place)
+    if _exists(session, place):
+        if not overwrite:
+            raise exists_error(place)
+        if _exists(session, place, "VIEW"):
+            raise failed_write(place, "it is a view, which is not replaced")
     plain = pa.table([decode(c) for c in table.columns], names=table.column_names)
     session.register("hushtable_written", plain)
     names = ", ".join(quoted(name) for name in table.column_names)
@@ -128,12 +131,13 @@ def _create(session: Any, place: SqlPlace, table: pa.Table, overwrite: bool) -> 
     session.unregister("hushtable_written")
 
 
-def _exists(session: Any, place: SqlPlace) -> bool:
+def _exists(session: Any, place: SqlPlace, kind: str = "%") -> bool:
     schema = "current_schema()" if place.schema is None else "?"
-    names = [place.table] if place.schema is None else [place.table, place.schema]
+    names = [place.table, kind] if place.schema is None else [place.table, kind, place.schema]
     # fetched to its end, or DuckDB 2 holds the session busy
     found = session.execute(
         "SELECT count(*) FROM information_schema.tables WHERE lower(table_name) = lower(?) "
+        "AND table_type LIKE ? "
         f"AND table_catalog = current_database() AND lower(table_schema) = lower({schema})",
         names,
     ).fetchall()

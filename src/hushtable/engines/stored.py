@@ -78,11 +78,10 @@ def store(files: Sequence[Path], plan: TablePlan, work: Workspace, progress: Pro
     wanted = [c.name for c in plan.columns if c.role is not Role.IDENTIFIER or c.name == plan.entity]
     outside = list(plan.named(Role.INSENSITIVE))
     facts = work.finished(_STAGE)
-    if facts is None:
-        folder = work.begin(_STAGE)
-        facts = _read(files, wanted, outside, folder, progress)
-        work.finish(_STAGE, facts)
     folder = work.folder / _STAGE
+    if facts is None:
+        facts = _read(files, wanted, outside, work.begin(_STAGE), progress)
+        work.finish(_STAGE, facts)
     schema = pa.ipc.read_schema(pa.memory_map(str(folder / "schema")))
     runs = {
         name: ColumnRuns.of(folder / str(place), schema.field(name).type, facts["columns"][place])

@@ -202,6 +202,7 @@ def run_files(
         order = order_by(sort_keys(stored, coded, recoded, plan.table), recoded.labels[: stored.n_rows])
         published = Published(stored, coded, recoded, plan.table, order)
         with atomic_folder(target, overwrite=overwrite, owned=OWNED) as place:
+            work.litters(place)
             name = f"release.{format}"
             columns = _write(published, work, place / name, part_rows, report)
             report(1.0, "verifying")

@@ -23,6 +23,7 @@ __all__ = ["atomic_file", "atomic_folder", "atomic_write_text", "reported"]
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Free some space or choose another folder."),
     errno.EDQUOT: ("the disk quota is used up", "Free some space or choose another folder."),
+    errno.EFBIG: ("the file would be larger than a limit of this system", "Write smaller parts, or raise the limit."),
     errno.EROFS: ("the file system is read-only", "Choose another folder."),
     errno.EACCES: ("permission is denied", "Choose a folder that you may write to."),
     errno.EPERM: ("permission is denied", "Choose a folder that you may write to."),

@@ -7,6 +7,7 @@ Reading is sequential but for the first look at each range, through memory maps.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,9 +67,10 @@ class RunWriter:
         return {"rows": self._rows, "bytes": self._bytes}
 
     def abandon(self) -> None:
-        """Close the files without finishing them."""
-        self._file.close()
-        self._codes.close()
+        """Close the files without finishing them; what cannot be flushed any more is of no use."""
+        for file in (self._file, self._codes):
+            with contextlib.suppress(OSError):
+                file.close()
 
 
 def _beside(base: Path, ending: str) -> Path:

@@ -35,7 +35,10 @@ class Workspace:
         self.folder = folder
         self._key = json.loads(json.dumps(key))
         self._stages: dict[str, Any] = {}
+        self._litter: list[str] = []
         found = self._manifest()
+        for name in found.get("litter", ()):
+            shutil.rmtree(folder.with_name(Path(name).name), ignore_errors=True)
         if found.get("key") == self._key:
             self._stages = found["stages"]
         else:
@@ -56,13 +59,27 @@ class Workspace:
                 path.unlink()
 
     def finished(self, stage: str) -> Any:
-        """Return what was noted when the stage was finished; None where it was not."""
-        return self._stages.get(stage)
+        """Return what was noted when the stage was finished; None where it was not, or its files are not complete."""
+        noted = self._stages.get(stage)
+        return noted["facts"] if noted is not None and noted["sizes"] == self._sizes(stage) else None
+
+    def _sizes(self, stage: str) -> dict[str, int]:
+        """The sizes of a stage's files: a machine that stopped may have lost some of what it had taken for written."""
+        folder = self.folder / stage
+        return {path.name: path.stat().st_size for path in sorted(folder.iterdir())} if folder.is_dir() else {}
 
     def finish(self, stage: str, facts: Mapping[str, Any]) -> None:
         """Note that a stage is finished, for a run after a kill."""
-        self._stages[stage] = dict(facts)
-        text = json.dumps({"key": self._key, "stages": self._stages})
+        self._stages[stage] = {"facts": dict(facts), "sizes": self._sizes(stage)}
+        self._note()
+
+    def litters(self, beside: Path) -> None:
+        """Note a temporary folder beside the work folder, which the next run removes if this one is killed."""
+        self._litter.append(beside.name)
+        self._note()
+
+    def _note(self) -> None:
+        text = json.dumps({"key": self._key, "stages": self._stages, "litter": self._litter})
         atomic_write_text(self.folder / _MANIFEST, text)
 
     def begin(self, stage: str) -> Path:

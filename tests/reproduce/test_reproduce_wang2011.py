@@ -50,6 +50,38 @@ def test_the_records_are_those_of_the_four_values():
 
 
 @needs_adult
+def test_attacked_records_fall_with_k_on_the_papers_samples():
+    """Figure 4 on three samples of 6,000: both lines end lower, and (alp, dif) lies below k-anonymity for every k."""
+    protected = paper.AlpDif(alp=paper.ALP, dif=paper.DIF, on=paper.STATUS)
+    lines = {}
+    for name, more in (("k-anonymity", []), ("(alp, dif)", [protected])):
+        for k in (2, 4, 6):
+            runs = [
+                paper._measure(paper._sample(6000, 0, t), [KAnonymity(k=k), *more], "greedy-loss", paper.PROTECTED)
+                for t in range(3)
+            ]
+            lines.setdefault(name, []).append(sum(everyone for _, _, everyone, _ in runs))
+            if more:
+                assert all(guarded == 0 for *_, guarded in runs)
+    plain, guarded = lines["k-anonymity"], lines["(alp, dif)"]
+    assert plain[0] > plain[1] > plain[2] > 0
+    assert all(g < p for g, p in zip(guarded, plain, strict=True))
+
+
+@needs_adult
+def test_attacked_records_fall_with_alp_on_the_papers_samples():
+    """Figure 9 and further down: never more with a smaller alp, and in the end fewer, whatever k and dif."""
+    found = paper.smaller_alp()
+    assert len(found) == 4
+    for curve in found.values():
+        assert list(curve) == sorted(curve, reverse=True)
+        attacked = list(curve.values())
+        assert attacked == sorted(attacked, reverse=True) and attacked[0] > attacked[-1]
+    # the paper's two alp differ where dif does not bind first
+    assert found[1.0, 2][0.43] > found[1.0, 2][0.41] > found[1.0, 2][0.38]
+
+
+@needs_adult
 def test_a_quick_run(tmp_path):
     rows = list(paper.rows(quick=True))
     lines = paper.lines_of(rows)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable.errors import ParameterError
-from hushtable.params import AtLeast, Between, Constraint, Parametrised, Positive
+from hushtable.params import AtLeast, Between, Constraint, OfValues, Parametrised, Positive
 
 
 @dataclass(frozen=True)
@@ -114,3 +114,20 @@ def test_a_constraint_without_a_definition_says_so():
     with pytest.raises(TypeError, match="does not define sentence"):
         Constraint().sentence()
     assert Constraint().schema() == {}
+
+
+@dataclass(frozen=True)
+class Discreet(Parametrised):
+    limits: Annotated[Mapping[str, float], OfValues(), "value -> limit"]
+    only: Annotated[tuple[str, ...] | None, OfValues(), "values"] = None
+    on: Annotated[str | None, "column"] = None
+
+
+def test_values_of_the_table_are_counted_not_told():
+    assert Discreet(limits={"HIV": 0.1}, only=("HIV", "flu"), on="disease").told() == {
+        "limits": "1 value",
+        "only": "2 values",
+        "on": "disease",
+    }
+    assert Discreet(limits={}).told() == {"limits": {}}
+    assert Thing(k=3, weights={"a": 1}).told() == {"k": 3, "weights": {"a": 1}}

@@ -21,7 +21,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get
 
 from hushtable.errors import ParameterError, did_you_mean
 
-__all__ = ["AtLeast", "Between", "Constraint", "Param", "Parametrised", "Positive"]
+__all__ = ["AtLeast", "Between", "Constraint", "OfValues", "Param", "Parametrised", "Positive"]
 
 
 class Constraint:
@@ -118,6 +118,11 @@ class Between(Constraint):
 
 
 @dataclass(frozen=True)
+class OfValues:
+    """Marks a parameter that names values of the table: others are told how many, never which."""
+
+
+@dataclass(frozen=True)
 class Param:
     """One declared parameter.
 
@@ -132,6 +137,8 @@ class Param:
     required : bool
     default : Any
         ``None`` where required.
+    of_values : bool
+        Whether it names values of the table.
     """
 
     name: str
@@ -140,6 +147,7 @@ class Param:
     doc: str
     required: bool
     default: Any
+    of_values: bool = False
 
     def expected(self) -> str:
         """What the parameter takes, in words: ``an int >= 2``."""
@@ -221,6 +229,14 @@ class Parametrised:
         shown = {p.name: getattr(self, p.name) for p in self.params()}
         return {p.name: _plain(shown[p.name]) for p in self.params() if p.required or shown[p.name] != p.default}
 
+    def told(self) -> dict[str, Any]:
+        """Return what ``values`` returns, without values of the table: for messages, reports and logs."""
+        hidden = {p.name for p in self.params() if p.of_values}
+        return {
+            name: f"{len(value)} {'value' if len(value) == 1 else 'values'}" if name in hidden and value else value
+            for name, value in self.values().items()
+        }
+
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """Return the JSON Schema of the parameters."""
@@ -250,6 +266,7 @@ def _param(field: dataclasses.Field[Any], hint: Any) -> Param:
         doc=next((e for e in extras if isinstance(e, str)), ""),
         required=required,
         default=default,
+        of_values=any(isinstance(e, OfValues) for e in extras),
     )
 
 

@@ -190,7 +190,8 @@ def test_feasible_is_exact(sample: Sample, alp: dict[str, float], dif: dict[str,
 def test_infeasible_names_the_share():
     table = TABLE_II.table(ILLNESSES, None)
     assert str(model({"HIV": 0.3}).feasible(table)) == (
-        "alp=0.3 for 'HIV', but that value makes up 0.333333 of 'disease', and no grouping leaks less on average. "
+        "alp=0.3 for value 1 of 'alp', but that value makes up 0.333333 of 'disease', and no grouping leaks less on "
+        "average. "
         "Raise alp for it to 0.3334 or more."
     )
     assert model({"HIV": 1 / 3}, {"HIV": 0}).feasible(table) is None

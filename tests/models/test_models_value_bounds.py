@@ -60,8 +60,8 @@ def test_infeasible_where_the_table_exceeds_a_bound():
     reason = ValueBounds(bounds={"HIV": 0.2}, on="disease").feasible(BINARY)
     assert reason is not None
     assert str(reason) == (
-        "At most 0.2 of a class may have 'HIV', but 0.25 of the whole table do in 'disease'. "
-        "Raise the bound of 'HIV' to 0.25 or more."
+        "At most 0.2 of a class may have value 1 of 'bounds', but 0.25 of the whole table do in 'disease'. "
+        "Raise the bound of value 1 to 0.25 or more."
     )
     empty = Reference.of(0, Attribute.of("disease", ["HIV"], [0]))
     reason = ValueBounds(bounds={"HIV": 0.2}, on="disease").feasible(empty)

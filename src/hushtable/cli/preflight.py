@@ -202,7 +202,7 @@ def _models(
     problems += [Problem.of(members[i].name, reason) for i, reason in infeasible.items()]
     known = ready if quasi else {}
     checks = [
-        ModelCheck(m.name, m.values(), i not in infeasible if i in known else None) for i, m in enumerate(members)
+        ModelCheck(m.name, m.told(), i not in infeasible if i in known else None) for i, m in enumerate(members)
     ]
     return tuple(checks), problems
 

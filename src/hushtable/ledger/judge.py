@@ -232,4 +232,4 @@ def _finding(
 
 def _made(case: _Case, member: PrivacyModel, hit: BoolArray, worst: float, how: str) -> Finding:
     people = len(np.unique(case.traces.person[hit]))
-    return Finding(member.name, member.values(), how, people, worst, f"{member.sense} {member.bound:.6g}")
+    return Finding(member.name, member.told(), how, people, worst, f"{member.sense} {member.bound:.6g}")

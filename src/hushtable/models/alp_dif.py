@@ -46,7 +46,7 @@ from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import Infeasible, ParameterError
 from hushtable.models.alpha_k import known_codes
 from hushtable.models.base import Monotone, Sense, SensitiveModel, compare
-from hushtable.params import Constraint
+from hushtable.params import Constraint, OfValues
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats
 
@@ -96,10 +96,10 @@ class AlpDif(SensitiveModel):
     [0.1, -1.0]
     """
 
-    alp: Annotated[Mapping[str, float], Probabilities(), "value -> greatest average leakage probability"]
-    dif: Annotated[Mapping[str, float], Probabilities(), "value -> greatest difference of a class from the average"] = (
-        field(default_factory=dict)
-    )
+    alp: Annotated[Mapping[str, float], Probabilities(), OfValues(), "value -> greatest average leakage probability"]
+    dif: Annotated[
+        Mapping[str, float], Probabilities(), OfValues(), "value -> greatest difference of a class from the average"
+    ] = field(default_factory=dict)
 
     name: ClassVar[str] = "alp-dif"
     monotone: ClassVar[Monotone] = Monotone.NONE
@@ -161,8 +161,10 @@ class AlpDif(SensitiveModel):
         if not len(violated):
             return None
         at = int(violated[0])
+        # values are not written into messages: their place among the bounds tells which
+        place = list(self.alp).index(attribute.labels[codes[at]]) + 1
         return Infeasible(
-            f"alp={alp[at]:g} for {attribute.labels[codes[at]]!r}, but that value makes up {share[at]:.6g} of "
+            f"alp={alp[at]:g} for value {place} of 'alp', but that value makes up {share[at]:.6g} of "
             f"{attribute.name!r}, and no grouping leaks less on average.",
             hint=f"Raise alp for it to {np.ceil(share[at] * 1e4) / 1e4:g} or more.",
         )

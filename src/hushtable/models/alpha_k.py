@@ -34,7 +34,7 @@ import numpy as np
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible, PolicyError
 from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel
-from hushtable.params import AtLeast, Between
+from hushtable.params import AtLeast, Between, OfValues
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
@@ -70,7 +70,7 @@ class AlphaK(SensitiveModel):
 
     alpha: Annotated[float, Between(0, 1, closed="right"), "greatest share of a value in a class"]
     k: Annotated[int, AtLeast(2), "smallest number of people in a class"]
-    only: Annotated[tuple[str, ...] | None, "sensitive values that are bounded; all where left out"] = None
+    only: Annotated[tuple[str, ...] | None, OfValues(), "sensitive values that are bounded; all where left out"] = None
 
     name: ClassVar[str] = "alpha-k"
     monotone: ClassVar[Monotone] = Monotone.MERGE

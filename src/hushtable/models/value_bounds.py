@@ -38,6 +38,7 @@ from hushtable.errors import Infeasible, ParameterError, PolicyError
 from hushtable.models.alpha_k import known_codes
 from hushtable.models.base import Monotone, Sense, SensitiveModel
 from hushtable.models.earth_mover import entry_shares
+from hushtable.params import OfValues
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
@@ -66,7 +67,7 @@ class ValueBounds(SensitiveModel):
     [True, False]
     """
 
-    bounds: Annotated[Mapping[str, float], "value -> its greatest share in a class"]
+    bounds: Annotated[Mapping[str, float], OfValues(), "value -> its greatest share in a class"]
 
     name: ClassVar[str] = "value-bounds"
     monotone: ClassVar[Monotone] = Monotone.MERGE
@@ -105,10 +106,12 @@ class ValueBounds(SensitiveModel):
         share = attribute.distribution()
         code = int(np.argmax(share - self._allowed(table)))
         label = attribute.labels[code]
+        # values are not written into messages: their place among the bounds tells which
+        place = list(self.bounds).index(label) + 1
         return Infeasible(
-            f"At most {self.bounds[label]:g} of a class may have {label!r}, but {share[code]:.6g} of the whole "
-            f"table do in {attribute.name!r}.",
-            hint=f"Raise the bound of {label!r} to {share[code]:.6g} or more.",
+            f"At most {self.bounds[label]:g} of a class may have value {place} of 'bounds', but {share[code]:.6g} of "
+            f"the whole table do in {attribute.name!r}.",
+            hint=f"Raise the bound of value {place} to {share[code]:.6g} or more.",
         )
 
     def _allowed(self, table: Reference) -> FloatArray:

@@ -14,6 +14,9 @@ from hushtable.cli.options import AsJson, Data, Folder, PolicyFile, Query, Seed,
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from hushtable.engines.stream import Streamed
+    from hushtable.release.release import Release
+
 __all__ = ["Format", "run"]
 
 
@@ -46,6 +49,24 @@ def run(
     table: SqlTable = None,
     query: Query = None,
     seed: Seed = None,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            help="Do not hold the table in memory. Left out: from 50 million cells of Parquet, or 256 MiB of text.",
+            show_default=False,
+        ),
+    ] = None,
+    part_rows: Annotated[
+        int | None,
+        typer.Option(
+            "--part-rows",
+            metavar="N",
+            min=1,
+            help="Stream, and write the table as a folder with parts of N rows.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Anonymize a table, verify the result and write it.
@@ -57,9 +78,11 @@ def run(
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.signals import nearly_done
+    from hushtable.cli.streaming import streams
     from hushtable.cli.summary import print_summary
     from hushtable.cli.tables import read_tables
     from hushtable.cli.targets import check_target
+    from hushtable.engines.stream import run_files
     from hushtable.io.urls import shown, source_of
     from hushtable.policy.files import load_policy
     from hushtable.release.places import check_address, writing_release
@@ -74,13 +97,26 @@ def run(
     if address is not None:
         sources = [str(source_of(source, table=table, query=query)) for source in data]
         check_address(address, overwrite=overwrite, inputs=sources)
+    streaming = streams(data, policy, asked=stream, part_rows=part_rows, elsewhere=bool(address or table or query))
     announce_compiling()
+    release: Release | Streamed
     with progress_bar() as progress:
-        release = anonymize(read_tables(data, table=table, query=query), policy, progress=progress)
-        progress(1.0, "writing")
-        elsewhere = writing_release(release, address, overwrite=overwrite) if address else nullcontext()
-        with elsewhere:
-            release.save(output, format=wanted, overwrite=overwrite)
+        if streaming:
+            release = run_files(
+                data,
+                policy.plan(),
+                output,
+                format=wanted,
+                part_rows=part_rows,
+                overwrite=overwrite,
+                progress=progress,
+            )
+        else:
+            release = made = anonymize(read_tables(data, table=table, query=query), policy, progress=progress)
+            progress(1.0, "writing")
+            elsewhere = writing_release(made, address, overwrite=overwrite) if address else nullcontext()
+            with elsewhere:
+                made.save(output, format=wanted, overwrite=overwrite)
     nearly_done()
     summary = release.summary()
     files = {

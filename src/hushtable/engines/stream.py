@@ -52,11 +52,8 @@ __all__ = ["Streamed", "is_streamable", "run_files"]
 
 FORMATS = ("csv", "parquet")
 
-_WHOLE = {
-    Recoding.BUCKET: "publishes people and their sensitive values as two tables",
-    Recoding.PATTERN: "lists its patterns beside the table",
-}
-"""Recodings that need the whole table in memory, and why."""
+_STREAMED = (Recoding.GLOBAL, Recoding.LOCAL, Recoding.CENTROID)
+"""Recodings that publish one table, made of the input's rows alone."""
 
 
 @dataclass(frozen=True)
@@ -132,14 +129,14 @@ def is_streamable(algorithm: Algorithm) -> bool:
     >>> is_streamable(algorithms.build("mondrian", {})), is_streamable(algorithms.build("anatomy", {}))
     (True, False)
     """
-    return algorithm.recoding not in _WHOLE
+    return algorithm.recoding in _STREAMED
 
 
 def _check_streamable(algorithm: Algorithm) -> None:
     """Refuse, before anything is read, what needs the whole table in memory."""
     if not is_streamable(algorithm):
         raise IncompatibleError(
-            f"{algorithm.name} {_WHOLE[algorithm.recoding]}, and is not streamed.",
+            f"{algorithm.name} publishes more than the input's rows in one table, and is not streamed.",
             hint="Run it without streaming, or choose another algorithm.",
         )
 

@@ -1,0 +1,274 @@
+"""How cost grows with the number of rows: files to verified files, from 10^4 to 10^8 rows.
+
+    python benchmarks/scale.py [--rows 10000,100000,...] [--engine local,spark] [--algorithm mondrian,optimal]
+                               [--plot scale.svg] [--json]
+
+Generated tables with the shape of Adult (8 quasi-identifiers, 1 sensitive column) are written as Parquet, batch by
+batch, and each is anonymized by ``hushtable run`` in a process of its own: k = 5, reading, verifying and writing
+included. ``seconds`` and ``peak_mib`` are of that process with all that it started (the start of a Spark session is
+told apart, as ``session_s``), ``cpu_s`` is processor time. Kernels are compiled before. The slope is that of
+processor time over the largest decade of rows, on logarithmic axes: 1 is linear, n log n lies just above. Exact MDAV
+is quadratic, and is not measured here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+ROWS = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+MOST_SPARK_ROWS = 10_000_000
+"""Where a single machine is the wrong place to measure Spark."""
+
+BATCH = 1 << 20
+
+CHILD = """
+import json, sys, time
+facts, words = sys.argv[1], sys.argv[2:]
+session = 0.0
+if "spark" in words:
+    from contextlib import contextmanager
+    from hushtable.engines.spark import session as sessions
+    start_session = sessions.spark_session
+    @contextmanager
+    def timed(*given, **more):
+        global session
+        begun = time.perf_counter()
+        with start_session(*given, **more) as spark:
+            session = time.perf_counter() - begun
+            yield spark
+    sessions.spark_session = timed
+try:
+    from hushtable.cli.main import main
+    sys.argv[1:] = words
+    main()
+finally:
+    peak = int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
+    json.dump({"session_s": session, "peak_mib": peak}, open(facts, "w"))
+"""
+
+
+def generate(rows: int, path: Path) -> None:
+    """Write a generated table as Parquet, without ever holding it."""
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+
+    from hushtable.datasets.adult_like import adult_like_codes, adult_like_labels
+
+    labels = {name: pa.array(values) for name, values in adult_like_labels().items()}
+    writer = None
+    for start in range(0, rows, BATCH):
+        columns = {}
+        for name, codes in adult_like_codes(min(BATCH, rows - start), start=start).items():
+            coded = pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), labels[name])
+            columns[name] = coded if pa.types.is_string(labels[name].type) else coded.dictionary_decode()
+        batch = pa.table(columns)
+        writer = writer or pq.ParquetWriter(path, batch.schema)
+        writer.write_table(batch)
+    if writer is not None:
+        writer.close()
+
+
+def policy_text(algorithm: str) -> str:
+    """The policy of a run; global recoding may leave out 2 % of the records, as is usual."""
+    from hushtable.datasets.adult_like import adult_policy
+    from hushtable.policy.policy import Policy
+
+    settings = adult_policy()
+    settings["models"] = [{"k-anonymity": {"k": 5}}]
+    settings["algorithm"] = {algorithm: {}}
+    settings["suppression"] = 0.0 if algorithm == "mondrian" else 0.02
+    return Policy(**settings, output={"format": "parquet"}).to_yaml()
+
+
+class Watch(threading.Thread):
+    """Looks at a process and all that it started: the memory they have together, and the processor time of each."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self._pid = pid
+        self._done = threading.Event()
+        self._cpu: dict[int, float] = {}
+        self.peak_mib = 0.0
+
+    def run(self) -> None:
+        while not self._done.wait(0.05):
+            resident = 0.0
+            for pid in tree(self._pid):
+                try:
+                    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                    status = Path(f"/proc/{pid}/statm").read_text().split()
+                except OSError:
+                    continue
+                self._cpu[pid] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+                resident += int(status[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+            self.peak_mib = max(self.peak_mib, resident)
+
+    def stop(self) -> float:
+        """Stop watching; return the processor time of all that was seen."""
+        self._done.set()
+        self.join()
+        return sum(self._cpu.values())
+
+
+def tree(pid: int) -> Iterator[int]:
+    """The process and its descendants."""
+    yield pid
+    try:
+        children = [c for task in Path(f"/proc/{pid}/task").iterdir() for c in (task / "children").read_text().split()]
+    except OSError:
+        return
+    for child in children:
+        yield from tree(int(child))
+
+
+def measure(engine: str, algorithm: str, rows: int, folder: Path, options: Sequence[str] = ()) -> dict[str, Any]:
+    """Anonymize the table of so many rows in a process of its own."""
+    (folder / "policy.yaml").write_text(policy_text(algorithm), encoding="utf-8")
+    facts, output = folder / "facts.json", folder / "release"
+    words = ["run", folder / "policy.yaml", "--data", folder / f"{rows}.parquet", "-o", output, "--overwrite", "--json"]
+    if engine == "spark":
+        words += ["--engine", "spark", "--master", "local[2]"]
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(facts), *map(str, words), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    watch = Watch(process.pid)
+    watch.start()
+    out, err = process.communicate()
+    seconds = time.perf_counter() - start
+    cpu_s = watch.stop()
+    if process.returncode:
+        raise SystemExit(f"{engine} {algorithm} {rows:,} rows: {(out + err).strip()}")
+    told, said = json.loads(facts.read_text()), json.loads(out)
+    return {
+        "engine": engine,
+        "algorithm": algorithm,
+        "rows": rows,
+        "seconds": round(seconds - told["session_s"], 3),
+        "cpu_s": round(cpu_s, 3),
+        "peak_mib": round(max(watch.peak_mib, told["peak_mib"]), 1),
+        "session_s": round(told["session_s"], 3),
+        "classes": said["classes"],
+        "satisfied": said["satisfied"],
+        "load": round(os.getloadavg()[0], 1),
+    }
+
+
+def slopes(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The slope of processor time over the largest decade of rows, for every engine and algorithm."""
+    found = []
+    for engine, algorithm in dict.fromkeys((r["engine"], r["algorithm"]) for r in runs):
+        own = sorted((r for r in runs if (r["engine"], r["algorithm"]) == (engine, algorithm)), key=lambda r: r["rows"])
+        decade = [r for r in own if 10 * r["rows"] >= own[-1]["rows"]]
+        first, last = decade[0], decade[-1]
+        slope = None
+        if first["rows"] < last["rows"]:
+            slope = math.log(last["cpu_s"] / first["cpu_s"]) / math.log(last["rows"] / first["rows"])
+        found.append(
+            {
+                "engine": engine,
+                "algorithm": algorithm,
+                "slope": None if slope is None else round(slope, 3),
+                "from_rows": first["rows"],
+                "to_rows": last["rows"],
+            }
+        )
+    return found
+
+
+def plot(runs: Sequence[dict[str, Any]], path: Path) -> None:
+    """Draw seconds and memory against rows, on logarithmic axes, beside n and n log n."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
+    for axis, key, title in zip(axes, ("seconds", "peak_mib"), ("seconds", "peak memory, MiB"), strict=True):
+        for engine, algorithm in dict.fromkeys((r["engine"], r["algorithm"]) for r in runs):
+            own = sorted((r["rows"], r[key]) for r in runs if (r["engine"], r["algorithm"]) == (engine, algorithm))
+            axis.plot(*zip(*own, strict=True), marker="o", label=f"{engine}: {algorithm}")
+        axis.set(xscale="log", yscale="log", xlabel="rows", title=title)
+        axis.grid(True, which="both", alpha=0.3)
+    rows = sorted({r["rows"] for r in runs})
+    top = max((r for r in runs if r["rows"] == rows[-1]), key=lambda r: r["seconds"])
+    scale = top["seconds"] / (rows[-1] * math.log(rows[-1]))
+    axes[0].plot(rows, [scale * n * math.log(n) for n in rows], color="grey", linestyle=":", label="n log n")
+    axes[0].legend()
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rows", default=",".join(map(str, ROWS)), help="sizes, separated by commas")
+    parser.add_argument("--engine", default="local,spark", help="local, spark or both")
+    parser.add_argument("--algorithm", default="mondrian,optimal", help="algorithms, separated by commas")
+    parser.add_argument("--plot", type=Path, default=Path("scale.svg"), help="where to draw (.svg or .png)")
+    parser.add_argument("--folder", type=Path, default=None, help="where to keep tables meanwhile")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(words)
+    sizes = sorted({int(float(n)) for n in options.rows.split(",")})
+    engines = options.engine.split(",")
+    unknown = sorted(set(engines) - {"local", "spark"})
+    if unknown or not sizes or sizes[0] < 100:
+        parser.error(f"no such engine: {', '.join(unknown)}" if unknown else "at least 100 rows")
+    if "spark" in engines and importlib.util.find_spec("pyspark") is None:
+        engines.remove("spark")
+        print("pyspark is not installed; only the local engine is measured.", file=sys.stderr)
+        if not engines:
+            raise SystemExit("Install it with: pip install 'hushtable[spark]'.")
+    runs: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(dir=options.folder) as place:
+        folder = Path(place)
+        for rows in sizes:
+            generate(rows, folder / f"{rows}.parquet")
+            for engine in engines:
+                for algorithm in options.algorithm.split(","):
+                    if engine == "spark" and rows > MOST_SPARK_ROWS:
+                        continue
+                    if rows == sizes[0] and engine == "local":
+                        measure(engine, algorithm, rows, folder, ["--stream"])
+                    runs.append(measure(engine, algorithm, rows, folder))
+                    if not options.json:
+                        print(sentence(runs[-1]), flush=True)
+            (folder / f"{rows}.parquet").unlink()
+    result = {"runs": runs, "slopes": slopes(runs)}
+    plot(runs, options.plot)
+    if options.json:
+        print(json.dumps(result))
+        return
+    for row in result["slopes"]:
+        if row["slope"] is not None:
+            print(
+                f"{row['engine']} {row['algorithm']}: slope {row['slope']:.2f} "
+                f"from {row['from_rows']:,} to {row['to_rows']:,} rows"
+            )
+    print(f"Drawn in {options.plot}.")
+
+
+def sentence(run: dict[str, Any]) -> str:
+    return (
+        f"{run['engine']:6} {run['algorithm']:10} {run['rows']:>12,} rows  {run['seconds']:8.1f} s  "
+        f"{run['cpu_s']:8.1f} s CPU  {run['peak_mib']:8.0f} MiB  {run['classes']:>10,} classes  load {run['load']}"
+    )
+
+
+if __name__ == "__main__":
+    main()

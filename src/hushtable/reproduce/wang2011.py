@@ -11,7 +11,7 @@ ones (those with alp below 1), of which the model speaks.
 
 In our runs the lines of alp .43 and .41 in Figures 8 and 9 coincide: wherever k and dif hold, the average leakage is
 below both. The sentences that compare them therefore do not hold here. That a smaller alp leaves fewer attacked records
-does: with dif .3 from alp .30 on, and without dif (a bound of 1) between .43 and .41 already. Those runs, which the
+does: with dif .3 from alp .30 on, and without dif (a bound of 1) from .41 or .38 on. Those runs, which the
 paper does not have, follow as "Figure 9, other alp and dif"; attacked records never rise there as alp falls.
 """
 

@@ -1,0 +1,101 @@
+"""All attacks on Adult together, and all risk measures on a large table.
+
+    python benchmarks/attacks.py [--rows 1000000] [--json]
+
+Attacks: the 30,162-record Adult, occupation sensitive, Mondrian, under two policies (k-anonymity with hierarchy nodes,
+so that every attack applies; k, entropy-l and t-closeness with ranges and sets, where the models are dearest to replay).
+Budget: 60 s together. Risks: every measure, before and after, on an Adult-like table; budget 5 s. Beside them the time
+of the plain group-bys in pandas (as in pyCANON) that give the class sizes of both tables and nothing else, in the same
+process: how many times as long all risk measures take.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from typing import Any
+
+ATTACKS_BUDGET, RISKS_BUDGET = 60.0, 5.0
+
+
+def attack_seconds() -> dict[str, dict[str, float]]:
+    """Policy -> attack -> seconds."""
+    import hushtable as ht
+    from hushtable import registry
+    from hushtable.datasets import load_adult
+    from hushtable.errors import UsageError
+
+    adult = load_adult("30162")
+    quasi = [name for name in adult.column_names if name != "occupation"]
+    values = sorted(adult.column("occupation").unique().to_pylist())
+    column = {"occupation": {"categories": {"first": values[:7], "second": values[7:]}}}
+    several = [ht.KAnonymity(k=5), ht.EntropyL(l=2), ht.TCloseness(t=0.4)]
+    policies = {
+        "k-anonymity, nodes": ht.Policy(quasi=quasi, sensitive=column, models=several[:1], cells="nodes"),
+        "k + entropy-l + t-closeness": ht.Policy(quasi=quasi, sensitive=column, models=several),
+    }
+    found: dict[str, dict[str, float]] = {}
+    for title, policy in policies.items():
+        release = ht.anonymize(adult, policy)
+        more: dict[str, Any] = {"composition": {"others": release}, "membership": {"control": adult.slice(0, 2000)}}
+        found[title] = {}
+        for name in registry.attacks:
+            start = time.perf_counter()
+            try:
+                release.attack(name, **more.get(name, {}))
+            except UsageError:
+                continue  # does not apply to this kind of cells
+            found[title][name] = time.perf_counter() - start
+    return found
+
+
+def risk_seconds(rows: int) -> dict[str, Any]:
+    """Seconds of every risk measure, of all together, and of the group-bys in pandas."""
+    import hushtable as ht
+    from hushtable import registry
+    from hushtable.datasets.adult_like import adult_like
+
+    table = adult_like(rows)
+    quasi = [name for name in table.column_names if name != "occupation"]
+    release = ht.anonymize(table, ht.Policy(quasi=quasi, sensitive=["occupation"], models=[ht.KAnonymity(k=5)]))
+    release.risk("prosecutor")  # kernels are compiled or loaded once
+    start = time.perf_counter()
+    release.risk()
+    total = time.perf_counter() - start
+    single = {}
+    for name in registry.risks:
+        begin = time.perf_counter()
+        release.risk(name)
+        single[name] = time.perf_counter() - begin
+    raw, shown = (t.select(quasi).to_pandas() for t in (table, release.table))
+    start = time.perf_counter()
+    for frame in (raw, shown):
+        frame.groupby(quasi, observed=True, dropna=False, sort=False).size().rdiv(1.0).max()
+    pandas = time.perf_counter() - start
+    return {"rows": rows, "seconds": total, "single": single, "pandas": pandas, "ratio": total / pandas}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=float, default=1_000_000)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    attacks, risks = attack_seconds(), risk_seconds(int(options.rows))
+    if options.json:
+        print(json.dumps({"attacks": attacks, "risks": risks}))
+        return
+    for title, seconds in attacks.items():
+        print(f"Attacks on Adult, {title}:")
+        for name, taken in sorted(seconds.items(), key=lambda item: -item[1]):
+            print(f"  {name:26} {taken:8.2f} s")
+        print(f"  {'total':26} {sum(seconds.values()):8.2f} s (budget {ATTACKS_BUDGET:.0f} s)")
+    print(f"Risks before and after, {risks['rows']:,} rows:")
+    for name, taken in sorted(risks["single"].items(), key=lambda item: -item[1]):
+        print(f"  {name:26} {taken:8.2f} s alone")
+    print(f"  {'all together':26} {risks['seconds']:8.2f} s (budget {RISKS_BUDGET:.0f} s)")
+    print(f"  {'class sizes in pandas':26} {risks['pandas']:8.2f} s: all risks take {risks['ratio']:.2f} times as long")
+
+
+if __name__ == "__main__":
+    main()

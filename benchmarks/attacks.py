@@ -3,7 +3,7 @@
     python benchmarks/attacks.py [--rows 1000000] [--json]
 
 Attacks: the 30,162-record Adult, occupation sensitive, Mondrian, under two policies (k-anonymity with hierarchy nodes,
-so that every attack applies; k, entropy-l and t-closeness with ranges and sets, where the models are dearest to replay).
+so that every attack applies; k, entropy-l and t-closeness with ranges and sets, where models are dearest to replay).
 Budget: 60 s together. Risks: every measure, before and after, on an Adult-like table; budget 5 s. Beside them the time
 of the plain group-bys in pandas (as in pyCANON) that give the class sizes of both tables and nothing else, in the same
 process: how many times as long all risk measures take.

@@ -34,6 +34,8 @@ def markdown(text: str) -> str:
 
 def _block(block: str) -> str:
     lines = block.splitlines()
+    if not block.strip():
+        return ""
     if all(line.startswith("    ") for line in lines):
         return f"```text\n{textwrap.dedent(block)}\n```"
     if re.match(r"(={2,} )+={2,}$", lines[0]):

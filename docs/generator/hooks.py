@@ -29,7 +29,7 @@ def _with_pages(item: Any, generated: dict[str, list[str]]) -> Any:
         return {title: [_with_pages(inner, generated) for inner in value]}
     if value in _LISTS:
         folder = _LISTS[value]
-        return {title: [value, *({name: f"{folder}/{name}.md"} for name in generated[folder])]}
+        return {title: [{"Overview": value}, *({name: f"{folder}/{name}.md"} for name in generated[folder])]}
     return item
 
 

@@ -126,7 +126,7 @@ def _properties(found: type[Parametrised], properties: dict[str, Any]) -> list[s
         rows.append(("remedy", markdown(remedy)))
     if not rows:
         return []
-    return ["## Properties", "\n".join(["| | |", "| --- | --- |", *(f"| {a} | {b} |" for a, b in rows)])]
+    return ["## Properties", "\n".join(["| property | |", "| --- | --- |", *(f"| {a} | {b} |" for a, b in rows)])]
 
 
 def _parameters(parameters: list[dict[str, Any]]) -> str:

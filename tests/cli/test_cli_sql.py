@@ -18,8 +18,6 @@ from hushtable.io import atomic
 from hushtable.io.files import read_table, write_table
 from hushtable.io.sql.access import read_sql, write_sql
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-
 
 def crowd():
     name, age, zip_code, disease = zip(*rows(), strict=True)
@@ -204,12 +202,3 @@ def test_a_policy_with_a_password_is_refused(tmp_path):
     with pytest.raises(PolicyError, match="holds a password") as caught:
         policy.plan()
     assert CANARY not in str(caught.value)
-
-
-def test_the_python_in_the_docs_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / "sql.md").read_text(), re.MULTILINE | re.DOTALL)
-    assert blocks
-    for block in blocks:
-        exec(compile(block, "sql.md", "exec"), {})
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["clinic.db", "open.db"]

@@ -36,6 +36,9 @@ STEPS, STEPS_EACH, LEAST_EACH = 300_000_000, 300_000, 200
 CHUNKS = 60
 """Annealing is done in so many parts, between which progress is told and sums are computed anew."""
 
+COOLING = 3
+"""Heat falls with this power of the steps left: the few far records are settled early, most need a long cool end."""
+
 MEMORY = 1 << 27
 """No annealing where groups of such different sizes would need a larger table of members."""
 
@@ -143,7 +146,7 @@ def _annealed(
     for part in range(CHUNKS):
         problem.progress(part / CHUNKS, "refining")
         size = steps // CHUNKS
-        heat = (hot * (CHUNKS - part) / CHUNKS, hot * (CHUNKS - part - 1) / CHUNKS)
+        heat = (hot * ((CHUNKS - part) / CHUNKS) ** COOLING, hot * ((CHUNKS - part - 1) / CHUNKS) ** COOLING)
         if deadline is not None and part:
             # at the pace so far, what is left of the cooling must fit into what is left of the time
             now = time.monotonic()

@@ -109,13 +109,14 @@ class Published:
 
     def _table(self, start: int, end: int, others: pa.Table | None) -> pa.Table:
         rows = self.order[start:end]
+        groups = self.recoded.labels[rows]
         place = {cells.column.name: j for j, cells in enumerate(self.recoded.cells)}
         columns = {}
         for column in self.plan.columns:
             if column.role is Role.IDENTIFIER:
                 continue
             if column.role is Role.QUASI:
-                columns[column.name] = self.recoded.column(place[column.name], rows)
+                columns[column.name] = self.recoded.cells_of(place[column.name], groups)
                 continue
             kind = self.stored.schema.field(column.name).type
             if column.name not in self.stored.ranks:

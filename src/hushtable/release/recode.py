@@ -55,10 +55,14 @@ class Recoded:
         """Number of groups."""
         return len(self.cells[0])
 
-    def column(self, j: int, rows: IntArray) -> pa.DictionaryArray:
+    def column(self, j: int, rows: AnyArray) -> pa.DictionaryArray:
         """Return the published cells of column j for these rows, as a dictionary array."""
+        return self.cells_of(j, self.labels[rows])
+
+    def cells_of(self, j: int, groups: AnyArray) -> pa.DictionaryArray:
+        """Return the published cells of column j for these groups, as a dictionary array."""
         of_group, dictionary = self._coded[j]
-        codes = of_group[self.labels[rows]]
+        codes = of_group[groups]
         return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), dictionary)
 
     @cached_property

@@ -130,3 +130,11 @@ def test_too_few_records_show_nothing() -> None:
     bins = bins_of(coded, counts, 10)
     assert len(bins) == 0
     assert set(bins.of_code.tolist()) == {-1}
+
+
+def test_who_is_not_in_the_release_is_not_named() -> None:
+    coded, counts = coded_of(["flu"] * 30 + ["gone"] * 20 + ["cold"] * 15, Kind.NOMINAL)
+    released = np.array([0 if label == "gone" else int(n) for label, n in zip(coded.labels[0], counts, strict=True)])
+    bins = bins_of(coded, counts, 10, named=True, released=released)
+    assert bins.labels == ("flu", "cold", "all other values")
+    assert totals(bins, counts) == [30, 15, 20]

@@ -56,6 +56,11 @@ def test_json_validates_against_the_published_schema(name: str, tmp_path: Path) 
     assert list(validator.iter_errors(written))
 
 
+def test_the_published_schema_is_this_one() -> None:
+    """Make it again with: hushtable schema --report > docs/report.schema.json."""
+    assert json.loads((DOCS.parent / "report.schema.json").read_text(encoding="utf-8")) == report_schema()
+
+
 def test_the_schema_describes_every_field() -> None:
     schema = report_schema()
     assert schema["properties"]["limits"]["description"]

@@ -59,8 +59,8 @@ def associations(
     return tuple(
         Association(
             columns=(a.name, b.name),
-            before=cramers_v(_joint(a.before, len(a.bins), b.before, len(b.bins))),
-            after=cramers_v(_after(a, b, labels, sizes, groups)),
+            before=round(cramers_v(_joint(a.before, len(a.bins), b.before, len(b.bins))), 4),
+            after=round(cramers_v(_after(a, b, labels, sizes, groups)), 4),
         )
         for a, b in itertools.combinations(usable, 2)
     )

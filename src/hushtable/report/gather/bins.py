@@ -54,7 +54,9 @@ class Bins:
         return len(self.labels)
 
 
-def bins_of(coded: Coded, counts: IntArray, least: int, *, named: bool = False) -> Bins:
+def bins_of(
+    coded: Coded, counts: IntArray, least: int, *, named: bool = False, released: IntArray | None = None
+) -> Bins:
     """Choose the bins of a column.
 
     Parameters
@@ -66,6 +68,8 @@ def bins_of(coded: Coded, counts: IntArray, least: int, *, named: bool = False) 
         Records that every bin holds at least.
     named : bool
         Whether values that enough records share may be named.
+    released : int64 array, optional
+        How many records of the release have each code: who has no place in it is not named.
 
     Examples
     --------
@@ -76,7 +80,8 @@ def bins_of(coded: Coded, counts: IntArray, least: int, *, named: bool = False) 
     """
     first = int(coded.missing)
     ranged = coded.kind in (Kind.NUMERIC, Kind.DATE) and np.count_nonzero(counts[first:]) > FEW
-    bins = _ranges(coded, counts, least) if ranged else _ranks(coded, counts, least, named=named)
+    known = counts if released is None else np.minimum(counts, released)
+    bins = _ranges(coded, counts, least) if ranged else _ranks(coded, counts, least, known if named else None)
     if first and counts[0] >= least:
         of_code = bins.of_code.copy()
         of_code[0] = len(bins)
@@ -84,12 +89,14 @@ def bins_of(coded: Coded, counts: IntArray, least: int, *, named: bool = False) 
     return bins
 
 
-def _ranks(coded: Coded, counts: IntArray, least: int, *, named: bool) -> Bins:
+def _ranks(coded: Coded, counts: IntArray, least: int, known: IntArray | None) -> Bins:
+    """Number the values; or name them by their labels, as far as ``known`` says that enough records have them."""
+    named = known is not None
     first = int(coded.missing)
-    known = np.arange(first, coded.size)
-    order = known[np.lexsort((known, -counts[first:]))]
-    shown = order[counts[order] >= least][:MOST]
-    rest = int(counts[known].sum() - counts[shown].sum())
+    codes = np.arange(first, coded.size)
+    order = codes[np.lexsort((codes, -counts[first:]))]
+    shown = order[(counts if known is None else known)[order] >= least][:MOST]
+    rest = int(counts[codes].sum() - counts[shown].sum())
     while 0 < rest < least and len(shown):
         # what is left over would be told by the difference
         rest += int(counts[shown[-1]])
@@ -104,7 +111,7 @@ def _ranks(coded: Coded, counts: IntArray, least: int, *, named: bool) -> Bins:
     else:
         labels = [f"value {i + 1}" for i in range(len(shown))]
     if rest >= least:
-        others = np.setdiff1d(known, shown)
+        others = np.setdiff1d(codes, shown)
         of_code[others] = len(shown)
         labels.append("all other values")
     how = "in their order" if ordered else "the most frequent first"

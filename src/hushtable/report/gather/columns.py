@@ -45,7 +45,8 @@ def binned_columns(release: Release, comparison: Comparison, least: int, *, name
     columns: tuple[QuasiColumn | SensitiveColumn, ...] = (*table.quasi, *table.sensitive)
     for column in columns:
         codes = np.asarray(column.codes[:n], dtype=np.int64)
-        bins = bins_of(column.coded, np.bincount(codes, minlength=column.coded.size), least, named=named)
+        counts, released = (np.bincount(c, minlength=column.coded.size) for c in (codes, codes[comparison.labels >= 0]))
+        bins = bins_of(column.coded, counts, least, named=named, released=released)
         cells = next((c for c in comparison.cells if c.column is column), None)
         found[column.name] = Binned(column.name, bins, bins.of_code[codes], spread(cells, bins) if cells else None)
     return found

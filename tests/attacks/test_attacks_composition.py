@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 from support_attacks import people, policy
 
 import hushtable as ht
+from hushtable.api import run_plan
 from hushtable.errors import UsageError
+from support_core import Given
 
 
 def hospital(table: pa.Table) -> ht.Release:
@@ -20,6 +24,36 @@ def test_two_diverse_releases_disclose_together():
     result = hospital(everybody.slice(0, 600)).attack("composition", others=[hospital(everybody.slice(300, 600))])
     assert result.targets == 300 and result.baseline == 0.0
     assert result.rate > 0.05 and result.interval[0] > 0.0 and result.counts["releases"] == 2
+
+
+def released(ages: list[int], diseases: list[str], labels: list[int], k: int) -> ht.Release:
+    table = pa.table({"age": ages, "zip": ["13012"] * len(ages), "disease": diseases})
+    plan = ht.Policy(quasi=["age", "zip"], sensitive=["disease"], models=[ht.KAnonymity(k=k)]).plan()
+    return run_plan(table, replace(plan, algorithm=Given(labels=tuple(labels))))
+
+
+def test_alice_of_the_paper():
+    """Alice is 28 and was in both hospitals: a 4-anonymous and a 6-anonymous table leave her AIDS alone.
+
+    The classes and their values are those of Ganta et al.; only they matter, so all live at one place here.
+    """
+    heart, viral, flu, tb = "heart disease", "viral infection", "flu", "tuberculosis"
+    first = released(
+        [28, 29, 21, 23, 50, 55, 47, 49, 31, 37, 36, 35],
+        ["AIDS", heart, viral, viral, "cancer", heart, viral, viral, *["cancer"] * 4],
+        [0] * 4 + [1] * 4 + [2] * 4,
+        k=4,
+    )
+    second = released(
+        [28, 22, 24, 26, 33, 34, 41, 44, 52, 58, 60, 66],
+        ["AIDS", tb, flu, tb, "cancer", "cancer", "cancer", "cancer", "cancer", tb, viral, viral],
+        [0] * 6 + [1] * 6,
+        k=6,
+    )
+    alone = first.attack("homogeneity", external=pa.table({"age": [28], "zip": ["13012"]}))
+    together = first.attack("composition", others=second)
+    assert alone.successes == 0
+    assert (together.targets, together.successes, together.baseline) == (1, 1, 0.0)
 
 
 def ranges(cell: str) -> tuple[float, float]:

@@ -65,9 +65,9 @@ class Composition(SensitiveAttack):
         "The adversary knows a person's quasi-identifiers, and that the person is in all of the releases."
     )
     remedy: ClassVar[str] = (
-        "Partition-based models do not compose. Keep a ledger of what was released of the same people ('hushtable ledger "
-        "check' refuses a release that breaks a model together with earlier ones), publish a table that changes under "
-        "m-invariance, or release once: with the same classes, nothing is left to intersect."
+        "Partition-based models do not compose. Keep a ledger of what was released of the same people ('hushtable "
+        "ledger check' refuses a release that breaks a model together with earlier ones), publish a table that changes "
+        "under m-invariance, or release once: with the same classes, nothing is left to intersect."
     )
 
     def run(self, view: View) -> AttackResult:

@@ -62,6 +62,7 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
 
 def run_plan(data: Any, plan: Plan, progress: Progress | None = None) -> Release:
     """Run a resolved plan on this machine."""
+    plan = plan.pinned()
     return release_of(local.run(to_arrow(data), plan, progress), plan, data)
 
 

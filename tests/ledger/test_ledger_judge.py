@@ -98,7 +98,7 @@ def test_other_people_tell_nothing():
 def test_regrouping_leaves_one_value():
     verdict = verdict_of([FIRST, people(x="1a 4c", y="2b 3a")], DistinctL(l=2, on="disease"))
     assert [(f.people, f.worst) for f in verdict.findings] == [(2, 1.0)]
-    with pytest.raises(VerificationError, match=r"distinct-l\(l=2, on=disease\) breaks for 2 people") as caught:
+    with pytest.raises(VerificationError, match=r"distinct-l\(.*\) breaks for 2 people") as caught:
         verdict.raise_if_refused()
     assert caught.value.code == "ledger-refused"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from hushtable.release.guards.apply import group_and_recode
 from hushtable.release.numbered import publish_numbered
 from hushtable.release.publish import publish, published_order
 from hushtable.release.recode import Recoded
+from hushtable.release.release import Release
 from hushtable.release.reread import sensitive_codes
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.table.encode import encode
@@ -53,7 +54,12 @@ class Outcome:
 
 def problem_of(table: pa.Table, plan: Plan, progress: Progress | None = None) -> Problem:
     """Encode a table and set up the problem that an algorithm is given."""
-    return problem_from(encode(table, plan.table, plan.extra), plan, progress)
+    committed = None
+    if plan.account is not None and plan.algorithm.keeps_signatures:
+        committed = plan.account.commitments(table, plan.table, plan.model())
+    columns = plan.table if committed is None else committed.columns
+    problem = problem_from(encode(table, columns, plan.extra), plan, progress)
+    return problem if committed is None else replace(problem, earlier=committed.coded(problem.table))
 
 
 def problem_from(encoded: EncodedTable, plan: Plan, progress: Progress | None = None) -> Problem:
@@ -72,8 +78,11 @@ def problem_from(encoded: EncodedTable, plan: Plan, progress: Progress | None = 
 def check_feasible(problem: Problem) -> None:
     """Raise the proof that no release can satisfy the model, where there is one.
 
-    With a suppression budget, only a model that gains by every record added is beyond help.
+    With a suppression budget, only a model that gains by every record added is beyond help. Where earlier releases
+    commit the new one to something, counterfeits may help.
     """
+    if problem.earlier is not None:
+        return
     for member in problem.model.members:
         reason = member.feasible(problem.reference)
         if reason is not None and (not problem.budget or Monotone.ADD in member.monotone):
@@ -132,7 +141,7 @@ def finish(table: pa.Table, plan: Plan, problem: Problem, partition: Partition, 
     report(1.0, "verifying")
     verification = judge(problem, plan, recoded, published, rows if value_rows is None else value_rows)
     verification.raise_if_violated()
-    return Outcome(
+    outcome = Outcome(
         published=published,
         rows=rows,
         problem=problem,
@@ -140,6 +149,24 @@ def finish(table: pa.Table, plan: Plan, problem: Problem, partition: Partition, 
         recoded=recoded,
         verification=verification,
         value_rows=value_rows,
+    )
+    if plan.account is not None:
+        report(1.0, "comparing with earlier releases")
+        plan.account.hold(_release(outcome, plan, table))
+    return outcome
+
+
+def _release(outcome: Outcome, plan: Plan, source: pa.Table) -> Release:
+    """What a ledger looks at."""
+    return Release(
+        table=outcome.published,
+        policy=plan.document,
+        verification=outcome.verification,
+        problem=outcome.problem,
+        recoded=outcome.recoded,
+        partition=outcome.partition,
+        source=source,
+        source_rows=outcome.rows,
     )
 
 

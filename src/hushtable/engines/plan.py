@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hushtable.algorithms.base import Algorithm, check_compatible
+from hushtable.algorithms.base import Algorithm, Recoding, check_compatible
 from hushtable.errors import IncompatibleError, ParameterError, PolicyError
+from hushtable.ledger.account import Account
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.release.guards.base import Guard
@@ -39,6 +40,8 @@ class Plan:
         The policy as data: it travels with the release.
     guards : tuple of Guard
         Countermeasures against attacks on the algorithm.
+    account : Account, optional
+        The ledger that releases are held against.
     """
 
     table: TablePlan
@@ -49,6 +52,7 @@ class Plan:
     extra: Extra = field(default_factory=Extra)
     document: Mapping[str, Any] = field(default_factory=dict)
     guards: tuple[Guard, ...] = ()
+    account: Account | None = None
 
     def __post_init__(self) -> None:
         if not self.models:
@@ -72,14 +76,34 @@ class Plan:
         for guard in self.guards:
             guard.check(self.algorithm, self.model(), self.suppression)
             guard.check_table(self.table)
+        if self.guards and self.algorithm.recoding is Recoding.NUMBERED:
+            raise IncompatibleError(
+                f"{self.algorithm.name} has to keep the classes that it makes, so guards cannot change them.",
+                hint="Leave 'guard' out of the policy, or choose another algorithm.",
+            )
+        if self.account is not None:
+            self.account.check(self.model())
 
     def refuse_guards(self, what: str) -> None:
-        """Raise, where the plan has guards, that ``what`` does not apply them."""
+        """Raise, where the plan has guards or a ledger, that ``what`` does not apply them."""
+        if self.account is not None:
+            raise IncompatibleError(
+                f"{what} does not hold releases against a ledger, and the policy names one.",
+                hint="Run it locally in one go, or take 'ledger' out of the policy and use 'hushtable ledger check'.",
+            )
         if self.guards:
             raise IncompatibleError(
                 f"{what} does not apply guards, and the policy asks for {', '.join(g.name for g in self.guards)}.",
                 hint="Leave 'guard' out of the policy, or run it locally in one go.",
             )
+
+    def pinned(self) -> Plan:
+        """Return the plan with the ledger as it is now, in the policy that travels with the release too."""
+        if self.account is None or self.account.records is not None:
+            return self
+        account = self.account.pinned()
+        document = {**self.document, "ledger": {**self.document["ledger"], "records": account.records}}
+        return replace(self, account=account, document=document)
 
     def model(self) -> AllOf:
         """Return the models, bound to their sensitive columns."""

@@ -33,6 +33,7 @@ def contradictions(policy: Policy) -> Iterator[Fault]:
     yield from _entity(policy)
     yield from _models(policy)
     yield from _background(policy)
+    yield from _ledger(policy)
     names = [name for choice in policy.guard for name in choice]
     for i, name in enumerate(names):
         if name in names[:i]:
@@ -90,6 +91,19 @@ def _background(policy: Policy) -> Iterator[Fault]:
     if on not in sensitive:
         hint = did_you_mean(on, sensitive) or "Give a column the role 'sensitive'."
         yield Fault(("background", "on"), f"{on!r} is not a sensitive column.", hint, "not-sensitive")
+
+
+def _ledger(policy: Policy) -> Iterator[Fault]:
+    if policy.ledger is None:
+        return
+    named = policy.ledger.person or policy.entity
+    identifiers = policy.named(Role.IDENTIFIER)
+    hint = "Name an identifier: ledger: {file: releases.ledger, person: patient}."
+    if named is None and len(identifiers) != 1:
+        sentence = f"The policy has {len(identifiers)} identifiers, so a ledger cannot tell people apart."
+        yield Fault(("ledger",), sentence, hint, "no-person")
+    elif named is not None and named not in identifiers:
+        yield Fault(("ledger", "person"), f"{named!r} is not an identifier.", hint, "not-identifier")
 
 
 def check_combination(policy: Policy) -> None:

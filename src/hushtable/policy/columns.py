@@ -1,4 +1,4 @@
-"""The parts of a policy that have settings of their own: a column, the background table, the output."""
+"""The parts of a policy that have settings of their own: a column, the background table, the ledger, the output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hushtable.hierarchy.text import label_text
 from hushtable.policy.frozen import Frozen, freeze, thaw
 from hushtable.schema.columns import CellStyle, Kind, Role
 
-__all__ = ["BackgroundPolicy", "ColumnPolicy", "Labels", "OutputPolicy", "StrictModel"]
+__all__ = ["BackgroundPolicy", "ColumnPolicy", "Labels", "LedgerFile", "LedgerPolicy", "OutputPolicy", "StrictModel"]
 
 
 class StrictModel(BaseModel):
@@ -112,6 +112,28 @@ class BackgroundPolicy(StrictModel):
     """the sensitive column that it speaks of"""
     probability: str = "probability"
     """its column of probabilities"""
+
+
+class LedgerPolicy(StrictModel):
+    """The ledger of earlier releases of the same people; a new one that breaks a promise with them is refused."""
+
+    file: str
+    """the ledger"""
+    person: str | None = None
+    """the column that says whose a row is; the entity, or the only identifier, where left out"""
+    key: str | None = None
+    """the ledger's key, where it does not lie beside it"""
+    records: Annotated[int, Field(ge=0, strict=True)] | None = None
+    """how many of its releases count, from the first; written down with a release so that it can be made again"""
+
+
+LedgerFile = Annotated[
+    LedgerPolicy,
+    BeforeValidator(
+        lambda given: {"file": given} if isinstance(given, str) else given, json_schema_input_type=str | LedgerPolicy
+    ),
+]
+"""A ledger with its settings, or its file alone."""
 
 
 class OutputPolicy(StrictModel):

@@ -12,10 +12,19 @@ from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 from hushtable.algorithms.base import Algorithm
 from hushtable.engines.plan import Plan
 from hushtable.io.canonical import canonical_json, digest
+from hushtable.ledger.account import Account
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.policy.checks import check_combination, contradictions
-from hushtable.policy.columns import BackgroundPolicy, ColumnPolicy, Labels, OutputPolicy, StrictModel
+from hushtable.policy.columns import (
+    BackgroundPolicy,
+    ColumnPolicy,
+    Labels,
+    LedgerFile,
+    LedgerPolicy,
+    OutputPolicy,
+    StrictModel,
+)
 from hushtable.policy.faults import InvalidPolicy, Place, faults_of
 from hushtable.policy.frozen import Frozen, freeze, thaw
 from hushtable.policy.normalise import SUGAR, normalise, python_only
@@ -63,6 +72,9 @@ class Policy(StrictModel):
         Table of the population, for models that count it.
     background : mapping, optional
         ``file``, ``on`` and ``probability``: what an adversary believes.
+    ledger : path or mapping, optional
+        ``file`` of the ledger of earlier releases, and where wanted ``person``, ``key`` and ``records``. A release that
+        breaks a model together with those is refused.
     output : mapping
         ``format``: csv or parquet.
     guard : list
@@ -125,6 +137,8 @@ class Policy(StrictModel):
     """file of the population table"""
     background: BackgroundPolicy | None = None
     """what an adversary already believes"""
+    ledger: LedgerFile | None = None
+    """earlier releases of the same people, which a new one is held against"""
     output: OutputPolicy = OutputPolicy()
     """how the release is written"""
     guard: tuple[_Choice, ...] = ()
@@ -225,6 +239,7 @@ class Policy(StrictModel):
             extra=extra_tables(self, folder),
             document=self.document(),
             guards=self.build_guards(),
+            account=Account.of(self.document(), folder),
         )
 
     def _folder(self, base_dir: str | os.PathLike[str] | None) -> Path | None:
@@ -248,7 +263,7 @@ class Policy(StrictModel):
         if self.missing_values:
             document["missing_values"] = list(self.missing_values)
         document |= {"cells": str(self.cells), "seed": self.seed}
-        for name in ("entity", "population", "background", "output"):
+        for name in ("entity", "population", "background", "ledger", "output"):
             value = getattr(self, name)
             if value != type(self).model_fields[name].default:
                 document[name] = value.settings() if isinstance(value, StrictModel) else value
@@ -327,5 +342,9 @@ def _known_settings(place: Place) -> list[str]:
         return [*Policy.model_fields, *SUGAR]
     if place[0] == "columns":
         return list(ColumnPolicy.model_fields)
-    parts: dict[Any, type[StrictModel]] = {"background": BackgroundPolicy, "output": OutputPolicy}
+    parts: dict[Any, type[StrictModel]] = {
+        "background": BackgroundPolicy,
+        "ledger": LedgerPolicy,
+        "output": OutputPolicy,
+    }
     return list(parts[place[0]].model_fields) if place[0] in parts else []

@@ -19,6 +19,7 @@ from hushtable.io.names import check_names
 from hushtable.io.text import type_words
 from hushtable.kernels.grouping import number_rows
 from hushtable.schema.columns import Kind, Missing, Role
+from hushtable.schema.parse import convert
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, smallest
 from hushtable.table.plan import ColumnPlan, TablePlan
@@ -187,7 +188,7 @@ def _quasi(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Quasi
 
 def sensitive_column(column: ColumnPlan, table: pa.Table, plan: TablePlan, n_rows: int) -> SensitiveColumn:
     """Encode one sensitive column; rows beyond the table's get code 0."""
-    codes, coded = _code(column, _prepared(column, [table], plan))
+    codes, coded = _code(column, _with_values(column, _prepared(column, [table], plan)))
     if n_rows > len(codes):
         codes = np.concatenate([codes, np.zeros(n_rows - len(codes), dtype=codes.dtype)])
     categories, n_categories = None, 0
@@ -195,6 +196,21 @@ def sensitive_column(column: ColumnPlan, table: pa.Table, plan: TablePlan, n_row
         labels = [label or "" for label in coded.labels[0]]
         categories, n_categories = code_categories(labels, column.categories, column.name)
     return SensitiveColumn(column.name, codes, coded, categories, n_categories)
+
+
+def _with_values(column: ColumnPlan, prepared: Prepared) -> Prepared:
+    """Add the values that are known though no record has them; an ordinal column keeps its declared order."""
+    if not column.values:
+        return prepared
+    data = prepared.data
+    more = convert(pa.array(column.values, pa.string()), prepared.kind, column.name).cast(data.dictionary.type)
+    both = pa.concat_arrays([data.dictionary, more.filter(pc.invert(pc.is_in(more, value_set=data.dictionary)))])
+    order = pc.sort_indices(both)
+    if prepared.kind is Kind.ORDINAL:
+        order = pc.sort_indices(pc.index_in(both, value_set=pa.array(column.order, both.type)))
+    values = both.take(order)
+    place = pc.index_in(data.dictionary, value_set=values)
+    return replace(prepared, data=pa.DictionaryArray.from_arrays(place.take(data.indices), values))
 
 
 def _person_units(table: pa.Table, plan: TablePlan, n_rows: int) -> tuple[int, IntArray, IntArray]:

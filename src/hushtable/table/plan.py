@@ -31,6 +31,8 @@ class ColumnPlan:
         Sensitivity categories of a sensitive column, the most sensitive first (Sun et al.).
     cells : CellStyle, optional
         How this column is published, where it differs from the table's style.
+    values : tuple of str
+        Values of a sensitive column that are known though no record has them.
     """
 
     name: str
@@ -41,6 +43,7 @@ class ColumnPlan:
     order: tuple[str, ...] = ()
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cells: CellStyle | None = None
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -34,13 +34,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.algorithms.bucket.deal import deal_until
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import IntArray
 from hushtable.errors import IncompatibleError
 from hushtable.kernels.grouping import number_rows
-from hushtable.models.base import Stat
+from hushtable.models.base import Monotone, Stat
 from hushtable.models.compose import AllOf
 
 __all__ = ["Anatomy"]
@@ -73,7 +75,10 @@ class Anatomy(Algorithm):
         table = problem.table
         kept = trim(problem)
         if kept is None:
-            raise self.not_found(problem)
+            if Monotone.MERGE in problem.model.flags:
+                raise self.not_found(problem)
+            # that the whole table fails as one group says nothing about smaller ones
+            kept = np.ones(table.n_rows, dtype=np.bool_)
         order = table.canonical_order
         rows = order[kept[order] & (order < table.n_sample)]
         found = deal_until(problem, rows, _values(problem, rows))

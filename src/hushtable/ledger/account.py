@@ -1,0 +1,100 @@
+"""An account: which ledger a policy names, and what its releases commit a new one to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hushtable.errors import DataError
+from hushtable.ledger.describe import describe, person_column
+from hushtable.ledger.entry import Entry
+from hushtable.ledger.judge import check_judgeable, judge
+from hushtable.ledger.key import Key
+from hushtable.ledger.ledger import Ledger
+from hushtable.ledger.signatures import Commitments, commitments
+from hushtable.models.compose import AllOf
+from hushtable.release.release import Release
+from hushtable.table.plan import TablePlan
+
+__all__ = ["Account"]
+
+
+@dataclass(frozen=True)
+class Account:
+    """The ledger of a policy.
+
+    Attributes
+    ----------
+    file : Path
+    person : str
+        The column that says whose a record is.
+    key : Path, optional
+        The ledger's key, where it does not lie beside it.
+    records : int, optional
+        How many of its releases count, from the first; all where left out. It is written down with a release, so that
+        the release can be made again after others have been added.
+    """
+
+    file: Path
+    person: str
+    key: Path | None = None
+    records: int | None = None
+
+    @classmethod
+    def of(cls, document: Any, folder: Path | None) -> Account | None:
+        """Return the account that a policy names, if any; its files are relative to the folder."""
+        named = document.get("ledger")
+        if named is None:
+            return None
+        base = folder or Path()
+        key = named.get("key")
+        return cls(
+            file=base / named["file"],
+            person=person_column(document, None),
+            key=None if key is None else base / key,
+            records=named.get("records"),
+        )
+
+    def opened(self) -> tuple[Key, list[Entry]]:
+        """Return the ledger's key and the releases that count.
+
+        Raises
+        ------
+        DataError
+            If the ledger is not as it was left, or has fewer releases than were there before.
+        """
+        key, entries = Ledger(self.file, key=self.key).opened()
+        if self.records is not None and len(entries) < self.records:
+            raise DataError(
+                f"The ledger {str(self.file)!r} has {len(entries)} releases; the policy was run when it had "
+                f"{self.records}.",
+                code="ledger-shorter",
+                hint="Name the right ledger, or take 'records' out of the policy to start anew.",
+            )
+        return key, entries[: self.records]
+
+    def pinned(self) -> Account:
+        """Return the account as of now."""
+        return self if self.records is not None else replace(self, records=len(self.opened()[1]))
+
+    def check(self, model: AllOf) -> None:
+        """Refuse models that cannot be judged across releases."""
+        check_judgeable(model)
+
+    def commitments(self, table: pa.Table, columns: TablePlan, model: AllOf) -> Commitments | None:
+        """Return the signatures that people of a table have; None where models look at no column, or at several."""
+        keys = model.histogram_keys()
+        if len(keys) != 1:
+            return None
+        key, entries = self.opened()
+        return commitments(table, columns, next(iter(keys)), entries, key, self.person)
+
+    def hold(self, release: Release) -> None:
+        """Raise ``VerificationError`` where a release breaks its promise together with those in the ledger."""
+        key, entries = self.opened()
+        if entries:
+            now = describe(release, key, person=self.person)
+            judge(now, entries, release.model, release.reference).raise_if_refused()

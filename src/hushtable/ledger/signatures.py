@@ -1,0 +1,155 @@
+"""Signatures: which sensitive values the classes of people had in the last release that they were in.
+
+The ledger knows values as keyed hashes. They are recognised among the values of the new table, and among those that
+the policy names (``order``, ``categories``, a taxonomy): a signature may hold a value that nobody has any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.earlier import Earlier
+from hushtable.arrays import IntArray
+from hushtable.errors import DataError
+from hushtable.hierarchy.taxonomy import Taxonomy
+from hushtable.ledger.describe import person_keys
+from hushtable.ledger.entry import Entry
+from hushtable.ledger.key import Key
+from hushtable.table import stats
+from hushtable.table.encode import sensitive_column
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.plan import ColumnPlan, TablePlan
+
+__all__ = ["Commitments", "commitments"]
+
+_Hashed = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Commitments:
+    """What earlier releases have committed a new one to.
+
+    Attributes
+    ----------
+    columns : TablePlan
+        The columns, with the values that a signature needs though no record has them.
+    key : stats.Key
+        The sensitive (or joint) column.
+    signatures : tuple of sets
+        Labels, one for each column of the key.
+    of_row : int64 array
+        The signature of every row's person; -1 for newcomers and for those whose value has changed.
+    """
+
+    columns: TablePlan
+    key: stats.Key
+    signatures: tuple[frozenset[_Hashed], ...]
+    of_row: IntArray
+
+    def coded(self, table: EncodedTable) -> Earlier:
+        """Return the same in the codes of the encoded table."""
+        place = []
+        for name in self.key:
+            column = next(c for c in table.sensitive if c.name == name)
+            place.append({label or "": code for code, label in enumerate(column.coded.labels[0])})
+        found = []
+        for signature in self.signatures:
+            codes = []
+            for labels in signature:
+                code = 0
+                for own, name, label in zip(place, self.key, labels, strict=True):
+                    code = code * table.attribute_size((name,)) + own[label]
+                codes.append(code)
+            found.append(tuple(sorted(codes)))
+        return Earlier(self.key, tuple(found), self.of_row)
+
+
+def commitments(
+    table: pa.Table, columns: TablePlan, key: stats.Key, entries: Sequence[Entry], secret: Key, person: str
+) -> Commitments | None:
+    """Find the signatures of a table's people; None where nobody has one.
+
+    Raises
+    ------
+    DataError
+        If a signature holds a value that neither the table nor the policy names.
+    """
+    committed = _last_classes(person_keys(table, person, secret), entries, key)
+    coded = {n: sensitive_column(_column(columns, n), table, columns, table.num_rows) for n in key}
+    labels = {n: [label or "" for label in c.coded.labels[0]] for n, c in coded.items()}
+    named = {n: {secret.value(n, v).hex(): v for v in [*labels[n], *_declared(_column(columns, n))]} for n in key}
+    of_row = np.full(table.num_rows, -1, dtype=np.int64)
+    numbers: dict[frozenset[_Hashed], int] = {}
+    needed: dict[str, set[str]] = {n: set() for n in key}
+    signature_of = {(e, c): _signature(entries[e], c, key, named) for e, c in sorted(set(committed.values()))}
+    for row, (e, c) in committed.items():
+        own = tuple(labels[n][int(coded[n].codes[row])] for n in key)
+        signature, unknown = signature_of[e, c]
+        if own not in signature:
+            continue
+        if unknown:
+            raise DataError(
+                f"Earlier classes held {unknown} values of {' and '.join(map(repr, key))} that neither the table nor "
+                "the policy names, so that no counterfeit can stand for them.",
+                code="unknown-signature",
+                hint="Name all values of the column in the policy, as 'categories' or 'order'.",
+            )
+        of_row[row] = numbers.setdefault(signature, len(numbers))
+        for values in signature:
+            for n, value in zip(key, values, strict=True):
+                needed[n].add(value)
+    if not numbers:
+        return None
+    extra = {n: tuple(sorted(needed[n] - set(labels[n]))) for n in key}
+    changed = tuple(replace(c, values=extra.get(c.name, ())) for c in columns.columns)
+    return Commitments(replace(columns, columns=changed), key, tuple(numbers), of_row)
+
+
+def _column(columns: TablePlan, name: str) -> ColumnPlan:
+    return next(c for c in columns.columns if c.name == name)
+
+
+def _last_classes(
+    persons: np.ndarray[tuple[int, int], np.dtype[np.uint64]], entries: Sequence[Entry], key: stats.Key
+) -> dict[int, tuple[int, int]]:
+    """Return, for each row whose person was published, the last release with these columns and the class in it."""
+    wanted: dict[tuple[int, int], list[int]] = {}
+    for row, (a, b) in enumerate(persons.tolist()):
+        wanted.setdefault((a, b), []).append(row)
+    found: dict[int, tuple[int, int]] = {}
+    for e, entry in enumerate(entries):
+        if not set(key) <= set(entry.sensitive):
+            continue
+        for (a, b), c in zip(entry.persons.tolist(), entry.classes.tolist(), strict=True):
+            for row in wanted.get((a, b), ()):
+                found[row] = e, c
+    return found
+
+
+def _signature(
+    entry: Entry, label: int, key: stats.Key, named: Mapping[str, Mapping[str, str]]
+) -> tuple[frozenset[_Hashed], int]:
+    """Return the labels of a class's values, and how many have a hash that nothing here gives."""
+    found, unknown = set(), 0
+    columns = [entry.sensitive.index(n) for n in key]
+    start, end = np.searchsorted(entry.entry_class, [label, label + 1])
+    for codes in {tuple(row) for row in entry.entry_values[start:end][:, columns].tolist()}:
+        labels = [named[n].get(entry.values[column][code]) for n, column, code in zip(key, columns, codes, strict=True)]
+        if None in labels:
+            unknown += 1
+        else:
+            found.add(tuple(str(v) for v in labels))
+    return frozenset(found), unknown
+
+
+def _declared(column: ColumnPlan) -> Iterator[str]:
+    """Yield the values that the policy names."""
+    yield from column.order
+    for values in column.categories.values():
+        yield from (value for value in values if value)
+    if isinstance(column.hierarchy, Taxonomy):
+        yield from (str(leaf) for leaf in column.hierarchy.read(column.name).columns[0])

@@ -1,0 +1,309 @@
+"""m-invariant re-publication: its phases against the definition, a hospital published twice, random histories."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import hypothesis.strategies as st
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+
+import hushtable as ht
+from hushtable.algorithms.invariant.buckets import FAKE, Bucket, assign, balance, deficiency, divide
+from hushtable.algorithms.invariant.split import classes
+from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound, VerificationError
+from hushtable.ledger.ledger import Ledger
+
+VALUES = ("bronchitis", "dyspepsia", "flu", "gastritis", "gout")
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=7), st.integers(2, 4))
+def test_newcomers_find_buckets_exactly_where_no_value_is_too_frequent(counts, m):
+    rows = iter(range(sum(counts)))
+    new = {v: [next(rows) for _ in range(n)] for v, n in enumerate(counts) if n}
+    buckets = assign(new, m, sorted(new), fakes=False)
+    eligible = all(m * n <= sum(counts) for n in counts)
+    assert (buckets is not None) == eligible
+    for bucket in buckets or ():
+        assert len(bucket.signature) >= m
+        assert {len(own) for own in bucket.rows.values()} == {bucket.depth}
+    placed = [(v, row) for b in buckets or () for v, own in b.rows.items() for row in own]
+    if eligible:
+        assert sorted(placed) == sorted((v, row) for v, own in new.items() for row in own)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 6), min_size=2, max_size=7), st.integers(2, 4))
+def test_counterfeits_make_up_for_what_is_missing(counts, m):
+    new = {v: list(range(100 * v, 100 * v + n)) for v, n in enumerate(counts) if n}
+    buckets = assign(new, m, range(len(counts)), fakes=True)
+    if len(counts) < m and deficiency(Counter({v: n for v, n in enumerate(counts) if n}), m):
+        assert buckets is None
+        return
+    assert buckets is not None
+    fakes = sum(own.count(FAKE) for b in buckets for own in b.rows.values())
+    assert fakes == deficiency(Counter(dict(enumerate(counts))), m)
+    for bucket in buckets:
+        # in every class somebody is real: no bucket has counterfeits of all its values
+        assert min(own.count(FAKE) for own in bucket.rows.values()) == 0
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from([(0, 1), (0, 2), (1, 2, 3)]), st.integers(0, 2)), max_size=8),
+    st.lists(st.integers(0, 4), max_size=8),
+    st.integers(2, 3),
+)
+def test_balanced_buckets_have_every_value_equally_often(known, newcomers, m):
+    values = {row: signature[turn % len(signature)] for row, (signature, turn) in enumerate(known)}
+    buckets = divide(range(len(known)), values, {row: signature for row, (signature, _) in enumerate(known)})
+    new = defaultdict(list)
+    for i, value in enumerate(newcomers):
+        new[value].append(100 + i)
+    before = deficiency(Counter(newcomers), m)
+    balance(buckets, new, m)
+    for bucket in buckets:
+        assert {len(own) for own in bucket.rows.values()} == {bucket.depth}
+        assert any(FAKE not in own for own in bucket.rows.values())
+    taken = [row for b in buckets for own in b.rows.values() for row in own if row >= 100]
+    assert sorted([*taken, *(row for own in new.values() for row in own)]) == [100 + i for i in range(len(newcomers))]
+    assert deficiency({v: len(own) for v, own in new.items()}, m) <= before
+
+
+def test_counterfeits_that_nobody_needs_are_removed():
+    bucket = Bucket((0, 1), {0: [7, FAKE], 1: [FAKE, 8]})
+    bucket.thinned()
+    assert bucket.rows == {0: [7], 1: [8]}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 6), st.integers(0, 2**32 - 1))
+def test_classes_take_one_record_of_each_value(values, depth, seed):
+    random = np.random.default_rng(seed)
+    records = np.arange(values * depth).reshape(values, depth)
+    if values > 1:
+        records[-1, : int(random.integers(0, depth + 1))] = FAKE
+    positions = [random.integers(0, 9, values * depth), random.integers(0, 9, values * depth)]
+    found = list(classes(records, positions, np.arange(values * depth)))
+    assert len(found) == depth
+    for v in range(values):
+        assert sorted(int(c[v]) for c in found) == sorted(records[v].tolist())
+    assert all((c != FAKE).any() for c in found)
+
+
+SPRING = {
+    "Anna": (21, 12, "dyspepsia"), "Bert": (22, 14, "bronchitis"), "Carl": (24, 18, "flu"),
+    "Dora": (23, 25, "gastritis"), "Emil": (41, 20, "flu"), "Fine": (36, 27, "gastritis"),
+    "Gerd": (37, 33, "dyspepsia"), "Hans": (40, 35, "flu"),
+    "Inge": (43, 26, "gastritis"), "Jens": (52, 33, "dyspepsia"), "Karl": (56, 34, "gastritis"),
+}  # fmt: skip
+LEAVE = ("Bert", "Carl", "Fine", "Hans", "Jens")
+COME = {
+    "Lena": (25, 21, "flu"), "Maja": (46, 30, "gastritis"), "Nora": (54, 31, "dyspepsia"),
+    "Olaf": (60, 44, "gastritis"), "Paul": (65, 36, "flu"),
+}  # fmt: skip
+AUTUMN = {name: row for name, row in SPRING.items() if name not in LEAVE} | COME
+
+
+def table(people):
+    return pa.table(
+        {
+            "name": list(people),
+            "age": [row[0] for row in people.values()],
+            "income": [row[1] * 1000 for row in people.values()],
+            "disease": [row[2] for row in people.values()],
+        }
+    )
+
+
+def policy(m=2, ledger=None, **more):
+    return ht.Policy(**{
+        "identifiers": ["name"], "quasi": ["age", "income"], "models": [ht.MInvariance(m=m)],
+        "sensitive": {"disease": {"categories": {"all": list(VALUES)}}}, "algorithm": "m-invariant", "ledger": ledger,
+        **more,
+    })  # fmt: skip
+
+
+def groups_of(release):
+    """The people and the values of every class, as far as the house knows."""
+    people, values = defaultdict(set), defaultdict(Counter)
+    names = release.source.column("name").to_pylist()
+    rows = zip(release.table.column("group").to_pylist(), release.source_rows.tolist(), strict=True)
+    for (group, row), value in zip(rows, release.table.column("disease").to_pylist(), strict=True):
+        values[group][value] += 1
+        if row >= 0:
+            people[group].add(names[row])
+    return people, values
+
+
+def signatures(release):
+    people, values = groups_of(release)
+    return {name: frozenset(values[group]) for group, members in people.items() for name in members}
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "releases.ledger")
+
+
+def test_the_hospital_published_twice(ledger, tmp_path):
+    """Bronchitis is in somebody's signature, and nobody is left who has it: a counterfeit does."""
+    rules = policy(ledger=str(ledger.path))
+    first = ht.anonymize(table(SPRING), rules)
+    assert first.table.num_rows == 11 and first.n_suppressed == 0
+    ledger.add(first, name="spring")
+    second = ht.anonymize(table(AUTUMN), rules)
+    assert (second.n_released, second.n_suppressed) == (11, 0)
+    before, after = signatures(first), signatures(second)
+    for name in set(SPRING) & set(AUTUMN):
+        assert before[name] == after[name]
+    people, values = groups_of(second)
+    assert all(count == 1 for group in values.values() for count in group.values())
+    fakes = {group: sum(values[group].values()) - len(people[group]) for group in values}
+    assert "bronchitis" in second.table.column("disease").to_pylist()
+    assert second.summary()["notes"] == {"people_kept": 6, "counterfeits": sum(fakes.values())}
+    assert ledger.check(second).ok
+    result = second.attack("composition", others=first)
+    assert result.targets == 6 and result.successes == 0
+    saved = second.save(tmp_path / "out")
+    evidence = ht.release.files.load_evidence(saved / "release.json")
+    assert evidence["counterfeits"] == {"total": sum(fakes.values()), "classes": [fakes[g] for g in sorted(fakes)]}
+    assert evidence["released"] == 11 and evidence["suppressed"] == 0
+    assert ht.verify(saved / "release.csv", rules).ok
+    ledger.add(second, name="autumn")
+    # made again as it was, though the ledger has grown
+    again = ht.anonymize(table(AUTUMN), ht.load_policy(saved / "policy.yaml"))
+    assert again.table.equals(second.table)
+
+
+def test_without_keeping_signatures_the_ledger_refuses(ledger):
+    ledger.add(ht.anonymize(table(SPRING), policy()))
+    with pytest.raises(VerificationError, match="m-invariance"):
+        ledger.add(ht.anonymize(table(AUTUMN), policy()))
+    with pytest.raises(VerificationError, match="m-invariance"):
+        ht.anonymize(table(AUTUMN), policy(algorithm="anatomy", ledger=str(ledger.path)))
+
+
+def test_counterfeits_are_nobody_for_models_that_count_people(ledger):
+    rules = policy(ledger=str(ledger.path))
+    ledger.add(ht.anonymize(table(SPRING), rules))
+    second = ht.anonymize(table(AUTUMN), rules)
+    assert second.verification.people == 11
+    assert second.verification.stats.sizes.sum() == 11
+    both = policy(ledger=str(ledger.path), models=[ht.MInvariance(m=2), ht.KAnonymity(k=2)])
+    with pytest.raises((NotFound, VerificationError)):
+        ht.anonymize(table(AUTUMN), both)
+
+
+def test_what_attacks_see_of_counterfeits(ledger):
+    rules = policy(ledger=str(ledger.path))
+    ledger.add(ht.anonymize(table(SPRING), rules))
+    second = ht.anonymize(table(AUTUMN), rules)
+    assert second.attack("homogeneity").successes == 0
+    assert second.attack("linkage").targets == 11
+    with pytest.warns(ht.errors.PrivacyLeakWarning):
+        aligned = second.aligned()
+    assert aligned.num_rows == 11
+    assert aligned.column("disease").to_pylist() == table(AUTUMN).column("disease").to_pylist()
+
+
+def test_a_value_that_nobody_names_any_more_is_asked_for(ledger):
+    bare = policy(ledger=str(ledger.path), sensitive=["disease"])
+    ledger.add(ht.anonymize(table(SPRING), bare))
+    with pytest.raises(DataError, match="neither the table nor the policy names") as caught:
+        ht.anonymize(table(AUTUMN), bare)
+    assert "categories" in caught.value.hint and "bronchitis" not in str(caught.value)
+
+
+def test_counterfeits_need_a_cell_in_every_column(ledger):
+    rules = policy(ledger=str(ledger.path), insensitive=["note"])
+    with_note = {k: table(v).append_column("note", pa.array(["x"] * 11)) for k, v in (("1", SPRING), ("2", AUTUMN))}
+    ledger.add(ht.anonymize(with_note["1"], rules))
+    with pytest.raises(IncompatibleError, match="cell in every published column"):
+        ht.anonymize(with_note["2"], rules)
+
+
+def test_a_first_release_has_no_counterfeits(ledger):
+    with pytest.raises(Infeasible):
+        ht.anonymize(table(SPRING), policy(m=5))
+    people = pa.table({"name": list("abcd"), "age": [1, 2, 3, 4], "x": list("aabb"), "y": list("abcd")})
+    rules = ht.Policy(
+        identifiers=["name"], quasi=["age"], sensitive=["x", "y"], models=[ht.MInvariance(m=2)], algorithm="m-invariant"
+    )
+    # all pairs of values differ, so any two make a class, and one with equal x is made
+    with pytest.raises(NotFound):
+        ht.anonymize(people, rules)
+
+
+def test_somebody_who_comes_back_keeps_the_signature(ledger):
+    rules = policy(ledger=str(ledger.path))
+    first = ht.anonymize(table(SPRING), rules)
+    ledger.add(first)
+    ledger.add(ht.anonymize(table(AUTUMN), rules))
+    third = ht.anonymize(table(AUTUMN | {"Bert": SPRING["Bert"]}), rules)
+    assert signatures(third)["Bert"] == signatures(first)["Bert"]
+    ledger.add(third)
+
+
+def test_a_changed_value_makes_a_newcomer(ledger):
+    rules = policy(ledger=str(ledger.path))
+    first = ht.anonymize(table(SPRING), rules)
+    ledger.add(first)
+    changed = SPRING | {"Anna": (21, 12, "gout")}
+    second = ht.anonymize(table(changed), rules)
+    assert "gout" in signatures(second)["Anna"]
+    ledger.add(second)
+
+
+@st.composite
+def histories(draw):
+    own = {
+        f"p{i}": (draw(st.integers(20, 60)), draw(st.integers(10, 40)), draw(st.sampled_from(VALUES)))
+        for i in range(18)
+    }
+    return [
+        {name: own[name] for name in sorted(draw(st.sets(st.sampled_from(sorted(own)), min_size=2)))}
+        for _ in range(draw(st.integers(2, 4)))
+    ]
+
+
+@settings(max_examples=25, deadline=None)
+@given(histories(), st.integers(2, 3))
+def test_every_release_of_any_history_keeps_the_definition(tmp_path_factory, history, m):
+    ledger = Ledger(tmp_path_factory.mktemp("ledger") / "releases")
+    rules = policy(m=m, ledger=str(ledger.path))
+    kept: dict[str, frozenset[str]] = {}
+    released = []
+    for people in history:
+        try:
+            release = ht.anonymize(table(people), rules)
+        except Infeasible:
+            assert not kept.keys() & people.keys(), "where somebody is known, counterfeits always help"
+            continue
+        except NotFound:
+            pytest.fail("a table that is m-eligible, or continues a release, has an m-invariant release")
+        groups, values = groups_of(release)
+        assert set().union(*groups.values()) == set(people)
+        for group, members in groups.items():
+            assert len(values[group]) >= m and set(values[group].values()) == {1}
+            assert {people[name][2] for name in members} <= set(values[group])
+            assert len(members) == len({people[name][2] for name in members})
+        for name, signature in signatures(release).items():
+            assert kept.setdefault(name, signature) == signature
+        if ledger.check(release).already:
+            continue
+        ledger.add(release)
+        for other in released:
+            assert release.attack("composition", others=other).successes == 0
+        released.append(release)
+
+
+def test_rows_in_any_order_give_the_same_release(ledger):
+    rules = policy(ledger=str(ledger.path))
+    ledger.add(ht.anonymize(table(SPRING), rules))
+    forward = ht.anonymize(table(AUTUMN), rules)
+    backward = ht.anonymize(table(dict(reversed(AUTUMN.items()))), rules)
+    assert forward.table.to_pylist() == backward.table.to_pylist()

@@ -4,9 +4,11 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+CASES ?= 100000
+SECONDS ?= 3600
 BENCHMARKS := $(wildcard benchmarks/[!_]*.py)
 
-.PHONY: help demo test lint docs properties bench clean
+.PHONY: help demo test lint docs properties fuzz bench clean
 
 help:
 	@echo "demo        anonymize generated patients into demo/"
@@ -14,6 +16,7 @@ help:
 	@echo "lint        ruff and mypy"
 	@echo "docs        build the documentation into site/"
 	@echo "properties  the long property tests"
+	@echo "fuzz        random releases and damaged files, bounded in time (CASES=100000 SECONDS=3600)"
 	@echo "bench       the benchmarks"
 	@echo "clean       remove everything that make made"
 
@@ -34,6 +37,11 @@ docs: $(VENV)/.installed-dev
 
 properties: $(VENV)/.installed-dev
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow -n 2
+
+fuzz: $(VENV)/.installed-dev
+	@$(PIP) atheris
+	$(BIN)/python -m fuzz.campaign --cases $(CASES) --seconds $(SECONDS)
+	$(BIN)/python -m fuzz.readers all --seconds 60
 
 bench: $(VENV)/.installed-dev
 	@test -n "$(BENCHMARKS)" || { echo "There is no benchmark in benchmarks/." >&2; exit 1; }

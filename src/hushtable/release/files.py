@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import IntArray
-from hushtable.errors import DataError, UsageError
+from hushtable.errors import DataError, HushtableError, UsageError
 from hushtable.io.atomic import atomic_folder
 from hushtable.io.coded import read_coded
 from hushtable.io.files import write_table
@@ -134,6 +135,30 @@ def verify_published(
     """
     groups = (bucket_column(plan),) if buckets else ()
     check_published_columns(table, plan, *groups)
+    with nullcontext() if evidence is None else _understood():
+        published, reference = _stated(table, plan, model, evidence, groups)
+    return verify(published, model, reference, plan.missing)
+
+
+@contextmanager
+def _understood() -> Iterator[None]:
+    """Whatever a damaged release.json trips, say that it is damaged."""
+    try:
+        yield
+    except HushtableError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
+        raise DataError(
+            "release.json is damaged: it does not say what it should.",
+            code="bad-release-json",
+            hint="Take the file that was written with the release, or run the policy again.",
+        ) from None
+
+
+def _stated(
+    table: pa.Table, plan: TablePlan, model: AllOf, evidence: Mapping[str, Any] | None, groups: tuple[str, ...]
+) -> tuple[Published, Reference]:
+    """Put what was published and what release.json says of it into the verifier's words."""
     # where every person has one row, rows are people and release.json need not count them
     counted = evidence is not None and ("class_counts" in evidence or int(evidence["reference"]["unit"]) == 1)
     if plan.entity is not None and not counted:
@@ -160,7 +185,7 @@ def verify_published(
         class_units=units,
         class_population=population,
     )
-    return verify(published, model, reference, plan.missing)
+    return published, reference
 
 
 def _refuse_histograms(model: AllOf) -> None:
@@ -238,6 +263,11 @@ def _attribute(entry: Mapping[str, Any], unit: int) -> Attribute:
     # a hidden value keeps a label that no cell can have
     labels = [f"\0{i}" if label is None else label for i, label in enumerate(entry["labels"])]
     numbers = entry["numbers"]
+    of_values = [entry["units"], numbers, entry["categories"], *entry["levels"]]
+    if any(part is not None and len(part) != len(labels) for part in of_values):
+        raise ValueError("lengths differ")
+    if min(entry["units"], default=0) < 0 or unit < 1:
+        raise ValueError("negative counts")
     return Attribute(
         key=(entry["column"],),
         labels=labels,

@@ -38,7 +38,8 @@ class Workspace:
         self._litter: list[str] = []
         found = self._manifest()
         for name in found.get("litter", ()):
-            shutil.rmtree(folder.with_name(Path(name).name), ignore_errors=True)
+            if Path(name).name == name and name.startswith(".") and name.endswith(".tmp"):
+                shutil.rmtree(folder.with_name(name), ignore_errors=True)
         if found.get("key") == self._key:
             self._stages = found["stages"]
         else:

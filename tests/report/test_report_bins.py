@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from hushtable.hierarchy.base import Coded
 from hushtable.hierarchy.flat import Flat
+from hushtable.hierarchy.prefix import Prefix
 from hushtable.report.gather.bins import FEW, MOST, Bins, bins_of
 from hushtable.schema.columns import Kind
 
@@ -78,7 +79,7 @@ def test_every_bin_of_labels_holds_enough_and_names_nothing(values: list[str], l
     left = len(values) - sum(held)
     assert left == 0 or left < least or not held or left + 0 < least
     assert len(bins) <= MOST + 1
-    assert all(re.fullmatch(r"value \d+|all other values", label) for label in bins.labels)
+    assert all(re.fullmatch(r"(value|group) \d+|all other values", label) for label in bins.labels)
 
 
 def test_names_are_those_of_many_when_asked_for() -> None:
@@ -138,3 +139,18 @@ def test_who_is_not_in_the_release_is_not_named() -> None:
     bins = bins_of(coded, counts, 10, named=True, released=released)
     assert bins.labels == ("flu", "cold", "all other values")
     assert totals(bins, counts) == [30, 15, 20]
+
+
+def test_many_labels_are_shown_by_the_nodes_above_them() -> None:
+    zips = [f"{a}{b}{c}" for a in range(3) for b in range(4) for c in range(10)]
+    coded = Prefix().code(
+        pa.array(zips), Kind.NOMINAL, missing=False, column="zip", counts=np.full(len(zips), 4, dtype=np.int64)
+    )
+    counts = np.full(coded.size, 4)
+    bins = bins_of(coded, counts, 10)
+    assert bins.labels == tuple(f"group {i}" for i in range(1, 13))
+    assert totals(bins, counts) == [40] * 12
+    assert "level 1 of the hierarchy" in bins.caption
+    assert set(bins_of(coded, counts, 10, named=True).labels) == {f"{a}{b}*" for a in range(3) for b in range(4)}
+    assert bins_of(coded, counts, 50).labels == ("group 1", "group 2", "group 3")
+    assert bins_of(coded, counts, 200).labels == ("all other values",)

@@ -15,6 +15,7 @@ from hushtable.datasets import patients, patients_policy
 from hushtable.registry import templates
 from hushtable.report.content.report import Report, report_schema
 from hushtable.report.gather.provenance import input_hash
+from hushtable.report.page.page import page
 from hushtable.report.templates.base import Template
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "report.md"
@@ -73,6 +74,8 @@ def test_ema_compares_unrounded_with_its_operator(k: int, status: str) -> None:
     report = templates.build("ema").report(release_of(k, n=132), attacks=False)
     found = report.findings[0]
     assert found.status == status
+    assert bool(report.summary.unmet) == (status == "not met")
+    assert ('class="verdict bad"' in page(report)) == (status == "not met")
     assert any("chance > 0.09" in line and "at least 12 people" in line for line in found.evidence)
 
 
@@ -199,3 +202,15 @@ def test_reports_are_deterministic_but_for_the_time(monkeypatch: pytest.MonkeyPa
     one, other = (templates.build("general").report(ht.anonymize(t, policy), attacks=names) for t in (table, shuffled))
     assert one.facts.provenance.created == "2023-11-14T22:13:20Z"
     assert one == other
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "words"),
+    [("mdav", "replaced by a representative"), ("anti-unification", "blanked"), ("mondrian", "gener")],
+)
+def test_treatment_is_named_for_what_it_is(algorithm: str, words: str) -> None:
+    policy = ht.Policy(**{**patients_policy(), "algorithm": {algorithm: {}}})
+    report = templates.build("general").report(ht.anonymize(patients(200), policy), attacks=False)
+    age = next(c for c in report.facts.columns if c.name == "age")
+    assert words in age.treatment
+    assert bool(age.depths) == (algorithm != "mdav")

@@ -88,6 +88,7 @@ def report(
         "template": made.template,
         "satisfied": made.summary.ok,
         "verdict": made.summary.verdict,
+        "unmet": list(made.summary.unmet),
         "figures": [list(figure) for figure in made.summary.figures],
         "findings": [{"question": f.question, "status": f.status, "answer": f.answer} for f in made.findings],
     }
@@ -98,6 +99,8 @@ def _print(to: Console, made: Report, page: Path, data: Path) -> None:
     from hushtable.cli.output import bullet, grid, put
 
     put(to, made.summary.verdict, style="green" if made.summary.ok else "bold red")
+    for line in made.summary.unmet:
+        put(to, f"Not met: {line}", style="bold red")
     to.print()
     to.print(grid(["", "", ""], [list(figure) for figure in made.summary.figures], right=[], fold=[""]))
     to.print()

@@ -94,8 +94,8 @@ class Finding(Part):
 
     question: str
     answer: str
-    status: Literal["met", "not met", "to judge"]
-    """'to judge': the numbers are there, and a person has to decide"""
+    status: Literal["met", "not met", "to judge", "stated"]
+    """'to judge': the numbers are there, and a person has to decide; 'stated': nothing to decide"""
     evidence: tuple[str, ...]
 
 
@@ -106,6 +106,8 @@ class Summary(Part):
     verdict: str
     ok: bool
     """whether every model of the policy holds"""
+    unmet: tuple[str, ...]
+    """the template's questions whose condition is not met, with their answers"""
     figures: tuple[tuple[str, str, str], ...]
     """number, what it is, and what it was before"""
     assumptions: tuple[str, ...]

@@ -3,8 +3,8 @@
 - Every bin holds at least ``least`` records of the input; smaller ones are joined with a neighbour, or stay out.
 - Numbers are cut at round edges that come from a coarse grid, never from the least or greatest value: the outer bins
   are open. Dates are cut at months and years.
-- Labels, and numbers of which there are few, are told apart by their rank ("value 2"); their own names stand there only
-  where the user asked for it.
+- Labels, and numbers of which there are few, are told apart by their rank ("value 2"), many labels with a hierarchy by
+  the nodes of one of its levels ("group 2"); their own names stand there only where the user asked for it.
 """
 
 from __future__ import annotations
@@ -82,6 +82,8 @@ def bins_of(
     ranged = coded.kind in (Kind.NUMERIC, Kind.DATE) and np.count_nonzero(counts[first:]) > FEW
     known = counts if released is None else np.minimum(counts, released)
     bins = _ranges(coded, counts, least) if ranged else _ranks(coded, counts, least, known if named else None)
+    if not ranged and not coded.kind.ordered:
+        bins = _nodes(coded, counts, least, known if named else None) or bins
     if first and counts[0] >= least:
         of_code = bins.of_code.copy()
         of_code[0] = len(bins)
@@ -117,6 +119,39 @@ def _ranks(coded: Coded, counts: IntArray, least: int, known: IntArray | None) -
     how = "in their order" if ordered else "the most frequent first"
     caption = f"Values, {how}" + ("." if named else "; they are numbered, not named.")
     return Bins(tuple(labels), of_code, caption=caption)
+
+
+def _nodes(coded: Coded, counts: IntArray, least: int, known: IntArray | None) -> Bins | None:
+    """Nodes of the lowest level that has few enough to show nearly everybody; None where values themselves do."""
+    first = int(coded.missing)
+    if np.count_nonzero(counts[first:]) <= MOST:
+        return None
+    everybody = counts[first:].sum()
+    for height in range(1, coded.height):
+        level = coded.levels[height][first:]
+        held = np.bincount(level, weights=counts[first:], minlength=len(coded.labels[height])).astype(np.int64)
+        if np.count_nonzero(held) > MOST or held[held >= least].sum() < 0.9 * everybody:
+            continue
+        # a level is a column of its own, whose values are nodes
+        numbers = np.unique(level)
+        nodes = Coded(
+            Kind.NOMINAL,
+            pa.array([coded.labels[height][n] for n in numbers.tolist()], pa.string()),
+            False,
+            (np.arange(len(numbers)),),
+            (tuple(coded.labels[height][n] for n in numbers.tolist()),),
+        )
+        shared = None
+        if known is not None:
+            shared = np.bincount(level, weights=known[first:], minlength=len(held)).astype(np.int64)[numbers]
+        found = _ranks(nodes, held[numbers], least, shared)
+        of_code = np.full(coded.size, -1, dtype=np.int64)
+        of_code[first:] = found.of_code[np.searchsorted(numbers, level)]
+        labels = tuple(label.replace("value ", "group ") if known is None else label for label in found.labels)
+        named = "." if known is not None else "; they are numbered, not named."
+        caption = f"Groups of values (level {height} of the hierarchy), the most frequent first{named}"
+        return Bins(labels, of_code, caption=caption)
+    return None
 
 
 def _ranges(coded: Coded, counts: IntArray, least: int) -> Bins:

@@ -9,11 +9,14 @@ import numpy as np
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.release.cells import Cells
+from hushtable.release.centroid import CentroidCells
 from hushtable.release.comparison import Comparison
+from hushtable.release.pattern import PatternCells
 from hushtable.report.content.utility import Bar, ColumnEvidence, Depth
 from hushtable.report.gather.associations import Binned
 from hushtable.report.gather.bins import bins_of
 from hushtable.report.gather.spread import spread
+from hushtable.report.numbers import percent
 from hushtable.schema.columns import Role
 from hushtable.table.encoded import QuasiColumn, SensitiveColumn
 
@@ -76,18 +79,28 @@ def _quasi(column: QuasiColumn, cells: Cells, comparison: Comparison, binned: Bi
     coded, sizes = column.coded, comparison.sizes
     total = max(int(sizes.sum()), 1)
     height = np.bincount(cells.height, weights=sizes, minlength=coded.height + 1)
-    depths = tuple(Depth(level=h, share=float(s) / total) for h, s in enumerate(height.tolist()))
+    depths: tuple[Depth, ...] = tuple(Depth(level=h, share=float(s) / total) for h, s in enumerate(height.tolist()))
     open_share = (cells.leaves - 1) / max(coded.size - 1, 1)
     covered = float((open_share * sizes).sum() / total)
-    exact = float((sizes[cells.leaves <= 1]).sum() / total)
     after = sizes @ binned.shares if binned.shares is not None else np.zeros(len(binned.bins))
-    if exact == 1.0:
-        treatment = "published exactly"
-    else:
-        treatment = f"generalised in {1 - exact:.0%} of the released records" if exact < 0.995 else "generalised in few"
+    treatment = _treatment(cells, 1 - float(sizes[cells.leaves <= 1].sum() / total))
+    if isinstance(cells, CentroidCells):
+        depths = ()  # a representative is no node of the hierarchy
     return _described(column, "quasi", treatment, comparison.n, binned, after).model_copy(
         update={"height": coded.height, "depths": depths, "covered": covered}
     )
+
+
+def _treatment(cells: Cells, changed: float) -> str:
+    """What was done to a quasi-identifier, given the share of records that do not show their exact value."""
+    if not changed:
+        return "published exactly"
+    done = "generalised"
+    if isinstance(cells, CentroidCells):
+        done = "replaced by a representative of the class"
+    elif isinstance(cells, PatternCells):
+        done = "blanked"
+    return f"{done} in {percent(changed)} of the released records"
 
 
 def _sensitive(column: SensitiveColumn, comparison: Comparison, binned: Binned) -> ColumnEvidence:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from hushtable.report.content.report import Facts, Summary
+from hushtable.report.content.report import Facts, Finding, Summary
 from hushtable.report.gather.limits import assumptions, not_promised
 from hushtable.report.numbers import count, percent
 
 __all__ = ["summary"]
 
 
-def summary(facts: Facts) -> Summary:
-    """Sum the facts up for somebody who reads nothing else."""
+def summary(facts: Facts, findings: tuple[Finding, ...]) -> Summary:
+    """Sum facts and findings up for somebody who reads nothing else."""
     place, done = facts.provenance, facts.treatment
     ok = all(m.holds for m in facts.models)
     names = ", ".join(dict.fromkeys(m.model for m in facts.models))
@@ -30,6 +30,7 @@ def summary(facts: Facts) -> Summary:
         what=what,
         verdict=verdict,
         ok=ok,
+        unmet=tuple(f"{found.question} {found.answer}" for found in findings if found.status == "not met"),
         figures=_figures(facts),
         assumptions=assumptions(facts),
         not_promised=not_promised(facts),

@@ -13,7 +13,11 @@ __all__ = ["findings_section", "limits_section", "provenance_section", "summary_
 def summary_box(report: Report) -> Markup:
     """What it is, whether it is safe and under which assumptions, what is not promised."""
     said = report.summary
-    mark, word = ("✓", "The policy holds") if said.ok else ("✗", "The policy is broken")
+    mark, word = "✓", "The policy holds"
+    if not said.ok:
+        mark, word = "✗", "The policy is broken"
+    elif said.unmet:
+        mark, word = "✗", "The policy holds, but not every condition of this report is met"
     figures = [
         tag("li", tag("b", figure), what, tag("small", note) if note else None) for figure, what, note in said.figures
     ]
@@ -21,6 +25,7 @@ def summary_box(report: Report) -> Markup:
         "section",
         tag("h2", tag("span", mark, aria_hidden="true", class_="mark"), f" {word}", id="summary"),
         tag("p", tag("strong", said.verdict)),
+        join(*(tag("p", tag("span", "Not met", class_="not-met"), f": {line}") for line in said.unmet)),
         tag("p", said.what),
         tag("ul", *figures, class_="figures"),
         tag(
@@ -29,7 +34,7 @@ def summary_box(report: Report) -> Markup:
             tag("div", tag("h3", "Not promised"), bullets(said.not_promised)),
             class_="sides",
         ),
-        class_="verdict" if said.ok else "verdict bad",
+        class_="verdict" if said.ok and not said.unmet else "verdict bad",
         aria_labelledby="summary",
     )
 

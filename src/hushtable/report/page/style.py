@@ -49,7 +49,7 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 td.n { white-space: nowrap; }
 .wide { overflow-x: auto; }
 .met, .holds { color: var(--good); font-weight: 600; } .not-met, .broken { color: var(--bad); font-weight: 600; }
-.to-judge { color: var(--judge); font-weight: 600; }
+.to-judge { color: var(--judge); font-weight: 600; } .stated { font-weight: 600; }
 .finding { border-left: 4px solid var(--line); padding: .1rem 0 .1rem 1rem; margin: 1rem 0; }
 .finding h3 { margin: 0; } .finding ul { font-size: .92rem; color: var(--soft); }
 .finding.is-met { border-color: var(--good); } .finding.is-not-met { border-color: var(--bad); }

@@ -59,9 +59,9 @@ def _charts(column: ColumnEvidence) -> Markup:
     )
     parts = [tag("h3", f"“{column.name}”"), drawn]
     single = next((d.level for d in column.depths if d.share == 1), None)
-    if column.height and single is not None:
+    if column.depths and column.height and single is not None:
         parts.append(tag("p", f"Every released record: {_level(single, column.height)}.", class_="quiet"))
-    elif column.height:
+    elif column.depths and column.height:
         parts.append(
             bar_chart(
                 f"depth {column.name}",

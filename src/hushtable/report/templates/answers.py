@@ -32,7 +32,8 @@ def highest_risk(facts: Facts, question: str, *, strict: bool) -> Finding:
     exposed = risk.after.share_at_risk or 0.0
     limit = "at most" if risk.comparison == ">" else "below"
     if exposed:
-        answer = f"No: for {percent(exposed)} of the people it is not {limit} {risk.threshold:g}."
+        above = "above" if risk.comparison == ">" else "at or above"
+        answer = f"No: for {percent(exposed)} of the people it is {above} {risk.threshold:g}."
         status = "not met" if strict else "to judge"
     else:
         answer, status = f"Yes: for everybody it is {limit} {risk.threshold:g}.", "met"

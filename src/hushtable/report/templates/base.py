@@ -72,12 +72,13 @@ class Template(Parametrised, ABC):
             labels=labels,
             progress=progress or (lambda share, what: None),
         )
+        findings = self.findings(facts)
         return Report(
             title=self.title,
             template=self.name,
             about=self.about,
-            summary=summary(facts),
-            findings=self.findings(facts),
+            summary=summary(facts, findings),
+            findings=findings,
             facts=facts,
             limits=limits(facts),
         )

@@ -74,7 +74,7 @@ def _method(facts: Facts) -> Finding:
     return Finding(
         question="By which method was it anonymised?",
         answer=f"{made.algorithm}: {made.recoding}.",
-        status="met",
+        status="stated",
         evidence=(
             f"Quasi-identifiers: {quasi}.",
             f"{count(done.suppressed)} of {count(made.input_rows)} records ({percent(done.suppressed_share)}) were "

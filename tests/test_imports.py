@@ -23,7 +23,7 @@ ORDER = [
 # seconds to import, so only inside the functions that use them
 LAZY = {"matplotlib", "pandas", "polars", "scipy", "sklearn"}
 # library -> the only files that import it, even lazily
-CONFINED = {"numba": "kernels/", "pyspark": "engines/spark.py"}
+CONFINED = {"numba": "kernels/", "pyspark": "engines/spark/"}
 
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 
@@ -105,7 +105,7 @@ def test_imports_go_left(module):
         ("api.py", "from hushtable.studio import app", "imports studio, which is to its right"),
         ("errors.py", "from hushtable.models.base import M", "imports models, which is to its right"),
         ("table/x.py", "def f():\n    from numba import njit", "numba outside kernels/"),
-        ("engines/local.py", "import pyspark.sql", "pyspark outside engines/spark.py"),
+        ("engines/local.py", "import pyspark.sql", "pyspark outside engines/spark/"),
         ("report/x.py", "import matplotlib.pyplot as plt", "matplotlib at module level"),
         ("risk/x.py", "class A:\n    from scipy import stats", "scipy at module level"),
         ("risk/x.py", "try:\n    import pandas\nexcept ImportError:\n    pass", "pandas at module level"),
@@ -126,7 +126,7 @@ def test_a_wrong_import_is_noticed(module, source, complaint):
         ("utility/x.py", "def f():\n    from sklearn import tree"),
         ("io/x.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas as pd"),
         ("kernels/x.py", "import numba"),
-        ("engines/spark.py", "import pyspark"),
+        ("engines/spark/x.py", "import pyspark"),
         ("cli/x.py", "import hushtable\nfrom hushtable.api import anonymize"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hushtable.engines.stream import Streamed
     from hushtable.release.release import Release
 
-__all__ = ["Format", "run"]
+__all__ = ["Engine", "Format", "run"]
 
 
 class Format(StrEnum):
@@ -25,6 +25,13 @@ class Format(StrEnum):
 
     CSV = "csv"
     PARQUET = "parquet"
+
+
+class Engine(StrEnum):
+    """Where the work is done."""
+
+    LOCAL = "local"
+    SPARK = "spark"
 
 
 def run(
@@ -49,6 +56,13 @@ def run(
     table: SqlTable = None,
     query: Query = None,
     seed: Seed = None,
+    engine: Annotated[Engine, typer.Option("--engine", help="local, or spark for tables in Parquet or CSV.")] = (
+        Engine.LOCAL
+    ),
+    master: Annotated[
+        str | None,
+        typer.Option("--master", metavar="URL", help="Spark's master, for example local[2].", show_default=False),
+    ] = None,
     stream: Annotated[
         bool | None,
         typer.Option(
@@ -78,11 +92,13 @@ def run(
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.signals import nearly_done
+    from hushtable.cli.spark import spark_table
     from hushtable.cli.streaming import streams
     from hushtable.cli.summary import print_summary
     from hushtable.cli.tables import read_tables
     from hushtable.cli.targets import check_target
     from hushtable.engines.stream import run_files
+    from hushtable.errors import UsageError
     from hushtable.io.urls import shown, source_of
     from hushtable.policy.files import load_policy
     from hushtable.release.places import check_address, writing_release
@@ -97,10 +113,13 @@ def run(
     if address is not None:
         sources = [str(source_of(source, table=table, query=query)) for source in data]
         check_address(address, overwrite=overwrite, inputs=sources)
-    streaming = streams(data, policy, asked=stream, part_rows=part_rows, elsewhere=bool(address or table or query))
+    if engine is not Engine.SPARK and master is not None:
+        raise UsageError("--master is Spark's.", code="master", hint="Add --engine spark.")
+    outside = bool(address or table or query or engine is Engine.SPARK)
+    streaming = streams(data, policy, asked=stream, part_rows=part_rows, elsewhere=outside)
     announce_compiling()
     release: Release | Streamed
-    with progress_bar() as progress:
+    with progress_bar() as progress, ExitStack() as session:
         if streaming:
             release = run_files(
                 data,
@@ -112,7 +131,11 @@ def run(
                 progress=progress,
             )
         else:
-            release = made = anonymize(read_tables(data, table=table, query=query), policy, progress=progress)
+            if engine is Engine.SPARK:
+                source = session.enter_context(spark_table(data, master, elsewhere=address or table or query))
+            else:
+                source = read_tables(data, table=table, query=query)
+            release = made = anonymize(source, policy, progress=progress)
             progress(1.0, "writing")
             elsewhere = writing_release(made, address, overwrite=overwrite) if address else nullcontext()
             with elsewhere:

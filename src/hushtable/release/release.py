@@ -29,7 +29,7 @@ from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.reference import Reference
 
-__all__ = ["Release"]
+__all__ = ["Release", "title_of"]
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Release:
         stats = self.verification.stats.take(shown[order])
         columns["people"] = pa.array(stats.sizes)
         for member in self.model.members:
-            columns[_title(member)] = pa.array(member.score(stats, self.reference))
+            columns[title_of(member)] = pa.array(member.score(stats, self.reference))
         return like(pa.table(columns), self.source)
 
     @cached_property
@@ -413,6 +413,7 @@ class Release:
         )
 
 
-def _title(model: Any) -> str:
+def title_of(model: Any) -> str:
+    """A model's name, with its columns where it has some: the heading of its scores."""
     on = getattr(model, "on", None)
     return f"{model.name} ({on if isinstance(on, str) else '+'.join(on)})" if on else model.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from hushtable.errors import DataError, PolicyError
 from hushtable.hierarchy.base import Coded
 from hushtable.hierarchy.categories import code_categories
 from hushtable.hierarchy.flat import Flat
-from hushtable.io.dictionaries import counts, look_up
+from hushtable.io.dictionaries import counts, look_up, to_codes
 from hushtable.io.names import check_names
 from hushtable.io.text import type_words
 from hushtable.kernels.grouping import number_rows
@@ -25,7 +25,7 @@ from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, 
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["PERSON_UNITS", "Extra", "check_columns", "encode", "encode_rest", "sensitive_column"]
+__all__ = ["PERSON_UNITS", "Extra", "check_columns", "encode", "encode_rest", "encode_values", "sensitive_column"]
 
 PERSON_UNITS = 232_792_560
 """lcm(1, ..., 22): a person's rows share it equally where there are up to 22, to the last unit beyond."""
@@ -157,15 +157,21 @@ def _prepared(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Pr
     return prepare(joined, name=column.name, kind=column.kind, missing_values=plan.missing_values, order=column.order)
 
 
-def _code(column: ColumnPlan, prepared: Prepared) -> tuple[AnyArray, Coded]:
+def _code(column: ColumnPlan, prepared: Prepared, times: IntArray | None = None) -> tuple[AnyArray, Coded]:
+    """Return the code of each row; where rows are distinct values, ``times`` says how often each occurs."""
     data = prepared.data
+    occurring = counts(data)
+    if times is not None:
+        codes = to_codes(data)
+        occurring = np.zeros(len(data.dictionary), dtype=np.int64)
+        np.add.at(occurring, codes[codes >= 0], times[codes >= 0])
     hierarchy = column.hierarchy or Flat()
     coded = hierarchy.code(
         data.dictionary,
         prepared.kind,
         missing=data.indices.null_count > 0,
         column=column.name,
-        counts=counts(data),
+        counts=occurring,
     )
     place = pc.index_in(data.dictionary, value_set=coded.values).to_numpy(zero_copy_only=False)
     # the last entry serves null: the missing value, code 0
@@ -173,22 +179,66 @@ def _code(column: ColumnPlan, prepared: Prepared) -> tuple[AnyArray, Coded]:
     return look_up(lookup, data), coded
 
 
-def _quasi(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> QuasiColumn:
+def _quasi(
+    column: ColumnPlan, tables: list[pa.Table], plan: TablePlan, times: IntArray | None = None
+) -> QuasiColumn:
     prepared = _prepared(column, tables, plan)
-    if plan.missing is Missing.ERROR and prepared.data.indices.null_count:
+    if plan.missing is Missing.ERROR and prepared.missing:
+        missing = prepared.missing if times is None else int(times[prepared.codes() < 0].sum())
         raise DataError(
-            f"Column {column.name!r} has {prepared.data.indices.null_count} missing values and the policy says "
-            "'missing: error'.",
+            f"Column {column.name!r} has {missing} missing values and the policy says 'missing: error'.",
             code="missing-values",
             hint="Fill them, or choose 'missing: own_category' or 'wildcard'.",
         )
-    codes, coded = _code(column, prepared)
+    codes, coded = _code(column, prepared, times)
     return QuasiColumn(column.name, codes, coded, column.weight, plan.style(column))
 
 
-def sensitive_column(column: ColumnPlan, table: pa.Table, plan: TablePlan, n_rows: int) -> SensitiveColumn:
-    """Encode one sensitive column; rows beyond the table's get code 0."""
-    codes, coded = _code(column, _with_values(column, _prepared(column, [table], plan)))
+def encode_values(
+    plan: TablePlan, values: Mapping[str, pa.Array], times: Mapping[str, IntArray], extra: Extra | None = None
+) -> tuple[tuple[QuasiColumn, ...], tuple[SensitiveColumn, ...]]:
+    """Encode columns of a table that is elsewhere: their codes depend on which values occur, and how often, alone.
+
+    Parameters
+    ----------
+    plan : TablePlan
+    values : mapping of str to pyarrow.Array
+        The distinct values of each quasi-identifier and sensitive column, null where there are missing ones.
+    times : mapping of str to int64 array
+        How often each of them occurs.
+    extra : Extra, optional
+
+    Returns
+    -------
+    quasi, sensitive
+        With one code for each of the values; codes of population and background rows follow.
+
+    Examples
+    --------
+    >>> plan = TablePlan((ColumnPlan("age", Role.QUASI),))
+    >>> (age,), _ = encode_values(plan, {"age": pa.array([52, None, 30])}, {"age": np.array([1, 2, 9])})
+    >>> age.codes.tolist(), age.coded.missing
+    ([2, 0, 1], True)
+    """
+    extra = extra or Extra()
+    followers = [t for t in (extra.population, extra.background) if t is not None]
+    quasi, sensitive = [], []
+    for column in plan.columns:
+        if column.role is Role.QUASI:
+            table = pa.table({column.name: values[column.name]})
+            own = [times[column.name], *(np.ones(t.num_rows, dtype=np.int64) for t in followers)]
+            quasi.append(_quasi(column, [table, *followers], plan, np.concatenate(own)))
+        elif column.role is Role.SENSITIVE:
+            table = pa.table({column.name: values[column.name]})
+            sensitive.append(sensitive_column(column, table, plan, table.num_rows, times[column.name]))
+    return tuple(quasi), tuple(sensitive)
+
+
+def sensitive_column(
+    column: ColumnPlan, table: pa.Table, plan: TablePlan, n_rows: int, times: IntArray | None = None
+) -> SensitiveColumn:
+    """Encode one sensitive column; rows beyond the table's get code 0. ``times``: how often each row's value occurs."""
+    codes, coded = _code(column, _with_values(column, _prepared(column, [table], plan)), times)
     if n_rows > len(codes):
         codes = np.concatenate([codes, np.zeros(n_rows - len(codes), dtype=codes.dtype)])
     categories, n_categories = None, 0

@@ -1,0 +1,220 @@
+"""What a table contains: its distinct combinations of values, how often each occurs, and rows that know theirs.
+
+Algorithms depend on content alone, so this is all that they need of a table. Columns that are published as they are
+and only break ties (insensitive ones) stay with Spark, unless rows also differ in weight: then the order of a tie
+decides about weights, and they belong to the content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from hushtable.algorithms.base import Problem
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.engines import local
+from hushtable.engines.plan import Plan
+from hushtable.engines.spark.dictionaries import Dictionary, coded, dictionaries
+from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.packing import Packing
+from hushtable.engines.spark.people import UNITS, with_units
+from hushtable.errors import DataError, PolicyError
+from hushtable.io.names import check_names
+from hushtable.schema.columns import Role
+from hushtable.schema.prepare import check_type
+from hushtable.table.encode import PERSON_UNITS, check_columns, encode, encode_values
+from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
+from hushtable.table.plan import ColumnPlan, TablePlan
+from hushtable.table.ranks import dense_ranks
+
+__all__ = ["Content", "Tuples"]
+
+
+@dataclass(frozen=True)
+class Tuples:
+    """The distinct combinations of a table.
+
+    Attributes
+    ----------
+    places : tuple of int64 arrays
+        For each dictionary, the place of each combination's value.
+    counts : int64 array
+        Rows of each combination.
+    units : int64 array
+        Weight of one such row; empty where every row weighs 1.
+    keys : tuple of int64 arrays
+        The packed quasi-identifiers, then the packed rest, then the weight: what rows are joined by.
+    """
+
+    places: tuple[IntArray, ...]
+    counts: IntArray
+    units: IntArray
+    keys: tuple[IntArray, ...]
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @cached_property
+    def offsets(self) -> IntArray:
+        """Where the rows of each combination begin once they are spread out."""
+        return np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
+
+    @cached_property
+    def of_row(self) -> IntArray:
+        """The combination of every spread-out row."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), self.counts)
+
+
+class Content:
+    """A Spark table under a plan.
+
+    Parameters
+    ----------
+    jobs : Jobs
+    frame : pyspark.sql.DataFrame
+    plan : Plan
+
+    Attributes
+    ----------
+    rows : DataFrame
+        The table with columns q0, q1, ... (packed quasi-identifiers), s0, s1, ... (packed rest), where people are
+        counted the weight, and c0, c1, ...: the columns as they are.
+    place : dict of str to int
+        Where a column of the policy stands.
+    """
+
+    def __init__(self, jobs: Jobs, frame: DataFrame, plan: Plan) -> None:
+        self.jobs, self.plan = jobs, plan
+        names = check_names(frame.columns, "The table")
+        check_columns(names, plan.table)
+        _check_types(frame, plan.table)
+        self.place = {name: at for at, name in enumerate(names)}
+        work = frame.toDF(*[f"c{at}" for at in range(len(names))])
+        self.quasi, self.sensitive = self._named(Role.QUASI), self._named(Role.SENSITIVE)
+        self.tie = self._named(Role.INSENSITIVE) if plan.table.entity is not None else ()
+        self._coded_columns = (*self.quasi, *self.sensitive, *self.tie)
+        found = dictionaries(jobs, work, [self.place[c.name] for c in (*self.quasi, *self.sensitive)])
+        self.records = int(found[0].counts.sum()) if found else 0
+        if not self.quasi:
+            raise PolicyError(
+                "The policy has no quasi-identifier.",
+                code="no-quasi",
+                hint="Give at least one column the role 'quasi'.",
+            )
+        if not self.records:
+            raise DataError("The table has no rows.", code="empty", hint="Check the file and its delimiter.")
+        self.weighted = False
+        if plan.table.entity is not None:
+            entity = f"c{self.place[plan.table.entity]}"
+            work = with_units(jobs, work, plan.table, entity, lambda w: self._canonical(w, found))
+            self.weighted = UNITS in work.columns
+        if self.weighted and self.tie:
+            found += dictionaries(jobs, work, [self.place[c.name] for c in self.tie])
+        elif self.tie:
+            self.tie, self._coded_columns = (), (*self.quasi, *self.sensitive)
+        self.dictionaries = tuple(found)
+        n = len(self.quasi)
+        self.quasi_packing = Packing(tuple(map(len, found[:n])))
+        self.rest_packing = Packing(tuple(map(len, found[n:])))
+        places = [F.col(f"p{j}") for j in range(len(found))]
+        self.keys = [f"q{i}" for i in range(len(self.quasi_packing))]
+        self.rest_keys = [f"s{i}" for i in range(len(self.rest_packing))]
+        packed = zip(
+            [*self.keys, *self.rest_keys],
+            [*self.quasi_packing.pack_columns(places[:n]), *self.rest_packing.pack_columns(places[n:])],
+            strict=True,
+        )
+        self.units = [UNITS] if self.weighted else []
+        self.rows = coded(jobs, work, found).select(
+            *(number.alias(name) for name, number in packed), *self.units, *(f"c{i}" for i in range(len(names)))
+        )
+
+    def _named(self, role: Role) -> tuple[ColumnPlan, ...]:
+        return tuple(c for c in self.plan.table.columns if c.role is role)
+
+    def _canonical(self, work: DataFrame, found: Sequence[Dictionary]) -> tuple[DataFrame, list[str]]:
+        """Add columns that put rows in canonical order."""
+        tie = dictionaries(self.jobs, work, [self.place[c.name] for c in self.tie])
+        quasi, sensitive = self.coded_columns(found)
+        codes: list[AnyArray] = [*(c.codes for c in quasi), *(c.codes for c in sensitive)]
+        orders = [own[: len(dictionary)] for own, dictionary in zip(codes, found, strict=True)]
+        orders += [dense_ranks(dictionary.values)[0] for dictionary in tie]
+        names = [f"o{j}" for j in range(len(orders))]
+        more = [{name: order} for name, order in zip(names, orders, strict=True)]
+        everything = [*found, *tie]
+        ranked = coded(self.jobs, work, everything, more).drop(*(f"p{j}" for j in range(len(everything))))
+        return ranked, names
+
+    def coded_columns(self, found: Sequence[Dictionary]) -> tuple[tuple[QuasiColumn, ...], tuple[SensitiveColumn, ...]]:
+        """Return the columns of distinct values, each with its code."""
+        named = list(zip((*self.quasi, *self.sensitive), found, strict=False))
+        values = {column.name: dictionary.values for column, dictionary in named}
+        times = {column.name: dictionary.counts for column, dictionary in named}
+        return encode_values(self.plan.table, values, times, self.plan.extra)
+
+    def _encoded(self, columns: Sequence[pa.Array]) -> EncodedTable:
+        """Encode rows of the coded columns."""
+        plans = self._coded_columns
+        table = pa.table(list(columns), names=[c.name for c in plans])
+        return encode(table, self.table_plan, self.plan.extra)
+
+    @property
+    def table_plan(self) -> TablePlan:
+        """The plan of the coded columns alone."""
+        return replace(self.plan.table, columns=self._coded_columns, entity=None)
+
+    def tuples(self) -> Tuples:
+        """Bring the distinct combinations to the driver."""
+        by = [*self.keys, *self.rest_keys, *self.units]
+        counted = self.rows.groupBy(*by).agg(F.count(F.lit(1)).alias("n"))
+        found = self.jobs.collect_large(counted, "counting combinations")
+        if any(found.column(name).null_count for name in by):
+            raise changed_input()
+        numbers = [found.column(name).to_numpy() for name in by]
+        cut = len(self.keys)
+        places = self.quasi_packing.unpack(numbers[:cut])
+        places += self.rest_packing.unpack(numbers[cut : cut + len(self.rest_keys)])
+        units = numbers[-1] if self.weighted else np.empty(0, dtype=np.int64)
+        counts = found.column("n").to_numpy().astype(np.int64)
+        if int(counts.sum()) != self.records:
+            raise changed_input()
+        return Tuples(tuple(places), counts, units, tuple(numbers))
+
+    def problem(self, tuples: Tuples) -> Problem:
+        """Return what an algorithm is given: the combinations, spread out to rows of codes."""
+        rows = tuples.of_row
+        columns = [d.rows(p[rows]) for d, p in zip(self.dictionaries, tuples.places, strict=True)]
+        table = self._encoded(columns)
+        if self.weighted:
+            units = np.zeros(table.n_rows, dtype=np.int64)
+            units[: table.n_sample] = tuples.units[rows]
+            table = replace(table, unit=PERSON_UNITS, row_units=units)
+        return local.problem_from(table, self.plan, self.jobs.progress)
+
+
+def changed_input() -> DataError:
+    """The error of a table that is not the same when it is read again."""
+    return DataError(
+        "The table changed while it was read: Spark reads it several times.",
+        code="changed",
+        hint="Write it to files first, or cache it; avoid functions such as rand() that give other values each time.",
+    )
+
+
+def _check_types(frame: DataFrame, plan: TablePlan) -> None:
+    types = {field.name: field.type for field in frame.limit(0).toArrow().schema}
+    for column in plan.columns:
+        if column.role in (Role.QUASI, Role.SENSITIVE):
+            check_type(column.name, types[column.name])
+        elif column.role is Role.INSENSITIVE and pa.types.is_nested(types[column.name]):
+            raise DataError(
+                f"Column {column.name!r} holds values of type list or struct, which cannot be published.",
+                code="unsupported-type",
+                hint="Convert it to numbers, dates or text, or leave it out of the table.",
+            )

@@ -1,0 +1,115 @@
+"""Running Spark jobs: errors without cell values, results in pieces, a run that can be stopped."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from hushtable.algorithms.base import Progress
+from hushtable.errors import DataError
+
+__all__ = ["SMALL", "Jobs", "spark_errors"]
+
+SMALL = 500_000
+"""Tables up to so many rows are sent to every executor instead of being shuffled."""
+
+_PIECE = 4_000_000
+
+
+@contextmanager
+def spark_errors(what: str) -> Iterator[None]:
+    """Turn an error of Spark into one of ours: its own message may quote a cell, so only its kind is told."""
+    try:
+        yield
+    except PySparkException as error:
+        kind = error.getCondition() or type(error).__name__
+    except Exception as error:
+        if not type(error).__module__.startswith(("py4j", "pyspark")):
+            raise
+        java = getattr(error, "java_exception", None)
+        kind = type(error).__name__ if java is None else str(java.getClass().getSimpleName())
+    else:
+        return
+    raise DataError(
+        f"Spark could not finish {what} ({kind}); nothing was published.",
+        code="spark",
+        hint="Spark's own log tells more; it may quote values of the table.",
+    )
+
+
+@dataclass
+class Jobs:
+    """What one run asks of Spark.
+
+    Attributes
+    ----------
+    spark : SparkSession
+    progress : Progress
+    held : list of DataFrame
+        Intermediate tables that are kept until the run ends.
+    """
+
+    spark: SparkSession
+    progress: Progress
+    held: list[DataFrame] = field(default_factory=list)
+    tag: str = field(default_factory=lambda: f"hushtable-{secrets.token_hex(6)}")
+
+    @contextmanager
+    def run(self) -> Iterator[Jobs]:
+        """Tag every job of the run, so that stopping it stops them too; let go of what was held."""
+        self.spark.addTag(self.tag)
+        try:
+            with spark_errors("the run"):
+                yield self
+        except BaseException:
+            self.spark.interruptTag(self.tag)
+            raise
+        finally:
+            self.spark.removeTag(self.tag)
+            self.release()
+
+    def release(self) -> None:
+        """Let go of the intermediate tables."""
+        for frame in self.held:
+            frame.unpersist()
+        self.held.clear()
+
+    def hold(self, frame: DataFrame) -> DataFrame:
+        """Keep a table until the run ends."""
+        self.held.append(frame.persist())
+        return frame
+
+    def collect(self, frame: DataFrame, what: str) -> pa.Table:
+        """Bring a small table to the driver."""
+        self.progress(0.0, what)
+        with spark_errors(what):
+            return frame.toArrow()
+
+    def collect_large(self, frame: DataFrame, what: str) -> pa.Table:
+        """Bring a table to the driver in pieces, each below what Spark lets a job return."""
+        self.progress(0.0, what)
+        with spark_errors(what):
+            frame = self.hold(frame)
+            pieces = frame.count() // _PIECE + 1
+            if pieces == 1:
+                return frame.toArrow()
+            parts = []
+            for piece in range(pieces):
+                self.progress(0.0, what)
+                parts.append(frame.filter(F.pmod(F.xxhash64(*frame.columns), F.lit(pieces)) == piece).toArrow())
+            return pa.concat_tables(parts)
+
+    def table(self, columns: dict[str, Any], schema: StructType | None = None) -> DataFrame:
+        """Return driver arrays as a Spark table; a small one goes to every executor where it is joined."""
+        data = pa.table(columns)
+        frame = self.spark.createDataFrame(data, schema=schema) if schema else self.spark.createDataFrame(data)
+        return F.broadcast(frame) if data.num_rows <= SMALL else frame

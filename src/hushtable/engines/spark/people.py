@@ -1,0 +1,103 @@
+"""Whose a row is: every row's share of a person, where the policy counts people.
+
+The same shares as on one machine: a person's rows share them equally, and what does not divide evenly goes to the
+person's first rows in canonical order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+import numpy as np
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+from pyspark.sql.types import DoubleType, FloatType, NumericType, StringType
+
+from hushtable.engines.spark.jobs import Jobs
+from hushtable.errors import DataError
+from hushtable.schema.columns import Kind
+from hushtable.schema.prepare import prepare
+from hushtable.table.encode import PERSON_UNITS
+from hushtable.table.plan import TablePlan
+
+__all__ = ["UNITS", "with_units"]
+
+UNITS = "units"
+"""The column that holds a row's weight."""
+
+
+def with_units(
+    jobs: Jobs, work: DataFrame, plan: TablePlan, entity: str, ranks: Callable[[DataFrame], tuple[DataFrame, list[str]]]
+) -> DataFrame:
+    """Return the rows with their weights, or as they are where every person has one row.
+
+    Parameters
+    ----------
+    jobs, work, plan
+    entity : str
+        The column that says whose a row is.
+    ranks : callable
+        Adds columns that put rows in canonical order, and names them; called only if something does not divide evenly.
+
+    Raises
+    ------
+    DataError
+        If a row is nobody's.
+    """
+    _check_missing(jobs, work, plan, entity)
+    sizes = work.groupBy(entity).count()
+    shared = F.max(F.lit(PERSON_UNITS) % F.col("count")).alias("rest")
+    most = jobs.collect(sizes.agg(F.max("count").alias("most"), shared), "counting people")
+    if most.column("most")[0].as_py() == 1:
+        return work
+    own = Window.partitionBy(entity)
+    work = work.withColumn("rows_of", F.count(F.lit(1)).over(own))
+    whole = F.lit(PERSON_UNITS) - F.lit(PERSON_UNITS) % F.col("rows_of")
+    share = (whole / F.col("rows_of")).cast("long")
+    if not most.column("rest")[0].as_py():
+        return work.withColumn(UNITS, share).drop("rows_of")
+    work, order = ranks(work)
+    place = F.row_number().over(own.orderBy(*order))
+    extra = (place <= F.lit(PERSON_UNITS) % F.col("rows_of")).cast("long")
+    return work.withColumn(UNITS, share + extra).drop("rows_of", *order)
+
+
+def _check_missing(jobs: Jobs, work: DataFrame, plan: TablePlan, entity: str) -> None:
+    """Raise if a row is nobody's; only values that may mean that are looked at one by one."""
+    suspects = work.filter(_suspicious(work, entity, plan.missing_values)).groupBy(entity).count()
+    found = jobs.collect(suspects, "counting people").combine_chunks()
+    if not found.num_rows:
+        return
+    name = plan.entity or ""
+    read = prepare(found.column(entity), name=name, kind=Kind.NOMINAL, missing_values=plan.missing_values)
+    missing = int(found.column("count").to_numpy()[np.flatnonzero(read.codes() < 0)].sum())
+    if missing:
+        raise DataError(
+            f"The entity column {name!r} has {missing} missing values.",
+            code="missing-entity",
+            hint="Every row must say whose it is: fill the column or leave 'entity' out of the policy.",
+        )
+
+
+def _suspicious(work: DataFrame, entity: str, tokens: Sequence[str]) -> Column:
+    column, kind = F.col(entity), work.schema[entity].dataType
+    if isinstance(kind, StringType):
+        listed = [column.contains(token.strip()) for token in tokens]
+        return reduce(Column.__or__, listed, column.isNull() | (column == ""))
+    gone = column.isNull()
+    if isinstance(kind, FloatType | DoubleType):
+        gone = gone | F.isnan(column)
+    if isinstance(kind, NumericType):
+        return reduce(Column.__or__, [column.cast("double") == number for number in _numbers(tokens)], gone)
+    return F.lit(True) if tokens else gone
+
+
+def _numbers(tokens: Sequence[str]) -> list[float]:
+    numbers = []
+    for token in tokens:
+        try:
+            numbers.append(float(token))
+        except ValueError:
+            continue
+    return numbers

@@ -1,0 +1,188 @@
+"""The published rows: each row's cells found by joins, in an order that tells nothing.
+
+Cells travel as numbers in the order of their texts, so sorting rows by all their published cells sorts numbers. Where
+every column's cells follow from its own values alone (global recoding), no row has to look its combination up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.engines.spark.content import Content, Tuples
+from hushtable.engines.spark.dictionaries import coded
+from hushtable.engines.spark.jobs import SMALL, Jobs
+from hushtable.engines.spark.packing import Packing
+from hushtable.kernels.grouping import number_rows
+from hushtable.release.recode import Recoded
+from hushtable.schema.columns import Role
+from hushtable.table.ranks import dense_ranks
+
+__all__ = ["Cellbook", "published_rows"]
+
+_DIVIDED = -2
+"""Stands for the class of a combination whose rows are in several."""
+
+
+@dataclass(frozen=True)
+class Cellbook:
+    """The cells of a release: what each column publishes, each cell once, in the order in which rows are sorted.
+
+    Attributes
+    ----------
+    cells : tuple of pyarrow arrays
+        For each quasi-identifier its distinct cells; the first is null.
+    """
+
+    cells: tuple[pa.Array, ...]
+
+    @classmethod
+    def of(cls, columns: Sequence[pa.Array]) -> tuple[Cellbook, list[IntArray]]:
+        """Return the cells of these columns, and each column as numbers of cells."""
+        ranks = [dense_ranks(column)[0] for column in columns]
+        cells = []
+        for column, rank in zip(columns, ranks, strict=True):
+            first = np.full(int(rank.max(initial=0)) + 1, len(column), dtype=np.int64)
+            np.minimum.at(first, rank, np.arange(len(rank)))
+            one = pa.concat_arrays([column, pa.nulls(1, column.type)])
+            cells.append(one.take(pa.array(first)))
+        return cls(tuple(cells)), ranks
+
+    @cached_property
+    def packing(self) -> Packing:
+        """How the numbers of a row's cells share numbers."""
+        return Packing(tuple(map(len, self.cells)))
+
+    @property
+    def small(self) -> bool:
+        """Whether every executor can hold all cells."""
+        return all(len(cells) <= SMALL for cells in self.cells)
+
+    def show(self, jobs: Jobs, rows: DataFrame, numbers: Sequence[str]) -> DataFrame:
+        """Replace packed numbers by cells: columns k0, k1, ..."""
+        codes = self.packing.unpack_columns([F.col(name) for name in numbers])
+        rows = rows.withColumns({f"x{j}": code for j, code in enumerate(codes)}).drop(*numbers)
+        for j, cells in enumerate(self.cells):
+            book = jobs.table({f"x{j}": np.arange(len(cells), dtype=np.int32), f"k{j}": cells})
+            rows = rows.join(book, f"x{j}", "inner").drop(f"x{j}")
+        return rows
+
+    def read(self, jobs: Jobs, rows: DataFrame, columns: Sequence[str]) -> tuple[DataFrame, list[Column]]:
+        """Return rows with the numbers of the cells that these columns show: y0, y1, ..., null for another cell."""
+        for j, (cells, name) in enumerate(zip(self.cells, columns, strict=True)):
+            book = jobs.table({f"w{j}": cells, f"y{j}": np.arange(len(cells), dtype=np.int32)})
+            rows = rows.join(book, rows[name].eqNullSafe(book[f"w{j}"]), "left").drop(f"w{j}")
+        return rows, self.packing.pack_columns([F.col(f"y{j}") for j in range(len(self.cells))])
+
+
+def published_rows(content: Content, tuples: Tuples, recoded: Recoded) -> tuple[DataFrame, Cellbook]:
+    """Return the published rows: columns g0, g1, ... (packed cells), where people are counted weights, c0, c1, ..."""
+    labels = np.asarray(recoded.labels[: content.records], dtype=np.int64)
+    book, ranks = Cellbook.of(recoded.published)
+    start = tuples.offsets[:-1]
+    label = labels[start]
+    divided = np.minimum.reduceat(labels, start) != np.maximum.reduceat(labels, start)
+    by_column = None if divided.any() else _by_column(content, tuples, ranks, label)
+    if by_column is not None:
+        return _recode_columns(content, tuples, book, by_column, label < 0), book
+    label[divided] = _DIVIDED
+    packed = book.packing.pack(ranks)
+    rows = _look_up(content, tuples, packed, label)
+    if divided.any():
+        rows = rows.unionByName(_look_up_divided(content, tuples, packed, labels, np.flatnonzero(divided)))
+    return rows, book
+
+
+def _by_column(content: Content, tuples: Tuples, ranks: Sequence[IntArray], label: IntArray) -> list[IntArray] | None:
+    """Return the cell of every value, column by column, if cells depend on nothing else."""
+    kept = np.flatnonzero(label >= 0)
+    found = []
+    for j, rank in enumerate(ranks):
+        place, cell = tuples.places[j][kept], rank[label[kept]]
+        of_value = np.zeros(len(content.dictionaries[j]), dtype=np.int64)
+        of_value[place] = cell
+        if not np.array_equal(of_value[place], cell):
+            return None
+        found.append(of_value)
+    return found
+
+
+def _recode_columns(
+    content: Content, tuples: Tuples, book: Cellbook, of_value: Sequence[IntArray], gone: BoolArray
+) -> DataFrame:
+    """Recode every column by itself; combinations that are suppressed are left out."""
+    n, rows = len(content.quasi), content.rows
+    if gone.any():
+        keys, chosen = _deciding_keys(content, tuples, np.where(gone, -1, 0))
+        chosen = chosen[gone[chosen]]
+        suppressed = content.jobs.table({name: key[chosen] for name, key in keys.items()})
+        rows = rows.join(suppressed, list(keys), "left_anti")
+    more: list[dict[str, AnyArray]] = [{f"x{j}": cells} for j, cells in enumerate(of_value)]
+    rows = coded(content.jobs, rows, content.dictionaries[:n], more)
+    numbers = book.packing.pack_columns([F.col(f"x{j}") for j in range(n)])
+    return _shown(content, rows, {f"g{i}": number for i, number in enumerate(numbers)})
+
+
+def _look_up(content: Content, tuples: Tuples, packed: Sequence[IntArray], label: IntArray) -> DataFrame:
+    """Find the cells of every row by its combination; suppressed and divided combinations are left out."""
+    keys, chosen = _deciding_keys(content, tuples, label)
+    chosen = chosen[label[chosen] >= 0]
+    cells = {f"g{i}": number[label[chosen]] for i, number in enumerate(packed)}
+    book = content.jobs.table({**{name: key[chosen] for name, key in keys.items()}, **cells})
+    return _shown(content, content.rows.join(book, list(keys), "inner"), {name: F.col(name) for name in cells})
+
+
+def _look_up_divided(
+    content: Content, tuples: Tuples, packed: Sequence[IntArray], labels: IntArray, divided: IntArray
+) -> DataFrame:
+    """Find the cells of rows whose combination is in several classes: the first rows in canonical order come first.
+
+    Such rows differ in nothing but what is published as it is, by which they are put in order.
+    """
+    keys = dict(zip(_all_keys(content), tuples.keys, strict=True))
+    lengths = tuples.counts[divided]
+    owner = np.repeat(divided, lengths)
+    number = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    label = labels[tuples.offsets[owner] + number]
+    kept = np.flatnonzero(label >= 0)
+    cells = {f"g{i}": packed_number[label[kept]] for i, packed_number in enumerate(packed)}
+    concerned = content.jobs.table({name: key[divided] for name, key in keys.items()})
+    book = content.jobs.table(
+        {**{name: key[owner[kept]] for name, key in keys.items()}, "turn": (number[kept] + 1).astype(np.int32), **cells}
+    )
+    order = [
+        F.col(f"c{content.place[c.name]}").asc_nulls_first()
+        for c in content.plan.table.columns
+        if c.role is Role.INSENSITIVE
+    ]
+    turn = F.row_number().over(Window.partitionBy(*keys).orderBy(*(order or [F.lit(0)])))
+    rows = content.rows.join(concerned, list(keys), "left_semi").withColumn("turn", turn)
+    return _shown(content, rows.join(book, [*keys, "turn"], "inner"), {name: F.col(name) for name in cells})
+
+
+def _deciding_keys(content: Content, tuples: Tuples, value: IntArray) -> tuple[dict[str, IntArray], IntArray]:
+    """Return the fewest keys of rows that decide a value per combination, and combinations that have each once."""
+    n = len(content.quasi)
+    of_tuple, first = number_rows(tuples.places[:n], content.quasi_packing.sizes)
+    if np.array_equal(value[first][of_tuple], value):
+        return dict(zip(content.keys, tuples.keys, strict=False)), first
+    return dict(zip(_all_keys(content), tuples.keys, strict=True)), np.arange(len(tuples), dtype=np.int64)
+
+
+def _all_keys(content: Content) -> list[str]:
+    return [*content.keys, *content.rest_keys, *content.units]
+
+
+def _shown(content: Content, rows: DataFrame, cells: dict[str, Column]) -> DataFrame:
+    """Keep what is published, and the weights."""
+    plain = [
+        f"c{content.place[c.name]}" for c in content.plan.table.columns if c.role in (Role.SENSITIVE, Role.INSENSITIVE)
+    ]
+    return rows.select(*(cell.alias(name) for name, cell in cells.items()), *content.units, *plain)

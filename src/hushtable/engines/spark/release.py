@@ -1,0 +1,203 @@
+"""SparkRelease: the verified result of the Spark engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from hushtable.algorithms.base import Progress
+from hushtable.arrays import IntArray
+from hushtable.engines.plan import Plan
+from hushtable.engines.spark.engine import SparkOutcome, run
+from hushtable.engines.spark.sample import SampledResult, sampled_view
+from hushtable.engines.spark.write import save_parts
+from hushtable.models.compose import AllOf
+from hushtable.registry import attacks, measures
+from hushtable.release.before_after import BeforeAfter, RiskSummary, risk_of, risk_summary
+from hushtable.release.comparison import Comparison, measure_all
+from hushtable.release.evidence import summary_of
+from hushtable.release.exposure import Exposure
+from hushtable.release.release import title_of
+from hushtable.release.verify import Verification
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.reference import Reference
+
+__all__ = ["SparkRelease"]
+
+ATTACKED = 100_000
+"""Records that an attack sees, about."""
+
+
+@dataclass(frozen=True)
+class SparkRelease:
+    """A Spark table that passed the verifier, and how it came about.
+
+    Attributes
+    ----------
+    frame : pyspark.sql.DataFrame
+        What is published: rows sorted by all their cells, no identifiers. It is kept by Spark until ``unpersist``.
+    policy : mapping
+        The policy it was made under.
+    verification : Verification
+        What every model achieved, recomputed from the published cells by an aggregation.
+    """
+
+    frame: DataFrame
+    policy: Mapping[str, Any]
+    verification: Verification
+    outcome: SparkOutcome = field(repr=False)
+
+    @classmethod
+    def of_plan(cls, data: DataFrame, plan: Plan, progress: Progress | None = None) -> SparkRelease:
+        """Run a resolved plan on Spark."""
+        outcome = run(data, plan, progress)
+        return cls(outcome.shown.frame, plan.document, outcome.verification, outcome)
+
+    @property
+    def encoded(self) -> EncodedTable:
+        """The content of the input, as codes; its rows stand in no order."""
+        return self.outcome.problem.table
+
+    @property
+    def model(self) -> AllOf:
+        """The models, bound to their columns."""
+        return self.outcome.problem.model
+
+    @property
+    def reference(self) -> Reference:
+        """What models compare classes with."""
+        return self.outcome.problem.reference
+
+    @property
+    def source_rows(self) -> IntArray:
+        """Which rows of ``encoded`` are published."""
+        return np.flatnonzero(self.outcome.recoded.labels[: self.encoded.n_sample] >= 0)
+
+    @property
+    def n_suppressed(self) -> int:
+        """Input rows that were left out."""
+        return self.encoded.n_sample - self.verification.rows
+
+    @cached_property
+    def groups(self) -> pa.Table:
+        """One row per class: its published cells, its size, and its score under every model."""
+        found = self.verification
+        first = _first(found.labels[: len(self.outcome.counted.rows)], len(found.stats))
+        shown = np.flatnonzero(first >= 0)
+        columns = self.outcome.classes(first[shown])
+        stats = found.stats.take(shown)
+        columns["people"] = pa.array(stats.sizes)
+        for member in self.model.members:
+            columns[title_of(member)] = pa.array(member.score(stats, self.reference))
+        return pa.table(columns)
+
+    def verify(self) -> Verification:
+        """Count the published cells once more and judge them again; raise if a model is violated."""
+        outcome = self.outcome
+        counted = outcome.shown.count(outcome.problem)
+        found = outcome.shown.judge(outcome.problem, outcome.recoded, counted, self.verification.rows)
+        found.raise_if_violated()
+        return found
+
+    def comparison(self) -> Comparison:
+        """The release beside its original, as utility measures see it."""
+        return Comparison(
+            table=self.encoded,
+            labels=self.outcome.recoded.labels[: self.encoded.n_sample],
+            cells=self.outcome.recoded.cells,
+            k=self.model.min_group_size(),
+            seed=int(self.policy.get("seed", 0)),
+        )
+
+    def measure(self, name: str, **parameters: Any) -> float:
+        """Compute one utility measure by name, from the combinations that Spark counted."""
+        return float(measures.build(name, parameters).compute(self.comparison()))
+
+    def measures(self, names: Sequence[str] | None = None) -> dict[str, float]:
+        """Compute several utility measures: those asked for, or the cheap ones."""
+        return measure_all(self.comparison(), names)
+
+    @overload
+    def risk(self, name: None = None, **parameters: Any) -> RiskSummary: ...
+
+    @overload
+    def risk(self, name: str, **parameters: Any) -> BeforeAfter: ...
+
+    def risk(self, name: str | None = None, **parameters: Any) -> RiskSummary | BeforeAfter:
+        """Assess how exposed people are before and after, from what Spark counted; see ``Release.risk``."""
+        before, after = Exposure.raw(self.encoded), self._exposure()
+        if name is None:
+            return risk_summary(parameters, before, after)
+        return risk_of(name, parameters, before, after)
+
+    def _exposure(self) -> Exposure:
+        found = self.verification
+        first = _first(found.labels[: len(self.outcome.counted.rows)], len(found.stats))
+        real = np.flatnonzero((first >= 0) & (found.stats.units > 0))
+        stats = found.stats.take(real)
+        population = len(self.encoded.population_rows)
+        return Exposure(
+            columns=tuple(c.name for c in self.encoded.quasi),
+            codes=tuple(cells[first[real]] for cells in self.outcome.counted.cells),
+            sizes=tuple(len(cells) for cells in self.outcome.shown.book.cells),
+            units=stats.units,
+            unit=stats.unit,
+            population=stats.population,
+            population_size=population or None,
+        )
+
+    def attack(self, name: str, *, sample: int = ATTACKED, **parameters: Any) -> SampledResult:
+        """Play an adversary against a sample of the classes, with the error that sampling leaves.
+
+        Parameters
+        ----------
+        name : str
+            ``hushtable attack --list`` names them.
+        sample : int
+            About so many records are attacked: whole classes, drawn with the policy's seed.
+        **parameters
+            Of the attack.
+        """
+        view, sampled, weight = sampled_view(self.outcome, self.policy, sample)
+        result = attacks.build(name, parameters).run(view)
+        return SampledResult.of(result, self.verification.rows, sampled, weight)
+
+    def summary(self) -> dict[str, Any]:
+        """What was done, as data: sizes, what every model achieved, what it cost. No value of a record."""
+        return summary_of(
+            self.encoded, self.outcome.shown.names, self.verification.rows, self.policy, self.verification,
+            self.measures(), self.outcome.partition,
+        )  # fmt: skip
+
+    def save(self, folder: Any, *, format: str = "csv", overwrite: bool = False, parts: bool | None = None) -> Path:
+        """Write the release, its policy and ``release.json`` into a folder that driver and executors share.
+
+        Parameters
+        ----------
+        folder : path
+        format : {"csv", "parquet"}
+        overwrite : bool
+            Whether an existing folder may be replaced.
+        parts : bool, optional
+            Whether ``release.parquet`` is a folder with one file for each partition, which executors write side by
+            side, instead of one file; by default from a million rows on. CSV is always one file.
+        """
+        return save_parts(self, folder, format=format, overwrite=overwrite, parts=parts)
+
+    def unpersist(self) -> None:
+        """Let Spark forget the published rows; the release cannot be used afterwards."""
+        self.outcome.shown.release()
+
+
+def _first(labels: IntArray, n: int) -> IntArray:
+    """The first entry of every class; -1 for classes that have none."""
+    first = np.full(n, -1, dtype=np.int64)
+    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
+    return first

@@ -1,0 +1,159 @@
+"""Attacks on samples: whole classes are drawn, so that what an adversary sees of a class is all of it.
+
+The error that is stated takes the records of a class as one observation, the worst that drawing whole classes can do:
+with classes of sizes m, a sample counts as its records times sum(m) / sum(m * m).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable import rng
+from hushtable.arrays import IntArray
+from hushtable.attacks.base import AttackResult
+from hushtable.attacks.confidence import wilson
+from hushtable.attacks.view import View
+from hushtable.release.cells import Cells
+from hushtable.release.centroid import CentroidCells
+from hushtable.release.publish import publish
+from hushtable.release.recode import Recoded
+from hushtable.table.encoded import EncodedTable
+
+if TYPE_CHECKING:
+    from hushtable.engines.spark.engine import SparkOutcome
+
+__all__ = ["SampledResult", "draw_classes", "sampled_view"]
+
+
+@dataclass(frozen=True)
+class SampledResult(AttackResult):
+    """How an attack went on a sample of whole classes.
+
+    Attributes
+    ----------
+    records : int
+        Records of the release.
+    sampled : int
+        Those that the attack saw.
+    weight : float
+        What a target counts for, from 0 to 1: less than 1 where it was drawn together with others.
+
+    Examples
+    --------
+    >>> result = SampledResult("homogeneity", "...", 1000, 500, 0.2, records=10**6, sampled=1000, weight=0.1)
+    >>> result.rate, [round(end, 2) for end in result.interval], round(result.error, 2)
+    (0.5, [0.4, 0.6], 0.1)
+    """
+
+    records: int = 0
+    sampled: int = 0
+    weight: float = 1.0
+
+    @classmethod
+    def of(cls, result: AttackResult, records: int, sampled: int, weight: float) -> SampledResult:
+        """Say on how many of the release's records a result was found."""
+        plain = {f.name: getattr(result, f.name) for f in fields(AttackResult)}
+        return cls(**plain, records=records, sampled=sampled, weight=weight)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95% confidence interval of the rate over the whole release."""
+        counted = max(round(self.targets * self.weight), 1) if self.targets else 0
+        return wilson(self.rate * counted, counted)
+
+    @property
+    def error(self) -> float:
+        """How far the rate over the whole release may be from this one, with 95% confidence."""
+        low, high = self.interval
+        return max(high - self.rate, self.rate - low)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result as JSON-ready data."""
+        sample = {"records": self.records, "sampled": self.sampled, "error": self.error}
+        return {**super().as_dict(), "sample": sample}
+
+
+def draw_classes(sizes: IntArray, most: int, seed: int) -> tuple[IntArray, float]:
+    """Draw classes until they hold about ``most`` records; return them, and what one record counts for.
+
+    Examples
+    --------
+    >>> chosen, weight = draw_classes(np.array([2, 2, 2, 2]), 5, seed=1)
+    >>> len(chosen), weight
+    (2, 0.5)
+    >>> draw_classes(np.array([3, 2]), 5, seed=1)[1]
+    1.0
+    """
+    if int(sizes.sum()) <= most:
+        return np.arange(len(sizes), dtype=np.int64), 1.0
+    order = np.argsort(rng.uniform(seed, "spark/attacked-classes", len(sizes)), kind="stable")
+    held = np.cumsum(sizes[order])
+    chosen = np.sort(order[: max(int(np.count_nonzero(held <= most)), 1)])
+    own = sizes[chosen].astype(np.float64)
+    return chosen, float(own.sum() / (own * own).sum())
+
+
+def sampled_view(outcome: SparkOutcome, policy: Mapping[str, Any], most: int) -> tuple[View, int, float]:
+    """Return a view on some classes and as large a share of the suppressed records, its records, and their weight."""
+    problem, recoded = outcome.problem, outcome.recoded
+    table = problem.table
+    labels = np.asarray(recoded.labels[: table.n_sample], dtype=np.int64)
+    sizes = np.bincount(labels[labels >= 0], minlength=recoded.n_groups)
+    chosen, weight = draw_classes(sizes, most, problem.seed)
+    renumber = np.full(recoded.n_groups + 1, -1, dtype=np.int64)
+    renumber[chosen] = np.arange(len(chosen))
+    gone = np.flatnonzero(labels < 0)
+    share = float(sizes[chosen].sum() / sizes.sum())
+    gone = gone[rng.uniform(problem.seed, "spark/attacked-suppressed", len(gone)) < share]
+    rows = np.sort(np.concatenate([np.flatnonzero(renumber[labels] >= 0), gone]))
+    inside = renumber[labels[rows]]
+    released = np.flatnonzero(inside >= 0)
+    cells = tuple(_some(cells, chosen) for cells in recoded.cells)
+    shown = Recoded(inside, cells, tuple(column.take(pa.array(chosen)) for column in recoded.published))
+    view = View(
+        published=publish(outcome.source(rows), shown, outcome.content.table_plan, released),
+        policy=policy,
+        cells=cells,
+        table=_rows_of(table, rows),
+        labels=inside,
+        rows=released,
+        model=problem.model,
+        seed=problem.seed,
+    )
+    return view, len(released), weight
+
+
+def _some(cells: Cells, chosen: IntArray) -> Cells:
+    """The cells of some groups."""
+    lengths = cells.counts[chosen]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    at = np.repeat(cells.offsets[:-1][chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
+    some = replace(cells, offsets=offsets, members=cells.members[at])
+    return replace(some, units=np.take(np.asarray(some.units), at)) if isinstance(some, CentroidCells) else some
+
+
+def _rows_of(table: EncodedTable, rows: IntArray) -> EncodedTable:
+    """Some rows of the sample, and all rows that travel with it."""
+    others = np.arange(table.n_sample, table.n_rows)
+    everything = np.concatenate([rows, others])
+    gone = table.n_sample - len(rows)
+    return replace(
+        table,
+        quasi=tuple(replace(c, codes=c.codes[everything]) for c in table.quasi),
+        sensitive=tuple(replace(c, codes=c.codes[everything]) for c in table.sensitive),
+        n_sample=len(rows),
+        n_rows=len(everything),
+        row_units=table.row_units[everything] if len(table.row_units) else table.row_units,
+        population_rows=range(table.population_rows.start - gone, table.population_rows.stop - gone)
+        if len(table.population_rows)
+        else range(0),
+        background_rows=range(table.background_rows.start - gone, table.background_rows.stop - gone)
+        if len(table.background_rows)
+        else range(0),
+        tie_rank=None,
+    )

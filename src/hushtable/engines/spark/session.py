@@ -1,0 +1,160 @@
+"""A Spark session of the command line's own, and the tables it reads."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from pathlib import Path
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StringType, StructField, StructType
+
+from hushtable.engines.spark.jobs import spark_errors
+from hushtable.errors import DataError, UsageError
+from hushtable.io.sniff import read_head
+from hushtable.io.sources import same_columns, table_files
+
+__all__ = ["read_frame", "spark_session"]
+
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""Set by spark-submit, which then has its own settings."""
+
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+}
+_LOCAL = {
+    # nobody else has to reach a driver that works alone
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "4g",
+    "spark.pyspark.python": sys.executable,
+    "spark.sql.shuffle.partitions": "16",
+}
+
+
+@contextmanager
+def spark_session(master: str | None) -> Iterator[SparkSession]:
+    """Start a session, or use the one that spark-submit prepared; one that was started here ends with the block.
+
+    Parameters
+    ----------
+    master : str, optional
+        ``local[2]``, ``spark://host:7077``, ``yarn``, ...; left out: what spark-submit says, else all local cores.
+
+    Raises
+    ------
+    UsageError
+        If there is no Java, or Spark does not start.
+    """
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        yield running
+        return
+    if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
+        raise UsageError(
+            "The Spark engine needs Java 17 or later, and there is none.",
+            code="no-java",
+            hint="Install a JDK, or use the local engine.",
+        )
+    session = _start(master)
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _start(master: str | None) -> SparkSession:
+    builder = SparkSession.builder.appName("hushtable")
+    if not os.environ.get(_SUBMITTED):
+        wanted = master or "local[*]"
+        settings: dict[str, bool | float | int | str | None] = {
+            **_SETTINGS,
+            **(_LOCAL if wanted.startswith("local") else {}),
+        }
+        builder = builder.master(wanted).config(map=settings)
+    elif master is not None:
+        builder = builder.master(master)
+    try:
+        with warnings.catch_warnings():
+            # pyspark warns of pandas 3, which this engine does not use
+            warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")
+            session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+        return session
+    except Exception as error:
+        if not isinstance(error, PySparkException) and not type(error).__module__.startswith("py4j"):
+            raise
+    raise UsageError(
+        f"Spark does not start{'' if master is None else f' with --master {master}'}.",
+        code="no-spark",
+        hint="Check the master and the Java version (17 or later); Spark's own log tells more.",
+    )
+
+
+def read_frame(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
+    """Read a table from Parquet or CSV files, folders of them, patterns, or addresses that Spark knows.
+
+    CSV is read as everywhere in hushtable: as text, with a header, the delimiter found in the file.
+
+    Raises
+    ------
+    DataError
+        If files are of another kind, do not have the same columns, or cannot be read.
+    """
+    alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for path in paths:
+        if "://" in path:
+            alike.setdefault((_kind(path), ",", ()), []).append(path)
+    for file in table_files([path for path in paths if "://" not in path]):
+        kind = _kind(str(file))
+        how: tuple[str, str, tuple[str, ...]] = (kind, ",", ())
+        if kind != "parquet":
+            head = read_head(file, "\t" if kind == "tsv" else None)
+            how = (kind, head.delimiter, head.names)
+        # files with other delimiters, or the columns in another order, are read apart
+        alike.setdefault(how, []).append(file.absolute().as_uri())
+    frames = [_read(spark, addresses, *how) for how, addresses in alike.items()]
+    same_columns([Path(addresses[0]) for addresses in alike.values()], [frame.columns for frame in frames])
+    with spark_errors("reading the table"):
+        return reduce(lambda one, other: one.unionByName(other), frames)
+
+
+def _kind(path: str) -> str:
+    name = path.lower().removesuffix(".gz").rstrip("/")
+    for ending, kind in (
+        (".parquet", "parquet"),
+        (".pq", "parquet"),
+        (".csv", "csv"),
+        (".txt", "csv"),
+        (".tsv", "tsv"),
+    ):
+        if name.endswith(ending):
+            return kind
+    raise DataError(
+        f"The Spark engine reads Parquet and CSV, and {path!r} is neither by its ending.",
+        code="unknown-format",
+        hint="Convert it, or use the local engine.",
+    )
+
+
+def _read(
+    spark: SparkSession, addresses: Sequence[str], kind: str, delimiter: str, names: Sequence[str] = ()
+) -> DataFrame:
+    with spark_errors("reading the table"):
+        if kind == "parquet":
+            return spark.read.parquet(*addresses)
+        reader = spark.read.options(
+            header=True, sep="\t" if kind == "tsv" else delimiter, quote='"', escape='"', multiLine=True,
+            mode="FAILFAST", enforceSchema=True, columnPruning=False, maxCharsPerColumn=-1,
+        )  # fmt: skip
+        if names:
+            reader = reader.schema(StructType([StructField(name, StringType()) for name in names]))
+        return reader.csv(list(addresses))

@@ -1,0 +1,230 @@
+"""The published table: sorted by all its cells, kept, and verified from them.
+
+Verifying reads the published cells back: every cell is looked up among the texts that were to be published, rows are
+counted by the numbers found (and by their sensitive values), and the counts go through the verifier of every engine.
+Neither group labels nor hashes take part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StructField, StructType
+
+from hushtable.algorithms.base import Problem
+from hushtable.arrays import IntArray
+from hushtable.engines.spark.content import Content, changed_input
+from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.packing import Packing
+from hushtable.engines.spark.people import UNITS
+from hushtable.engines.spark.publish import Cellbook
+from hushtable.io.dictionaries import from_codes
+from hushtable.release.recode import Recoded
+from hushtable.release.reread import sensitive_codes
+from hushtable.release.verify import Published, Verification, verify
+from hushtable.schema.columns import Role
+from hushtable.table.plan import TablePlan
+
+__all__ = ["Counted", "Shown"]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A published table, counted: one entry for every combination of cells and sensitive values.
+
+    Attributes
+    ----------
+    cells : tuple of int64 arrays
+        The number of each quasi-identifier's cell.
+    sensitive : mapping of str to int64 array
+        Codes in the reference's attributes.
+    rows : int64 array
+        How many published rows there are of each.
+    units : int64 array
+        Their weight together.
+    """
+
+    cells: tuple[IntArray, ...]
+    sensitive: dict[str, IntArray]
+    rows: IntArray
+    units: IntArray
+
+    def same_as(self, other: Counted) -> bool:
+        """Whether another count found the same rows."""
+        return self._fingerprint() == other._fingerprint()
+
+    def _fingerprint(self) -> bytes:
+        columns = [*self.cells, *self.sensitive.values()]
+        packed = Packing(tuple(int(c.max(initial=0)) + 1 for c in columns)).pack(columns)
+        order = np.lexsort(packed)
+        return b"".join(array[order].tobytes() for array in [*packed, self.rows])
+
+
+class Shown:
+    """The published table.
+
+    Parameters
+    ----------
+    jobs : Jobs
+    plan : Plan
+    content : Content
+    rows : DataFrame
+        As ``published_rows`` returns them.
+    book : Cellbook
+
+    Attributes
+    ----------
+    frame : DataFrame
+        What is published, in the policy's order of columns.
+    """
+
+    def __init__(self, jobs: Jobs, content: Content, rows: DataFrame, book: Cellbook) -> None:
+        self.jobs, self.plan, self.book = jobs, content.plan, book
+        self.weighted = content.weighted
+        self.records = content.records
+        place, numbers = content.place, [f"g{i}" for i in range(len(book.packing))]
+        quasi = {c.name: j for j, c in enumerate(content.quasi)}
+        shown = [c for c in self.plan.table.columns if c.role is not Role.IDENTIFIER]
+        columns = [f"k{quasi[c.name]}" if c.name in quasi else f"c{place[c.name]}" for c in shown]
+        if book.small:
+            # numbers sort faster than texts, and cells put in their place keep the order
+            self.kept = rows.orderBy(*self._order(content, numbers)).persist()
+            full = book.show(jobs, self.kept, numbers)
+        else:
+            full = book.show(jobs, rows, numbers)
+            full = self.kept = full.orderBy(*(F.col(name).asc_nulls_first() for name in columns)).persist()
+        self._full = full.select(*columns, *content.units)
+        self.columns = columns
+        self.names = [c.name for c in shown]
+        self.frame = self._full.select(*columns).toDF(*self.names)
+
+    def _order(self, content: Content, numbers: list[str]) -> list[Column]:
+        """The published columns in the policy's order; neighbouring quasi-identifiers as one number where they are."""
+        shown = [c for c in self.plan.table.columns if c.role is not Role.IDENTIFIER]
+        quasi = [c.name for c in content.quasi]
+        codes = self.book.packing.unpack_columns([F.col(name) for name in numbers])
+        # all quasi-identifiers of a packed number stand together in the table: the number itself is the order
+        order: list[Column] = []
+        names = [c.name for c in shown]
+        covered: set[str] = set()
+        for name in names:
+            if name in covered:
+                continue
+            if name not in quasi:
+                order.append(F.col(f"c{content.place[name]}").asc_nulls_first())
+                continue
+            at, members = next(
+                (at, [quasi[j] for j in members])
+                for at, members in enumerate(self.book.packing.numbers)
+                if quasi.index(name) in members
+            )
+            begin = names.index(name)
+            if names[begin : begin + len(members)] == members:
+                order.append(F.col(numbers[at]).asc())
+                covered.update(members)
+            else:
+                order.append(codes[quasi.index(name)].asc())
+        return order
+
+    def release(self) -> None:
+        """Let go of the kept rows."""
+        self.kept.unpersist()
+
+    def count(self, problem: Problem, frame: DataFrame | None = None) -> Counted:
+        """Count the published table, or the same table read from where it was written (then without weights)."""
+        jobs, plan = self.jobs, self.plan.table
+        rows = self._full if frame is None else frame.toDF(*self.columns)
+        shown = dict(zip(self.names, self.columns, strict=True))
+        quasi = [shown[name] for name in plan.named(Role.QUASI)]
+        rows, packed = self.book.read(jobs, rows, quasi)
+        kinds = {c.name: c.coded.kind for c in problem.table.sensitive}
+        names = plan.named(Role.SENSITIVE)
+        sizes = []
+        for i, name in enumerate(names):
+            column = shown[name]
+            values = jobs.collect(rows.select(column).distinct(), "verifying").combine_chunks()
+            only = TablePlan(tuple(c for c in plan.columns if c.name == name), missing_values=plan.missing_values)
+            codes = sensitive_codes(pa.table({name: values.column(0)}), only, problem.reference, kinds)[name]
+            fields = [StructField("v", rows.schema[column].dataType), StructField(f"z{i}", LongType())]
+            look_up = jobs.table({"v": values.column(0), f"z{i}": codes}, StructType(fields))
+            rows = rows.join(look_up, rows[column].eqNullSafe(look_up["v"]), "left").drop("v")
+            sizes.append(int(problem.reference.attribute((name,)).n_values))
+        rest = Packing(tuple(sizes))
+        packed += rest.pack_columns([F.col(f"z{i}") for i in range(len(names))])
+        by = [f"b{i}" for i in range(len(packed))]
+        weight = F.sum(UNITS) if self.weighted and frame is None else F.count(F.lit(1))
+        counted = (
+            rows.withColumns(dict(zip(by, packed, strict=True)))
+            .groupBy(*by)
+            .agg(F.count(F.lit(1)).alias("n"), weight.alias("u"))
+        )
+        found = jobs.collect_large(counted, "verifying")
+        if any(found.column(name).null_count for name in by):
+            raise changed_input()
+        numbers = [found.column(name).to_numpy() for name in by]
+        cut = len(self.book.packing)
+        cells = self.book.packing.unpack(numbers[:cut])
+        codes_of = dict(zip(names, rest.unpack(numbers[cut:]), strict=True))
+        counts, units = (found.column(name).to_numpy().astype(np.int64) for name in ("n", "u"))
+        return Counted(tuple(cells), codes_of, counts, units)
+
+    def class_order(self) -> list[IntArray]:
+        """Return the cells of the classes in the order of their first rows, column by column, as numbers."""
+        shown = dict(zip(self.names, self.columns, strict=True))
+        quasi = [shown[name] for name in self.plan.table.named(Role.QUASI)]
+        rows, packed = self.book.read(self.jobs, self._full, quasi)
+        by = [f"b{i}" for i in range(len(packed))]
+        first = F.min(F.struct(*self.columns)).alias("first")
+        ordered = rows.withColumns(dict(zip(by, packed, strict=True))).groupBy(*by).agg(first).orderBy("first")
+        found = self.jobs.collect(ordered.select(*by), "writing")
+        return self.book.packing.unpack([found.column(name).to_numpy() for name in by])
+
+    def judge(self, problem: Problem, recoded: Recoded, counted: Counted, expected: int) -> Verification:
+        """Verify what was counted; population and background rows are recoded like the others, as on one machine."""
+        if int(counted.rows.sum()) != expected:
+            raise changed_input()
+        table = problem.table
+        hidden = np.flatnonzero(recoded.labels[table.n_sample :] >= 0) + table.n_sample
+        padding = np.zeros(len(hidden), dtype=np.int64)
+        quasi = []
+        for j, cells in enumerate(self.book.cells):
+            shown: Any = from_codes(counted.cells[j] - 1, cells.slice(1), pa.int32())
+            if len(hidden):
+                more = from_codes(
+                    _numbers(recoded, self.book, j)[recoded.labels[hidden]] - 1, cells.slice(1), pa.int32()
+                )
+                shown = pa.chunked_array([shown, more])
+            quasi.append(shown)
+        background = (hidden >= table.background_rows.start) & (hidden < table.background_rows.stop)
+        mass = hidden[background] - table.background_rows.start
+        population = np.empty(0, dtype=np.bool_)
+        if len(table.population_rows):
+            outside = (hidden >= table.population_rows.start) & (hidden < table.population_rows.stop)
+            population = np.concatenate([np.zeros(len(counted.rows), dtype=np.bool_), outside])
+        found = verify(
+            Published(
+                quasi=tuple(quasi),
+                sensitive={name: np.concatenate([codes, padding]) for name, codes in counted.sensitive.items()},
+                sizes={c.name: c.coded.size for c in table.sensitive},
+                unit=table.unit,
+                row_units=np.concatenate([counted.units, padding]),
+                population=population,
+                background_rows=len(counted.rows) + np.flatnonzero(background),
+                background_mass=table.background_mass[mass],
+                background_codes=table.background_codes[mass],
+                background_unit=table.background_unit,
+            ),
+            problem.model,
+            problem.reference,
+            self.plan.table.missing,
+        )
+        return replace(found, rows=expected)
+
+
+def _numbers(recoded: Recoded, book: Cellbook, j: int) -> IntArray:
+    return Cellbook.of([recoded.published[j]])[1][0]

@@ -1,0 +1,99 @@
+"""Writing a Spark release: executors write its rows side by side, and what lies on disk is counted again.
+
+Nothing appears under its name before the written cells were verified. Of Spark's own files nothing is left.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hushtable.arrays import IntArray
+from hushtable.engines.spark.jobs import spark_errors
+from hushtable.errors import UsageError, VerificationError
+from hushtable.io.atomic import atomic_folder
+from hushtable.io.coded import read_coded
+from hushtable.io.files import write_table
+from hushtable.kernels.grouping import number_rows
+from hushtable.release.evidence import write_documents
+from hushtable.release.files import OWNED
+
+if TYPE_CHECKING:
+    from hushtable.engines.spark.release import SparkRelease
+
+__all__ = ["ONE_FILE", "save_parts"]
+
+ONE_FILE = 1_000_000
+"""Rows up to which a Parquet release is one file."""
+
+
+def save_parts(release: SparkRelease, folder: Any, *, format: str, overwrite: bool, parts: bool | None) -> Path:
+    """Write ``release.csv`` or ``release.parquet``, ``policy.yaml`` and ``release.json``, all or nothing.
+
+    Raises
+    ------
+    UsageError
+        If the format is not known, or CSV is wanted in parts.
+    VerificationError
+        If what was written is not what was verified.
+    OutputError
+        If the folder cannot be written.
+    """
+    if format not in ("csv", "parquet"):
+        raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
+    if format == "csv" and parts:
+        raise UsageError("A release in parts is saved as parquet.", code="format", hint="Use format='parquet'.")
+    many = parts if parts is not None else format == "parquet" and release.verification.rows > ONE_FILE
+    with atomic_folder(folder, overwrite=overwrite, owned=OWNED) as target:
+        name = f"release.{format}"
+        place = target / (name if many else ".parts")
+        with spark_errors("writing the release"):
+            release.frame.write.parquet(place.absolute().as_uri())
+        _tidy(place)
+        _check(release, place)
+        if not many:
+            write_table(read_coded(place), target / name)
+            shutil.rmtree(place)
+        write_documents(release, target, name, lambda: _shown_classes(release))
+    return Path(folder)
+
+
+def _tidy(place: Path) -> None:
+    """Remove Spark's marks, and number the parts: names with random letters would differ from run to run."""
+    for file in place.iterdir():
+        if file.suffix != ".parquet" or file.name.startswith("."):
+            file.unlink()
+    for number, file in enumerate(sorted(place.iterdir())):
+        file.rename(place / f"part-{number:05d}.parquet")
+
+
+def _check(release: SparkRelease, place: Path) -> None:
+    """Count the written cells: they have to be the verified ones."""
+    outcome = release.outcome
+    with outcome.shown.jobs.run() as jobs:
+        with spark_errors("reading the release again"):
+            written = jobs.spark.read.parquet(place.absolute().as_uri())
+        counted = outcome.shown.count(outcome.problem, written)
+    if not counted.same_as(outcome.counted):
+        raise VerificationError(
+            "What Spark wrote is not what was verified; it was removed.",
+            code="changed",
+            hint="The input may have changed since: Spark computes lost rows again. Write it to files first.",
+        )
+
+
+def _shown_classes(release: SparkRelease) -> IntArray:
+    """The verifier's classes, in the order in which the published rows show them."""
+    outcome = release.outcome
+    counted, found = outcome.counted, release.verification
+    with outcome.shown.jobs.run():
+        first_rows = outcome.shown.class_order()
+    n = len(counted.rows)
+    both = [np.concatenate([own, shown]) for own, shown in zip(counted.cells, first_rows, strict=True)]
+    numbers, _ = number_rows(both, outcome.shown.book.packing.sizes)
+    label = np.empty(int(numbers.max()) + 1, dtype=np.int64)
+    label[numbers[:n]] = found.labels[:n]
+    return label[numbers[n:]]

@@ -1,0 +1,37 @@
+"""One small Spark for all tests of the engine."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+
+import pytest
+
+SETTINGS = {
+    "spark.pyspark.python": sys.executable,
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "1g",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+    # compiling plans takes longer than running them on a few rows
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A session with two cores that tries a failed task twice more."""
+    if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
+        pytest.skip("needs pyspark and Java")
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.master("local[2,3]").appName("tests").config(map=SETTINGS).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()

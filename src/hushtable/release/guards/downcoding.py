@@ -69,11 +69,11 @@ class DowncodingGuard(Guard):
     answers: ClassVar[str] = "downcoding"
 
     def check(self, algorithm: Algorithm, model: AllOf, suppression: float) -> None:
-        """Refuse representatives and exact cells, and models that mind overlapping or wider cells."""
-        if algorithm.recoding in (Recoding.CENTROID, Recoding.BUCKET):
-            what = "representatives" if algorithm.recoding is Recoding.CENTROID else "exact quasi-identifiers"
+        """Refuse representatives and numbered groups, and models that mind overlapping or wider cells."""
+        if algorithm.recoding is Recoding.CENTROID or algorithm.recoding.by_number:
+            what = "representatives" if algorithm.recoding is Recoding.CENTROID else "its groups by number"
             raise IncompatibleError(
-                f"{algorithm.name} publishes {what}, and the downcoding guard has no cells to widen.",
+                f"{algorithm.name} publishes {what}, and the downcoding guard widens cells alone.",
                 hint="Leave 'downcoding' out of 'guard', or choose an algorithm that generalises.",
             )
         if algorithm.recoding is Recoding.GLOBAL:

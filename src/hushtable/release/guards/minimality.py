@@ -16,7 +16,7 @@ A global recoding climbs with whole columns instead: levels are raised in an ord
 value is looked at, until the models hold, and j steps at least with the chance extra^j.
 
 The guard needs models that survive merging. m-confidentiality does not, and needs no guard: it is a remedy itself.
-A bucketization deals sensitive values to groups, and cannot be blind to them.
+Algorithms that number their groups (anatomy, m-invariant) deal sensitive values to them, and cannot be blind to them.
 
 References
 ----------
@@ -95,8 +95,8 @@ class MinimalityGuard(Guard):
     answers: ClassVar[str] = "minimality"
 
     def check(self, algorithm: Algorithm, model: AllOf, suppression: float) -> None:
-        """Refuse models that do not survive merging, and bucketizations."""
-        if algorithm.recoding is Recoding.BUCKET:
+        """Refuse models that do not survive merging, and algorithms that group by sensitive values."""
+        if algorithm.recoding.by_number:
             raise IncompatibleError(
                 f"{algorithm.name} deals sensitive values to groups, so it cannot be blind to them as the minimality "
                 "guard asks.",

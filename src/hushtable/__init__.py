@@ -8,11 +8,13 @@ from hushtable._version import __version__
 
 __all__ = [
     "Anonymizer",
+    "Ledger",
     "Policy",
     "Release",
     "__version__",
     "anonymize",
     "compare",
+    "increment",
     "load_policy",
     "read_sql",
     "verify",
@@ -23,10 +25,12 @@ __all__ = [
 # costs nothing and a new model needs no line here
 _LAZY = {
     "Anonymizer": "hushtable.anonymizer",
+    "Ledger": "hushtable.ledger.ledger",
     "Policy": "hushtable.policy.policy",
     "Release": "hushtable.release.release",
     "anonymize": "hushtable.api",
     "compare": "hushtable.comparison.run",
+    "increment": "hushtable.api",
     "load_policy": "hushtable.policy.files",
     "read_sql": "hushtable.io.sql.access",
     "verify": "hushtable.api",

@@ -1,0 +1,262 @@
+"""A new batch of records beside an earlier release: in its classes where they fill them, in new ones otherwise.
+
+Whoever holds both tables sees their union, and their difference. So of every class the newcomers alone satisfy the
+models (the difference), and so do old and new records together (the union). Newcomers whom a published class covers
+join it if there are enough of them; all others make classes of their own, by the policy's algorithm. Where those are
+too few, they take newcomers back from the smallest classes that were joined, in the end all of them.
+
+Both are verified from the published cells: the batch on its own like any release, and the union beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Partition, Problem, Progress, Recoding
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.attacks.matching import candidates
+from hushtable.attacks.people import People
+from hushtable.attacks.view import View
+from hushtable.engines.local import Outcome, finish, problem_of, solve
+from hushtable.engines.plan import Plan
+from hushtable.errors import DataError, HushtableError, IncompatibleError, Infeasible, NotFound, VerificationError
+from hushtable.io.frames import to_arrow
+from hushtable.io.text import to_labels
+from hushtable.kernels.grouping import group_rows
+from hushtable.models.base import Monotone, Stat
+from hushtable.release.cells import Cells
+from hushtable.release.recode import Recoded, class_numbers
+from hushtable.release.release import Release
+from hushtable.release.reread import sensitive_codes
+from hushtable.release.verify import Published, Verification, verify
+from hushtable.schema.columns import Role
+from hushtable.table.encode import check_columns, encode
+from hushtable.table.encoded import QuasiColumn
+
+__all__ = ["increment"]
+
+_RECODINGS = (Recoding.LOCAL, Recoding.GLOBAL)
+
+
+def increment(table: pa.Table, plan: Plan, earlier: Release, progress: Progress | None = None) -> Outcome:
+    """Publish new records beside an earlier release of other people.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The new records alone.
+    plan : Plan
+    earlier : Release
+        With the original it was made of.
+    progress : callable, optional
+
+    Raises
+    ------
+    IncompatibleError
+        If the models do not survive merging, or the algorithm publishes no ranges that could cover new records.
+    DataError
+        If somebody of the batch is in the earlier release.
+    Infeasible, NotFound
+        If the batch is too small to stand on its own.
+    VerificationError
+        If old and new records together violate a model.
+    """
+    _check(table, plan, earlier)
+    problem = problem_of(table, plan, progress)
+    joined = _joined(problem, earlier)
+    union = pa.concat_tables([_source(earlier, table), table], promote_options="permissive")
+    failure: HushtableError | None = None
+    for old in _ever_fewer(joined):
+        try:
+            partition, recoded = _settled(table, plan, problem, earlier, old)
+            outcome = finish(table, plan, problem, partition, recoded)
+            _verify_union(union, plan, earlier, outcome).raise_if_violated()
+            return outcome
+        except (Infeasible, NotFound, VerificationError) as error:
+            failure = error
+    assert failure is not None
+    if isinstance(failure, VerificationError):
+        raise failure
+    raise type(failure)(
+        f"The {table.num_rows:,} new records cannot be published on their own: {failure.message}",
+        code=failure.code,
+        hint="Keep them for the next batch.",
+    )
+
+
+def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
+    if plan.guards:
+        raise IncompatibleError("Guards do not apply to a new batch.", hint="Leave 'guard' out of the policy.")
+    if plan.algorithm.recoding not in _RECODINGS or earlier.recoded.buckets is not None:
+        raise IncompatibleError(
+            f"{plan.algorithm.name} publishes no ranges that could cover new records.",
+            hint="Use an algorithm that generalises, such as mondrian.",
+        )
+    for member in plan.model().members:
+        if Monotone.MERGE not in member.monotone or member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
+            raise IncompatibleError(
+                f"{member.name} cannot be promised for old and new records together: it does not survive merging, or "
+                "counts people outside the table.",
+                hint="Publish all records anew, and hold that release against a ledger.",
+            )
+    check_columns(table.column_names, plan.table)
+    mine = (plan.table.named(Role.QUASI), plan.table.named(Role.SENSITIVE))
+    theirs = tuple(tuple(c.name for c in part) for part in (earlier.encoded.quasi, earlier.encoded.sensitive))
+    if mine != theirs:
+        raise DataError(
+            "The earlier release has other quasi-identifiers or sensitive columns than the policy.",
+            code="other-columns",
+            hint="Publish the batch under the policy of the earlier release.",
+        )
+    _check_people(table, plan, earlier)
+
+
+def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
+    """Refuse people who are in the earlier release, where the policy says who is who."""
+    identifiers = plan.table.named(Role.IDENTIFIER)
+    person = plan.table.entity or (identifiers[0] if len(identifiers) == 1 else None)
+    source = to_arrow(earlier.source)
+    if person is None or person not in source.column_names:
+        return
+    old, new = (set(to_labels(t.column(person).unique()).to_pylist()) - {None, ""} for t in (source, table))
+    if old & new:
+        raise DataError(
+            f"{len(old & new):,} people of the batch are in the earlier release.",
+            code="known-people",
+            hint="A batch is of other people. To publish the same again, use a ledger and m-invariance.",
+        )
+
+
+def _source(earlier: Release, table: pa.Table) -> pa.Table:
+    """The earlier original, with the batch's columns in its types where they differ."""
+    source = to_arrow(earlier.source).select(table.column_names)
+    columns = []
+    for name in table.column_names:
+        own, kind = source.column(name), table.column(name).type
+        if own.type != kind and not pa.types.is_dictionary(kind):
+            try:
+                own = own.cast(kind)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                raise DataError(
+                    f"Column {name!r} is of another type in the batch than in the earlier original.",
+                    code="other-type",
+                    hint="Give both in the same format.",
+                ) from None
+        columns.append(own)
+    return pa.table(columns, names=table.column_names).unify_dictionaries()
+
+
+def _joined(problem: Problem, earlier: Release) -> IntArray:
+    """Return the earlier class that each new record may join; -1 where none covers it, or too few would join it."""
+    view = View.of(earlier)
+    batch = pa.table({c.name: _values(c) for c in problem.table.quasi})
+    offsets, classes = candidates(view, People.of_table(view, batch, "The batch"))
+    first = np.minimum(offsets[:-1], max(len(classes) - 1, 0))
+    label = np.where(np.diff(offsets) > 0, classes[first] if len(classes) else -1, -1)
+    stats = problem.table.stats_of(label, view.n_groups, problem.model.histogram_keys())
+    filled = np.flatnonzero(stats.units > 0)
+    good = np.zeros(view.n_groups + 1, dtype=np.bool_)
+    good[filled] = problem.model.part(table_level=False).satisfied(stats.take(filled), problem.reference)
+    return np.where(good[label], label, -1)
+
+
+def _values(column: QuasiColumn) -> pa.Array:
+    """The batch's values as they were understood, whatever stands for a missing one."""
+    place = column.codes.astype(np.int64) - int(column.coded.missing)
+    return column.coded.values.take(pa.array(place, mask=place < 0))
+
+
+def _ever_fewer(joined: IntArray) -> Iterator[IntArray]:
+    """Yield the classes to join, then without the smallest, twice as many each time, and none in the end."""
+    used, size = np.unique(joined[joined >= 0], return_counts=True)
+    ranked = used[np.lexsort((used, size))]
+    without = 0
+    while without < len(ranked):
+        yield np.where(np.isin(joined, ranked[without:]), joined, -1)
+        without = max(2 * without, 1)
+    yield np.full(len(joined), -1, dtype=np.int64)
+
+
+def _settled(
+    table: pa.Table, plan: Plan, problem: Problem, earlier: Release, joined: IntArray
+) -> tuple[Partition, Recoded]:
+    """Make classes of those who join none, and put both kinds together."""
+    used, label = np.unique(joined[joined >= 0], return_inverse=True)
+    labels = np.full(table.num_rows, -1, dtype=np.int64)
+    labels[joined >= 0] = label
+    names = [column.take(pa.array(used)) for column in earlier.recoded.published]
+    rest = np.flatnonzero(joined < 0)
+    if len(rest):
+        some = table.take(pa.array(rest))
+        _, alone = solve(problem_of(some, replace(plan, account=None), problem.progress), plan)
+        labels[rest] = np.where(alone.labels[: len(rest)] >= 0, alone.labels[: len(rest)] + len(used), -1)
+        names = [_both(a, b) for a, b in zip(names, alone.published, strict=True)]
+    merged, n = class_numbers(names)
+    labels = np.where(labels >= 0, merged[labels], -1)
+    first = np.zeros(n, dtype=np.int64)
+    first[merged[::-1]] = np.arange(len(merged) - 1, -1, -1)
+    kept, labels, n = _filled(labels, n)
+    rows, offsets = group_rows(labels, n)
+    cells = tuple(Cells.of_groups(column, rows, offsets) for column in problem.table.quasi)
+    published = tuple(column.take(pa.array(first[kept])) for column in names)
+    notes = {"increment": True, "joined": int(np.count_nonzero(joined >= 0)), "old_classes": len(used)}
+    return Partition(labels, n, notes=notes), Recoded(labels, cells, published)
+
+
+def _filled(labels: AnyArray, n: int) -> tuple[IntArray, IntArray, int]:
+    """Number the groups that have records."""
+    kept = np.unique(labels[labels >= 0]).astype(np.int64)
+    place = np.full(n + 1, -1, dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    return kept, place[labels], len(kept)
+
+
+def _both(first: pa.Array, second: pa.Array) -> pa.Array:
+    """Put cells together: as text where one side has numbers and the other ranges."""
+    if first.type != second.type:
+        first, second = (to_labels(side).cast(pa.string()) for side in (first, second))
+    return pa.concat_arrays([first, second])
+
+
+def _verify_union(source: pa.Table, plan: Plan, earlier: Release, outcome: Outcome) -> Verification:
+    """Judge old and new records together, from the published cells of both."""
+    encoded = encode(source, plan.table, plan.extra)
+    model = plan.model()
+    reference = encoded.reference(model.histogram_keys())
+    real = np.flatnonzero(earlier.source_rows >= 0)
+    old = earlier.table.take(pa.array(real))
+    names = plan.table.named(Role.QUASI)
+    quasi = tuple(pa.chunked_array([_both(_plain(old.column(n)), _plain(outcome.published.column(n)))]) for n in names)
+    kinds = {c.name: c.coded.kind for c in encoded.sensitive}
+    sensitive = plan.table.named(Role.SENSITIVE)
+    shown = pa.concat_tables(
+        [_texts(old.select(sensitive)), _texts(outcome.published.select(sensitive))], promote_options="permissive"
+    )
+    codes = sensitive_codes(shown, plan.table, reference, kinds)
+    rows = np.concatenate([earlier.source_rows[real], outcome.rows + earlier.encoded.n_sample])
+    return verify(
+        Published(
+            quasi=quasi,
+            sensitive=codes,
+            sizes={c.name: c.coded.size for c in encoded.sensitive},
+            unit=encoded.unit,
+            row_units=encoded.row_units[rows] if len(encoded.row_units) else encoded.row_units,
+        ),
+        model,
+        reference,
+        plan.table.missing,
+    )
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    one = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    return one.dictionary_decode() if pa.types.is_dictionary(one.type) else one
+
+
+def _texts(table: pa.Table) -> pa.Table:
+    """Dictionaries decoded, so that tables can be put together."""
+    return pa.table({name: _plain(table.column(name)) for name in table.column_names})

@@ -1,0 +1,164 @@
+"""New batches beside an earlier release: the batch alone and the union satisfy the models."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import hypothesis.strategies as st
+import pyarrow as pa
+import pytest
+from hypothesis import event, given, settings
+
+import hushtable as ht
+from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound
+from hushtable.io.text import to_labels
+
+DISEASES = ("flu", "gout", "angina")
+
+
+def table(people, start=0):
+    return pa.table(
+        {
+            "name": [f"p{start + i}" for i in range(len(people))],
+            "age": [p[0] for p in people],
+            "city": [p[1] for p in people],
+            "disease": [p[2] for p in people],
+        }
+    )
+
+
+def policy(*models, **more):
+    chosen = models or (ht.KAnonymity(k=2),)
+    given_ = {"identifiers": ["name"], "quasi": ["age", "city"], "sensitive": ["disease"], "models": list(chosen)}
+    return ht.Policy(**{**given_, **more})
+
+
+def cells(release):
+    columns = [to_labels(release.table.column(n).combine_chunks()).to_pylist() for n in ("age", "city")]
+    return list(zip(*columns, release.table.column("disease").to_pylist(), strict=True))
+
+
+people = st.lists(
+    st.tuples(st.integers(20, 40), st.sampled_from(["x", "y", "z"]), st.sampled_from(DISEASES)), min_size=4, max_size=30
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(people, people, st.integers(2, 4), st.sampled_from([1, 2]), st.sampled_from(["mondrian", "optimal", "localpk"]))
+def test_the_batch_and_the_union_hold_and_so_does_their_difference(old, new, k, l, algorithm):
+    """Counted again from the published cells of both tables."""
+    models = [ht.KAnonymity(k=k)] + ([ht.DistinctL(l=l)] if l > 1 else [])
+    rules = policy(*models, algorithm=algorithm)
+    try:
+        first = ht.anonymize(table(old), rules)
+        second = ht.increment(table(new, start=1000), rules, first)
+    except (Infeasible, NotFound):
+        event("refused")
+        return
+    event("joined" if second.partition.notes["joined"] else "new classes only")
+    both = cells(first) + cells(second)
+    for rows in (cells(second), both):
+        sizes = Counter(row[:2] for row in rows)
+        assert min(sizes.values()) >= k
+        values = {key: {row[2] for row in rows if row[:2] == key} for key in sizes}
+        assert min(map(len, values.values())) >= l
+    assert Counter(row[2] for row in cells(second)) == Counter(p[2] for p in new)
+    # every cell covers its record
+    found = second.attack("linkage", method="exact")
+    assert found.targets == len(new)
+    assert second.verify().ok
+
+
+def ages(*values, city="x", start=0, disease=DISEASES):
+    return table([(age, city, disease[i % len(disease)]) for i, age in enumerate(values)], start)
+
+
+FIRST = ages(20, 22, 24, 50, 52, 58)
+
+
+def test_newcomers_join_a_class_or_make_their_own():
+    first = ht.anonymize(FIRST, policy(ht.KAnonymity(k=3)))
+    second = ht.increment(ages(21, 22, 23, 80, 81, 82, start=100), policy(ht.KAnonymity(k=3)), first)
+    assert Counter(second.table.column("age").to_pylist()) == {"[20, 24]": 3, "[80, 82]": 3}
+    assert second.summary()["notes"] == {"increment": True, "joined": 3, "old_classes": 1}
+    assert set(first.table.column("age").to_pylist()) == {"[20, 24]", "[50, 58]"}
+
+
+def test_too_few_for_a_class_do_not_join_it():
+    """One newcomer in an old class would be known by subtraction."""
+    first = ht.anonymize(FIRST, policy(ht.KAnonymity(k=3)))
+    second = ht.increment(ages(21, 60, 61, 62, start=100), policy(ht.KAnonymity(k=3)), first)
+    assert second.table.column("age").to_pylist() == ["[21, 62]"] * 4
+
+
+def test_those_who_joined_come_back_where_others_need_them():
+    first = ht.anonymize(FIRST, policy(ht.KAnonymity(k=3)))
+    second = ht.increment(ages(20, 21, 22, 90, start=100), policy(ht.KAnonymity(k=3)), first)
+    assert second.table.column("age").to_pylist() == ["[20, 90]"] * 4
+
+
+def test_a_batch_that_is_too_small_waits():
+    first = ht.anonymize(FIRST, policy(ht.KAnonymity(k=3)))
+    with pytest.raises(Infeasible, match="2 new records cannot be published") as caught:
+        ht.increment(ages(20, 21, start=100), policy(ht.KAnonymity(k=3)), first)
+    assert "next batch" in caught.value.hint
+
+
+def test_people_of_the_earlier_release_are_refused():
+    first = ht.anonymize(FIRST, policy())
+    with pytest.raises(DataError, match="2 people of the batch are in the earlier release"):
+        ht.increment(ages(20, 21, 22, start=4), policy(), first)
+
+
+def test_what_cannot_be_promised_is_refused():
+    first = ht.anonymize(FIRST, policy())
+    batch = ages(20, 21, 22, start=100)
+    with pytest.raises(IncompatibleError, match="m-invariance cannot be promised"):
+        ht.increment(batch, policy(ht.MInvariance(m=2)), first)
+    with pytest.raises(IncompatibleError, match="publishes no ranges"):
+        ht.increment(batch, policy(ht.DistinctL(l=2), algorithm="anatomy"), first)
+    with pytest.raises(IncompatibleError, match="publishes no ranges"):
+        ht.increment(batch, policy(algorithm="mdav"), first)
+    other = batch.rename_columns(["name", "age", "town", "disease"])
+    with pytest.raises(DataError, match="other quasi-identifiers"):
+        ht.increment(other, policy(quasi=["age", "town"]), first)
+
+
+def test_the_union_is_judged_against_the_union():
+    """Fine on its own and beside its like, but not close to the distribution of both tables together."""
+    rules = policy(ht.TCloseness(t=0.1))
+    first = ht.anonymize(ages(20, 22, 24, 26, disease=["flu", "gout"]), rules)
+    batch = ages(50, 52, 54, 56, start=100, disease=["angina"])
+    with pytest.raises(ht.errors.VerificationError, match="t-closeness"):
+        ht.increment(batch, rules, first)
+
+
+def test_unseen_values_gaps_and_tokens_are_covered_or_not():
+    rules = policy(missing_values=["?"])
+    first = ht.anonymize(
+        pa.table({"name": list("abcd"), "age": ["20", "?", "22", "?"], "city": ["x"] * 4, "disease": ["flu"] * 4}),
+        rules,
+    )
+    batch = pa.table(
+        {"name": list("efgh"), "age": ["21", "21", "?", "?"], "city": ["x", "x", "x", "q"], "disease": ["flu"] * 4}
+    )
+    second = ht.increment(batch, rules, first)
+    assert second.table.num_rows == 4 and second.verify().ok
+
+
+def test_saved_batches_verify_on_their_own(tmp_path):
+    rules = policy(ht.KAnonymity(k=3), ht.TCloseness(t=0.9))
+    first = ht.anonymize(FIRST, rules)
+    second = ht.increment(ages(21, 22, 23, 80, 81, 82, start=100), rules, first)
+    saved = second.save(tmp_path / "batch")
+    assert ht.verify(saved / "release.csv", rules).ok
+    with pytest.raises(ht.errors.UsageError, match="does not know how it was made"):
+        second.apply({"age": 1})
+
+
+def test_rows_in_any_order_give_the_same_batch():
+    first = ht.anonymize(FIRST, policy(ht.KAnonymity(k=3)))
+    batch = ages(21, 22, 23, 80, 81, 82, start=100)
+    forward = ht.increment(batch, policy(ht.KAnonymity(k=3)), first)
+    backward = ht.increment(batch.take(pa.array(range(5, -1, -1))), policy(ht.KAnonymity(k=3)), first)
+    assert forward.table.to_pylist() == backward.table.to_pylist()

@@ -213,6 +213,13 @@ def test_what_cannot_be_is_refused(
     assert not (tmp_path / ".out.work").exists()
 
 
+def test_a_ledger_is_not_passed_over(files: dict[str, list[Path]], tmp_path: Path) -> None:
+    policy = policy_of(ledger={"file": str(tmp_path / "earlier.ledger"), "person": "name"})
+    with pytest.raises(IncompatibleError, match="ledger"):
+        run_files(files["csv"], policy.plan(), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_wrong_calls(files: dict[str, list[Path]], tmp_path: Path) -> None:
     plan = policy_of().plan()
     with pytest.raises(UsageError, match="csv or parquet"):

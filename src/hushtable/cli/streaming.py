@@ -22,7 +22,7 @@ def streams(data: Sequence[str], policy: Policy, *, asked: bool | None, part_row
         Files, folders, patterns and addresses.
     policy : Policy
     asked : bool, optional
-        What the user said; where nothing, large tables are streamed if the algorithm can be.
+        What the user said; where nothing, large tables are streamed if the policy allows it.
     part_rows : int, optional
         Parts are written by streaming only.
     elsewhere : bool
@@ -49,6 +49,6 @@ def streams(data: Sequence[str], policy: Policy, *, asked: bool | None, part_row
                 hint="Leave out --stream, or export the table to Parquet first.",
             )
         return True
-    if asked is False or outside or not is_streamable(policy.build_algorithm()):
+    if asked is False or outside or policy.ledger is not None or not is_streamable(policy.build_algorithm()):
         return False
     return is_large(table_files(data))

@@ -132,12 +132,17 @@ def is_streamable(algorithm: Algorithm) -> bool:
     return algorithm.recoding in _STREAMED
 
 
-def _check_streamable(algorithm: Algorithm) -> None:
+def _check_streamable(plan: Plan) -> None:
     """Refuse, before anything is read, what needs the whole table in memory."""
-    if not is_streamable(algorithm):
+    if not is_streamable(plan.algorithm):
         raise IncompatibleError(
-            f"{algorithm.name} publishes more than the input's rows in one table, and is not streamed.",
+            f"{plan.algorithm.name} publishes more than the input's rows in one table, and is not streamed.",
             hint="Run it without streaming, or choose another algorithm.",
+        )
+    if plan.account is not None:
+        raise IncompatibleError(
+            "Streaming does not hold releases against a ledger, and the policy names one.",
+            hint="Run it without streaming, or take 'ledger' out of the policy and use 'hushtable ledger check'.",
         )
 
 
@@ -174,7 +179,7 @@ def run_files(
     UsageError, Infeasible, NotFound, VerificationError, Cancelled
         Nothing is left that was not verified.
     """
-    _check_streamable(plan.algorithm)
+    _check_streamable(plan)
     if format not in FORMATS:
         raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
     if part_rows is not None and part_rows < 1:

@@ -214,3 +214,13 @@ def test_treatment_is_named_for_what_it_is(algorithm: str, words: str) -> None:
     age = next(c for c in report.facts.columns if c.name == "age")
     assert words in age.treatment
     assert bool(age.depths) == (algorithm != "mdav")
+
+
+def test_guards_are_named() -> None:
+    policy = ht.Policy(**{**patients_policy(), "guard": ["downcoding"]})
+    report = templates.build("general").report(ht.anonymize(patients(200), policy), attacks=False)
+    assert report.facts.provenance.guards == ("downcoding",)
+    assert not [line for line in report.limits if "no guard was used" in line]
+    assert [
+        line for line in templates.build("general").report(release_of(), attacks=False).limits if "no guard" in line
+    ]

@@ -53,5 +53,5 @@ def _print(to: Console, found: list[Explanation]) -> None:
             to.print()
         for sentence in one.sentences:
             put(to, sentence)
-        for column in one.columns:
-            bullet(to, f"{column.column!r} is {column.published}." + (f" {column.why}" if column.why else ""))
+        for line in one.told:
+            bullet(to, line)

@@ -96,13 +96,14 @@ def report(
 
 
 def _print(to: Console, made: Report, page: Path, data: Path) -> None:
-    from hushtable.cli.output import bullet, grid, put
+    from hushtable.cli.output import bullet, put
 
     put(to, made.summary.verdict, style="green" if made.summary.ok else "bold red")
     for line in made.summary.unmet:
         put(to, f"Not met: {line}", style="bold red")
     to.print()
-    to.print(grid(["", "", ""], [list(figure) for figure in made.summary.figures], right=[], fold=[""]))
+    for number, what, note in made.summary.figures:
+        bullet(to, f"{number} {what} ({note})")
     to.print()
     for found in made.findings:
         bullet(to, f"{found.question} {found.status.capitalize()}: {found.answer}")

@@ -72,7 +72,7 @@ def _story(release: Release, own: Class, j: int, cells: Cells, g: int) -> Column
     height = int(cells.height[g])
     if isinstance(cells, CentroidCells):
         if cells.counts[g] <= 1:
-            return ColumnStory(column.name, "published exactly: its whole class has the same value")
+            return ColumnStory(column.name, "published exactly")
         what = {Kind.NUMERIC: "mean", Kind.DATE: "mean day", Kind.ORDINAL: "median"}.get(
             coded.kind, "most frequent value"
         )

@@ -50,8 +50,16 @@ class Explanation:
     columns: tuple[ColumnStory, ...] = ()
 
     def __str__(self) -> str:
-        told = [f"{c.column!r} is {c.published}." + (f" {c.why}" if c.why else "") for c in self.columns]
-        return "\n".join([*self.sentences, *told])
+        return "\n".join([*self.sentences, *self.told])
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What happened to the columns, a sentence for each that was changed and one for all others."""
+        changed = [f"{c.column!r} is {c.published}. {c.why}" for c in self.columns if c.why]
+        exact = [repr(c.column) for c in self.columns if not c.why]
+        if exact:
+            changed.append(f"Published exactly: {', '.join(exact)}.")
+        return tuple(changed)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data."""

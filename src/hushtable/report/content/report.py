@@ -33,6 +33,8 @@ class Provenance(Part):
     algorithm_parameters: dict[str, str]
     recoding: str
     """how records of a class come to look alike, in words"""
+    guards: tuple[str, ...]
+    """what was done against adversaries who know the algorithm"""
     notes: dict[str, str]
     """what the algorithm says about its result"""
 

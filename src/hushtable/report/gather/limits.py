@@ -59,10 +59,10 @@ def limits(facts: Facts) -> tuple[str, ...]:
         "in choosing targets, not for cleverer adversaries.",
         "Utility is measured with generic questions. Whether the release serves a purpose has to be tried for it.",
     ]
-    if facts.provenance.seed or facts.provenance.algorithm:
+    if not facts.provenance.guards:
         found.append(
             "The algorithm is public and deterministic. Who knows it, the policy and all but one record may try inputs "
-            "until one gives this release."
+            "until one gives this release; no guard was used against that."
         )
     if facts.attacks_not_run:
         names = ", ".join(n.name for n in facts.attacks_not_run)

@@ -16,7 +16,7 @@ from hushtable.io.canonical import digest
 from hushtable.io.frames import to_arrow
 from hushtable.io.secret import keyed_hash, load_secret
 from hushtable.kernels.grouping import number_rows
-from hushtable.registry import algorithms
+from hushtable.registry import algorithms, guards
 from hushtable.release.exposure import Exposure
 from hushtable.report.content.report import Provenance, Treatment
 from hushtable.report.gather.words import parameter_words, summary_of
@@ -62,6 +62,7 @@ def provenance(release: Release) -> Provenance:
         algorithm_summary=summary_of(type(built)) if built is not None else "",
         algorithm_parameters=parameter_words(built, columns) if built is not None else {},
         recoding=_RECODING[built.recoding.value] if built is not None else "",
+        guards=_guards(policy.get("guard") or ()),
         notes={str(k): word for k, v in release.partition.notes.items() if (word := _note(v, columns)) is not None},
     )
 
@@ -89,6 +90,12 @@ def treatment(release: Release, after: Exposure) -> Treatment:
         missing=str(missing),
         missing_meaning=_MISSING[missing],
     )
+
+
+def _guards(chosen: Any) -> tuple[str, ...]:
+    """The names of the guards, which a policy may write with or without parameters."""
+    names = [name for one in chosen for name in ([one] if isinstance(one, str) else one)]
+    return tuple(name for name in names if name in guards)
 
 
 def input_hash(table: pa.Table, secret: bytes) -> str:

@@ -71,6 +71,7 @@ def provenance_section(report: Report) -> Markup:
         ("Algorithm", f"{made.algorithm}. {made.algorithm_summary}"),
         ("Its parameters", given or "defaults"),
         ("How records come to look alike", made.recoding),
+        ("Guards", ", ".join(made.guards) or "none"),
         ("Seed", str(made.seed)),
         ("Version", f"hushtable {made.hushtable}"),
     ]

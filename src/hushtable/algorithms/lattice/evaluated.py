@@ -61,8 +61,8 @@ class Evaluated:
     def add(self, verdict: Verdict) -> None:
         """Append one verdict."""
         if self._n == len(self._fits):
-            self._nodes, self._fits = np.repeat(self._nodes, 2, axis=0), np.repeat(self._fits, 2)
-            self._counts, self._costs = np.repeat(self._counts, 2, axis=0), np.repeat(self._costs, 2, axis=0)
+            self._nodes, self._fits = _longer(self._nodes), _longer(self._fits)
+            self._counts, self._costs = _longer(self._counts), _longer(self._costs)
         self._nodes[self._n], self._fits[self._n] = verdict.node, verdict.fits
         self._counts[self._n] = verdict.lost, verdict.small, verdict.groups
         self._costs[self._n] = verdict.value, verdict.floor
@@ -77,3 +77,8 @@ class Evaluated:
         lost, small, groups = (int(c) for c in self._counts[i])
         value, floor = (float(c) for c in self._costs[i])
         return Verdict(np.asarray(node, dtype=np.int64), bool(self._fits[i]), lost, small, groups, value, floor)
+
+
+def _longer(array: AnyArray) -> AnyArray:
+    """Return the array with as much room again behind what it holds."""
+    return np.concatenate([array, np.empty_like(array)])

@@ -64,7 +64,9 @@ def serve(
         register(studio, app)
         guarded = Guard(app, access, studio.largest)
         # requests are not logged: the token is in the first one's address
-        config = uvicorn.Config(guarded, access_log=False, log_level="error", server_header=False, ws="auto")
+        config = uvicorn.Config(
+            guarded, access_log=False, log_level="error", server_header=False, timeout_graceful_shutdown=1
+        )
         server = _Server(config, lambda: _ready(access.url(), open_browser, announce))
         server.run(sockets=[listening])
     finally:

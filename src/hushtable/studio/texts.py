@@ -98,7 +98,8 @@ class T:
 
     UPLOAD = "Upload a table"
     UPLOAD_TEXT = "CSV, TSV, Parquet, Arrow or Excel, up to {}. It is copied into the project, and deleted with it."
-    UPLOAD_LABEL = "Choose a file, or drop it here"
+    UPLOAD_LABEL = "Choose a file, or drop it here:"
+    UPLOADING = "Uploading ..."
     REJECTED = "This file is too large or not of a kind that the studio takes."
     DATABASE = "Query a database"
     DATABASE_TEXT = "The address is used once and not kept. Only a single SELECT is run."
@@ -217,13 +218,16 @@ class T:
     )
     SIZES = "How many classes there are of each size"
     MAP = "Map of the classes"
-    MAP_TEXT = "Each rectangle is a class: the ranges that it covers in two columns. Small rectangles keep detail."
+    MAP_TEXT = (
+        "Each rectangle is a class: the ranges that it covers in two columns. Small rectangles keep detail. At most 90 "
+        "classes are drawn, evenly chosen."
+    )
     ACROSS = "Across"
     UP = "Up"
     FRONTIER = "Releases beside each other"
     FRONTIER_TEXT = "To the left: smaller risk that a person is found. Further down: less was lost."
     MEASURE = "Measure of what was lost"
-    RISK_AXIS = "highest risk of being found"
+    RISK_AXIS = "risk: 1 / smallest class"
 
     COMPARE_TITLE = "The release, row by row"
     COMPARE_TEXT = "Darker cells were made coarser: from white (as it was) to dark blue (says nothing any more)."

@@ -8,20 +8,16 @@ SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's palette: its colours are told apart by everybody."""
 
 CSS = """
-:root { --q-primary:#005f8f;
-  --ht-page:#f6f7f9; --ht-card:#ffffff; --ht-ink:#1b2733; --ht-soft:#4a5a6a; --ht-line:#c9d2db;
+:root { --ht-page:#f6f7f9; --ht-card:#ffffff; --ht-ink:#1b2733; --ht-soft:#4a5a6a; --ht-line:#c9d2db;
   --ht-brand:#00527f; --ht-brand-ink:#ffffff; --ht-good:#00694d; --ht-bad:#a8330a; --ht-warn:#7a5200;
   --ht-mark:#e8f1f8; --ht-series-1:#0072B2; --ht-series-2:#D55E00; }
-.body--dark { --q-primary:#8fcaf0;
-  --ht-page:#12181f; --ht-card:#1b242e; --ht-ink:#e8edf2; --ht-soft:#b3c0cc; --ht-line:#3b4855;
+.body--dark { --ht-page:#12181f; --ht-card:#1b242e; --ht-ink:#e8edf2; --ht-soft:#b3c0cc; --ht-line:#3b4855;
   --ht-brand:#8fcaf0; --ht-brand-ink:#0b1a26; --ht-good:#5fd3a8; --ht-bad:#ff9c73; --ht-warn:#f0c060;
   --ht-mark:#24394a; --ht-series-1:#56B4E9; --ht-series-2:#ff9350; }
 body { background:var(--ht-page); color:var(--ht-ink); font-size:15px; line-height:1.5; }
 .nicegui-content { padding:0; display:block; }
 .ht-head { background:#00405f; color:#fff; padding:6px 16px; display:flex; align-items:center; gap:12px; }
-.ht-head a, .ht-head .q-btn { color:#fff !important; }
-.body--dark .q-btn.bg-primary { color:#0b1a26 !important; }
-.body--dark .q-uploader__header { color:#0b1a26; }
+.ht-head a { color:#fff; }
 .ht-brandname { font-weight:700; font-size:17px; text-decoration:none; }
 .ht-project { opacity:1; overflow:hidden; text-overflow:ellipsis; white-space:nowrap; flex:1; min-width:0; }
 .ht-nav { background:var(--ht-card); border-right:1px solid var(--ht-line); color:var(--ht-ink); }
@@ -86,12 +82,19 @@ body { background:var(--ht-page); color:var(--ht-ink); font-size:15px; line-heig
 @media (max-width:520px) { .ht-field { grid-template-columns:1fr; } .ht-main { padding:14px 12px 48px; } }
 .ht-code { background:var(--ht-mark); padding:10px 12px; border-radius:6px; overflow-x:auto; font-size:12.5px;
   white-space:pre; font-family:ui-monospace,monospace; margin:0; max-height:340px; }
-.q-field__label, .q-field__messages, .q-field__native, .q-field__input { color:var(--ht-ink) !important; }
-.q-field--outlined .q-field__control:before { border-color:var(--ht-soft) !important; }
-.q-uploader { width:100%; max-width:100%; }
+.ht-file label { display:block; } .ht-file label span { display:block; font-weight:600; margin-bottom:6px; }
+.ht-file input { border:2px dashed var(--ht-soft); border-radius:6px; padding:14px; width:100%; color:var(--ht-ink); }
 a.ht-link { color:var(--ht-brand); }
 :focus-visible { outline:3px solid var(--ht-series-2); outline-offset:2px; }
 .q-checkbox__label, .q-toggle__label { color:var(--ht-ink); }
+/* important rules of an earlier layer win over unlayered ones, so these stand in the framework's own layer */
+@layer quasar_importants {
+  body { --q-primary:#005f8f !important; --q-negative:#a8330a !important; --q-positive:#00694d !important; }
+  body.body--dark { --q-primary:#8fcaf0 !important; --q-negative:#c2451a !important; }
+  .body--dark .q-btn.bg-primary { color:#0b1a26 !important; }
+  .q-field__label, .q-field__messages, .q-field__native, .q-field__input { color:var(--ht-ink) !important; }
+  .q-field--outlined .q-field__control:before { border-color:var(--ht-soft) !important; }
+}
 @media (prefers-reduced-motion:reduce) { * { transition:none !important; animation:none !important; } }
 """
 

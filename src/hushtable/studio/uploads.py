@@ -8,7 +8,7 @@ from pathlib import Path
 from hushtable.errors import DataError, UsageError
 from hushtable.studio.home import safe_name
 
-__all__ = ["LARGEST", "TABLES", "check_content", "check_upload_name"]
+__all__ = ["HIERARCHIES", "LARGEST", "TABLES", "check_content", "check_upload_name"]
 
 LARGEST = 4 * 2**30
 """Bytes of an upload."""

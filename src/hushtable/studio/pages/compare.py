@@ -153,6 +153,7 @@ def _distributions(run: Run) -> None:
         column = (
             ui.select(options, value=next(iter(found)), label=T.COLUMN, on_change=draw)
             .props("outlined dense")
+            .classes("q-mb-sm")
             .style("max-width:360px")
         )
         box.move(target_index=-1)

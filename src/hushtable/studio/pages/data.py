@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from nicegui import events, ui
+from nicegui import ui
 
 from hushtable.cli.output import share
 from hushtable.studio import views
 from hushtable.studio.pages.layout import Page
-from hushtable.studio.pages.widgets import attempted, card, failed, html_table, pager, text, watch
+from hushtable.studio.pages.widgets import attempted, card, failed, file_field, html_table, pager, text, watch
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import runs_of
 from hushtable.studio.service import Studio
@@ -47,14 +47,8 @@ def _sources(studio: Studio, project: Project) -> None:
     with ui.element("div").classes("ht-cols"):
         with card(T.UPLOAD):
             text(T.UPLOAD_TEXT.format(_size(studio.largest)))
-            ui.upload(
-                label=T.UPLOAD_LABEL,
-                auto_upload=True,
-                max_files=1,
-                max_file_size=studio.largest,
-                on_upload=lambda e: _uploaded(studio, project, e),
-                on_rejected=lambda: ui.notify(T.REJECTED, type="negative"),
-            ).props(f'accept="{",".join(TABLES)}" flat bordered')
+            address = f"/api/projects/{project.id}/data?name={{name}}"
+            file_field(T.UPLOAD_LABEL, address, TABLES, lambda name: ui.navigate.reload())
         with card(T.TRY):
             text(T.TRY_TEXT)
 
@@ -66,23 +60,15 @@ def _sources(studio: Studio, project: Project) -> None:
             ui.button(T.TRY, icon="play_arrow", on_click=example).props("no-caps")
         with card(T.DATABASE):
             text(T.DATABASE_TEXT)
-            address = ui.input(T.ADDRESS, placeholder=T.ADDRESS_HINT).props("outlined dense").style("width:100%")
+            where = ui.input(T.ADDRESS, placeholder=T.ADDRESS_HINT).props("outlined dense").style("width:100%")
             query = ui.textarea(T.QUERY).props("outlined dense autogrow").style("width:100%")
 
             def fetch() -> None:
                 with attempted():
-                    studio.query(project, address.value or "", query.value or "")
+                    studio.query(project, where.value or "", query.value or "")
                     ui.navigate.reload()
 
             ui.button(T.FETCH, icon="storage", on_click=fetch).props("no-caps outline").classes("q-mt-sm")
-
-
-async def _uploaded(studio: Studio, project: Project, event: events.UploadEventArguments) -> None:
-    with attempted():
-        path = studio.new_upload(project, event.file.name)
-        await event.file.save(path)
-        await asyncio.to_thread(studio.opened, project, path, event.file.name)
-        ui.navigate.reload()
 
 
 def _size(n: int) -> str:

@@ -174,7 +174,8 @@ def _frontier(project: Project, current: Run) -> None:
         measure = (
             ui.select(options, value=first, label=T.MEASURE, on_change=draw)
             .props("outlined dense")
-            .style("min-width:240px")
+            .classes("q-mb-md")
+            .style("max-width:360px")
         )
         box.move(target_index=-1)
         draw()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from nicegui import events, ui
+from nicegui import ui
 
 from hushtable import registry
 from hushtable.errors import HushtableError
@@ -15,9 +15,10 @@ from hushtable.studio import charts
 from hushtable.studio.outline import grouped, outline_of, tree_of
 from hushtable.studio.pages.forms import Form
 from hushtable.studio.pages.layout import Page, needs
-from hushtable.studio.pages.widgets import attempted, card, html_table, note, picture, problems, text
+from hushtable.studio.pages.widgets import attempted, card, file_field, html_table, note, picture, problems, text
 from hushtable.studio.projects import Project
 from hushtable.studio.texts import KINDS, T
+from hushtable.studio.uploads import HIERARCHIES
 
 __all__ = ["build"]
 
@@ -191,6 +192,7 @@ class _Editor:
             area = (
                 ui.textarea(T.TREE, value=outline_of(tree))
                 .props("outlined autogrow")
+                .classes("q-mt-md")
                 .style("width:100%;font-family:ui-monospace,monospace")
             )
             area.on("change", lambda: self._outline(area.value))
@@ -223,15 +225,11 @@ class _Editor:
     def _files(self) -> None:
         with card(T.IMPORT):
             text(T.IMPORT_TEXT)
-            ui.upload(label=T.UPLOAD_LABEL, auto_upload=True, max_file_size=2**24, on_upload=self._imported).props(
-                'accept=".csv,.tsv,.txt,.yaml,.yml" flat bordered'
-            )
+            file_field(T.UPLOAD_LABEL, f"/api/projects/{self.project.id}/files/{{name}}", HIERARCHIES, self._imported)
 
-    async def _imported(self, event: events.UploadEventArguments) -> None:
+    async def _imported(self, name: str) -> None:
         with attempted():
-            content = await event.file.read()
-            file = await asyncio.to_thread(self.page.studio.add_file, self.project, event.file.name, content)
-            recipe = parse_hierarchy(file, self.column)
+            recipe = parse_hierarchy(f"files/{name}", self.column)
             self.recipe, self.values, self.tree = recipe.name, recipe.values(), None
             self._fill()
             await self.look()

@@ -47,7 +47,6 @@ def frame(studio: Studio, title: str, project: Project | None = None, step: str 
     ui.add_css(CSS)
     dark = ui.dark_mode({"dark": True, "light": False}.get(studio.jobs.store.setting("mode")))
     main = ui.element("main").classes("ht-main").props("id=main")
-    ui.skip_link(T.SKIP, target=main)
     drawer = None
     if project is not None:
         drawer = ui.left_drawer(bordered=False).classes("ht-nav").props("width=216 breakpoint=800")
@@ -55,11 +54,14 @@ def frame(studio: Studio, title: str, project: Project | None = None, step: str 
             _steps(project, step)
     with ui.header().classes("ht-head"):
         if drawer is not None:
-            ui.button(icon="menu", on_click=drawer.toggle).props(f'flat dense aria-label="{T.MENU}"')
+            ui.button(icon="menu", on_click=drawer.toggle).props(f'flat dense color=white aria-label="{T.MENU}"')
         ui.link(T.TITLE, "/").classes("ht-brandname")
         text(project.facts["name"] if project else "", "span", "ht-project")
         ui.link(T.API, "/api-page").classes("gt-xs")
-        ui.button(icon="contrast", on_click=lambda: _switch(studio, dark)).props(f'flat dense aria-label="{T.DARK}"')
+        ui.button(icon="contrast", on_click=lambda: _switch(studio, dark)).props(
+            f'flat dense color=white aria-label="{T.DARK}"'
+        )
+    ui.skip_link(T.SKIP, target=main)  # after the header: it puts itself in front of what is there
     with main:
         text(title, "h1", "")
         if step:

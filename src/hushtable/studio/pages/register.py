@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import FastAPI
+from nicegui import app as nicegui_app
 from nicegui import ui
 
 from hushtable.errors import HushtableError
@@ -32,6 +33,8 @@ def register(studio: Studio, app: FastAPI) -> None:
     async def step_page(project: str, step: str, run: int | None = None, column: str = "") -> None:
         await _step(studio, project, step, run, column)
 
+    # the bar that slides over the page for every request has no name for screen readers, and tells nothing
+    nicegui_app.config.quasar_config["loadingBar"]["skipHijack"] = True
     ui.run_with(
         app,
         title=T.TITLE,

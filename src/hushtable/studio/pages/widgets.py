@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from nicegui import ui
+from nicegui import events, ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from hushtable.errors import HushtableError
@@ -18,6 +19,7 @@ from hushtable.studio.texts import STATES, T
 __all__ = [
     "attempted",
     "card",
+    "file_field",
     "html_table",
     "note",
     "pager",
@@ -144,6 +146,61 @@ def attempted() -> Iterator[None]:
         yield
     except HushtableError as error:
         ui.notify(str(error), type="negative", multi_line=True, timeout=8000, close_button=True)
+
+
+def file_field(label: str, address: str, accept: Sequence[str], done: Callable[[str], Any]) -> None:
+    """A field that sends a file to the REST API, as it is and at once; ``done`` is told its name.
+
+    Parameters
+    ----------
+    label : str
+    address : str
+        Where it goes, with ``{name}`` for the file's name.
+    accept : sequence of str
+        Endings.
+    done : callable
+    """
+    with ui.element("div").classes("ht-file"):
+        with ui.element("label"):
+            text(label, "span", "")
+            field = ui.element("input").props(f'type=file accept="{",".join(accept)}"')
+        state = text("", "div", "ht-soft").props("role=status")
+
+    def answered(event: events.GenericEventArguments) -> Any:
+        said = event.args if isinstance(event.args, dict) else {}
+        if said.get("begun"):
+            state.set_text(T.UPLOADING)
+            return None
+        state.set_text("")
+        if said.get("ok"):
+            return done(str(said.get("name", "")))
+        ui.notify(
+            f"{said.get('message', T.REJECTED)} {said.get('hint', '')}".strip(),
+            type="negative",
+            multi_line=True,
+            timeout=8000,
+            close_button=True,
+        )
+        return None
+
+    before, after = address.split("{name}")
+    field.on(
+        "change",
+        answered,
+        js_handler=f"""async (e) => {{
+            const file = e.target.files[0];
+            if (!file) return;
+            emit({{begun: true}});
+            try {{
+                const to = {json.dumps(before)} + encodeURIComponent(file.name) + {json.dumps(after)};
+                const said = await fetch(to, {{method: "PUT", body: file}});
+                emit(said.ok ? {{ok: true, name: file.name}} : await said.json());
+            }} catch (error) {{
+                emit({{}});
+            }}
+            e.target.value = "";
+        }}""",
+    )
 
 
 def duration(seconds: float) -> str:

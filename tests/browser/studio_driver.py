@@ -1,0 +1,89 @@
+"""Drives the studio as a person would: a server of its own, and a browser that may load nothing from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+STEPS = ("data", "roles", "hierarchies", "protect", "run", "explore", "compare", "attack", "export")
+
+
+class Server:
+    """``hushtable studio`` in a process of its own."""
+
+    def __init__(self, home: Path, *arguments: str) -> None:
+        self.home = home
+        self.arguments = arguments
+        self.start()
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        command = [sys.executable, "-m", "hushtable.studio", "--no-browser", "--port", "0", "--json", *self.arguments]
+        environment = {**os.environ, "HUSHTABLE_STUDIO": str(self.home)}
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        )
+        said = ""
+        while not said.rstrip().endswith("}"):
+            line = self.process.stdout.readline()
+            if not line:
+                raise RuntimeError(f"the studio did not start: {self.process.stderr.read()}")
+            said += line
+        self.url = json.loads(said)["url"]
+        parts = urlsplit(self.url)
+        self.base = f"{parts.scheme}://{parts.netloc}"
+
+    def stop(self, number: int = signal.SIGINT) -> int:
+        """End it as Ctrl-C does, and return its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        code = self.process.wait(20)
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return code
+
+
+def open_page(browser: Any, server: Server, **options: Any) -> Any:
+    """A page of a new browser session that is let in; what it asks for is noted in ``page.asked``."""
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+    page = context.new_page()
+    page.asked, page.complaints = [], []
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.on("console", lambda m: page.complaints.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.set_default_timeout(30_000)
+    page.goto(server.url)
+    page.get_by_role("heading", name="Projects", exact=True).wait_for()
+    return page
+
+
+def try_it(page: Any) -> str:
+    """Begin with the embedded patients; return the project's address."""
+    page.get_by_role("button", name="Try it with the embedded patients").click()
+    page.get_by_text("5,000 rows, 11 columns").wait_for()
+    return page.url.rsplit("/", 1)[0]
+
+
+def choose(page: Any, label: str, option: str) -> None:
+    """Choose an option of a select, as the mouse does."""
+    page.get_by_label(label, exact=True).first.click()
+    page.get_by_role("option", name=option).first.click()
+
+
+def go(page: Any, base: str, step: str) -> None:
+    """Open a step and wait for it."""
+    page.goto(f"{base}/{step}")
+    page.locator("h1").wait_for()
+
+
+def run_it(page: Any, base: str, number: int = 1) -> None:
+    """Make a release."""
+    go(page, base, "run")
+    page.get_by_role("button", name="Start a run").click()
+    page.get_by_role("heading", name=f"Release {number}:").wait_for(timeout=90_000)

@@ -157,7 +157,7 @@ def test_interrupted_and_resumed_it_gives_the_same_table(large, tmp_path, number
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
-        if kept.exists() and kept.read_bytes().count(b"\n") >= 2:
+        if kept.exists() and kept.read_bytes().count(b"\n") >= 1:
             break
         time.sleep(0.01)
     if process.poll() is not None:
@@ -173,7 +173,7 @@ def test_interrupted_and_resumed_it_gives_the_same_table(large, tmp_path, number
         assert f"Cancelled.\nFinished settings are kept in {kept}" in err
     _wait_until_gone(process.pid)
     finished = kept.read_bytes().count(b"\n")
-    assert 2 <= finished < 12
+    assert 1 <= finished < 12
     assert not (tmp_path / "out" / "comparison.json").exists()
     again = subprocess.run([*words, "--json"], capture_output=True, text=True, check=True)
     assert json.loads(again.stdout)["reused"] == finished

@@ -54,6 +54,16 @@ def ledger(
         typer.Option("--key", metavar="FILE", help="The ledger's key. The ledger's name with .key behind it where "
                      "left out.", show_default=False),
     ] = None,
+    beside: Annotated[
+        Path | None,
+        typer.Option("--beside", metavar="RELEASE_DIR", help="The release that a batch was published beside.",
+                     show_default=False),
+    ] = None,
+    earlier: Annotated[
+        list[str] | None,
+        typer.Option("--earlier", metavar="FILE", help="With --beside, the original of that release.",
+                     show_default=False),
+    ] = None,
     files: Annotated[
         Path | None,
         typer.Option("--files", metavar="DIR", help="Where the files are that the policy names. The release's folder "
@@ -66,6 +76,7 @@ def ledger(
     The ledger holds keyed hashes of people and values and the classes' counts: no name, no cell, no value. 'check'
     exits with 1 where a model breaks; 'add' refuses such a release and changes nothing.
     """
+    from hushtable.cli.increment import reproduced_increment
     from hushtable.cli.rerun import reproduced
     from hushtable.errors import UsageError
     from hushtable.ledger.ledger import Ledger
@@ -80,9 +91,18 @@ def ledger(
             f"There is no release to {action}.", code="no-release",
             hint="Give the folder that 'hushtable run' wrote and the original with --data.",
         )  # fmt: skip
-    with reproduced(folder, data, files) as (release, progress):
+    if (beside is None) == bool(earlier):
+        raise UsageError(
+            "--beside and --earlier go together.", code="no-release",
+            hint="Give the release that the batch was published beside, and its original.",
+        )  # fmt: skip
+    if beside is None:
+        made = reproduced(folder, data, files)
+    else:
+        made = reproduced_increment(folder, data, beside, earlier or [], files)
+    with made as (release, progress):
         progress(1.0, "comparing with earlier releases")
-        book = Ledger(path or _named(release.policy, files or folder), key=key, person=person)
+        book = Ledger(path, key=key, person=person) if path else _named(release.policy, files or folder, key, person)
         new = not book.exists()
         called = name or folder.resolve().name
         verdict = book.add(release, name=called) if action is Action.ADD else book.check(release)
@@ -92,14 +112,16 @@ def ledger(
         raise typer.Exit(1)
 
 
-def _named(policy: Any, folder: Path) -> Path:
+def _named(policy: Any, folder: Path, key: Path | None, person: str | None) -> Ledger:
     """The ledger that a release's policy names."""
     from hushtable.errors import UsageError
+    from hushtable.ledger.account import Account
+    from hushtable.ledger.ledger import Ledger
 
-    file = (policy.get("ledger") or {}).get("file")
-    if file is None:
+    account = Account.of(policy, folder)
+    if account is None:
         raise UsageError("The release's policy names no ledger.", code="no-ledger", hint="Name it with --ledger FILE.")
-    return folder / str(file)
+    return Ledger(account.file, key=key or account.key, person=person or account.person)
 
 
 def _print(found: dict[str, Any], book: Ledger, as_json: bool) -> None:

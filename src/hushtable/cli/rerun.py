@@ -55,6 +55,12 @@ def reproduced(folder: Path, data: Sequence[Source], files: Path | None) -> Iter
     evidence = load_evidence(folder / "release.json")
     policy = load_policy(folder / "policy.yaml").based_in(files or folder)
     _check_secret(dict(evidence.get("notes") or {}).get("guard_key"), policy.seed)
+    if dict(evidence.get("notes") or {}).get("increment"):
+        raise DataError(
+            f"{str(folder)!r} holds a batch that was published beside an earlier release.",
+            code="increment",
+            hint="Work on it in Python: hushtable.increment gives it again. 'ledger' takes --beside and --earlier.",
+        )
     announce_compiling()
     with progress_bar() as progress:
         release = anonymize(read_tables(data), policy, progress=progress)

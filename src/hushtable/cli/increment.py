@@ -1,0 +1,105 @@
+"""``hushtable increment``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hushtable.cli.options import AsJson, Data, Folder
+from hushtable.cli.run import Format
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hushtable.algorithms.base import Progress
+    from hushtable.io.urls import Source
+    from hushtable.policy.policy import Policy
+    from hushtable.release.release import Release
+
+__all__ = ["increment", "reproduced_increment"]
+
+
+def increment(
+    folder: Annotated[
+        Path, typer.Argument(metavar="RELEASE_DIR", help="The earlier release: what 'run' wrote.", show_default=False)
+    ],
+    data: Data,
+    earlier: Annotated[
+        list[str],
+        typer.Option("--earlier", "-e", metavar="FILE", help="The earlier original, as it was given to 'run'.",
+                     show_default=False),
+    ],
+    output: Folder = Path("increment"),
+    file_format: Annotated[
+        Format | None, typer.Option("--format", help="csv or parquet, instead of the policy's.", show_default=False)
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier batch in that folder.")] = False,
+    files: Annotated[
+        Path | None,
+        typer.Option("--files", metavar="DIR", help="Where the files are that the policy names. The release's folder "
+                     "where left out.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Publish new records of other people beside an earlier release, under its policy.
+
+    They join published classes where they are enough of them, and make new classes otherwise: the batch on its own, and
+    old and new records together, satisfy the models.
+    """
+    from hushtable import api
+    from hushtable.cli.output import deliver, put
+    from hushtable.cli.rerun import reproduced
+    from hushtable.cli.summary import print_summary
+    from hushtable.cli.tables import read_tables
+    from hushtable.cli.targets import check_target
+
+    check_target(output, overwrite=overwrite)
+    policy = _policy(folder, files or folder)
+    wanted = file_format.value if file_format else policy.output.format
+    with reproduced(folder, earlier, files) as (before, progress):
+        batch = api.increment(read_tables(data), policy, before, progress=progress)
+        progress(1.0, "writing")
+        batch.save(output, format=wanted, overwrite=overwrite)
+    summary = batch.summary()
+    notes: dict[str, Any] = summary["notes"]
+
+    def text(to: Console) -> None:
+        print_summary(to, summary)
+        put(to, f"{notes['joined']:,} of {summary['records']:,} new records joined {notes['old_classes']:,} published "
+                "classes; the others made classes of their own.")  # fmt: skip
+        put(to, f"Verified on its own and together with {folder}, and written to {output}.")
+
+    deliver({**summary, "earlier": folder, "files": {"table": output / f"release.{wanted}"}}, as_json, text)
+
+
+def _policy(folder: Path, base: Path) -> Policy:
+    """The earlier release's policy, with its ledger as it is now."""
+    from hushtable.policy.files import load_policy
+
+    policy = load_policy(folder / "policy.yaml").based_in(base)
+    if policy.ledger is None:
+        return policy
+    return policy.changed(ledger={k: v for k, v in policy.ledger.settings().items() if k != "records"})
+
+
+@contextmanager
+def reproduced_increment(
+    folder: Path, data: Sequence[Source], beside: Path, earlier: Sequence[Source], files: Path | None
+) -> Iterator[tuple[Release, Progress]]:
+    """Make a saved batch again, beside the release it was published beside, and hold it against the published file."""
+    from hushtable import api
+    from hushtable.cli.rerun import check_same, reproduced
+    from hushtable.cli.tables import read_tables
+    from hushtable.policy.files import load_policy
+    from hushtable.release.files import load_evidence
+
+    evidence = load_evidence(folder / "release.json")
+    policy = load_policy(folder / "policy.yaml").based_in(files or folder)
+    with reproduced(beside, earlier, files) as (before, progress):
+        batch = api.increment(read_tables(data), policy, before, progress=progress)
+        check_same(batch, folder / str(evidence.get("file", "release.csv")))
+        yield batch, progress

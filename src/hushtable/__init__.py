@@ -21,7 +21,7 @@ __all__ = [
     "write_sql",
 ]
 
-# name -> module; models, algorithms and measures are found through the registry, so that importing hushtable
+# name -> module; models, algorithms, guards and measures are found through the registry, so that importing hushtable
 # costs nothing and a new model needs no line here
 _LAZY = {
     "Anonymizer": "hushtable.anonymizer",
@@ -46,7 +46,7 @@ def __getattr__(name: str) -> Any:
     if name[:1].isupper():
         from hushtable import registry
 
-        for known in (registry.models, registry.algorithms, registry.measures):
+        for known in (registry.models, registry.algorithms, registry.guards, registry.measures):
             found = known.by_class_name(name)
             if found is not None:
                 return found

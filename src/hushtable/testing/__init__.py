@@ -1,8 +1,8 @@
-"""The contract suite that every model, algorithm and engine passes; shipped, so that plug-ins can run it.
+"""The contract suite that every model, algorithm, guard and engine passes; shipped, so that plug-ins can run it.
 
-``check_model(MyModel)`` and ``check_algorithm(MyAlgorithm)`` try all that hushtable promises about them on random
-tables and raise ``AssertionError`` with a sentence where a promise is broken. The single checks, the random tables and
-the slow re-count are here as well.
+``check_model(MyModel)``, ``check_algorithm(MyAlgorithm)`` and ``check_guard(MyGuard)`` try all that hushtable promises
+about them on random tables and raise ``AssertionError`` with a sentence where a promise is broken. The single checks,
+the random tables and the slow re-count are here as well.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from hushtable.testing.brute import satisfiable, set_partitions
 from hushtable.testing.cases import Case, random_case, random_table
 from hushtable.testing.examples import model_examples
+from hushtable.testing.guard_checks import check_guard, check_guarded
 from hushtable.testing.model_checks import check_all_of, check_declaration, check_monotone, check_root, check_score
 from hushtable.testing.naive import recheck
 from hushtable.testing.release_checks import Answer, check_infeasible, check_missing, check_release
@@ -31,6 +32,8 @@ __all__ = [
     "check_all_of",
     "check_declaration",
     "check_frames",
+    "check_guard",
+    "check_guarded",
     "check_infeasible",
     "check_kernels",
     "check_missing",

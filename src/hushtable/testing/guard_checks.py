@@ -1,0 +1,113 @@
+"""What every guard promises: a release that can be counted again, the same twice and in any order, or a refusal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable import rng
+from hushtable.algorithms.base import Algorithm
+from hushtable.engines import local
+from hushtable.engines.plan import Plan
+from hushtable.errors import IncompatibleError, Infeasible, NotFound
+from hushtable.models.base import PrivacyModel
+from hushtable.registry import algorithms as known_algorithms
+from hushtable.registry import models as known_models
+from hushtable.release.guards.base import Guard
+from hushtable.schema.columns import CellStyle
+from hushtable.testing.cases import Case, random_case
+from hushtable.testing.examples import model_examples
+from hushtable.testing.naive import recheck
+from hushtable.testing.release_checks import Answer
+from hushtable.testing.require import require
+
+__all__ = ["check_guard", "check_guarded"]
+
+_ROWS = 26
+
+
+def check_guard(
+    guard: Guard | type[Guard], *, algorithms: Sequence[str] | None = None, models: Sequence[str] | None = None,
+    seed: int = 0,
+) -> Counter[str]:  # fmt: skip
+    """Check all that a guard promises, with every registered algorithm and model.
+
+    Parameters
+    ----------
+    guard : class or instance
+        A class is built with its default parameters.
+    algorithms, models : sequence of str, optional
+        Some of those registered.
+    seed : int
+        Of the first table.
+
+    Returns
+    -------
+    Counter
+        How often each answer was given.
+
+    Raises
+    ------
+    AssertionError
+        With a sentence on the promise that was broken.
+
+    Examples
+    --------
+    >>> from hushtable.release.guards.downcoding import DowncodingGuard
+    >>> check_guard(DowncodingGuard, algorithms=["mondrian"], models=["k-anonymity"])["released"] > 0
+    True
+    """
+    built = guard if isinstance(guard, Guard) else guard.build({})
+    done: Counter[str] = Counter()
+    for i, (algorithm, model) in enumerate(_pairs(algorithms or known_algorithms, models or known_models)):
+        cells = list(CellStyle)[(seed + i) % len(CellStyle)]
+        case = random_case(seed + i, _ROWS, cells=cells, entity=(seed + i) % 3 == 2).suited(algorithm)
+        for example in model_examples(model, case, 1):
+            done[check_guarded(built, [example], algorithm, case, suppression=0.1 * (i % 2)).value] += 1
+    require(done[Answer.RELEASED.value], f"{built.name} never gave a release; choose algorithms that it can guard")
+    return done
+
+
+def _pairs(algorithms: Iterable[str], models: Iterable[str]) -> Iterator[tuple[Algorithm, type[PrivacyModel]]]:
+    for algorithm in algorithms:
+        for model in models:
+            yield known_algorithms.build(algorithm), known_models[model]
+
+
+def check_guarded(
+    guard: Guard, models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
+) -> Answer:
+    """Run under a guard, count the release again from its published cells, and repeat it with the rows in disorder."""
+    try:
+        plan = case.plan(models, algorithm, suppression=suppression, seed=case.seed)
+    except IncompatibleError:
+        return Answer.INCOMPATIBLE
+    try:
+        plan = replace(plan, guards=(guard,))
+    except IncompatibleError as error:
+        require(guard.name in error.message and error.hint, f"{guard.name} refuses without its name or a remedy")
+        return Answer.INCOMPATIBLE
+    answer, outcome = _attempt(case.table, plan)
+    shuffled = pa.array(np.argsort(rng.bits(case.seed, "disorder", case.table.num_rows), kind="stable"))
+    _, again = _attempt(case.table.take(shuffled), plan)
+    if outcome is None or again is None:
+        require(outcome is again, f"{guard.name} gives a release in one order of the rows and none in another")
+        return answer
+    require(outcome.published.equals(again.published), f"{guard.name}: the order of the rows shows in the release")
+    require(outcome.verification.ok, f"{guard.name}: a release was returned that its own verification rejects")
+    recheck(case.table, plan, outcome)
+    require(guard.name in outcome.partition.notes.get("guards", {}), f"{guard.name}: the release does not name it")
+    return answer
+
+
+def _attempt(table: pa.Table, plan: Plan) -> tuple[Answer, local.Outcome | None]:
+    try:
+        return Answer.RELEASED, local.run(table, plan)
+    except Infeasible:
+        return Answer.INFEASIBLE, None
+    except NotFound:
+        return Answer.NOT_FOUND, None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hushtable.cli.options import AsJson, Data
+from hushtable.cli.options import AsJson, Data, Files
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,11 +24,7 @@ def explain(
         typer.Argument(metavar="ROW...", help="Records of the original, numbered from 0.", show_default=False),
     ],
     data: Data,
-    files: Annotated[
-        Path | None,
-        typer.Option("--files", metavar="DIR", help="Where the files are that the policy names. The release's folder "
-                     "where left out.", show_default=False),
-    ] = None,
+    files: Files = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Say why records were generalised or left out, in words and without anybody's values.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["AsJson", "Data", "Folder", "MaybeName", "PolicyFile", "Query", "Seed", "SqlTable"]
+__all__ = ["AsJson", "Data", "Files", "Folder", "MaybeName", "PolicyFile", "Query", "Seed", "SqlTable"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else on stdout.")]
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy (YAML).", show_default=False)]
@@ -27,6 +27,15 @@ SqlTable = Annotated[
 ]
 Query = Annotated[
     str | None, typer.Option("--query", metavar="SELECT", help="What to ask the database for.", show_default=False)
+]
+Files = Annotated[
+    Path | None,
+    typer.Option(
+        "--files",
+        metavar="DIR",
+        help="Where the files are that the policy names. The release's folder where left out.",
+        show_default=False,
+    ),
 ]
 Folder = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="The folder to write.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Use this seed instead of the policy's.", show_default=False)]

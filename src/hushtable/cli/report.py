@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hushtable.cli.options import AsJson, Data
+from hushtable.cli.options import AsJson, Data, Files
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,11 +41,7 @@ def report(
         typer.Option("--labels", help="Name values that enough people share. Without it no value appears at all."),
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report.")] = False,
-    files: Annotated[
-        Path | None,
-        typer.Option("--files", metavar="DIR", help="Where the files are that the policy names. The release's folder "
-                     "where left out.", show_default=False),
-    ] = None,
+    files: Files = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Write the evidence file of a release: one offline HTML page, and the same as JSON.

@@ -41,7 +41,9 @@ class ColumnEvidence(Part):
     height: int | None
     """steps of its hierarchy"""
     depths: tuple[Depth, ...]
-    """where the released records are in the hierarchy; 0 is the exact value"""
+    """where the released records are in the hierarchy: the level of the lowest node that covers the cell; 0 is exact"""
+    nodes: bool
+    """whether the published cells are these nodes; ranges and sets are narrower"""
     covered: float | None
     """average share of the domain that a published cell leaves open: 0 is exact, 1 says nothing"""
     shift: float | None

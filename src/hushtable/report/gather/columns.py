@@ -17,7 +17,7 @@ from hushtable.report.gather.associations import Binned
 from hushtable.report.gather.bins import bins_of
 from hushtable.report.gather.spread import spread
 from hushtable.report.numbers import percent
-from hushtable.schema.columns import Role
+from hushtable.schema.columns import CellStyle, Role
 from hushtable.table.encoded import QuasiColumn, SensitiveColumn
 
 if TYPE_CHECKING:
@@ -87,7 +87,12 @@ def _quasi(column: QuasiColumn, cells: Cells, comparison: Comparison, binned: Bi
     if isinstance(cells, CentroidCells):
         depths = ()  # a representative is no node of the hierarchy
     return _described(column, "quasi", treatment, comparison.n, binned, after).model_copy(
-        update={"height": coded.height, "depths": depths, "covered": covered}
+        update={
+            "height": coded.height,
+            "depths": depths,
+            "covered": covered,
+            "nodes": cells.style is CellStyle.NODES,
+        }
     )
 
 
@@ -125,6 +130,7 @@ def _described(
         missing=rounded(np.array([gaps]))[0],
         height=None,
         depths=(),
+        nodes=False,
         covered=None,
         shift=_shift(before, after),
         bars=tuple(
@@ -153,6 +159,7 @@ def _plain(name: str, role: Role) -> ColumnEvidence:
         missing=None,
         height=None,
         depths=(),
+        nodes=False,
         covered=None,
         shift=None,
         bars=(),

@@ -20,6 +20,9 @@ _ROLES = {
     "insensitive": "insensitive",
 }
 
+_DEPTH = "How far it was generalised: released records by the level of the hierarchy that covers their cell."
+_NARROWER = "The published ranges or sets are narrower than that."
+
 
 def columns_section(report: Report) -> Markup:
     """One row per column, then histograms before and after."""
@@ -60,14 +63,14 @@ def _charts(column: ColumnEvidence) -> Markup:
     parts = [tag("h3", f"“{column.name}”"), drawn]
     single = next((d.level for d in column.depths if d.share == 1), None)
     if column.depths and column.height and single is not None:
-        parts.append(tag("p", f"Every released record: {_level(single, column.height)}.", class_="quiet"))
+        parts.append(tag("p", f"Every released record: {_level(single, column)}.", class_="quiet"))
     elif column.depths and column.height:
         parts.append(
             bar_chart(
                 f"depth {column.name}",
                 f"Generalisation depth of {column.name}",
-                [(_level(d.level, column.height), d.share) for d in column.depths],
-                caption="How far it was generalised: released records by the level of their cell.",
+                [(_level(d.level, column), d.share) for d in column.depths],
+                caption=_DEPTH if column.nodes else f"{_DEPTH} {_NARROWER}",
                 show=percent,
                 scale=lambda share: f"{share:.0%}",
                 head=("level", "share of records"),
@@ -78,10 +81,12 @@ def _charts(column: ColumnEvidence) -> Markup:
     return tag("div", *parts, class_="column")
 
 
-def _level(level: int, height: int) -> str:
+def _level(level: int, column: ColumnEvidence) -> str:
     if level == 0:
         return "exact value"
-    return "not told at all" if level == height else f"level {level} of {height}"
+    if level == column.height:
+        return "not told at all" if column.nodes else "only by the top"
+    return f"level {level} of {column.height}"
 
 
 def _short_count(value: float) -> str:

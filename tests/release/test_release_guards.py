@@ -162,6 +162,15 @@ def test_refusals_come_when_the_policy_is_made(algorithm, models, guard, reason)
         policy(algorithm=registry.algorithms.build(algorithm), models=models, guard=[guard], population="people.csv")
 
 
+def test_levels_that_are_fixed_are_not_raised():
+    optimal = registry.algorithms.build("optimal", {"fixed": {"age": 0}})
+    with pytest.raises(IncompatibleError, match="keeps 'age' at one level"):
+        policy(algorithm=optimal, guard=["minimality"])
+    release = ht.anonymize(planted(10), policy(algorithm=registry.algorithms.build("optimal"), guard=["minimality"]))
+    with pytest.raises(IncompatibleError, match="keeps 'block', 'age' at one level"):
+        release.apply({"block": 1, "age": 1})
+
+
 def test_midpoints_are_refused():
     with pytest.raises(IncompatibleError, match="'age' is published as midpoints"):
         ht.Policy(quasi={"age": {"cells": "midpoint"}}, models=[ht.KAnonymity(k=2)], guard=["downcoding"])

@@ -29,6 +29,7 @@ _PROPERTIES = {
     "table_level": "judges the table as a whole",
     "monotone": "stays satisfied when",
     "recoding": "recoding",
+    "answers": "answers the attack",
     "better": "better when",
     "default": "part of every summary",
 }

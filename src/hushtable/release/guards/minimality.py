@@ -4,8 +4,7 @@ Wong et al.'s remedy first makes groups without a look at sensitive values, and 
 the model, in a way that does not tell them from the others. Here: the algorithm is given the models that look at no
 sensitive value, and a size below which no model can hold. Its groups become the leaves of a binary tree over the
 quasi-identifiers, and neighbours in it are merged where one violates a model and, with the chance ``extra ** h`` at
-height h, where none does. (Wong et al. distort the values of violating groups instead; a release of hushtable holds no
-value that is not true.)
+height h, where none does. (Wong et al. distort the values of violating groups instead; this guard changes none.)
 
 What it promises. Take a class of 2^h blind groups, and two ways of dealing its values to its people. The adversary who
 knows everything but the coins sees such a class with probability 1 where it was needed, and at least extra^h where it
@@ -14,6 +13,9 @@ where ``extra`` is 1/4. Without a guard they may change without bound.
 
 A global recoding climbs with whole columns instead: levels are raised in an order that is fixed before any sensitive
 value is looked at, until the models hold, and j steps at least with the chance extra^j.
+
+Where even the whole table violates a model and records may be suppressed, those of too frequent values are, as without
+the guard: that it does not hide.
 
 The guard needs models that survive merging. m-confidentiality does not, and needs no guard: it is a remedy itself.
 Algorithms that number their groups (anatomy, m-invariant) deal sensitive values to them, and cannot be blind to them.
@@ -101,6 +103,12 @@ class MinimalityGuard(Guard):
                 f"{algorithm.name} deals sensitive values to groups, so it cannot be blind to them as the minimality "
                 "guard asks.",
                 hint="Leave 'minimality' out of 'guard', or choose an algorithm that generalises.",
+            )
+        if fixed := getattr(algorithm, "fixed", None):
+            raise IncompatibleError(
+                f"{algorithm.name} keeps {', '.join(map(repr, fixed))} at one level, and the minimality guard raises "
+                "levels.",
+                hint="Leave 'fixed' or 'minimality' out.",
             )
         self.needs_merging(model, "merges groups")
         algorithm.check(blind_part(model), suppression)

@@ -31,7 +31,7 @@ from hushtable.policy.policy import Policy
 from test_docs import PAGES, ROOT
 
 PART = re.compile(
-    r"<!-- (?P<word>before|not run): ?(?P<text>.*?)-->|^```(?P<language>\w*)\n(?P<code>.*?)^```",
+    r"^<!-- (?P<word>before|not run): ?(?P<text>.*?)-->|^```(?P<language>\w*)\n(?P<code>.*?)^```",
     re.MULTILINE | re.DOTALL,
 )
 RUN = {"python", "sh", "yaml"}

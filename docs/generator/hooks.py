@@ -52,7 +52,7 @@ def _targets(nav: Any) -> list[str]:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Link the names in lists to their pages; files of the repository are named, not linked: the site stands alone."""
-    markdown = re.sub(r"<!--.*?-->\n?", "", markdown, flags=re.DOTALL)
+    markdown = re.sub(r"^<!--.*?-->\n?", "", markdown, flags=re.DOTALL | re.MULTILINE)
     folder = _LISTS.get(page.file.src_uri)
     if folder == "commands":
         # a heading with several forms of a command counts for the first

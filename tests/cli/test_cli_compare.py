@@ -86,6 +86,7 @@ def test_where_no_setting_fulfils_the_conditions(call, compared, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (["--algorithms", ","], "'algorithms' of the comparison is empty"),
         (["--algorithms", "mondrain"], "Did you mean 'mondrian'?"),
         (["--k", "1"], "must be an int >= 2"),
         (["--k", "two"], "must be an int >= 2"),

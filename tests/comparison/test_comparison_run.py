@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 
 import pyarrow as pa
 import pytest
@@ -11,7 +12,7 @@ from hushtable.comparison.outcomes import pareto
 from hushtable.comparison.results import Results
 from hushtable.comparison.run import compare
 from hushtable.datasets import patients, patients_policy
-from hushtable.errors import Cancelled, DataError, ParameterError, UsageError
+from hushtable.errors import Cancelled, DataError, OutputError, ParameterError, UsageError
 from hushtable.policy.policy import Policy
 
 GRID = {"algorithms": ["mondrian", "datafly", "anatomy"], "models": [{"k-anonymity": {"k": [2, 10, 700]}}]}
@@ -157,3 +158,26 @@ def test_a_foreign_file_is_not_written_to(tmp_path):
 def test_the_frontier_by_hand():
     assert pareto([]) == []
     assert pareto([(1, 1), (1, 2), (2, 0.5), (3, 0.5)]) == [True, False, True, False]
+
+
+def test_the_frontier_of_what_models_achieved(people, base):
+    found = compare(people, base, {"models": [{"k-anonymity": {"k": [2, 10]}}]}, privacy="achieved k-anonymity")
+    # more is better here: the larger k protects more and costs more, so both stand
+    assert found.frontier == (0, 1)
+
+
+def test_a_file_that_cannot_be_written_is_told_before_any_work(people, base, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "in_turn", lambda *a: pytest.fail("worked"))
+    with pytest.raises(OutputError, match="cannot be written"):
+        compare(people, base, {}, results=tmp_path / "nowhere" / "results.jsonl")
+
+
+def test_no_process_goes_on_behind_an_error(people, base, tmp_path, monkeypatch):
+    def full(self, key, row):
+        raise OutputError("The disk is full.")
+
+    monkeypatch.setattr(Results, "add", full)
+    before = set(multiprocessing.active_children())
+    with pytest.raises(OutputError):
+        compare(people, base, GRID, results=tmp_path / "r.jsonl", jobs=2)
+    assert set(multiprocessing.active_children()) <= before

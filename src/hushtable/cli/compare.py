@@ -69,8 +69,6 @@ def compare(
 
     Finished settings are kept in the folder. Interrupted, the same command goes on where it stopped.
     """
-    import os
-
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import announce_compiling, counting_bar
     from hushtable.cli.signals import nearly_done, when_cancelled
@@ -100,7 +98,7 @@ def compare(
             privacy=privacy or spec.privacy,
             utility=utility or spec.utility,
             results=kept,
-            jobs=jobs or os.cpu_count() or 1,
+            jobs=jobs or _cores(),
             progress=progress,
         )
         files = save_outcomes(found, output, chart.value)
@@ -117,6 +115,13 @@ def names(text: str | None) -> list[str] | None:
     (['mondrian', 'datafly'], None)
     """
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _cores() -> int:
+    """The cores that this process may use, which are fewer than the machine's in a container."""
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _numbers(text: str | None, option: str) -> list[float] | None:

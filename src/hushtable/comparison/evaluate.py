@@ -32,6 +32,8 @@ _STATUS = (
     (VerificationError, "violated"),
 )
 ACCURACY, ORIGINAL, DROP = "accuracy", "accuracy-original", "accuracy-drop"
+ACHIEVED = "achieved "
+"""What the names of models' achieved values begin with."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,7 @@ def _values(release: Release, wanted: Wanted) -> dict[str, float | None]:
     for evidence in release.verification.evidence:
         on = evidence.parameters.get("on")
         column = f" ({on if isinstance(on, str) else '+'.join(on)})" if on else ""
-        found[f"achieved {evidence.model}{column}"] = evidence.achieved
+        found[f"{ACHIEVED}{evidence.model}{column}"] = evidence.achieved
     found |= release.measures()
     comparison = release.comparison()
     for name, parameters in wanted.measures:

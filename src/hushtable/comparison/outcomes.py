@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from hushtable.comparison.evaluate import DROP
+from hushtable.comparison.evaluate import ACHIEVED, DROP
 from hushtable.errors import UsageError, did_you_mean
-from hushtable.registry import measures
+from hushtable.registry import measures, models
 
 if TYPE_CHECKING:
     from hushtable.comparison.suggest import Suggestion
@@ -148,9 +148,12 @@ def better(quantity: str) -> str:
 
     Examples
     --------
-    >>> better("ncp"), better("accuracy"), better("prosecutor")
-    ('lower', 'higher', 'lower')
+    >>> better("ncp"), better("accuracy"), better("prosecutor"), better("achieved entropy-l (disease)")
+    ('lower', 'higher', 'lower', 'higher')
     """
+    if quantity.startswith(ACHIEVED):
+        name = quantity.removeprefix(ACHIEVED).partition(" (")[0]
+        return "higher" if name in models and models[name].sense == ">=" else "lower"
     return str(measures[quantity].better) if quantity in measures else "lower"
 
 

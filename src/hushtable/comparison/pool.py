@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -33,14 +33,14 @@ Tick = Callable[[], None]
 """Called often while waiting; raises to stop."""
 
 
-def in_turn(data: pa.Table, tasks: Sequence[Task], tick: Tick) -> Iterator[tuple[int, Row]]:
+def in_turn(data: pa.Table, tasks: Sequence[Task], tick: Tick) -> Generator[tuple[int, Row], None, None]:
     """Yield the place and row of every task, one after the other, in this process."""
     for task in tasks:
         tick()
         yield task.place, evaluate(data, task, lambda share, what: tick())
 
 
-def in_parallel(data: pa.Table, tasks: Sequence[Task], jobs: int, tick: Tick) -> Iterator[tuple[int, Row]]:
+def in_parallel(data: pa.Table, tasks: Sequence[Task], jobs: int, tick: Tick) -> Generator[tuple[int, Row], None, None]:
     """Yield the place and row of every task as it is finished, from this many processes.
 
     Raises

@@ -41,6 +41,16 @@ class Results:
         if path is not None and path.exists():
             self._read(path)
 
+    def check_writable(self) -> None:
+        """Refuse, before any work, a file that cannot be written.
+
+        Raises
+        ------
+        OutputError
+        """
+        if self.path is not None:
+            self._append("")
+
     def __len__(self) -> int:
         return len(self._rows)
 
@@ -85,7 +95,8 @@ class Results:
                 if stream.seek(0, os.SEEK_END):
                     stream.seek(-1, os.SEEK_END)
                     torn = b"" if stream.read(1) == b"\n" else b"\n"
-                stream.write(torn + line.encode() + b"\n")
+                if line:
+                    stream.write(torn + line.encode() + b"\n")
                 stream.flush()
                 os.fsync(stream.fileno())
         except OSError as error:

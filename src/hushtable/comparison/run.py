@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -100,12 +101,15 @@ def compare(
         if place not in rows and setting.policy is not None
     ]
     several = min(jobs, len(tasks))
-    finished = in_parallel(table, tasks, several, tick) if several > 1 else in_turn(table, tasks, tick)
-    for place, row in finished:
-        rows[place] = row
-        if row["status"] != _UNUSABLE:
-            kept.add(keys[place], row)
-        tick()
+    kept.check_writable()
+    work = in_parallel(table, tasks, several, tick) if several > 1 else in_turn(table, tasks, tick)
+    # closed whatever happens, so that no process goes on behind an error
+    with closing(work) as finished:
+        for place, row in finished:
+            rows[place] = row
+            if row["status"] != _UNUSABLE:
+                kept.add(keys[place], row)
+            tick()
     _check_usable(rows)
     ordered = tuple(_whole(setting, rows[place]) for place, setting in enumerate(settings))
     found = Outcomes(ordered, privacy, utility, policy.base_dir, reused)

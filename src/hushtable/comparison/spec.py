@@ -54,7 +54,11 @@ class Spec:
     @property
     def grid(self) -> Grid:
         """What is tried."""
-        return Grid.of(**{key: self.data[key] for key in _GRID if key in self.data})
+        chosen = {key: self.data[key] for key in _GRID if key in self.data}
+        empty = next((key for key, value in chosen.items() if value in ([], None)), None)
+        if empty is not None:
+            raise UsageError(f"The list {empty!r} of the comparison is empty.", code="grid", hint="Leave it out.")
+        return Grid.of(**chosen)
 
     @property
     def wanted(self) -> Wanted:

@@ -68,7 +68,7 @@ def test_nodes_climb_to_the_next_wider_node():
     climbed = 0
     for seed in range(12):
         for tight in cells_of(seed, CellStyle.NODES, 10):
-            wide = widen(tight, 0.5, 1.0, 0.5, Coins(b"climb"))
+            wide = widen(tight, 0.5, 1.0, 1.0, Coins(b"climb"))
             coded = tight.column.coded
             for g in np.flatnonzero(~tight.with_gap & (tight.leaves < coded.size - int(coded.missing))).tolist():
                 wider = [

@@ -46,9 +46,9 @@ class DowncodingGuard(Guard):
     spread : float
         A range grows by about this share of its width, up to twice as much; a set by up to this share of its members.
     climb : float
-        The chance that a hierarchy node is replaced by the one above, or a pattern's value by ``*``.
+        The chance that a hierarchy node is replaced by the one above.
     exact : float
-        The chance that an exact cell becomes a range or a set.
+        The chance that an exact cell becomes a range, a set or a node.
 
     Examples
     --------

@@ -29,9 +29,9 @@ def widen(cells: Cells, spread: float, climb: float, exact: float, coins: Coins)
     spread : float
         A range grows by about this share of itself, and up to twice as much; a set by up to this share of its members.
     climb : float
-        The chance that a hierarchy node, or a pattern's value, is replaced by the one above.
+        The chance that a hierarchy node is replaced by the one above.
     exact : float
-        The chance that an exact cell becomes a range or a set.
+        The chance that an exact cell becomes a range, a set or a node.
     coins : Coins
         Of this column alone.
 
@@ -48,7 +48,7 @@ def widen(cells: Cells, spread: float, climb: float, exact: float, coins: Coins)
     # a class whose values are all missing publishes no value; one that mixes them with others, the root
     open_to = (cells.counts > 0) & ~cells.with_gap
     if isinstance(cells, PatternCells) or cells.style is CellStyle.NODES:
-        return _risen(cells, open_to & (luck < climb), coins)
+        return _risen(cells, open_to & (luck < np.where(cells.height > 0, climb, exact)), coins)
     open_to &= (cells.counts > 1) | (luck < exact)
     if cells.style is CellStyle.SETS:
         return _more_members(cells, open_to, spread, coins)

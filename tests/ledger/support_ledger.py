@@ -97,16 +97,22 @@ def slow_common(now: Plain, earlier: list[Plain], model: PrivacyModel, known: st
 
 
 def slow_changes(now: Plain, earlier: list[Plain], model: PrivacyModel, known: str, table: Reference) -> set[int]:
-    """Everybody who is left when whole classes of one release are taken out of a class of another."""
+    """Everybody who is left when whole classes of one release are taken out of the classes their people are in now."""
     hit = set()
     for other in earlier:
         for whole, parts in ((now, other), (other, now)):
-            for label, people in whole.members().items():
+            for seed in parts.members().values():
+                if not seed <= set(whole.people):
+                    continue
+                labels = {whole.people[p][0] for p in seed}
+                people = set().union(*(whole.members()[c] for c in labels))
                 inside = [c for c, group in parts.members().items() if group <= people]
                 rest = people.difference(*(parts.members()[c] for c in inside))
-                if not inside or not rest or whole.fakes.get(label) or any(parts.fakes.get(c) for c in inside):
+                if not rest or any(whole.fakes.get(c) for c in labels) or any(parts.fakes.get(c) for c in inside):
                     continue
-                left = whole.counts(label)
+                left = Counter()
+                for c in labels:
+                    left.update(whole.counts(c))
                 for c in inside:
                     left.subtract(parts.counts(c))
                 left = Counter({v: n for v, n in left.items() if v in known})

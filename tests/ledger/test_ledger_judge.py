@@ -118,6 +118,13 @@ def test_one_newcomer_in_an_old_class_is_known_by_difference():
     assert verdict_of([FIRST, both], DistinctL(l=2, on="disease")).ok
 
 
+def test_a_newcomer_is_known_by_difference_though_the_old_class_was_cut():
+    """Two classes of the new release hold the old class and one person more."""
+    first, later = people(x="1a 2b 3a 4b"), people(x="1a 2b", y="3a 4b 5d")
+    (finding,) = verdict_of([first, later], DistinctL(l=2, on="disease")).findings
+    assert finding.people == 1
+
+
 def test_one_who_leaves_is_known_by_difference_too():
     first, later = people(x="1a 2b 5d", y="3a 4c"), FIRST
     assert not verdict_of([first, later], KAnonymity(k=2)).ok

@@ -50,6 +50,13 @@ def test_people_keep_their_signature():
     assert model.composed(left, np.array([2, 3, 1]), table).tolist() == [True, False, False]
 
 
+def test_people_of_several_classes_may_share_values():
+    """Known by subtraction, they are safe where nobody's value is likelier than 1/m."""
+    rest = stats([[2, 2, 0], [2, 1, 1], [3, 1, 1], [1, 0, 0], [0, 0, 0]])
+    good = MInvariance(m=2, on="disease").subtracted(rest, table_of(8, 4, 2)).tolist()
+    assert good == [True, True, False, False, False]
+
+
 @pytest.mark.parametrize("counts", [(2, 1), (3, 1, 1), (1, 1, 1), (2, 2, 1), (2, 2), (4, 1, 1), (2, 1, 1), (1,)])
 @pytest.mark.parametrize("m", [2, 3])
 def test_infeasible_exactly_where_no_partition_fits(counts, m):

@@ -1,6 +1,9 @@
-"""What was added or taken away: the people by whom a class differs from whole classes of another release."""
+"""What was added or taken away: the people by whom classes differ from whole classes of another release."""
 
 from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -9,7 +12,10 @@ from hushtable.ledger.entry import Entry
 from hushtable.ledger.values import Counts
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["candidates", "difference", "in_new_codes", "remainders"]
+__all__ = ["Remainder", "candidates", "difference", "in_new_codes", "left_over", "remainders"]
+
+Remainder = tuple[tuple[int, ...], tuple[int, ...]]
+"""Classes of one release, and the classes of another that lie within them."""
 
 
 def in_new_codes(counts: Counts, place: IntArray, earlier: Entry) -> Histogram:
@@ -22,49 +28,60 @@ def in_new_codes(counts: Counts, place: IntArray, earlier: Entry) -> Histogram:
     return Histogram.from_pairs(owner, code[known], counts.units[known], earlier.n_classes, counts.unit)
 
 
-def remainders(at: IntArray, other: IntArray, fake_at: IntArray, fake_other: IntArray) -> tuple[IntArray, int]:
-    """Tell who is in a class with whole classes of the other release, but in none of those: by class, else -1."""
-    inside = _contained(at, other, len(fake_other))
-    part = (at >= 0) & (other >= 0)
-    covered = np.zeros(len(at), dtype=np.bool_)
-    covered[part] = inside[other[part]]
-    with_whole = np.zeros(len(fake_at), dtype=np.bool_)
-    with_whole[at[covered]] = True
-    # nobody knows which values of a class with counterfeits are people's
-    with_whole &= fake_at == 0
-    np.logical_and.at(with_whole, at[covered], fake_other[other[covered]] == 0)
-    rest = (at >= 0) & ~covered
-    rest[rest] = with_whole[at[rest]]
-    named, group = np.unique(at[rest], return_inverse=True)
-    out = np.full(len(at), -1, dtype=np.int64)
-    out[rest] = group
-    return out, len(named)
+def remainders(at: IntArray, other: IntArray, fake_at: IntArray, fake_other: IntArray) -> list[Remainder]:
+    """Find the people who are left when whole classes of another release are taken out of some classes of this one.
+
+    From every class of the other release whose people are all here: the classes that they are in now, less all classes
+    of the other release that lie within those.
+
+    Parameters
+    ----------
+    at, other : int64 arrays
+        The class of each record in this release and in the other; -1 where it is in none.
+    fake_at, fake_other : int64 arrays
+        Counterfeits of each class: nobody knows which of its values are people's, so it is left out.
+
+    Examples
+    --------
+    >>> none = np.zeros(2, dtype=np.int64)
+    >>> remainders(np.array([0, 0, 1, 1, 1]), np.array([0, 0, 0, 0, -1]), none, none)
+    [((0, 1), (0,))]
+    """
+    size_at = np.bincount(at[at >= 0], minlength=len(fake_at))
+    size_other = np.bincount(other[other >= 0], minlength=len(fake_other))
+    both = (at >= 0) & (other >= 0)
+    here = (np.bincount(other[both], minlength=len(fake_other)) == size_other) & (size_other > 0)
+    now: dict[int, list[int]] = defaultdict(list)
+    touching: dict[int, list[int]] = defaultdict(list)
+    for there, label in np.unique(np.column_stack([other[both], at[both]]), axis=0).tolist():
+        if here[there]:
+            now[there].append(label)
+            touching[label].append(there)
+    within = {there: frozenset(labels) for there, labels in now.items()}
+    found = []
+    for whole in sorted({tuple(labels) for labels in now.values()}):
+        wide = frozenset(whole)
+        parts = tuple(sorted({t for label in whole for t in touching[label] if within[t] <= wide}))
+        if size_at[list(whole)].sum() > size_other[list(parts)].sum() and not (
+            fake_at[list(whole)].any() or fake_other[list(parts)].any()
+        ):
+            found.append((whole, parts))
+    return found
 
 
-def _contained(at: IntArray, other: IntArray, n: int) -> BoolArray:
-    """Tell which classes of the other release lie within one class of this one."""
-    there = other >= 0
-    lowest = np.full(n, np.iinfo(np.int64).max)
-    highest = np.full(n, -2, dtype=np.int64)
-    np.minimum.at(lowest, other[there], at[there])
-    np.maximum.at(highest, other[there], at[there])
-    return np.asarray((lowest == highest) & (lowest >= 0))
+def left_over(at: IntArray, other: IntArray, remainder: Remainder) -> BoolArray:
+    """Tell which records a remainder consists of."""
+    whole, parts = remainder
+    return np.asarray(np.isin(at, whole) & ~np.isin(other, parts))
 
 
 def difference(
-    key: Key, whole: Histogram, parts: Histogram, at: IntArray, other: IntArray, group: IntArray, n: int
+    key: Key, whole: Histogram, parts: Histogram, found: Sequence[Remainder]
 ) -> tuple[GroupStats, BoolArray]:
-    """Return the classes less their whole parts, and whether that can be: no value changed in between."""
-    of_group = np.zeros(n, dtype=np.int64)
-    of_group[group[group >= 0]] = at[group >= 0]
-    inside = _contained(at, other, len(parts))
-    owner = np.full(len(parts), -1, dtype=np.int64)
-    place = np.full(len(whole), -1, dtype=np.int64)
-    place[of_group] = np.arange(n)
-    both = (at >= 0) & (other >= 0)
-    owner[other[both]] = np.where(inside[other[both]], place[at[both]], -1)
-    minus = parts.merge(owner, n)
-    plus = whole.take(of_group)
+    """Return the values of remainders, and whether they can be: no value changed in between."""
+    n = len(found)
+    plus = _summed(whole, [w for w, _ in found])
+    minus = _summed(parts, [p for _, p in found])
     groups = np.concatenate([plus.groups, minus.groups])
     values = np.concatenate([plus.values, minus.values])
     order = np.lexsort((values, groups))
@@ -78,6 +95,13 @@ def difference(
     sound[g[starts][total < 0]] = False
     left = Histogram.from_pairs(g[starts], v[starts], np.maximum(total, 0), n, whole.unit)
     return candidates(key, left), sound
+
+
+def _summed(hist: Histogram, sets: Sequence[tuple[int, ...]]) -> Histogram:
+    """Add up some groups of a histogram for each set; a group may be in several."""
+    members = np.array([g for chosen in sets for g in chosen], dtype=np.int64)
+    owner = np.repeat(np.arange(len(sets), dtype=np.int64), [len(chosen) for chosen in sets])
+    return hist.take(members).merge(owner, len(sets))
 
 
 def candidates(key: Key, hist: Histogram) -> GroupStats:

@@ -8,7 +8,7 @@ Three ways of putting releases together, each judged by the models' own ``score`
 2. **What they have in common.** A person's value is in each of the person's classes, and in each at most as often as
    it occurs there: what is left is the least count of every value. A release in which the person's present value does
    not occur is left out of that: the value has changed since, and an update is a removal and an insertion.
-3. **What was added or taken away.** Where a class consists of whole classes of another release and of some people
+3. **What was added or taken away.** Where some classes consist of whole classes of another release and of some people
    more, those people's values are known exactly: the difference. Classes with counterfeits are left out here, since
    nobody knows which of their values are people's.
 
@@ -28,7 +28,7 @@ import numpy as np
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import IncompatibleError
 from hushtable.ledger.describe import Described
-from hushtable.ledger.difference import candidates, difference, in_new_codes, remainders
+from hushtable.ledger.difference import candidates, difference, in_new_codes, left_over, remainders
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.trace import Traces, trace
 from hushtable.ledger.values import counts_of, histogram_of
@@ -199,14 +199,15 @@ def _changes(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
             (then, now, e, len(case.earlier)),
         ):
             here, there = traces.classes[:, at], traces.classes[:, other]
-            group, n = remainders(here, there, fakes[at], fakes[other])
-            if not n:
+            found = remainders(here, there, fakes[at], fakes[other])
+            if not found:
                 continue
-            stats, sound = difference(key, whole, parts, here, there, group, n)
-            good = member.satisfied(stats, case.reference) | ~sound
+            stats, sound = difference(key, whole, parts, found)
+            good = member.subtracted(stats, case.reference) | ~sound
             if not good.all():
                 bad = np.flatnonzero(~good)
-                hit |= np.isin(group, bad)
+                for i in bad.tolist():
+                    hit |= left_over(here, there, found[i])
                 score = member.score(stats.take(bad), case.reference)
                 least = float(score.min() if member.sense == ">=" else score.max())
                 worst = least if worst is None else (min if member.sense == ">=" else max)(worst, least)

@@ -145,6 +145,17 @@ class PrivacyModel(Parametrised, ABC):
         """
         return self.satisfied(left, table)
 
+    def subtracted(self, rest: GroupStats, table: Reference) -> BoolArray:
+        """Whether the model still holds for people whose values somebody finds by subtracting classes of two releases.
+
+        Parameters
+        ----------
+        rest : GroupStats
+            All the values of those people together; they may come from several classes.
+        table : Reference
+        """
+        return self.satisfied(rest, table)
+
     def achieved(self, groups: GroupStats, table: Reference) -> float:
         """The worst score of all groups: what a report shows beside the bound."""
         score = self.score(groups, table)

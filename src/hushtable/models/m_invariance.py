@@ -112,6 +112,12 @@ class MInvariance(SensitiveModel):
         """Whether people have the same signature in all their classes: what those share is all they have."""
         return np.asarray(self.satisfied(left, table) & (self.histogram(left).distinct() == widest))
 
+    def subtracted(self, rest: GroupStats, table: Reference) -> BoolArray:
+        """Whether no value has more than 1/m of the people: those of several classes may well share one."""
+        histogram = self.histogram(rest)
+        total = histogram.sum(histogram.units)
+        return np.asarray((self.m * histogram.max(histogram.units) <= total) & (total > 0))
+
     def min_group_size(self) -> int:
         """Return m."""
         return self.m

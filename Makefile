@@ -8,10 +8,12 @@ CASES ?= 100000
 SECONDS ?= 3600
 BENCHMARKS := $(wildcard benchmarks/[!_]*.py)
 
-.PHONY: help demo test lint docs properties fuzz bench clean
+.PHONY: help demo studio screenshots test lint docs properties fuzz bench clean
 
 help:
 	@echo "demo        anonymize generated patients into demo/"
+	@echo "studio      open the studio, a local web app"
+	@echo "screenshots pictures of its pages, into docs/screenshots"
 	@echo "test        lint, types and tests, as CI runs them"
 	@echo "lint        ruff and mypy"
 	@echo "docs        build the documentation into site/"
@@ -23,6 +25,12 @@ help:
 demo: $(VENV)/.installed
 	$(BIN)/hushtable demo --output demo
 	@echo "Written to demo/:" && ls demo
+
+studio: $(VENV)/.installed-studio
+	$(BIN)/hushtable studio
+
+screenshots: $(VENV)/.installed-dev
+	$(BIN)/python docs/generator/screenshots.py
 
 test: $(VENV)/.installed-dev lint
 	@$(BIN)/python -m hushtable.datasets.fetch || echo "Tests that need Adult will be skipped."
@@ -60,6 +68,11 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing hushtable into $(VENV) ..."
 	@$(PIP) -e .
 	@touch $@
+
+$(VENV)/.installed-studio: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing hushtable and its studio into $(VENV) ..."
+	@$(PIP) -e '.[studio,excel,sql]'
+	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing hushtable and its development tools into $(VENV) ..."

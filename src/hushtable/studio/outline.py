@@ -92,7 +92,7 @@ def grouped(tree: Any, chosen: Sequence[str], name: str) -> Any:
     >>> grouped({"a": ["x", "y"], "b": ["z"]}, ["y", "z"], "c")
     {'a': ['x'], 'c': ['y', 'z']}
     >>> grouped(["x", "y", "z"], ["x"], "c")
-    {'c': ['x'], 'y': ['y'], 'z': ['z']}
+    {'y': ['y'], 'z': ['z'], 'c': ['x']}
     """
     if not name.strip() or not chosen:
         raise HierarchyError("A group needs values and a name.", code="group", hint="Choose values, then name them.")

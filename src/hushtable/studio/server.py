@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import signal
 import socket
 import webbrowser
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import uvicorn
 
+from hushtable.cli.failures import DEBUG
 from hushtable.errors import UsageError
 from hushtable.studio.access import Access
 from hushtable.studio.home import Claim, default_home
@@ -53,6 +56,9 @@ def serve(
     from hushtable.studio.rest import api
     from hushtable.studio.safety import Guard
 
+    if not os.environ.get(DEBUG):
+        # what a handler stumbled over may be a cell; the words of ``failure`` are told instead
+        logging.getLogger("nicegui").setLevel(logging.CRITICAL + 1)
     listening = _listen(host, port)
     access = Access(host, listening.getsockname()[1], token)
     claim = Claim(home or default_home())

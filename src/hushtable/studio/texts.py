@@ -207,7 +207,7 @@ class T:
     )
     ONLY_FITS = "Only those that keep all promises"
     MOST_SHOWN = "Showing {shown:,} of {total:,} solutions, the best first."
-    LEVEL_OF = "Highest level of {}"
+    LEVEL_OF = "{}: at most"
     CHOSEN = "Solution"
     APPLY = "Make this a release"
     APPLIED = "The run has started; see the Run step."
@@ -230,7 +230,8 @@ class T:
     RISK_AXIS = "risk: 1 / smallest class"
 
     COMPARE_TITLE = "The release, row by row"
-    COMPARE_TEXT = "Darker cells were made coarser: from white (as it was) to dark blue (says nothing any more)."
+    COMPARE_TEXT = "The deeper the blue of a cell, the coarser it was made."
+    SHADES = ("as it was", "a little coarser", "coarser", "half of what was known", "hardly anything", "says nothing")
     ORIGINAL = "Show my original rows beside the release"
     ORIGINAL_TEXT = "They are read from the project on this machine; the release never holds them."
     AS_WAS = "original"

@@ -46,6 +46,9 @@ body { background:var(--ht-page); color:var(--ht-ink); font-size:15px; line-heig
 .ht-cols > .ht-card { margin:0; }
 .ht-foot { display:flex; justify-content:space-between; gap:12px; margin-top:20px; flex-wrap:wrap; }
 .ht-scroll { overflow-x:auto; max-width:100%; }
+.ht-legend { gap:0; margin-bottom:8px; } .ht-legend span { padding:3px 10px; border:1px solid var(--ht-line);
+  font-size:12.5px; }
+.ht-card > .ht-scroll { margin-top:10px; }
 .ht-table { border-collapse:collapse; font-size:13.5px; min-width:100%; }
 .ht-table th, .ht-table td { text-align:left; padding:5px 10px; border-bottom:1px solid var(--ht-line);
   vertical-align:top; max-width:28ch; overflow-wrap:break-word; }
@@ -99,7 +102,7 @@ a.ht-link { color:var(--ht-brand); }
 """
 
 
-def shade(share: float, *, dark: bool = False) -> str:
+def shade(share: float) -> str:
     """Return the style of a cell that was generalised that far; the text on it stays readable.
 
     Examples

@@ -41,6 +41,9 @@ class _Rows:
         self.first, self.total = 0, run.facts["rows"]
         with card(T.COMPARE_TITLE) as self.card:
             text(T.COMPARE_TEXT)
+            with ui.element("div").classes("ht-row ht-legend"):
+                for step, words in enumerate(T.SHADES):
+                    text(words, "span", "").style(shade(step / 5 - 0.1))
             with ui.element("div").classes("ht-row"):
                 self.original = ui.checkbox(T.ORIGINAL, value=False, on_change=lambda: self._again())
                 text(T.ORIGINAL_TEXT, "span", "ht-soft")

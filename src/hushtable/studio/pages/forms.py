@@ -6,11 +6,13 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Union, get_args, get_origin
 
+import yaml
 from nicegui import ui
 
 from hushtable.errors import ParameterError
 from hushtable.params import Param, Parametrised
-from hushtable.policy.text import write_yaml
+from hushtable.policy.faults import InvalidPolicy
+from hushtable.policy.text import read_yaml
 
 __all__ = ["Form", "field_text", "parse_field"]
 
@@ -34,6 +36,8 @@ def parse_field(param: Param, given: Any) -> Any:
         return int(given) if isinstance(given, float) and given.is_integer() and _takes(param.type, int) else given
     if _is_text(param.type):
         return given.strip()
+    if _lists_text(param.type):
+        return [word.strip() for word in given.split(",") if word.strip()]
     return _read(given, listed=_takes_list(param.type))
 
 
@@ -45,26 +49,24 @@ def field_text(value: Any) -> str:
     >>> field_text([5, 10]), field_text({"a": 1}), field_text(None)
     ('5, 10', '{a: 1}', '')
     """
-    if value is None:
+    if value is None or value == {}:
         return ""
     if isinstance(value, list | tuple) and all(not isinstance(v, list | tuple | Mapping) for v in value):
         return ", ".join(str(v) for v in value)
     if isinstance(value, list | tuple | Mapping):
-        # the value of a single setting, on one line
-        text = write_yaml({"a": {"b": {"v": value}}})
-        return " ".join(text.split())[len("a: b: {v: ") : -1] if "{v:" in text else text
+        plain = {str(k): v for k, v in value.items()} if isinstance(value, Mapping) else [*value]
+        return yaml.safe_dump(plain, default_flow_style=True, width=10**6, allow_unicode=True).strip()
     return str(value)
 
 
 def _read(given: str, *, listed: bool) -> Any:
-    import yaml
-
-    wanted = given.strip()
+    wanted = " ".join(given.split())
     if listed and not wanted.startswith("["):
         wanted = f"[{wanted}]"
     try:
-        return yaml.safe_load(wanted)
-    except yaml.YAMLError:
+        # the policy's own reader: YAML's would take NO for a truth value
+        return read_yaml(f"v: {wanted}").data["v"]
+    except InvalidPolicy:
         raise ParameterError(
             "The text of a field cannot be read.", hint="Lists: 5, 10, 20. Mappings: {name: 2, other: 1}."
         ) from None
@@ -84,6 +86,12 @@ def _takes_list(kind: Any) -> bool:
 
 def _is_text(kind: Any) -> bool:
     return all(part in (str, type(None)) for part in _parts(kind))
+
+
+def _lists_text(kind: Any) -> bool:
+    """Whether it is a list of words: any sign may stand in them, so they are not read as YAML."""
+    items = [get_args(part)[0] for part in _parts(kind) if get_origin(part) is tuple]
+    return bool(items) and all(i is str or all(isinstance(a, str) for a in get_args(i) or (0,)) for i in items)
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:

@@ -49,7 +49,8 @@ def frame(studio: Studio, title: str, project: Project | None = None, step: str 
     main = ui.element("main").classes("ht-main").props("id=main")
     drawer = None
     if project is not None:
-        drawer = ui.left_drawer(bordered=False).classes("ht-nav").props("width=216 breakpoint=800")
+        # it opens by itself where there is room for it
+        drawer = ui.left_drawer(value=False).classes("ht-nav").props("show-if-above width=216 breakpoint=800")
         with drawer, ui.element("nav").props(f'aria-label="{T.STEPS}"'), ui.element("ol"):
             _steps(project, step)
     with ui.header().classes("ht-head"):

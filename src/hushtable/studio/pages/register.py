@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from typing import Any
 
 from fastapi import FastAPI
 from nicegui import app as nicegui_app
 from nicegui import ui
 
+from hushtable.cli.failures import failure
 from hushtable.errors import HushtableError
 from hushtable.studio.pages import api, attack, compare, data, explore, export, hierarchies, home, protect, roles, run
 from hushtable.studio.pages.layout import frame
@@ -33,6 +36,7 @@ def register(studio: Studio, app: FastAPI) -> None:
     async def step_page(project: str, step: str, run: int | None = None, column: str = "") -> None:
         await _step(studio, project, step, run, column)
 
+    nicegui_app.on_exception(_told)
     # the bar that slides over the page for every request has no name for screen readers, and tells nothing
     nicegui_app.config.quasar_config["loadingBar"]["skipHijack"] = True
     ui.run_with(
@@ -45,6 +49,14 @@ def register(studio: Studio, app: FastAPI) -> None:
         gzip_middleware_factory=None,  # the guard adds its nonce to pages, and everything stays on this machine
         reconnect_timeout=10,
     )
+
+
+def _told(error: Exception) -> None:
+    """Tell the user of a fault of ours, and the terminal too; never a value of the table."""
+    said = failure(error)[0]
+    sys.stderr.write(f"{said['message']}\n")
+    with contextlib.suppress(RuntimeError):  # a fault outside any page has nobody to tell
+        ui.notify(said["message"], type="negative", multi_line=True, close_button=True)
 
 
 _WITH_RUN: dict[str, Any] = {

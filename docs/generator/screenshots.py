@@ -1,0 +1,134 @@
+"""Pictures of every page of the studio, for docs/screenshots: ``make screenshots``.
+
+Starts a studio in a folder of its own, makes two releases of the embedded patients, and photographs each page at
+1280 x 800; some of them in a narrow window and in the dark too. Needs Chromium.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+TARGET = Path(__file__).resolve().parents[1] / "screenshots"
+STEPS = ("data", "roles", "hierarchies", "protect", "run", "explore", "compare", "attack", "export")
+SIZES: dict[str, dict[str, Any]] = {
+    "": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"},
+    "-narrow": {"viewport": {"width": 390, "height": 800}, "color_scheme": "light"},
+    "-dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
+}
+
+
+def main() -> None:
+    """Take them all."""
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        sys.exit("Chromium is needed: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    TARGET.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        server, url = _start(home)
+        try:
+            with sync_playwright() as play:
+                browser = play.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+                _photograph(browser, url)
+                browser.close()
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.wait(20)
+
+
+def _start(home: str) -> tuple[subprocess.Popen[str], str]:
+    command = [sys.executable, "-m", "hushtable.studio", "--no-browser", "--port", "0", "--json"]
+    environment = {**os.environ, "HUSHTABLE_STUDIO": home}
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)  # noqa: S603 our own words
+    said = ""
+    while not said.rstrip().endswith("}"):
+        said += server.stdout.readline() if server.stdout else ""
+    return server, str(json.loads(said)["url"])
+
+
+def _photograph(browser: Any, url: str) -> None:
+    page = browser.new_context(**SIZES[""]).new_page()
+    page.set_default_timeout(60_000)
+    page.goto(url)
+    page.get_by_role("heading", name="Projects", exact=True).wait_for()
+    _take(page, "home")
+    page.get_by_role("button", name="Try it with the embedded patients").click()
+    page.get_by_text("5,000 rows, 11 columns").wait_for()
+    base = page.url.rsplit("/", 1)[0]
+    _two_releases(page, base)
+    for suffix, size in SIZES.items():
+        context = browser.new_context(**size)
+        shown = context.new_page()
+        shown.set_default_timeout(60_000)
+        shown.goto(url)
+        shown.get_by_role("heading", name="Projects", exact=True).wait_for()
+        for step in STEPS:
+            shown.goto(f"{base}/{step}")
+            shown.locator("h1").wait_for()
+            if step == "explore":
+                shown.locator("[data-pick]").first.wait_for()
+            if step == "hierarchies":
+                shown.get_by_text("This hierarchy covers every value").wait_for()
+            if step == "protect":
+                shown.get_by_text("Nothing stands in the way").wait_for()
+            if step == "compare" and not suffix:
+                shown.get_by_role("checkbox", name="Show my original rows").click()
+                shown.get_by_role("cell", name="original", exact=True).first.wait_for()
+            _take(shown, f"{step}{suffix}")
+        context.close()
+    page.goto(f"{base}/hierarchies?column=country")
+    page.get_by_label("Tree").wait_for()
+    page.get_by_label("Tree").scroll_into_view_if_needed()
+    _take(page, "hierarchies-tree")
+
+
+def _two_releases(page: Any, base: str) -> None:
+    """One by partitioning, one of a search, so that Explore has something to show; risks and attacks of the last."""
+    for number, algorithm in enumerate(("mondrian:", "optimal:"), 1):
+        page.goto(f"{base}/protect")
+        page.get_by_text("Nothing stands in the way").wait_for()
+        page.get_by_label("Algorithm", exact=True).first.click()
+        page.get_by_role("option", name=algorithm).first.click()
+        page.get_by_text("Nothing stands in the way").wait_for()
+        page.goto(f"{base}/run")
+        page.get_by_role("button", name="Start a run").click()
+        page.get_by_role("heading", name=f"Release {number}:").wait_for(timeout=120_000)
+    page.goto(f"{base}/attack")
+    page.get_by_role("button", name="Assess the risk").click()
+    page.get_by_role("cell", name="prosecutor").wait_for()
+    page.get_by_role("button", name="Play all attacks").click()
+    page.get_by_role("cell", name="homogeneity").wait_for(timeout=240_000)
+    page.goto(f"{base}/export")
+    page.get_by_role("button", name="Verify the file again").click()
+    page.get_by_text("Every promise holds").wait_for()
+
+
+def _take(page: Any, name: str) -> None:
+    page.wait_for_timeout(500)
+    path = TARGET / f"studio-{name}.png"
+    page.screenshot(path=path)
+    _shrink(path)
+
+
+def _shrink(path: Path) -> None:
+    """A palette is enough for pages of text; without Pillow the picture stays as it is."""
+    try:
+        from PIL import Image
+    except ImportError:
+        return
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(255)
+    small.save(path, optimize=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.plan import Plan
 from hushtable.engines.spark import is_spark_frame
-from hushtable.errors import IncompatibleError
+from hushtable.errors import IncompatibleError, UsageError
 from hushtable.io.frames import to_arrow
 from hushtable.io.urls import Url, is_url
 from hushtable.policy.policy import Policy
@@ -22,7 +22,7 @@ from hushtable.release.places import read_address
 from hushtable.release.release import Release
 from hushtable.release.verify import Verification
 
-__all__ = ["anonymize", "increment", "increment", "release_of", "run_plan", "verify"]
+__all__ = ["anonymize", "increment", "release_of", "run_plan", "verify"]
 
 
 def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) -> Any:
@@ -70,51 +70,6 @@ def run_plan(data: Any, plan: Plan, progress: Progress | None = None) -> Release
     """Run a resolved plan on this machine."""
     plan = plan.pinned()
     return release_of(local.run(to_arrow(data), plan, progress), plan, data)
-
-
-def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress | None = None) -> Release:
-    """Publish a new batch of records beside an earlier release of other people.
-
-    New records join published classes where they are enough of them, and make new classes otherwise, such that the
-    batch on its own, and old and new records together, satisfy the models.
-
-    Parameters
-    ----------
-    data : pandas, polars or pyarrow table
-        The new records alone.
-    policy : Policy
-        With the columns of the earlier release.
-    earlier : Release
-        Made of the earlier original, in this process.
-    progress : callable, optional
-
-    Returns
-    -------
-    Release
-        Of the new records alone; its notes say how many joined.
-
-    Raises
-    ------
-    Infeasible, NotFound
-        If the batch is too small to stand on its own: keep it for the next.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> import hushtable as ht
-    >>> def people(ages):
-    ...     return pa.table({"age": ages, "disease": ["flu", "gout"] * (len(ages) // 2)})
-    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
-    >>> first = ht.anonymize(people([20, 24, 50, 58]), policy)
-    >>> ht.increment(people([21, 23, 70, 71]), policy, first).frame["age"].to_pylist()
-    ['[20, 24]', '[20, 24]', '[70, 71]', '[70, 71]']
-    """
-    from hushtable.engines.increment import increment as publish_beside
-
-    plan = policy.plan().pinned()
-    made = release_of(publish_beside(to_arrow(data), plan, earlier, progress), plan, data)
-    # run again without the earlier release, it would be another one
-    return replace(made, rerun=None, reguard=None)
 
 
 def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress | None = None) -> Release:
@@ -240,6 +195,14 @@ def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -
     else:
         table = to_arrow(published)
         found = Path(evidence) if evidence else None
+    counting = [m.name for m in policy.model().members if not m.histogram_keys()]
+    if algorithm.keeps_signatures and counting and found is None:
+        raise UsageError(
+            f"{algorithm.name} may publish counterfeits, and {counting[0]} counts people: the published file does not "
+            "tell how many there are.",
+            code="needs-release-json",
+            hint="Keep release.json beside the published file.",
+        )
     return verify_published(
         table, plan, policy.model(), load_evidence(found) if found else None, buckets=algorithm.recoding.by_number
     )

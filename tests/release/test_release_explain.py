@@ -193,3 +193,25 @@ def test_people_are_counted_where_rows_are_visits() -> None:
     found = ht.anonymize(table, policy).explain(0)
     assert found.people == 2
     assert found.sentences[0] == "Row 0 is in a class of 2 people."
+
+
+def test_records_of_nobody_are_counted_apart(tmp_path: Any) -> None:
+    """m-invariance publishes counterfeits, and the verifier's scores count them as it does."""
+    people = {"name": ["a", "b", "c", "d"], "age": [21, 22, 41, 42], "disease": ["flu", "cold", "flu", "gout"]}
+    rules = ht.Policy(
+        identifiers=["name"], quasi=["age"], models=[ht.MInvariance(m=2)], algorithm="m-invariant",
+        sensitive={"disease": {"categories": {"all": ["flu", "cold", "gout"]}}}, ledger=str(tmp_path / "ledger"),
+    )  # fmt: skip
+    ledger = ht.Ledger(tmp_path / "ledger")
+    ledger.add(ht.anonymize(pa.table(people), rules))
+    later = pa.table({"name": ["a", "c", "e"], "age": [21, 41, 43], "disease": ["flu", "flu", "gout"]})
+    release = ht.anonymize(later, rules)
+    assert release.table.num_rows > release.n_released
+    told = [release.explain(row) for row in range(3)]
+    assert any("of nobody" in one.sentences[0] for one in told)
+    for one in told:
+        assert one.people >= 1
+        assert "m-invariance (m=2, on 'disease'): 2, needed >= 2" in one.sentences[1]
+    report = release.report(tmp_path / "evidence.html", attacks=False)
+    assert report.facts.treatment.counterfeits == release.table.num_rows - release.n_released
+    assert "nobody&#x27;s" in (tmp_path / "evidence.html").read_text(encoding="utf-8")

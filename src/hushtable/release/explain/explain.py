@@ -13,7 +13,7 @@ from hushtable.release.cells import Cells
 from hushtable.release.centroid import CentroidCells
 from hushtable.release.explain.explanation import ColumnStory, Explanation, people_of
 from hushtable.release.explain.finer import Class, cut_reason, level_reason, same_for_all_reason
-from hushtable.release.explain.what_if import Verdict, judge, named
+from hushtable.release.explain.what_if import Verdict, judge, judge_stats, named
 from hushtable.release.pattern import PatternCells
 from hushtable.schema.columns import CellStyle, Kind
 
@@ -50,14 +50,31 @@ def _released(release: Release, row: int) -> Explanation:
     labels = release.recoded.labels
     g = int(labels[row])
     own = Class(release.problem, labels, row, np.flatnonzero(np.asarray(labels) == g))
-    (verdict,) = judge(release.problem, [own.members])
+    verdict = _as_verified(release, row)
     return Explanation(
         row=row,
         released=True,
         people=verdict.people,
-        sentences=(f"Row {row} is in a class of {people_of(verdict.people)}.", *_achieved(verdict)),
+        sentences=(
+            f"Row {row} is in a class of {people_of(verdict.people)}{_counterfeits(release, g)}.",
+            *_achieved(verdict),
+        ),
         columns=tuple(_story(release, own, j, cells, g) for j, cells in enumerate(release.recoded.cells)),
     )
+
+
+def _as_verified(release: Release, row: int) -> Verdict:
+    """What the verifier found in the published class of a record."""
+    shown = int(np.flatnonzero(release.source_rows == row)[0])
+    label = release.verification.labels[shown : shown + 1]
+    (verdict,) = judge_stats(release.problem, release.verification.stats.take(label))
+    return verdict
+
+
+def _counterfeits(release: Release, g: int) -> str:
+    fakes = release.recoded.counterfeits
+    count = 0 if fakes is None else int(np.count_nonzero(fakes.groups == g))
+    return f", beside {count} published {'record' if count == 1 else 'records'} of nobody" if count else ""
 
 
 def _achieved(verdict: Verdict) -> tuple[str, ...]:
@@ -99,9 +116,8 @@ def _story(release: Release, own: Class, j: int, cells: Cells, g: int) -> Column
 
 
 def _bucket(release: Release, row: int) -> Explanation:
-    buckets = np.asarray(release.recoded.buckets)
-    members = np.flatnonzero(buckets == buckets[row])
-    verdict, alone = judge(release.problem, [members, np.array([row])])
+    verdict = _as_verified(release, row)
+    (alone,) = judge(release.problem, [np.array([row])])
     why = "" if alone.ok else f" On its own its sensitive values would be certain: {alone.broken()}."
     return Explanation(
         row=row,

@@ -10,8 +10,9 @@ import numpy as np
 from hushtable.algorithms.base import Problem
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.models.base import PrivacyModel
+from hushtable.table.stats import GroupStats
 
-__all__ = ["Verdict", "judge", "named", "table_breaks", "wants"]
+__all__ = ["Verdict", "judge", "judge_ranges", "judge_stats", "named", "table_breaks", "wants"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,11 @@ def judge(problem: Problem, groups: Sequence[AnyArray]) -> list[Verdict]:
 
 def judge_ranges(problem: Problem, rows: AnyArray, starts: IntArray, ends: IntArray) -> list[Verdict]:
     """Judge the groups ``rows[starts[g]:ends[g]]``."""
-    stats = problem.table.stats(rows, starts, ends, problem.model.histogram_keys())
+    return judge_stats(problem, problem.table.stats(rows, starts, ends, problem.model.histogram_keys()))
+
+
+def judge_stats(problem: Problem, stats: GroupStats) -> list[Verdict]:
+    """Judge groups by their statistics."""
     members = problem.model.part(table_level=False).members
     scores = [m.score(stats, problem.reference).tolist() for m in members]
     good = [m.satisfied(stats, problem.reference).tolist() for m in members]

@@ -44,6 +44,8 @@ class Treatment(Part):
 
     released: int
     """records"""
+    counterfeits: int
+    """published records that are nobody's"""
     suppressed: int
     suppressed_share: float
     suppression_limit: float

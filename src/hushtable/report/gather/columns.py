@@ -69,7 +69,7 @@ def column_evidence(
         if name in quasi:
             evidence.append(_quasi(*quasi[name], comparison, binned[name]))
         elif name in sensitive:
-            evidence.append(_sensitive(sensitive[name], comparison, binned[name]))
+            evidence.append(_sensitive(sensitive[name], comparison, binned[name], release.codes_of(name)))
         else:
             evidence.append(_plain(name, role))
     return tuple(evidence)
@@ -108,9 +108,9 @@ def _treatment(cells: Cells, changed: float) -> str:
     return f"{done} in {percent(changed)} of the released records"
 
 
-def _sensitive(column: SensitiveColumn, comparison: Comparison, binned: Binned) -> ColumnEvidence:
-    shown = binned.before[(comparison.labels >= 0) & (binned.before >= 0)]
-    after = np.bincount(shown, minlength=len(binned.bins))
+def _sensitive(column: SensitiveColumn, comparison: Comparison, binned: Binned, published: IntArray) -> ColumnEvidence:
+    shown = binned.bins.of_code[published]
+    after = np.bincount(shown[shown >= 0], minlength=len(binned.bins))
     treatment = "published as it is" if comparison.linked else "published apart from the people, by group"
     return _described(column, "sensitive", treatment, comparison.n, binned, after)
 

@@ -33,6 +33,7 @@ _RECODING = {
     "local": "each class is generalised as far as it needs",
     "centroid": "each class is replaced by one representative record",
     "pattern": "each class keeps the values that its records share and blanks the others",
+    "numbered": "each class is generalised as far as it needs, and has a number of its own beside its cells",
     "bucket": "quasi-identifiers stay exact; sensitive values are linked to them by the number of a group alone",
 }
 _MISSING = {
@@ -61,7 +62,7 @@ def provenance(release: Release) -> Provenance:
         algorithm=name,
         algorithm_summary=summary_of(type(built)) if built is not None else "",
         algorithm_parameters=parameter_words(built, columns) if built is not None else {},
-        recoding=_RECODING[built.recoding.value] if built is not None else "",
+        recoding=_RECODING.get(built.recoding.value, built.recoding.value) if built is not None else "",
         guards=_guards(policy.get("guard") or ()),
         notes={str(k): word for k, v in release.partition.notes.items() if (word := _note(v, columns)) is not None},
     )
@@ -75,7 +76,8 @@ def treatment(release: Release, after: Exposure) -> Treatment:
     counts = np.sort(after.counts)
     half = np.searchsorted(np.cumsum(counts), counts.sum() / 2)
     return Treatment(
-        released=release.table.num_rows,
+        released=release.n_released,
+        counterfeits=release.table.num_rows - release.n_released,
         suppressed=suppressed,
         suppressed_share=suppressed / n if n else 0.0,
         suppression_limit=limit,

@@ -92,6 +92,10 @@ def treatment_section(report: Report) -> Markup:
             f"shares the published cells with {count(done.median)} people, themselves included",
         ),
     ]
+    if done.counterfeits:
+        rows.append(
+            ("Counterfeits", f"{count(done.counterfeits)} published records are nobody's; they count as no people")
+        )
     return facts_table("Suppression, gaps and class sizes", rows)
 
 

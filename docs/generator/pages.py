@@ -126,7 +126,7 @@ def _properties(found: type[Parametrised], properties: dict[str, Any]) -> list[s
         rows.append(("remedy", markdown(remedy)))
     if not rows:
         return []
-    return ["## Properties", "\n".join(["| property | |", "| --- | --- |", *(f"| {a} | {b} |" for a, b in rows)])]
+    return ["## Properties", "\n".join(["| property | value |", "| --- | --- |", *(f"| {a} | {b} |" for a, b in rows)])]
 
 
 def _parameters(parameters: list[dict[str, Any]]) -> str:
@@ -170,7 +170,7 @@ def _command(name: str, command: Any) -> str:
     rows = []
     for option in options:
         names = ", ".join(f"`{n}`" for n in (*option.opts, *option.secondary_opts))
-        hidden = option.default in (None, False, ()) or callable(option.default)
+        hidden = option.default in (None, False, (), "") or callable(option.default)
         default = "" if hidden else f"`{_shown(option.default)}`"
         rows.append(f"| {names} | {default} | {_cell(option.help or '')} |")
     parts += ["## Options", "\n".join(["| option | default | meaning |", "| --- | --- | --- |", *rows])]

@@ -32,6 +32,20 @@ def test_the_search_works_from_a_folder(site: Path, chromium: Any) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_can_be_read(site: Path, chromium: Any, scheme: str) -> None:
+    """Contrast, and links that differ from text in more than colour; the rest of axe's rules is the theme's."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
+    for name in ("index", "tutorial", "models/t-closeness", "commands/compare"):
+        page = context.new_page()
+        page.goto((site / f"{name}.html").as_uri())
+        found = Axe().run(page, options={"runOnly": ["color-contrast", "link-in-text-block", "empty-table-header"]})
+        assert [(name, v["id"], v["nodes"][0]["target"]) for v in found.response["violations"]] == []
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["index", "models/t-closeness", "commands/compare", "howto/hierarchies"])
 def test_no_page_is_wider_than_a_telephone(site: Path, chromium: Any, scheme: str, name: str) -> None:
     context = chromium.new_context(viewport={"width": 390, "height": 800}, color_scheme=scheme)

@@ -171,11 +171,19 @@ def test_a_partitioned_release_is_overwritten_as_a_whole(files: dict[str, list[P
     assert sorted(contents(tmp_path / "out")) == ["policy.yaml", "release.csv", "release.json"]
 
 
-def test_columns_without_values_and_with_one(tmp_path: Path) -> None:
-    table = people(60).append_column("void", pa.nulls(60)).append_column("same", pa.array([True] * 60))
+def test_columns_without_values_and_with_one_or_a_strange_name(tmp_path: Path) -> None:
+    table = (
+        people(60)
+        .append_column("v", pa.array(range(60)))
+        .append_column("void", pa.nulls(60))
+        .append_column("same", pa.array([True] * 60))
+    )
     pq.write_table(table, tmp_path / "t.parquet")
     policy = policy_of(
-        columns={**policy_of().document()["columns"], "void": {"role": "insensitive"}, "same": {"role": "insensitive"}}
+        columns={
+            **policy_of().document()["columns"],
+            **{name: {"role": "insensitive"} for name in ("void", "same", "v")},
+        }
     )
     for kind in ("csv", "parquet"):
         local, stream = both([tmp_path / "t.parquet"], policy, tmp_path / kind, format=kind)

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyarrow import feather
 from pyarrow import parquet as pq
 
+from hushtable.cli.tables import read_tables
 from hushtable.errors import DataError
+from hushtable.io import sources
 from hushtable.io.coded import read_coded
 from hushtable.io.sizes import LARGE_BYTES, LARGE_CELLS, is_large
 from hushtable.io.sources import check_unchanged, iter_runs, stamps, table_files
@@ -77,6 +80,28 @@ def test_other_columns_and_types_are_refused(folder: Path) -> None:
         list(iter_runs(table_files([folder]), ["age"], 10))
     # text is text in any format
     assert sum(run.num_rows for run in iter_runs(table_files([folder]), ["sex"], 10)) == 11
+
+
+def test_text_is_text_whether_in_dictionaries_or_not(tmp_path: Path) -> None:
+    feather.write_feather(pa.table({"w": ["x", "y"], "n": [1, 2]}), tmp_path / "a.feather")
+    pq.write_table(pa.table({"n": [3], "w": pa.array(["x"])}), tmp_path / "b.parquet")
+    feather.write_feather(pa.table({"w": pa.array(["z"]).dictionary_encode(), "n": [4]}), tmp_path / "c.arrow")
+    for order in (["a.feather", "b.parquet", "c.arrow"], ["c.arrow", "a.feather", "b.parquet"]):
+        files = [tmp_path / name for name in order]
+        expected = {"a": ["x", "y"], "b": ["x"], "c": ["z"]}
+        words = [word for name in order for word in expected[name[0]]]
+        assert read_tables(files)["w"].to_pylist() == words
+        assert pa.concat_tables(iter_runs(files, ["w"], 3))["w"].to_pylist() == words
+
+
+def test_runs_of_long_texts_have_fewer_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "RUN_BYTES", 5000)
+    monkeypatch.setattr(sources, "_BATCH_ROWS", 10)
+    words = [f"{n:04}" * 25 for n in range(300)]
+    pq.write_table(pa.table({"w": words}), tmp_path / "t.parquet", row_group_size=10)
+    runs = [run["w"].to_pylist() for run in iter_runs([tmp_path / "t.parquet"], ["w"], 1000)]
+    assert [word for run in runs for word in run] == words
+    assert 20 <= max(map(len, runs)) <= 60
 
 
 def test_a_file_that_changes_while_it_is_read(folder: Path) -> None:

@@ -42,7 +42,7 @@ def read_tables(sources: Sequence[Source], *, table: str | None = None, query: s
     import pyarrow as pa
 
     from hushtable.io.files import read_table
-    from hushtable.io.sources import same_columns, same_types, table_files
+    from hushtable.io.sources import in_types_of, same_columns, same_types, table_files
     from hushtable.io.urls import is_url, source_of
 
     chosen = [source_of(str(source), table=table, query=query) for source in sources]
@@ -54,4 +54,4 @@ def read_tables(sources: Sequence[Source], *, table: str | None = None, query: s
     names = same_columns(found, [table.column_names for table in tables])
     parts = [table.select(names) for table in tables]
     same_types([part.schema for part in parts])
-    return pa.concat_tables(parts).unify_dictionaries()
+    return pa.concat_tables([in_types_of(part, parts[0].schema) for part in parts]).unify_dictionaries()

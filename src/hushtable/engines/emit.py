@@ -75,7 +75,7 @@ class Published:
         """The published columns and their types."""
         return self._table(0, 0, None).schema
 
-    def with_spill(self, pieces: Sequence[Piece], work: Workspace) -> Published:
+    def with_spill(self, pieces: Sequence[Piece], work: Workspace, progress: Progress) -> Published:
         """Spread the columns that are not in memory over bucket files, or take up an earlier run's."""
         if not self.stored.ranks:
             return self
@@ -89,7 +89,7 @@ class Published:
             for start in range(0, len(self.order), layout.GROUP_ROWS):
                 part = self.order[start : start + layout.GROUP_ROWS]
                 places[part] = np.arange(start, start + len(part))
-            spill(self.stored, places, edges, work.begin(_STAGE))
+            spill(self.stored, places, edges, work.begin(_STAGE), lambda: progress(1.0, "sorting"))
             work.finish(_STAGE, facts)
         return replace(self, edges=edges, spilled=folder)
 

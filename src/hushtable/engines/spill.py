@@ -23,8 +23,6 @@ __all__ = ["bucket_edges", "read_bucket", "spill"]
 MOST_BUCKETS = 128
 """Files that are written at once."""
 
-_PLACE = "place in the bucket"
-
 
 def bucket_edges(starts: Sequence[int], total: int) -> IntArray:
     """Return where buckets begin, among the places where pieces of the release begin, and the end.
@@ -78,7 +76,8 @@ def spill(
             take = pa.array(order)
             at = here[order] - edges[bucket[order]]
             columns = [pa.array(at), *(stored.runs[name].cells(run).take(take) for name in names)]
-            batch = pa.record_batch(columns, names=[_PLACE, *names])
+            # a place has no name, and columns of a table have one
+            batch = pa.record_batch(columns, names=["", *names])
             if not writers:
                 writers = [_open(folder, b, batch.schema, stack) for b in range(len(edges) - 1)]
             ends = np.cumsum(counts)
@@ -105,7 +104,7 @@ def read_bucket(folder: Path, bucket: int, rows: int) -> pa.Table:
     with pa.OSFile(str(folder / str(bucket))) as file:
         table = pa.ipc.open_stream(file).read_all()
     order = np.full(rows, -1, dtype=np.int64)
-    places = table.column(_PLACE).to_numpy()
+    places = table.column(0).to_numpy()
     if len(places) == rows:
         order[places] = np.arange(rows)
     if order.min(initial=0) < 0:
@@ -114,4 +113,4 @@ def read_bucket(folder: Path, bucket: int, rows: int) -> pa.Table:
             code="temporary-file",
             hint="Leave the work folder alone while a run is on; run again.",
         )
-    return table.drop_columns([_PLACE]).take(pa.array(order))
+    return table.remove_column(0).take(pa.array(order))

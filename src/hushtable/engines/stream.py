@@ -229,7 +229,7 @@ def _problem(stored: StoredTable, plan: Plan, progress: Progress) -> tuple[Probl
 def _write(published: Published, work: Workspace, path: Path, part_rows: int | None, progress: Progress) -> list[str]:
     """Write the table as one file or as parts; return its columns."""
     parts = parts_of(len(published.order), part_rows)
-    published = published.with_spill([piece for part in parts for piece in part], work)
+    published = published.with_spill([piece for part in parts for piece in part], work, progress)
     schema = published.schema
     if part_rows is not None:
         path.mkdir()

@@ -11,13 +11,26 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from hushtable.errors import DataError
-from hushtable.io.batches import rebatch
+from hushtable.io.dictionaries import decode, encode, from_codes, to_codes
 from hushtable.io.files import column_names, is_table_file, iter_batches
 from hushtable.io.urls import Source, shown
 
-__all__ = ["Stamp", "check_unchanged", "iter_runs", "same_columns", "same_types", "stamps", "table_files"]
+__all__ = [
+    "RUN_BYTES",
+    "Stamp",
+    "check_unchanged",
+    "in_types_of",
+    "iter_runs",
+    "same_columns",
+    "same_types",
+    "stamps",
+    "table_files",
+]
 
-_BATCH_ROWS = 1 << 18
+RUN_BYTES = 1 << 28
+"""Bytes from which a run has enough rows."""
+
+_BATCH_ROWS = 1 << 16
 
 
 class Stamp(NamedTuple):
@@ -119,8 +132,31 @@ def _value_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
+def in_types_of(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return a table whose text is, or is not, in dictionaries as that of another file of the same types.
+
+    Examples
+    --------
+    >>> coded = pa.table({"w": pa.array(["x", "x"]).dictionary_encode()})
+    >>> in_types_of(pa.table({"w": ["y"]}), coded.schema).schema == coded.schema
+    True
+    """
+    columns = []
+    for name, wanted in zip(schema.names, schema.types, strict=True):
+        column = table.column(name)
+        if not pa.types.is_dictionary(wanted):
+            column = decode(column)
+        elif column.type != wanted:
+            coded = encode(column)
+            column = from_codes(to_codes(coded), coded.dictionary, wanted.index_type)
+        columns.append(column)
+    return pa.table(columns, names=schema.names)
+
+
 def iter_runs(files: Sequence[Path], columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
-    r"""Read some columns of a table in several files, ``rows`` rows at a time, whatever the files' sizes.
+    r"""Read some columns of a table in several files, at most ``rows`` rows at a time, whatever the files' sizes.
+
+    Runs of long texts have fewer rows, so that each stays within a few hundred megabytes.
 
     Raises
     ------
@@ -139,18 +175,30 @@ def iter_runs(files: Sequence[Path], columns: Sequence[str], rows: int) -> Itera
     same_columns(files, [column_names(file) for file in files])
     first: list[pa.Schema] = []
 
-    def tables() -> Iterator[pa.Table]:
-        for file in files:
-            before = stamps([file])
-            for batch in iter_batches(file, columns, _BATCH_ROWS):
-                same_types([*first, batch.schema])
-                if not first:
-                    first.append(batch.schema)
-                yield pa.Table.from_batches([batch])
-            check_unchanged(before)
+    held: list[pa.Table] = []
 
-    for batch in rebatch(tables(), rows):
-        yield pa.Table.from_batches([batch])
+    def run() -> pa.Table:
+        whole = pa.concat_tables(held).unify_dictionaries().combine_chunks()
+        held.clear()
+        return whole
+
+    for file in files:
+        before = stamps([file])
+        for batch in iter_batches(file, columns, min(rows, _BATCH_ROWS)):
+            table = pa.Table.from_batches([batch])
+            if not first:
+                first.append(table.schema)
+            same_types([first[0], table.schema])
+            table = in_types_of(table, first[0])
+            while table.num_rows:
+                free = rows - sum(part.num_rows for part in held)
+                held.append(table.slice(0, free))
+                table = table.slice(free)
+                if held[-1].num_rows == free or sum(part.nbytes for part in held) >= RUN_BYTES:
+                    yield run()
+        check_unchanged(before)
+    if held:
+        yield run()
 
 
 def stamps(files: Sequence[Path]) -> list[Stamp]:

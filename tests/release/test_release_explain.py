@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import hushtable as ht
 from hushtable.datasets import patients, patients_policy
@@ -215,3 +217,54 @@ def test_records_of_nobody_are_counted_apart(tmp_path: Any) -> None:
     report = release.report(tmp_path / "evidence.html", attacks=False)
     assert report.facts.treatment.counterfeits == release.table.num_rows - release.n_released
     assert "nobody&#x27;s" in (tmp_path / "evidence.html").read_text(encoding="utf-8")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.sampled_from("abc")), min_size=6, max_size=40),
+    st.integers(2, 4),
+    st.sampled_from(["mondrian", "localpk", "mdav", "anti-unification"]),
+)
+def test_what_would_have_been_is_counted_again(rows: list[tuple[int, str]], k: int, algorithm: str) -> None:
+    """Every number of a reason, from the plain rows of the record's class."""
+    table = pa.table({"age": [r[0] for r in rows], "job": [r[1] for r in rows]})
+    policy = ht.Policy(quasi=["age", "job"], models=[ht.KAnonymity(k=k)], algorithm=algorithm)
+    release = ht.anonymize(table, policy)
+    cells = cells_of_rows(release)
+    for row in range(0, len(rows), 3):
+        if cells[row] is None:
+            continue
+        members = [rows[i] for i, c in enumerate(cells) if c == cells[row]]
+        for story in release.explain(row).columns:
+            if not story.why:
+                continue
+            own = [m[0 if story.column == "age" else 1] for m in members]
+            if story.why.startswith("Cut in two"):
+                _check_cut(story.why, own, k)
+            else:
+                _check_exact(story.why, own, own.count(rows[row][0 if story.column == "age" else 1]), k)
+
+
+def _check_cut(why: str, own: list[Any], k: int) -> None:
+    cuts = [sum(v <= at for v in own) for at in sorted(set(own))[:-1]]
+    sides = [(low, len(own) - low) for low in cuts]
+    best = max(min(pair) for pair in sides)
+    if best >= k:
+        assert "no model would be broken" in why
+        low, high = map(int, re.findall(r"(\d+) p", why))
+        assert (low, high) in sides
+        assert min(low, high) == best
+    else:
+        assert f"one part would have {best} p" in why
+        assert f"needs >= {k} and would have {best}." in why
+
+
+def _check_exact(why: str, own: list[Any], same: int, k: int) -> None:
+    assert why.startswith("With its exact")
+    if same < k:
+        assert f"its class would have {same} p" in why
+        assert f"needs >= {k} and would have {same}." in why
+    elif min(Counter(own).values()) < k:
+        assert f"another part would have {min(Counter(own).values())} p" in why
+    else:
+        assert "no model would be broken" in why

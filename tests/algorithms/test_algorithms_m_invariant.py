@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 
 import hushtable as ht
+from hushtable import registry
 from hushtable.algorithms.invariant.buckets import FAKE, Bucket, assign, balance, deficiency, divide
 from hushtable.algorithms.invariant.split import classes
-from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound, VerificationError
+from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound, UsageError, VerificationError
 from hushtable.ledger.ledger import Ledger
 
 VALUES = ("bronchitis", "dyspepsia", "flu", "gastritis", "gout")
@@ -204,6 +205,14 @@ def test_what_attacks_see_of_counterfeits(ledger):
     second = ht.anonymize(table(AUTUMN), rules)
     assert second.attack("homogeneity").successes == 0
     assert second.attack("linkage").targets == 11
+    for name in registry.attacks:
+        try:
+            result = second.attack(name)
+        except UsageError:
+            continue
+        assert 0 <= result.successes <= result.targets, name
+    assert second.risk("prosecutor").after.highest == 1.0
+    assert "11 of 11 records" in second._repr_html_()
     with pytest.warns(ht.errors.PrivacyLeakWarning):
         aligned = second.aligned()
     assert aligned.num_rows == 11

@@ -92,7 +92,7 @@ class DeFinetti(SensitiveAttack):
         self, view: View, n_values: int, histogram: Histogram, person: IntArray, entry: IntArray
     ) -> FloatArray:
         value, quota = histogram.values[entry], histogram.units[entry].astype(np.float64)
-        random_worlds = quota / view.sizes[view.labels[view.released]][person]
+        random_worlds = quota / histogram.sum(histogram.units)[view.labels[view.released]][person]
         features = [_parts(c, c.codes[view.released].astype(np.int64)) for c in view.table.quasi]
         belief = random_worlds
         for _ in range(self.rounds):

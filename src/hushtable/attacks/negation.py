@@ -127,13 +127,14 @@ class Negation(SensitiveAttack):
             compare(belief_after(h, self.n), ">=", self.confidence) for h in (histogram, whole)
         )
         targets = len(view.released)
+        attacked = int(view.people_of(histogram, column)[hit].sum())
         counts = {
             **view.base_counts(),
             "statements": self.n,
-            "attacked records": int(histogram.units[hit].sum()),
+            "attacked records": attacked,
             "attacked classes": int(np.count_nonzero(histogram.max(hit.astype(np.int64)))),
             "l before": int(diversity(histogram, self.c)[view.sizes > 0].min()),
             "l after": int(diversity(histogram, self.c, self.n)[view.sizes > 0].min()),
         }
         baseline = int(whole.units[hit_whole].sum()) / targets
-        return self.result(targets, int(histogram.units[hit].sum()), baseline, counts)
+        return self.result(targets, attacked, baseline, counts)

@@ -82,7 +82,7 @@ class Similarity(SensitiveAttack):
         histogram = view.histogram(column).relabel(column.categories)
         one = histogram.lengths == 1
         top = one & (histogram.min(histogram.values, empty=-1.0) == 0)
-        most = histogram.max(histogram.units) * 2 > view.sizes
+        most = histogram.max(histogram.units) * 2 > histogram.sum(histogram.units)
         baseline = float(view.whole(column).relabel(column.categories).lengths[0] == 1)
         counts = {
             **view.base_counts(),

@@ -18,6 +18,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from hushtable.arrays import BoolArray
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.view import View
 from hushtable.models.base import compare
@@ -71,15 +72,18 @@ class Skewness(SensitiveAttack):
         share = np.zeros(column.coded.size)
         share[whole.values] = whole.shares()
 
-        def attacked(histogram: Histogram) -> tuple[int, int, float]:
+        def attacked(histogram: Histogram) -> tuple[BoolArray, int, float]:
             usual = share[histogram.values]
-            ratio = histogram.shares() / usual
+            # counterfeits may hold values that nobody has
+            ratio = np.divide(histogram.shares(), usual, out=np.zeros(len(usual)), where=usual > 0)
             scarce = compare(usual, "<=", self.rare)
             hit = scarce & compare(ratio, ">=", self.factor)
             classes = int(np.count_nonzero(histogram.max(hit.astype(np.int64))))
-            return int(histogram.units[hit].sum()), classes, float(ratio[scarce].max(initial=0.0))
+            return hit, classes, float(ratio[scarce].max(initial=0.0))
 
-        records, classes, greatest = attacked(view.histogram(column))
+        histogram = view.histogram(column)
+        hit, classes, greatest = attacked(histogram)
+        records = int(view.people_of(histogram, column)[hit].sum())
         targets = len(view.released)
         counts = {
             **view.base_counts(),
@@ -87,4 +91,4 @@ class Skewness(SensitiveAttack):
             "attacked classes": classes,
             "greatest factor": greatest,
         }
-        return self.result(targets, records, attacked(whole)[0] / targets, counts)
+        return self.result(targets, records, int(whole.units[attacked(whole)[0]].sum()) / targets, counts)

@@ -148,6 +148,15 @@ class View:
         ones = np.ones(len(owner), dtype=np.int64)
         return Histogram.from_pairs(owner, values, ones, self.n_groups)
 
+    def people_of(self, histogram: Histogram, column: SensitiveColumn) -> IntArray:
+        """Return how many records of each entry of the classes' histogram are people's: counterfeits are not."""
+        if self.counterfeits is None:
+            return histogram.units
+        size = column.coded.size
+        entries = histogram.groups * size + histogram.values
+        wanted = self.counterfeits.groups * size + self.counterfeits.codes[column.name]
+        return histogram.units - np.bincount(np.searchsorted(entries, wanted), minlength=len(entries))
+
     def whole(self, column: SensitiveColumn) -> Histogram:
         """Return the published records as one class: what is known of anybody without their cells."""
         values = self.values(column)

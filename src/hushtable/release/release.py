@@ -406,7 +406,7 @@ class Release:
             for e in self.verification.evidence
         )
         return (
-            f"<p><b>hushtable release</b>: {self.table.num_rows:,} of {self.encoded.n_sample:,} records in "
+            f"<p><b>hushtable release</b>: {self.n_released:,} of {self.encoded.n_sample:,} records in "
             f"{self.verification.classes:,} classes, {self.n_suppressed:,} suppressed</p>"
             f"<table><thead><tr><th>model</th><th>achieved</th><th>needed</th><th></th></tr></thead>"
             f"<tbody>{rows}</tbody></table>"

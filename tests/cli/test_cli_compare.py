@@ -11,6 +11,7 @@ import sys
 import time
 
 import pytest
+from support_cli import CANARY, write_csv
 
 from hushtable.datasets import patients, patients_policy
 from hushtable.io.files import write_table
@@ -114,6 +115,14 @@ def test_what_cannot_be_compared(call, policy, people, words, sentence):
         ("algorithms: [mondrian]\n", "names no policy"),
         ("policy: nowhere.yaml\n", "There is no policy file"),
         ("policy: policy.yaml\nmodels: {k-anonymity: {k: 2}}\n", "'models' is a list"),
+        ("policy: policy.yaml\nmodels: []\n", "'models' of the comparison is empty"),
+        ("policy: policy.yaml\nmodels: [5]\n", "a name, or a name with parameters"),
+        ("policy: policy.yaml\nmeasures: [5]\n", "a name, or a name with parameters"),
+        ("policy: policy.yaml\nmeasures: [{ncp: 5}]\n", "are a mapping"),
+        ("policy: policy.yaml\nrisks: [{a: {}, b: {}}]\n", "a name, or a name with parameters"),
+        ("policy: policy.yaml\nsuppression: [high]\n", "suppression"),
+        ("policy: policy.yaml\ncells: [5]\n", "cells"),
+        ("- policy.yaml\n", "mapping"),
     ],
 )
 def test_faults_of_a_comparison_file(call, policy, people, tmp_path, text, sentence):
@@ -130,6 +139,17 @@ def test_a_varied_parameter_of_an_algorithm_and_a_new_model(call, policy, people
         "mondrian mode=relaxed"
     ] * 2
     assert found.data["rows"][0]["models"] == "k-anonymity k=3 + distinct-l l=2 + t-closeness t=0.5"
+
+
+def test_no_value_of_a_person_is_written_or_said(call, policy, tmp_path):
+    odd = [[f"{CANARY}1 {i}", str(20 + i % 37), f"{CANARY}2{i % 9}", f"{CANARY}3{i % 4}"] for i in range(40)]
+    data = write_csv(tmp_path / "odd.csv", odd)
+    words = ["--algorithms", "mondrian,datafly,anatomy", "--k", "2,99", "--accuracy", "--jobs", 1]
+    found = call("compare", policy, "--data", data, *words)
+    assert found.code == 0
+    said = found.out + found.err + call("suggest", "comparison").out
+    written = "".join(file.read_text() for file in (tmp_path / "comparison").iterdir())
+    assert CANARY not in said + written + (tmp_path / "suggested.yaml").read_text()
 
 
 @pytest.fixture(scope="module")

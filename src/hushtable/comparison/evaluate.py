@@ -15,7 +15,15 @@ import pyarrow as pa
 from hushtable.algorithms.base import Progress
 from hushtable.api import anonymize
 from hushtable.comparison.grid import Setting
-from hushtable.errors import Cancelled, HushtableError, IncompatibleError, Infeasible, NotFound, VerificationError
+from hushtable.errors import (
+    Cancelled,
+    HushtableError,
+    IncompatibleError,
+    Infeasible,
+    NotFound,
+    UsageError,
+    VerificationError,
+)
 from hushtable.policy.policy import Policy
 from hushtable.registry import measures
 from hushtable.release.release import Release
@@ -100,7 +108,15 @@ class Wanted:
 
 
 def _named(entry: Any, known: Any) -> tuple[str, dict[str, Any]]:
+    if not isinstance(entry, str) and not (isinstance(entry, Mapping) and len(entry) == 1):
+        raise UsageError(
+            f"Each {known.kind} is a name, or a name with parameters.",
+            code="comparison",
+            hint="For example 'accuracy', or 'accuracy: {model: tree}'.",
+        )
     ((name, values),) = entry.items() if isinstance(entry, Mapping) else [(entry, None)]
+    if values is not None and not isinstance(values, Mapping):
+        raise UsageError(f"The parameters of {name!r} are a mapping.", code="comparison")
     known.build(name, values)
     return name, dict(values or {})
 

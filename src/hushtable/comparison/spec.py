@@ -117,7 +117,7 @@ class Spec:
                 hint=did_you_mean(name, [*models, *algorithms]),
             )
         chosen = [_parts(entry) for entry in self.data.get("algorithms", [self.policy.document()["algorithm"]])]
-        if not any(name in choice for (choice,) in chosen):
+        if not any(name in choice for choice, *_ in chosen):
             raise UsageError(
                 f"{name!r} is not among the algorithms that are compared.", code="vary", hint="Name it in --algorithms."
             )
@@ -145,6 +145,8 @@ def _parts(entry: Any) -> list[dict[str, Any]]:
         return [{entry: {}}]
     if isinstance(entry, dict):
         return [{name: values or {}} for name, values in entry.items()]
+    if not isinstance(entry, list | tuple):
+        raise UsageError("A comparison lists names, or names with parameters.", code="grid")
     return [part for inner in entry for part in _parts(inner)]
 
 

@@ -119,6 +119,28 @@ def test_wrong_parameters_are_told_and_not_kept(page):
     page.get_by_role("alert").filter(has_text="It did not work").wait_for()
 
 
+def test_the_policy_as_text_and_the_rare_settings(page):
+    base = try_it(page)
+    go(page, base, "protect")
+    page.get_by_text("Nothing stands in the way of a run").wait_for()
+    page.get_by_text("Which values are the most sensitive", exact=True).first.click()
+    area = page.get_by_label("Which values are the most sensitive: diagnosis")
+    area.wait_for()
+    area.fill("")
+    area.press("Tab")
+    page.get_by_text("To be mended before a run").wait_for()
+    page.get_by_text("The policy as text", exact=True).first.click()
+    text = page.get_by_label("The policy as text")
+    before = text.input_value()
+    text.fill("columns: {a: {role: quasi}}")
+    page.get_by_role("button", name="Use this policy").click()
+    page.get_by_text("no privacy model").first.wait_for()
+    text.fill(before.replace("k: 5", "k: 7"))
+    page.get_by_role("button", name="Use this policy").click()
+    page.get_by_text("Nothing stands in the way of a run").wait_for()
+    assert page.get_by_label("k *").input_value() == "7"
+
+
 def test_roles_explain_and_block(page):
     base = try_it(page)
     go(page, base, "roles")

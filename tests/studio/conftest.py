@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,18 +10,12 @@ import pytest
 
 pytest.importorskip("nicegui", reason="needs hushtable[studio]")
 
-with warnings.catch_warnings():
-    # it wants a package that nothing else here needs
-    warnings.simplefilter("ignore")
-    from starlette.testclient import TestClient
+from support_studio import BASE, TOKEN, TestClient, finished
 
 from hushtable.studio.access import Access
 from hushtable.studio.rest import api
 from hushtable.studio.safety import Guard
 from hushtable.studio.service import Studio
-
-TOKEN = "a-token-of-the-tests-1234"
-BASE = "http://127.0.0.1:8080"
 
 
 @pytest.fixture(scope="session")
@@ -44,13 +37,6 @@ def client(studio: Studio) -> Iterator[Any]:
     with TestClient(guarded, base_url=BASE, raise_server_exceptions=False) as made:
         made.headers["authorization"] = f"Bearer {TOKEN}"
         yield made
-
-
-def finished(studio: Studio, job: Any, timeout: float = 90.0) -> Any:
-    """The job once it is over; fails the test where it did not end well."""
-    over = studio.jobs.wait(job if isinstance(job, str) else job.id, timeout)
-    assert over.state == "done", (over.state, over.error)
-    return over
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,8 @@ import sys
 import zipfile
 
 import pytest
+from support_studio import finished
 
-from conftest import finished
 from hushtable.errors import UsageError
 from hushtable.studio.exports import bundle, code_of, export_file, export_files
 from hushtable.studio.runs import run_of, runs_of

@@ -7,8 +7,8 @@ import signal
 import time
 
 import pytest
+from support_studio import finished
 
-from conftest import finished
 from hushtable.errors import Cancelled, UsageError
 from hushtable.studio.jobs import Jobs
 from hushtable.studio.projects import Projects

@@ -8,8 +8,8 @@ import zipfile
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support_studio import finished
 
-from conftest import finished
 from hushtable.datasets.patients import patients as patients_table
 from hushtable.io.files import write_table
 
@@ -68,7 +68,10 @@ def test_the_whole_way(client, studio):
     job_of(client, studio, client.post(f"{at}/runs/{second}/attack", json={"names": ["homogeneity"]}))
     assert list(client.get(f"{at}/runs/{second}/attack").json()["attacks"]) == ["homogeneity"]
     job_of(client, studio, client.post(f"{at}/runs/{second}/verify"))
+    assert client.post(f"{at}/runs/{second}/report", json={"template": "nonsense"}).status_code == 422
+    job_of(client, studio, client.post(f"{at}/runs/{second}/report", json={"template": "general"}))
     names = client.get(f"{at}/runs/{second}/export").json()
+    assert "evidence.html" in names
     assert {"release.csv", "policy.yaml", "release.json", "repeat.py"} <= set(names)
     answer = client.get(f"{at}/runs/{second}/export/bundle.zip")
     assert set(zipfile.ZipFile(io.BytesIO(answer.content)).namelist()) == set(names)
@@ -215,7 +218,7 @@ def test_parquet_and_excel(client, studio, tmp_path):
 def test_catalogues_come_from_the_registry(client):
     from hushtable import registry
 
-    for kind in ("models", "algorithms", "hierarchies", "measures", "risks", "attacks"):
+    for kind in ("models", "algorithms", "hierarchies", "measures", "risks", "attacks", "templates"):
         found = client.get(f"/api/catalogue/{kind}").json()
         assert [entry["name"] for entry in found] == list(getattr(registry, kind))
     assert client.get("/api/catalogue/nonsense").status_code == 404

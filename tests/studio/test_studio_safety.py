@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support_studio import BASE, TOKEN, TestClient
 
-from conftest import BASE, TOKEN, TestClient
 from hushtable.errors import UsageError
 from hushtable.studio.access import Access
 from hushtable.studio.rest import api

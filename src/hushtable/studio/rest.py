@@ -26,6 +26,7 @@ from hushtable.studio.rest_models import (
     NewQuery,
     PolicyText,
     ProjectView,
+    ReportRequest,
     RiskRequest,
     RunView,
     TablePage,
@@ -372,9 +373,11 @@ def _runs(studio: Studio) -> APIRouter:
         return _job(studio.verify(studio.projects[project], number))
 
     @router.post("/projects/{project}/runs/{number}/report", status_code=202)
-    def write_report(project: ProjectId, number: Number) -> JobView:
+    def write_report(
+        project: ProjectId, number: Number, body: Annotated[ReportRequest | None, Body()] = None
+    ) -> JobView:
         """Write the evidence report."""
-        return _job(studio.report(studio.projects[project], number))
+        return _job(studio.report(studio.projects[project], number, (body or ReportRequest()).template))
 
     @router.get("/projects/{project}/runs/{number}/export")
     def list_exports(project: ProjectId, number: Number) -> dict[str, str]:

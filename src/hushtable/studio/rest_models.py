@@ -18,6 +18,7 @@ __all__ = [
     "NewQuery",
     "PolicyText",
     "ProjectView",
+    "ReportRequest",
     "RiskRequest",
     "RunView",
     "TablePage",
@@ -126,6 +127,12 @@ class AttackRequest(_Body):
     """The attacks to play; all of them where left out."""
 
     names: Annotated[list[str], Field(max_length=100)] = []
+
+
+class ReportRequest(_Body):
+    """Whose questions come first in the evidence report."""
+
+    template: Annotated[str, Field(max_length=100)] = "general"
 
 
 class RiskRequest(_Body):

@@ -38,6 +38,7 @@ CATALOGUES = {
     "measures": registry.measures,
     "risks": registry.risks,
     "attacks": registry.attacks,
+    "templates": registry.templates,
 }
 """Everything that can be chosen, by kind."""
 
@@ -257,10 +258,11 @@ class Studio:
         run_of(project, number)
         return self.jobs.submit(project.id, "verify", {"run": number})
 
-    def report(self, project: Project, number: int) -> Job:
-        """Write the evidence report of a kept run."""
+    def report(self, project: Project, number: int, template: str = "general") -> Job:
+        """Write the evidence report of a kept run, in the order of one authority's questions."""
         run_of(project, number)
-        return self.jobs.submit(project.id, "report", {"run": number})
+        chosen = registry.templates[template].name
+        return self.jobs.submit(project.id, "report", {"run": number, "template": chosen})
 
     # what can be chosen
 

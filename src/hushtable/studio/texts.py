@@ -177,6 +177,19 @@ class T:
     ENTITY_NONE = "every row is another person"
     FORMAT = "File format of the release"
     TOKENS = "Texts that stand for a missing value, separated by commas"
+    CATEGORIES = "Which values are the most sensitive"
+    CATEGORIES_TEXT = (
+        "Some models weigh values by how sensitive they are. Name categories, the most sensitive first, with their "
+        "values further in. Leave it empty if all values are alike."
+    )
+    ORDERS = "Labels that have an order"
+    ORDERS_TEXT = "One label per line, from low to high (never, rarely, often). Leave it empty if there is no order."
+    POLICY = "The policy as text"
+    POLICY_TEXT = (
+        "Everything that you chose, as the file that the command line and Python use. Edit it here, or paste one. "
+        "Files that it names are those of the project: files/NAME."
+    )
+    POLICY_SAVE = "Use this policy"
     FEASIBLE = "Can this work?"
     FEASIBLE_OK = "Nothing stands in the way of a run."
     FEASIBLE_BAD = "To be mended before a run:"
@@ -270,6 +283,7 @@ class T:
     FILES = "Files"
     DOWNLOAD = "Download {}"
     BUNDLE = "Download everything (ZIP)"
+    TEMPLATE = "Whose questions come first"
     REPORT = "Write the evidence report"
     CODE = "The same in Python"
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from nicegui import ui
 
+from hushtable import registry
 from hushtable.cli.output import number
+from hushtable.studio.explanations import summary
 from hushtable.studio.exports import code_of, export_files
 from hushtable.studio.pages.layout import Page, which_run
 from hushtable.studio.pages.widgets import attempted, card, failed, html_table, note, text, watch
@@ -64,8 +66,13 @@ def _report(page: Page, project: Project, run: Run) -> None:
 
     def write() -> None:
         with attempted():
-            page.studio.report(project, run.number)
+            page.studio.report(project, run.number, str(template.value))
             _reload(project, run)
+
+    options = {name: f"{name}: {summary(known)}" for name, known in registry.templates.items()}
+    template = (
+        ui.select(options, value="general", label=T.TEMPLATE).props("outlined dense options-dense").classes("grow")
+    )
 
     ui.button(T.REPORT, icon="description", on_click=write).props("no-caps outline")
 

@@ -11,6 +11,7 @@ from hushtable import registry
 from hushtable.errors import HushtableError
 from hushtable.schema.columns import CellStyle, Missing, Role
 from hushtable.studio.explanations import explanation, summary
+from hushtable.studio.pages.details import categories, orders, policy_text
 from hushtable.studio.pages.forms import Form
 from hushtable.studio.pages.layout import Page, needs
 from hushtable.studio.pages.widgets import attempted, card, html_table, note, problems, text
@@ -30,6 +31,9 @@ async def build(page: Page, project: Project) -> None:
     _Models(page, project, panel)
     _Algorithm(page, project, panel)
     _settings(page, project, panel)
+    categories(page, project, panel.look)
+    orders(page, project, panel.look)
+    policy_text(page, project)
     panel.box.move(target_index=-1)
     await panel.look()
 

@@ -64,11 +64,11 @@ def verify_again(project: Project, report: Report, run: int) -> dict[str, Any]:
     return {"run": run}
 
 
-def report(project: Project, report: Report, run: int) -> dict[str, Any]:
+def report(project: Project, report: Report, run: int, template: str = "general") -> dict[str, Any]:
     """Write the evidence report."""
     kept = run_of(project, run)
     release = release_of_run(kept, report)
     report(0.6, "writing the report")
     target = kept.folder / "evidence.html"
-    release.report(target, progress=lambda share, what: report(0.5 + share / 2, what))
+    release.report(target, template, progress=lambda share, what: report(0.5 + share / 2, what))
     return {"run": run, "file": target.name}

@@ -1,0 +1,98 @@
+"""What few tables need: which sensitive values are the worst, labels in an order, and the policy as text."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from nicegui import ui
+
+from hushtable.errors import PolicyError
+from hushtable.policy.text import write_yaml
+from hushtable.schema.columns import Kind, Role
+from hushtable.studio.outline import outline_of, tree_of
+from hushtable.studio.pages.layout import Page
+from hushtable.studio.pages.widgets import attempted, text
+from hushtable.studio.projects import Project
+from hushtable.studio.texts import T
+
+__all__ = ["categories", "orders", "policy_text"]
+
+Again = Callable[[], Awaitable[None]]
+
+
+def categories(page: Page, project: Project, again: Again) -> None:
+    """Let the user say which values of a sensitive column are the most sensitive."""
+    columns = project.document()["columns"]
+    wanted = [n for n, c in columns.items() if c.get("role") == Role.SENSITIVE and c.get("kind") != Kind.NUMERIC]
+    if not wanted:
+        return
+    with ui.expansion(T.CATEGORIES, icon="low_priority").classes("ht-card"):
+        text(T.CATEGORIES_TEXT)
+        for name in wanted:
+            _outline(page, project, name, columns[name].get("categories") or {}, again)
+
+
+def _outline(page: Page, project: Project, name: str, have: dict[str, Any], again: Again) -> None:
+    async def change() -> None:
+        with attempted():
+            wanted = tree_of(area.value) if (area.value or "").strip() else None
+            if wanted is not None and not (
+                isinstance(wanted, dict) and all(isinstance(v, list) for v in wanted.values())
+            ):
+                raise PolicyError(
+                    "Categories are groups of values.", hint="Put the values further in than their group."
+                )
+            page.studio.set_column(project, name, {"categories": wanted})
+            await again()
+
+    area = (
+        ui.textarea(f"{T.CATEGORIES}: {name}", value=outline_of(have) if have else "")
+        .props("outlined autogrow")
+        .style("width:100%;font-family:ui-monospace,monospace")
+        .classes("q-mb-md")
+    )
+    area.on("change", change)
+
+
+def orders(page: Page, project: Project, again: Again) -> None:
+    """Let the user say that labels have an order, and which."""
+    columns = project.document()["columns"]
+    plain = (Kind.NOMINAL, Kind.ORDINAL, None)
+    wanted = [n for n, c in columns.items() if c.get("role") in (Role.QUASI, Role.SENSITIVE) and c.get("kind") in plain]
+    if not wanted:
+        return
+    with ui.expansion(T.ORDERS, icon="sort").classes("ht-card"):
+        text(T.ORDERS_TEXT)
+        for name in wanted:
+            _order(page, project, name, columns[name].get("order") or [], again)
+
+
+def _order(page: Page, project: Project, name: str, have: list[str], again: Again) -> None:
+    async def change() -> None:
+        values = [line.strip() for line in (area.value or "").splitlines() if line.strip()]
+        kind = Kind.ORDINAL if values else Kind.NOMINAL
+        with attempted():
+            page.studio.set_column(project, name, {"kind": str(kind), "order": values or None})
+            await again()
+
+    area = ui.textarea(f"{T.ORDERS}: {name}", value="\n".join(have)).props("outlined autogrow").style("width:100%")
+    area.classes("q-mb-md").on("change", change)
+
+
+def policy_text(page: Page, project: Project) -> None:
+    """The whole policy as YAML, to read, to edit and to paste."""
+    with ui.expansion(T.POLICY, icon="code").classes("ht-card"):
+        text(T.POLICY_TEXT)
+        area = (
+            ui.textarea(T.POLICY, value=write_yaml(project.document()))
+            .props("outlined autogrow")
+            .style("width:100%;font-family:ui-monospace,monospace")
+        )
+
+        def save() -> None:
+            with attempted():
+                page.studio.set_policy(project, area.value or "")
+                ui.navigate.reload()
+
+        ui.button(T.POLICY_SAVE, icon="save", on_click=save).props("no-caps outline").classes("q-mt-sm")

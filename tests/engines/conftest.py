@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import sys
 
 import pytest
 
 SETTINGS = {
-    "spark.pyspark.python": sys.executable,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.memory": "1g",
@@ -30,6 +30,9 @@ def spark():
     if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
         pytest.skip("needs pyspark and Java")
     from pyspark.sql import SparkSession
+
+    # workers need what the tests need
+    os.environ["PYSPARK_PYTHON"] = sys.executable
 
     session = SparkSession.builder.master("local[2,3]").appName("tests").config(map=SETTINGS).getOrCreate()
     session.sparkContext.setLogLevel("OFF")

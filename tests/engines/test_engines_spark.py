@@ -24,12 +24,14 @@ from hushtable.errors import (
     DataError,
     HushtableError,
     IncompatibleError,
+    ParameterError,
     PolicyError,
     VerificationError,
 )
 from hushtable.io.dictionaries import decode
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
+from hushtable.models.t_closeness import TCloseness
 from hushtable.schema.columns import CellStyle, Kind, Missing, Role
 from hushtable.table.plan import ColumnPlan
 from hushtable.testing import model_examples, random_case
@@ -322,6 +324,71 @@ def test_groups_and_verify(on_spark):
     want = run_plan(table, plan).groups
     assert sorted(map(str, release.groups.to_pylist())) == sorted(map(str, plain(want).to_pylist()))
     assert release.verify().as_dict() == release.verification.as_dict()
+
+
+@pytest.fixture
+def far_away(spark):
+    """A driver that takes no rows, and tasks that take few."""
+
+    def limit(group_rows):
+        spark.conf.set("spark.hushtable.driverRows", "1")
+        spark.conf.set("spark.hushtable.groupRows", str(group_rows))
+
+    yield limit
+    spark.conf.unset("spark.hushtable.driverRows")
+    spark.conf.unset("spark.hushtable.groupRows")
+
+
+@pytest.mark.parametrize(
+    ("models", "settings", "group_rows"),
+    [
+        ([KAnonymity(k=3), EntropyL(l=1.5)], {"cells": CellStyle.SETS, "entity": "who"}, 20),
+        ([TCloseness(t=0.001)], {}, 5),  # cannot be cut at all: published from its counts
+    ],
+)
+def test_rows_that_do_not_fit_on_the_driver(on_spark, far_away, models, settings, group_rows, tmp_path):
+    table = random_people(150, 7, missing=0.1)
+    table = table.append_column("who", pa.array([f"p{i % 100}" for i in range(150)]))
+    plan = plan_of(models, (WHO, *PEOPLE), document={"seed": 0}, **settings)
+    want = run_plan(table, plan)
+    far_away(group_rows)
+    got = on_spark(table, plan, 3)
+    assert not got.outcome.on_driver
+    assert got.frame.toArrow().to_pydict() == plain(want.table).to_pydict()
+    assert got.verification.as_dict() == want.verification.as_dict()
+    assert got.measures() == pytest.approx(want.measures())  # the sample is the whole of so small a table
+    assert got.summary()["notes"] == {"measured_records": 150}
+    with pytest.raises(IncompatibleError, match="driverRows"):
+        got.risk()
+    got.save(tmp_path / "out")
+    want.save(tmp_path / "local")
+    for name in ("release.csv", "policy.yaml"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "local" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"algorithm": ht.Mondrian(mode="relaxed")}, "does not decide from counts alone"),
+        ({"algorithm": ht.Datafly()}, "does not decide from counts alone"),
+        ({"suppression": 0.1}, "suppression weighs all groups"),
+        ({"cells": CellStyle.MIDPOINT}, "midpoints"),
+    ],
+)
+def test_what_needs_all_rows_in_one_place_is_refused(change, reason):
+    from hushtable.engines.spark.refuse import check_levels
+
+    with pytest.raises(IncompatibleError, match=reason):
+        check_levels(plan_of([KAnonymity(k=3)], **change), 10**9, "limit")
+
+
+def test_a_setting_that_is_no_number(on_spark, spark):
+    spark.conf.set("spark.hushtable.driverRows", "many")
+    try:
+        with pytest.raises(ParameterError, match="must be a whole number"):
+            on_spark(random_people(5, 1), plan_of([KAnonymity(k=2)]))
+    finally:
+        spark.conf.unset("spark.hushtable.driverRows")
 
 
 def test_a_spark_frame_is_known_without_importing_pyspark(spark):

@@ -151,6 +151,11 @@ class Algorithm(Parametrised, ABC):
             With the reason and a remedy.
         """
 
+    @property
+    def by_histograms(self) -> bool:
+        """Whether ``level`` decides its levels from counts of values, group by group, without looking at records."""
+        return False
+
     @abstractmethod
     def run(self, problem: Problem) -> Partition:
         """Partition the records so that every group satisfies the model.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -28,11 +29,11 @@ from hushtable.kernels.partition import (
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Kind
-from hushtable.table.encoded import SCALE
+from hushtable.table.encoded import SCALE, QuasiColumn
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Frontier", "Proposals"]
+__all__ = ["Frontier", "Level", "Proposals", "column_spans", "gap_columns"]
 
 CHUNK = 4096
 """Groups whose widths are compared at once: keeps a level's working memory small beside the rows."""
@@ -126,6 +127,40 @@ class Proposals:
         )
 
 
+class Level(Protocol):
+    """What decides a level: whoever knows its groups, by their rows or by histograms of them."""
+
+    width: int
+
+    def propose(self, turn: int, accepted: Proposals) -> Proposals:
+        """Return each undivided group's cut of its widest column but ``turn``, where every child is large enough."""
+
+    def judge(self, proposals: Proposals, model: AllOf, reference: Reference) -> BoolArray:
+        """Return which proposed children satisfy a groupwise model."""
+
+
+def gap_columns(quasi: Sequence[QuasiColumn]) -> list[int]:
+    """Return the columns that have missing values beside others.
+
+    Such a column gets another one in front of all, which says whether a value is missing: telling them apart is the
+    widest cut.
+    """
+    return [j for j, c in enumerate(quasi) if c.coded.missing and c.coded.size > 1]
+
+
+def column_spans(quasi: Sequence[QuasiColumn], gaps: Sequence[int], low: IntArray, high: IntArray) -> IntArray:
+    """Return how wide each group is in each column, those for gaps first; -1 where it has one value only."""
+    spans = np.empty_like(low)
+    for at, j in enumerate([*gaps, *range(len(quasi))]):
+        column = quasi[j]
+        if at < len(gaps):
+            spans[:, at] = round(SCALE * column.weight)
+        else:
+            spans[:, at] = column.positions[high[:, at]] - column.positions[low[:, at]]
+    spans[high == low] = -1
+    return spans
+
+
 class Frontier:
     """The groups of the current level, the finished ones, and the rows they own.
 
@@ -146,8 +181,7 @@ class Frontier:
         self._relaxed = relaxed
         self._children = children
         self._minimum = problem.model.min_group_size() * table.unit
-        # where a column has missing values, a column of its own says so: telling them apart is the widest cut
-        self._gaps = [j for j, c in enumerate(table.quasi) if c.coded.missing and c.coded.size > 1]
+        self._gaps = gap_columns(table.quasi)
         self._owner = np.array(self._gaps + list(range(len(table.quasi))), dtype=np.int64)
         self.width = len(self._owner)
         self._rows = table.canonical_order if relaxed else None
@@ -195,14 +229,7 @@ class Frontier:
     def _rank_columns(self, groups: slice) -> None:
         """Order each group's columns from the widest to the narrowest; those with one value come last."""
         low, high = bounds(self._work, self._starts[groups], self._ends[groups])
-        spans = np.empty_like(low)
-        for at, j in enumerate(self._owner):
-            column = self._table.quasi[j]
-            if at < len(self._gaps):
-                spans[:, at] = round(SCALE * column.weight)
-            else:
-                spans[:, at] = column.positions[high[:, at]] - column.positions[low[:, at]]
-        spans[high == low] = -1
+        spans = column_spans(self._table.quasi, self._gaps, low, high)
         self._eligible[groups] = np.count_nonzero(spans >= 0, axis=1)
         self._widest[groups] = spans.max(axis=1)
         self._order[groups] = np.argsort(-spans, axis=1, kind="stable")

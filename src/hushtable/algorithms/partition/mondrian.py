@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from hushtable.algorithms.base import Partition, Problem, Recoding
-from hushtable.algorithms.partition.frontier import Frontier, Proposals
+from hushtable.algorithms.partition.frontier import Frontier, Level, Proposals
 from hushtable.algorithms.partition.shave import shave
 from hushtable.algorithms.partition.table_level import commit_prefix
 from hushtable.algorithms.refine import Refinable
@@ -82,7 +82,7 @@ class Mondrian(Refinable):
         table_model = problem.model.part(table_level=True)
         while frontier.open:
             problem.progress(frontier.share_done(), "partitioning")
-            accepted = self._level(frontier, group_model, problem)
+            accepted = self.level(frontier, group_model, problem)
             if table_model.members:
                 accepted = commit_prefix(frontier, accepted, table_model, problem.reference)
             frontier.advance(accepted)
@@ -91,7 +91,12 @@ class Mondrian(Refinable):
             partition = shave(problem, partition)
         return self.refined(problem, partition)
 
-    def _level(self, frontier: Frontier, model: AllOf, problem: Problem) -> Proposals:
+    @property
+    def by_histograms(self) -> bool:
+        """Whether cuts follow from counts of values alone: not where equal records are divided or groups refined."""
+        return self.mode == "strict" and self.nominal == "cuts" and not self.refine
+
+    def level(self, frontier: Level, model: AllOf, problem: Problem) -> Proposals:
         """Return the cuts of one level that the groupwise models accept."""
         accepted = Proposals.none()
         for turn in range(frontier.width):

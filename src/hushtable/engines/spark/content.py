@@ -176,15 +176,18 @@ class Content:
         found = self.jobs.collect_large(counted, "counting combinations")
         if any(found.column(name).null_count for name in by):
             raise changed_input()
-        numbers = [found.column(name).to_numpy() for name in by]
+        tuples = self.tuples_of([found.column(name).to_numpy() for name in by], found.column("n").to_numpy())
+        if int(tuples.counts.sum()) != self.records:
+            raise changed_input()
+        return tuples
+
+    def tuples_of(self, numbers: Sequence[IntArray], counts: IntArray) -> Tuples:
+        """Read combinations from the columns that rows are joined by."""
         cut = len(self.keys)
         places = self.quasi_packing.unpack(numbers[:cut])
         places += self.rest_packing.unpack(numbers[cut : cut + len(self.rest_keys)])
         units = numbers[-1] if self.weighted else np.empty(0, dtype=np.int64)
-        counts = found.column("n").to_numpy().astype(np.int64)
-        if int(counts.sum()) != self.records:
-            raise changed_input()
-        return Tuples(tuple(places), counts, units, tuple(numbers))
+        return Tuples(tuple(places), counts.astype(np.int64), units, tuple(numbers))
 
     def problem(self, tuples: Tuples) -> Problem:
         """Return what an algorithm is given: the combinations, spread out to rows of codes."""

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from hushtable.algorithms.base import Partition, Problem, Progress
+from hushtable.algorithms.base import Problem, Progress
 from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.plan import Plan
-from hushtable.engines.spark.content import Content, Tuples
+from hushtable.engines.spark.content import Content
 from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.known import Known
+from hushtable.engines.spark.levels import Levels
 from hushtable.engines.spark.publish import published_rows
-from hushtable.engines.spark.refuse import check_engine, check_recoded
+from hushtable.engines.spark.refuse import check_engine, check_levels, check_recoded
 from hushtable.engines.spark.shown import Counted, Shown
-from hushtable.release.recode import Recoded
+from hushtable.errors import ParameterError
 from hushtable.release.verify import Verification
 
-__all__ = ["SparkOutcome", "run"]
+__all__ = ["DRIVER_ROWS", "GROUP_ROWS", "SparkOutcome", "run"]
+
+
+DRIVER_ROWS = "spark.hushtable.driverRows"
+"""Setting: tables up to so many rows are spread out on the driver as codes, of a few bytes a row and column."""
+
+GROUP_ROWS = "spark.hushtable.groupRows"
+"""Setting: beyond that, groups up to so many distinct combinations are finished by one task."""
+
+_DEFAULTS = {DRIVER_ROWS: 100_000_000, GROUP_ROWS: 1_000_000}
+
+KNOWN = 100_000
+"""Records that measures and attacks see of a table that is not on the driver, about."""
 
 
 @dataclass(frozen=True)
@@ -31,32 +47,36 @@ class SparkOutcome:
     shown : Shown
         The published table.
     content : Content
-    tuples : Tuples
     counted : Counted
         The published table, counted by its cells.
-    problem, partition, recoded, verification
-        How it came about; rows are those of ``tuples``, spread out.
+    problem : Problem
+        The models and what they compare groups with.
+    known : Known
+        The rows that the driver knows.
+    verification : Verification
     """
 
     shown: Shown
     content: Content
-    tuples: Tuples
     counted: Counted
     problem: Problem
-    partition: Partition
-    recoded: Recoded
+    known: Known
     verification: Verification
+
+    @property
+    def on_driver(self) -> bool:
+        """Whether the driver knows all rows."""
+        return self.known.problem is self.problem
+
+    def judge(self, counted: Counted) -> Verification:
+        """Judge a count of the published cells."""
+        recoded = self.known.recoded if self.on_driver else None
+        return self.shown.judge(self.problem, recoded, counted, self.verification.rows)
 
     def classes(self, entries: IntArray) -> dict[str, pa.Array]:
         """Return the published quasi-identifiers of these entries of ``counted``."""
         shown = zip(self.content.quasi, self.shown.book.cells, self.counted.cells, strict=True)
         return {column.name: cells.take(pa.array(numbers[entries])) for column, cells, numbers in shown}
-
-    def source(self, rows: IntArray) -> pa.Table:
-        """Return these rows of the content as they were before encoding."""
-        of_row = self.tuples.of_row[rows]
-        columns = zip(self.content.table_plan.columns, self.content.dictionaries, self.tuples.places, strict=True)
-        return pa.table({column.name: d.rows(places[of_row]) for column, d, places in columns})
 
 
 def run(frame: DataFrame, plan: Plan, progress: Progress | None = None) -> SparkOutcome:
@@ -70,19 +90,56 @@ def run(frame: DataFrame, plan: Plan, progress: Progress | None = None) -> Spark
     check_engine(plan)
     with Jobs(frame.sparkSession, progress or (lambda share, what: None)).run() as jobs:
         content = Content(jobs, frame, plan)
-        tuples = content.tuples()
-        problem = content.problem(tuples)
-        partition, recoded = local.solve(problem, plan)
-        check_recoded(plan, recoded)
-        expected = len(local.kept_rows(problem, plan, recoded))
-        jobs.progress(1.0, "publishing")
-        rows, book = published_rows(content, tuples, recoded)
-        shown = Shown(jobs, content, rows, book)
-        try:
-            counted = shown.count(problem)
-            verification = shown.judge(problem, recoded, counted, expected)
-            verification.raise_if_violated()
-        except BaseException:
-            shown.release()
-            raise
-    return SparkOutcome(shown, content, tuples, counted, problem, partition, recoded, verification)
+        limit = _setting(jobs, DRIVER_ROWS)
+        if content.records <= limit:
+            return _on_driver(content)
+        check_levels(plan, content.records, f"{DRIVER_ROWS} = {limit}")
+        return _by_levels(content, _setting(jobs, GROUP_ROWS))
+
+
+def _setting(jobs: Jobs, name: str) -> int:
+    given = jobs.spark.conf.get(name, str(_DEFAULTS[name]))
+    if not str(given).isdecimal() or int(str(given)) < 1:
+        raise ParameterError(
+            f"The Spark setting {name!r} must be a whole number from 1 up.", hint="Correct or drop it."
+        )
+    return int(str(given))
+
+
+def _on_driver(content: Content) -> SparkOutcome:
+    """Let the algorithm work on the content, spread out to rows of codes."""
+    jobs, plan = content.jobs, content.plan
+    tuples = content.tuples()
+    problem = content.problem(tuples)
+    partition, recoded = local.solve(problem, plan)
+    check_recoded(plan, recoded)
+    expected = len(local.kept_rows(problem, plan, recoded))
+    jobs.progress(1.0, "publishing")
+    with _kept(Shown(jobs, content, *published_rows(content, tuples, recoded))) as shown:
+        counted = shown.count(problem)
+        verification = shown.judge(problem, recoded, counted, expected)
+        verification.raise_if_violated()
+        known = Known(problem, partition, recoded, tuples)
+        return SparkOutcome(shown, content, counted, problem, known, verification)
+
+
+def _by_levels(content: Content, group_rows: int) -> SparkOutcome:
+    """Partition the rows where they are."""
+    levels = Levels(content, group_rows)
+    rows, book = levels.publish()
+    with _kept(Shown(content.jobs, content, rows, book)) as shown:
+        counted = shown.count(levels.problem)
+        verification = shown.judge(levels.problem, None, counted, content.records)
+        verification.raise_if_violated()
+        known = levels.sample(counted, book.packing, KNOWN)
+        return SparkOutcome(shown, content, counted, levels.problem, known, verification)
+
+
+@contextmanager
+def _kept(shown: Shown) -> Iterator[Shown]:
+    """Let go of the published rows if they turn out not to be publishable."""
+    try:
+        yield shown
+    except BaseException:
+        shown.release()
+        raise

@@ -25,7 +25,7 @@ from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Role
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["Cellbook", "published_rows"]
+__all__ = ["Cellbook", "published_rows", "shown_columns"]
 
 _DIVIDED = -2
 """Stands for the class of a combination whose rows are in several."""
@@ -127,7 +127,7 @@ def _recode_columns(
     more: list[dict[str, AnyArray]] = [{f"x{j}": cells} for j, cells in enumerate(of_value)]
     rows = coded(content.jobs, rows, content.dictionaries[:n], more)
     numbers = book.packing.pack_columns([F.col(f"x{j}") for j in range(n)])
-    return _shown(content, rows, {f"g{i}": number for i, number in enumerate(numbers)})
+    return shown_columns(content, rows, {f"g{i}": number for i, number in enumerate(numbers)})
 
 
 def _look_up(content: Content, tuples: Tuples, packed: Sequence[IntArray], label: IntArray) -> DataFrame:
@@ -136,7 +136,7 @@ def _look_up(content: Content, tuples: Tuples, packed: Sequence[IntArray], label
     chosen = chosen[label[chosen] >= 0]
     cells = {f"g{i}": number[label[chosen]] for i, number in enumerate(packed)}
     book = content.jobs.table({**{name: key[chosen] for name, key in keys.items()}, **cells})
-    return _shown(content, content.rows.join(book, list(keys), "inner"), {name: F.col(name) for name in cells})
+    return shown_columns(content, content.rows.join(book, list(keys), "inner"), {name: F.col(name) for name in cells})
 
 
 def _look_up_divided(
@@ -164,7 +164,7 @@ def _look_up_divided(
     ]
     turn = F.row_number().over(Window.partitionBy(*keys).orderBy(*(order or [F.lit(0)])))
     rows = content.rows.join(concerned, list(keys), "left_semi").withColumn("turn", turn)
-    return _shown(content, rows.join(book, [*keys, "turn"], "inner"), {name: F.col(name) for name in cells})
+    return shown_columns(content, rows.join(book, [*keys, "turn"], "inner"), {name: F.col(name) for name in cells})
 
 
 def _deciding_keys(content: Content, tuples: Tuples, value: IntArray) -> tuple[dict[str, IntArray], IntArray]:
@@ -180,7 +180,7 @@ def _all_keys(content: Content) -> list[str]:
     return [*content.keys, *content.rest_keys, *content.units]
 
 
-def _shown(content: Content, rows: DataFrame, cells: dict[str, Column]) -> DataFrame:
+def shown_columns(content: Content, rows: DataFrame, cells: dict[str, Column]) -> DataFrame:
     """Keep what is published, and the weights."""
     plain = [
         f"c{content.place[c.name]}" for c in content.plan.table.columns if c.role in (Role.SENSITIVE, Role.INSENSITIVE)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from hushtable.algorithms.base import Recoding
 from hushtable.engines.plan import Plan
 from hushtable.errors import IncompatibleError
+from hushtable.models.base import Monotone
 from hushtable.release.recode import Recoded
+from hushtable.schema.columns import CellStyle, Role
 
-__all__ = ["check_engine", "check_recoded"]
+__all__ = ["check_engine", "check_levels", "check_recoded"]
 
 
 def check_engine(plan: Plan) -> None:
@@ -49,3 +51,33 @@ def check_recoded(plan: Plan, recoded: Recoded) -> None:
             code="spark-engine",
             hint="Use the local engine.",
         )
+
+
+def check_levels(plan: Plan, records: int, limit: str) -> None:
+    """Refuse plans that need all rows in one place, for a table that is too large for that.
+
+    Raises
+    ------
+    IncompatibleError
+        With the reason and a remedy.
+    """
+    model, table = plan.model(), plan.table
+    reasons = {
+        f"{plan.algorithm.name} as set does not decide from counts alone": not plan.algorithm.by_histograms,
+        "suppression weighs all groups against one another": plan.suppression > 0,
+        "a population or background table is compared with all rows": plan.extra.population is not None
+        or plan.extra.background is not None,
+        "guards look at all groups": bool(plan.guards),
+        "a model does not survive merging, so that all classes have to be compared": Monotone.MERGE not in model.flags,
+        "a model judges the whole table": bool(model.part(table_level=True).members),
+        "the type of midpoints depends on all classes": any(
+            c.role is Role.QUASI and table.style(c) is CellStyle.MIDPOINT for c in table.columns
+        ),
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            raise IncompatibleError(
+                f"The table has {records} rows, more than the driver takes ({limit}), and {reason}.",
+                code="spark-engine",
+                hint="Raise that setting if the driver has the memory, or use strict mondrian without suppression.",
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, overload
@@ -18,6 +18,7 @@ from hushtable.engines.plan import Plan
 from hushtable.engines.spark.engine import SparkOutcome, run
 from hushtable.engines.spark.sample import SampledResult, sampled_view
 from hushtable.engines.spark.write import save_parts
+from hushtable.errors import IncompatibleError
 from hushtable.models.compose import AllOf
 from hushtable.registry import attacks, measures
 from hushtable.release.before_after import BeforeAfter, RiskSummary, risk_of, risk_summary
@@ -62,8 +63,9 @@ class SparkRelease:
 
     @property
     def encoded(self) -> EncodedTable:
-        """The content of the input, as codes; its rows stand in no order."""
-        return self.outcome.problem.table
+        """The content of the input, as codes; rows stand in no order, and may stand for several with their weight."""
+        table = self.outcome.problem.table
+        return table if self.outcome.on_driver or table.unit > 1 else replace(table, row_units=np.empty(0, np.int64))
 
     @property
     def model(self) -> AllOf:
@@ -78,12 +80,14 @@ class SparkRelease:
     @property
     def source_rows(self) -> IntArray:
         """Which rows of ``encoded`` are published."""
-        return np.flatnonzero(self.outcome.recoded.labels[: self.encoded.n_sample] >= 0)
+        if not self.outcome.on_driver:
+            return np.arange(self.encoded.n_sample)
+        return np.flatnonzero(self.outcome.known.recoded.labels[: self.encoded.n_sample] >= 0)
 
     @property
     def n_suppressed(self) -> int:
         """Input rows that were left out."""
-        return self.encoded.n_sample - self.verification.rows
+        return self.outcome.content.records - self.verification.rows
 
     @cached_property
     def groups(self) -> pa.Table:
@@ -101,17 +105,18 @@ class SparkRelease:
     def verify(self) -> Verification:
         """Count the published cells once more and judge them again; raise if a model is violated."""
         outcome = self.outcome
-        counted = outcome.shown.count(outcome.problem)
-        found = outcome.shown.judge(outcome.problem, outcome.recoded, counted, self.verification.rows)
+        with outcome.shown.jobs.run():
+            found = outcome.judge(outcome.shown.count(outcome.problem))
         found.raise_if_violated()
         return found
 
     def comparison(self) -> Comparison:
-        """The release beside its original, as utility measures see it."""
+        """The release beside its original, as utility measures see it: all rows, or those that the driver knows."""
+        known = self.outcome.known
         return Comparison(
-            table=self.encoded,
-            labels=self.outcome.recoded.labels[: self.encoded.n_sample],
-            cells=self.outcome.recoded.cells,
+            table=known.problem.table,
+            labels=known.recoded.labels[: known.problem.table.n_sample],
+            cells=known.recoded.cells,
             k=self.model.min_group_size(),
             seed=int(self.policy.get("seed", 0)),
         )
@@ -131,7 +136,19 @@ class SparkRelease:
     def risk(self, name: str, **parameters: Any) -> BeforeAfter: ...
 
     def risk(self, name: str | None = None, **parameters: Any) -> RiskSummary | BeforeAfter:
-        """Assess how exposed people are before and after, from what Spark counted; see ``Release.risk``."""
+        """Assess how exposed people are before and after, from what Spark counted; see ``Release.risk``.
+
+        Raises
+        ------
+        IncompatibleError
+            If the distinct combinations of the raw table are not on the driver.
+        """
+        if not self.outcome.on_driver:
+            raise IncompatibleError(
+                "The risks of the raw table need all its combinations on the driver, and it has too many rows.",
+                code="spark-engine",
+                hint="Raise spark.hushtable.driverRows if the driver has the memory.",
+            )
         before, after = Exposure.raw(self.encoded), self._exposure()
         if name is None:
             return risk_summary(parameters, before, after)
@@ -171,10 +188,16 @@ class SparkRelease:
 
     def summary(self) -> dict[str, Any]:
         """What was done, as data: sizes, what every model achieved, what it cost. No value of a record."""
-        return summary_of(
-            self.encoded, self.outcome.shown.names, self.verification.rows, self.policy, self.verification,
-            self.measures(), self.outcome.partition,
+        outcome = self.outcome
+        found = summary_of(
+            self.encoded, outcome.shown.names, self.verification.rows, self.policy, self.verification,
+            self.measures(), outcome.known.partition,
         )  # fmt: skip
+        if outcome.on_driver:
+            return found
+        sampled = outcome.known.problem.table.n_sample
+        records = {"records": outcome.content.records, "suppressed": self.n_suppressed}
+        return {**found, **records, "notes": {**found["notes"], "measured_records": sampled}}
 
     def save(self, folder: Any, *, format: str = "csv", overwrite: bool = False, parts: bool | None = None) -> Path:
         """Write the release, its policy and ``release.json`` into a folder that driver and executors share.

@@ -18,6 +18,7 @@ from hushtable.arrays import IntArray
 from hushtable.attacks.base import AttackResult
 from hushtable.attacks.confidence import wilson
 from hushtable.attacks.view import View
+from hushtable.engines.spark.known import draw_classes
 from hushtable.release.cells import Cells
 from hushtable.release.centroid import CentroidCells
 from hushtable.release.publish import publish
@@ -27,7 +28,7 @@ from hushtable.table.encoded import EncodedTable
 if TYPE_CHECKING:
     from hushtable.engines.spark.engine import SparkOutcome
 
-__all__ = ["SampledResult", "draw_classes", "sampled_view"]
+__all__ = ["SampledResult", "sampled_view"]
 
 
 @dataclass(frozen=True)
@@ -78,33 +79,15 @@ class SampledResult(AttackResult):
         return {**super().as_dict(), "sample": sample}
 
 
-def draw_classes(sizes: IntArray, most: int, seed: int) -> tuple[IntArray, float]:
-    """Draw classes until they hold about ``most`` records; return them, and what one record counts for.
-
-    Examples
-    --------
-    >>> chosen, weight = draw_classes(np.array([2, 2, 2, 2]), 5, seed=1)
-    >>> len(chosen), weight
-    (2, 0.5)
-    >>> draw_classes(np.array([3, 2]), 5, seed=1)[1]
-    1.0
-    """
-    if int(sizes.sum()) <= most:
-        return np.arange(len(sizes), dtype=np.int64), 1.0
-    order = np.argsort(rng.uniform(seed, "spark/attacked-classes", len(sizes)), kind="stable")
-    held = np.cumsum(sizes[order])
-    chosen = np.sort(order[: max(int(np.count_nonzero(held <= most)), 1)])
-    own = sizes[chosen].astype(np.float64)
-    return chosen, float(own.sum() / (own * own).sum())
-
-
 def sampled_view(outcome: SparkOutcome, policy: Mapping[str, Any], most: int) -> tuple[View, int, float]:
     """Return a view on some classes and as large a share of the suppressed records, its records, and their weight."""
-    problem, recoded = outcome.problem, outcome.recoded
+    problem, recoded = outcome.known.problem, outcome.known.recoded
     table = problem.table
     labels = np.asarray(recoded.labels[: table.n_sample], dtype=np.int64)
     sizes = np.bincount(labels[labels >= 0], minlength=recoded.n_groups)
     chosen, weight = draw_classes(sizes, most, problem.seed)
+    if len(chosen) == len(sizes):
+        weight = outcome.known.weight
     renumber = np.full(recoded.n_groups + 1, -1, dtype=np.int64)
     renumber[chosen] = np.arange(len(chosen))
     gone = np.flatnonzero(labels < 0)
@@ -116,7 +99,7 @@ def sampled_view(outcome: SparkOutcome, policy: Mapping[str, Any], most: int) ->
     cells = tuple(_some(cells, chosen) for cells in recoded.cells)
     shown = Recoded(inside, cells, tuple(column.take(pa.array(chosen)) for column in recoded.published))
     view = View(
-        published=publish(outcome.source(rows), shown, outcome.content.table_plan, released),
+        published=publish(outcome.known.source(outcome.content, rows), shown, outcome.content.table_plan, released),
         policy=policy,
         cells=cells,
         table=_rows_of(table, rows),

@@ -35,7 +35,6 @@ _LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "4g",
-    "spark.pyspark.python": sys.executable,
     "spark.sql.shuffle.partitions": "16",
 }
 
@@ -80,6 +79,8 @@ def _start(master: str | None) -> SparkSession:
             **(_LOCAL if wanted.startswith("local") else {}),
         }
         builder = builder.master(wanted).config(map=settings)
+        if wanted.startswith("local"):
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     elif master is not None:
         builder = builder.master(master)
     try:

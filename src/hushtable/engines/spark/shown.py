@@ -184,17 +184,19 @@ class Shown:
         found = self.jobs.collect(ordered.select(*by), "writing")
         return self.book.packing.unpack([found.column(name).to_numpy() for name in by])
 
-    def judge(self, problem: Problem, recoded: Recoded, counted: Counted, expected: int) -> Verification:
+    def judge(self, problem: Problem, recoded: Recoded | None, counted: Counted, expected: int) -> Verification:
         """Verify what was counted; population and background rows are recoded like the others, as on one machine."""
         if int(counted.rows.sum()) != expected:
             raise changed_input()
         table = problem.table
-        hidden = np.flatnonzero(recoded.labels[table.n_sample :] >= 0) + table.n_sample
+        hidden = np.empty(0, dtype=np.int64)
+        if recoded is not None:
+            hidden = np.flatnonzero(recoded.labels[table.n_sample :] >= 0) + table.n_sample
         padding = np.zeros(len(hidden), dtype=np.int64)
         quasi = []
         for j, cells in enumerate(self.book.cells):
             shown: Any = from_codes(counted.cells[j] - 1, cells.slice(1), pa.int32())
-            if len(hidden):
+            if recoded is not None and len(hidden):
                 more = from_codes(
                     _numbers(recoded, self.book, j)[recoded.labels[hidden]] - 1, cells.slice(1), pa.int32()
                 )

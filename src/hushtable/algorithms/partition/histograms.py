@@ -1,0 +1,139 @@
+"""A level of a top-down partition, known by how often each value occurs: for rows that are on other machines.
+
+Per group and column there is a histogram of codes, split by sensitive values. Its entries stand for rows of that
+weight, so the kernel that cuts rows cuts them too, and the statistics of a proposed child are those of its entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hushtable.algorithms.partition.frontier import Proposals, column_spans, gap_columns
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.kernels.grouping import histogram
+from hushtable.kernels.partition import balanced_cuts, column_bounds
+from hushtable.models.compose import AllOf
+from hushtable.table.encoded import QuasiColumn
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats, Histogram, Key
+
+__all__ = ["HistogramLevel", "LevelCounts"]
+
+
+@dataclass(frozen=True)
+class LevelCounts:
+    """How often values occur in the groups of a level.
+
+    Attributes
+    ----------
+    group, column, code : int64 arrays
+        One entry per group, quasi-identifier, code and combination of sensitive values.
+    units : int64 array
+        The weight of the rows that it stands for.
+    values : mapping of Key to int64 array
+        The sensitive (or joint) code of every entry, for each histogram that the model asks for.
+    sizes : mapping of Key to int
+        How many codes those have.
+    n_groups : int
+    """
+
+    group: IntArray
+    column: IntArray
+    code: IntArray
+    units: IntArray
+    values: Mapping[Key, IntArray]
+    sizes: Mapping[Key, int]
+    n_groups: int
+
+
+class HistogramLevel:
+    """The groups of a level.
+
+    Parameters
+    ----------
+    quasi : sequence of QuasiColumn
+        Their codes are not looked at.
+    counts : LevelCounts
+    minimum : int
+        Units of the smallest group that can be satisfied.
+    unit : int
+        Units per person.
+    """
+
+    def __init__(self, quasi: Sequence[QuasiColumn], counts: LevelCounts, minimum: int, unit: int = 1) -> None:
+        d, n = len(quasi), counts.n_groups
+        order = np.lexsort((counts.code, counts.column, counts.group))
+        self.order = order
+        self._units = counts.units[order]
+        self._values = {key: values[order] for key, values in counts.values.items()}
+        self._sizes, self._minimum, self._unit = counts.sizes, minimum, unit
+        code = counts.code[order]
+        # the second column says whether the value is there: 0 is the missing one's code
+        self._work = np.column_stack([code, code > 0]).astype(np.int64)
+        place = counts.group[order] * d + counts.column[order]
+        edges = np.searchsorted(place, np.arange(n * d + 1)).astype(np.int64)
+        self.starts, self.ends = edges[:-1].reshape(n, d), edges[1:].reshape(n, d)
+        gaps = gap_columns(quasi)
+        self._n_gaps = len(gaps)
+        self._owner = np.array([*gaps, *range(d)], dtype=np.int64)
+        self.width = len(self._owner)
+        low, high = code[self.starts], code[self.ends - 1]
+        spans = column_spans(
+            quasi,
+            gaps,
+            np.concatenate([(low[:, gaps] > 0).astype(np.int64), low], axis=1),
+            np.concatenate([(high[:, gaps] > 0).astype(np.int64), high], axis=1),
+        )
+        self._order = np.argsort(-spans, axis=1, kind="stable")
+        self._eligible = np.count_nonzero(spans >= 0, axis=1)
+        total = np.concatenate([[0], np.cumsum(self._units)]).astype(np.int64)
+        units = total[self.ends[:, 0]] - total[self.starts[:, 0]]
+        self._eligible[units < 2 * minimum] = 0
+
+    def propose(self, turn: int, accepted: Proposals) -> Proposals:
+        """Return each undivided group's cut of its widest column but ``turn``, where every child is large enough.
+
+        Rows of the proposals are entries.
+        """
+        waiting = self._eligible > turn
+        waiting[accepted.group] = False
+        group = np.flatnonzero(waiting)
+        if not len(group):
+            return Proposals.none()
+        dims = self._order[group, turn]
+        column, gap = self._owner[dims], (dims < self._n_gaps).astype(np.int64)
+        starts, ends = self.starts[group, column], self.ends[group, column]
+        index = np.arange(len(self._work))
+        cuts, left, right = balanced_cuts(
+            self._work, index, self._units, starts, ends, gap, *column_bounds(self._work, starts, ends, gap)
+        )
+        middle = np.array(
+            [
+                s + np.searchsorted(self._work[s:e, g], cut, "right")
+                for s, e, g, cut in zip(starts, ends, gap, cuts, strict=True)
+            ],
+            dtype=np.int64,
+        )
+        proposals = Proposals.binary(group, column, starts, middle, ends, left, right, cuts)
+        return proposals.take(np.minimum(left, right) >= self._minimum)
+
+    def judge(self, proposals: Proposals, model: AllOf, reference: Reference) -> BoolArray:
+        """Return which proposed children satisfy a groupwise model."""
+        rows = np.arange(len(self._units))
+        histograms = {}
+        for key in model.histogram_keys():
+            parts = histogram(rows, proposals.starts, proposals.ends, self._values[key], self._units, self._sizes[key])
+            histograms[key] = Histogram(*parts, self._unit)
+        return model.satisfied(GroupStats(proposals.units, self._unit, histograms), reference)
+
+    def members(self, groups: IntArray, column: int) -> tuple[IntArray, IntArray]:
+        """Return the distinct codes of a column in these groups, in compressed rows."""
+        found = [
+            np.unique(self._work[s:e, 0])
+            for s, e in zip(self.starts[groups, column], self.ends[groups, column], strict=True)
+        ]
+        offsets = np.concatenate([[0], np.cumsum([len(codes) for codes in found])]).astype(np.int64)
+        return offsets, np.concatenate(found) if found else np.empty(0, dtype=np.int64)

@@ -1,0 +1,62 @@
+"""What the driver knows of a table's rows: all of them as codes, or some whole classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable import rng
+from hushtable.algorithms.base import Partition, Problem
+from hushtable.arrays import IntArray
+from hushtable.engines.spark.content import Content, Tuples
+from hushtable.release.recode import Recoded
+
+__all__ = ["Known", "draw_classes"]
+
+
+@dataclass(frozen=True)
+class Known:
+    """Rows that the driver knows, and their classes.
+
+    Attributes
+    ----------
+    problem, partition, recoded
+        As on one machine; rows are those of ``tuples``, spread out.
+    tuples : Tuples
+    weight : float
+        1 where these are all rows; less where whole classes were drawn: see ``draw_classes``.
+    """
+
+    problem: Problem
+    partition: Partition
+    recoded: Recoded
+    tuples: Tuples
+    weight: float = 1.0
+
+    def source(self, content: Content, rows: IntArray) -> pa.Table:
+        """Return these rows as they were before encoding."""
+        of_row = self.tuples.of_row[rows]
+        columns = zip(content.table_plan.columns, content.dictionaries, self.tuples.places, strict=True)
+        return pa.table({column.name: d.rows(places[of_row]) for column, d, places in columns})
+
+
+def draw_classes(sizes: IntArray, most: int, seed: int) -> tuple[IntArray, float]:
+    """Draw classes until they hold about ``most`` records; return them, and what one record counts for.
+
+    Examples
+    --------
+    >>> chosen, weight = draw_classes(np.array([2, 2, 2, 2]), 5, seed=1)
+    >>> len(chosen), weight
+    (2, 0.5)
+    >>> draw_classes(np.array([3, 2]), 5, seed=1)[1]
+    1.0
+    """
+    if int(sizes.sum()) <= most:
+        return np.arange(len(sizes), dtype=np.int64), 1.0
+    order = np.argsort(rng.uniform(seed, "spark/attacked-classes", len(sizes)), kind="stable")
+    held = np.cumsum(sizes[order])
+    chosen = np.sort(order[: max(int(np.count_nonzero(held <= most)), 1)])
+    own = sizes[chosen].astype(np.float64)
+    return chosen, float(own.sum() / (own * own).sum())

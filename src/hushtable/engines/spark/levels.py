@@ -1,0 +1,306 @@
+"""Partitioning a table whose rows do not fit on the driver: level by level, from exact histograms.
+
+Combinations stay with Spark. As long as a group has more of them than one task may take, one aggregation counts every
+value of every column in all such groups at once, the algorithm decides the level from these counts, and combinations
+move to the children. Groups that are small enough are then finished by the same algorithm where they are; those that
+cannot be divided any further are published from their counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from hushtable.algorithms.base import Algorithm, Partition, Problem
+from hushtable.algorithms.partition.histograms import HistogramLevel, LevelCounts
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.engines import local
+from hushtable.engines.spark.content import Content, changed_input
+from hushtable.engines.spark.dictionaries import coded, dictionaries
+from hushtable.engines.spark.jobs import spark_errors
+from hushtable.engines.spark.known import Known, draw_classes
+from hushtable.engines.spark.packing import Packing
+from hushtable.engines.spark.people import UNITS
+from hushtable.engines.spark.publish import Cellbook, shown_columns
+from hushtable.engines.spark.shown import Counted
+from hushtable.kernels.grouping import number_rows
+from hushtable.models.compose import AllOf
+from hushtable.release.cells import Cells
+from hushtable.release.recode import recode
+from hushtable.table.encode import PERSON_UNITS
+from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, smallest
+from hushtable.table.reference import Reference
+from hushtable.table.stats import Key
+
+__all__ = ["Levels"]
+
+_Column = TypeVar("_Column", QuasiColumn, SensitiveColumn)
+
+
+@dataclass(frozen=True)
+class _Finish:
+    """What a task needs to finish a group: everything but its rows."""
+
+    quasi: tuple[QuasiColumn, ...]
+    sensitive: tuple[SensitiveColumn, ...]
+    unit: int
+    model: AllOf
+    reference: Reference
+    algorithm: Algorithm
+    seed: int
+    values: Packing
+    keys: tuple[str, ...]
+
+    def cells(self, rows: pa.Table) -> pa.Table:
+        """Return the published cells of each combination of quasi-identifiers."""
+        table = self.encoded(rows)
+        problem = Problem(table, self.model, self.reference, seed=self.seed)
+        partition = self.algorithm.run(problem)
+        recoded = recode(table, partition, self.algorithm.recoding)
+        first = _once([rows.column(name).to_numpy() for name in self.keys])
+        shown = {f"k{j}": recoded.column(j, first).dictionary_decode() for j in range(len(self.quasi))}
+        return pa.table({**{name: rows.column(name).take(pa.array(first)) for name in self.keys}, **shown})
+
+    def encoded(self, rows: pa.Table) -> EncodedTable:
+        """Return combinations, with their weights, as the table that an algorithm is given."""
+        codes = [rows.column(f"o{j}").to_numpy() for j in range(len(self.quasi))]
+        values = self.values.unpack([rows.column(f"v{i}").to_numpy() for i in range(len(self.values))])
+        return EncodedTable(
+            quasi=tuple(_with_codes(c, own) for c, own in zip(self.quasi, codes, strict=True)),
+            sensitive=tuple(_with_codes(c, own) for c, own in zip(self.sensitive, values, strict=True)),
+            n_sample=rows.num_rows,
+            n_rows=rows.num_rows,
+            unit=self.unit,
+            row_units=rows.column("w").to_numpy().astype(np.int64),
+        )
+
+
+def _once(keys: Sequence[IntArray]) -> IntArray:
+    """Return one row for each combination of keys."""
+    order = np.lexsort(keys)
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = np.any([key[order[1:]] != key[order[:-1]] for key in keys], axis=0)
+    return order[new]
+
+
+def _with_codes(column: _Column, codes: AnyArray) -> _Column:
+    return replace(column, codes=codes.astype(smallest(column.coded.size)))
+
+
+class Levels:
+    """A table that is partitioned where it is.
+
+    Parameters
+    ----------
+    content : Content
+    group_rows : int
+        Combinations that one task may take.
+
+    Attributes
+    ----------
+    problem : Problem
+        The models and what they compare groups with; its rows are the combinations of sensitive values, weighted.
+    """
+
+    def __init__(self, content: Content, group_rows: int) -> None:
+        self.content, self.jobs, self._group_rows = content, content.jobs, group_rows
+        quasi, sensitive = content.coded_columns(content.dictionaries)
+        nothing = np.empty(0, dtype=np.int64)
+        plan = content.plan
+        unit = PERSON_UNITS if content.weighted else 1
+        self._values = Packing(tuple(c.coded.size for c in sensitive))
+        self._frame = self._combinations(quasi, sensitive)
+        counted = self.jobs.collect(
+            self._frame.groupBy(*self._value_keys).agg(F.sum("w").alias("w"), F.sum("n").alias("n")),
+            "counting sensitive values",
+        )
+        if int(np.sum(counted.column("n").to_numpy())) != content.records:
+            raise changed_input()
+        bare = tuple(_with_codes(c, nothing) for c in quasi), tuple(_with_codes(c, nothing) for c in sensitive)
+        model = plan.model()
+        self._finish = _Finish(
+            *bare, unit, model, Reference(0, unit, {}), plan.algorithm, plan.seed, self._values, tuple(content.keys)
+        )
+        zeros = {f"o{j}": np.zeros(counted.num_rows, dtype=np.int64) for j in range(len(quasi))}
+        table = self._finish.encoded(pa.table({**zeros, **{n: counted.column(n) for n in (*self._value_keys, "w")}}))
+        self.problem = local.problem_from(table, plan, self.jobs.progress)
+        self._finish = replace(self._finish, reference=self.problem.reference)
+
+    @property
+    def _value_keys(self) -> list[str]:
+        return [f"v{i}" for i in range(len(self._values))]
+
+    def _combinations(self, quasi: Sequence[QuasiColumn], sensitive: Sequence[SensitiveColumn]) -> DataFrame:
+        """The distinct combinations as codes o0, o1, ..., packed sensitive codes v0, ..., rows n and weight w."""
+        content, jobs = self.content, self.jobs
+        by = [*content.keys, *content.rest_keys, *content.units]
+        frame = content.rows.groupBy(*by).agg(F.count(F.lit(1)).alias("n"))
+        places = content.quasi_packing.unpack_columns([F.col(name) for name in content.keys])
+        rest = content.rest_packing.unpack_columns([F.col(name) for name in content.rest_keys])
+        frame = frame.withColumns({f"p{j}": place for j, place in enumerate([*places, *rest[: len(sensitive)]])})
+        columns: list[QuasiColumn | SensitiveColumn] = [*quasi, *sensitive]
+        for j, (column, dictionary) in enumerate(zip(columns, content.dictionaries, strict=False)):
+            codes = column.codes[: len(dictionary)].astype(np.int64)
+            book = jobs.table({f"p{j}": np.arange(len(codes), dtype=np.int32), f"o{j}": codes})
+            frame = frame.join(book, f"p{j}", "left").drop(f"p{j}")
+        n = len(quasi)
+        packed = self._values.pack_columns([F.col(f"o{n + i}") for i in range(len(sensitive))])
+        weight = F.col("n") * F.col(UNITS) if content.weighted else F.col("n")
+        chosen = frame.select(
+            *by,
+            *(F.col(f"o{j}") for j in range(n)),
+            *(value.alias(f"v{i}") for i, value in enumerate(packed)),
+            "n",
+            weight.alias("w"),
+            F.lit(0).cast("long").alias("node"),
+        )
+        return jobs.hold(chosen)
+
+    def publish(self) -> tuple[DataFrame, Cellbook]:
+        """Partition, and return the published rows as ``published_rows`` does."""
+        local.check_feasible(self.problem)
+        problem, algorithm = self.problem, self.content.plan.algorithm
+        if not bool(problem.model.table_satisfied(problem.reference.whole(), problem.reference)[0]):
+            raise algorithm.not_found(problem)
+        parts = self._divide()
+        n = len(self._finish.quasi)
+        fields = [StructField(name, LongType()) for name in self.content.keys]
+        schema = StructType([*fields, *(StructField(f"k{j}", StringType()) for j in range(n))])
+        with spark_errors("partitioning"):
+            open_groups = self._frame
+            if parts is not None:
+                open_groups = open_groups.join(parts.select("node"), "node", "left_anti")
+            finish = self._finish
+            # Spark counts the arguments of what it is given, and a bound method has one more
+            book = open_groups.groupBy("node").applyInArrow(lambda rows: finish.cells(rows), schema)
+            if parts is not None:
+                done = self._frame.select("node", *self.content.keys).distinct().join(parts, "node").drop("node")
+                book = book.unionByName(done)
+        return self._looked_up(self.jobs.hold(book), n)
+
+    def _divide(self) -> DataFrame | None:
+        """Cut the groups that are too large for a task; return the cells of those that cannot be cut."""
+        algorithm: Any = self.content.plan.algorithm
+        quasi, model = self._finish.quasi, self.problem.model.part(table_level=False)
+        minimum = self.problem.model.min_group_size() * self.problem.table.unit
+        large, fresh = np.zeros(1, dtype=np.int64), 1
+        if self._frame.count() <= self._group_rows:
+            return None
+        leaves: list[tuple[IntArray, list[pa.Array]]] = []
+        while len(large):
+            self.jobs.progress(0.0, "partitioning")
+            counts, tuples = self._counts(large)
+            level = HistogramLevel(quasi, counts, minimum, self.problem.table.unit)
+            accepted = algorithm.level(level, model, self.problem)
+            whole = np.setdiff1d(np.arange(len(large)), accepted.group)
+            if len(whole):
+                cells = [Cells(c, *level.members(whole, j)).labels() for j, c in enumerate(quasi)]
+                leaves.append((large[whole], cells))
+            children = fresh + np.arange(2 * len(accepted), dtype=np.int64)
+            fresh += len(children)
+            self._move(large[accepted.group], accepted.column, accepted.cuts[::2], children)
+            total = np.concatenate([[0], np.cumsum(tuples[level.order])])
+            held = total[accepted.ends] - total[accepted.starts]
+            large = children[held > self._group_rows]
+        if not leaves:
+            return None
+        shown = {f"k{j}": pa.concat_arrays([labels[j] for _, labels in leaves]) for j in range(len(quasi))}
+        return self.jobs.table({"node": np.concatenate([nodes for nodes, _ in leaves]), **shown})
+
+    def _counts(self, nodes: IntArray) -> tuple[LevelCounts, IntArray]:
+        """Count every value of every column in these groups: one aggregation. Also the combinations behind each."""
+        d = len(self._finish.quasi)
+        keys = sorted(self.problem.model.part(table_level=False).histogram_keys())
+        wanted = self._value_keys if keys else []
+        asked = self.jobs.table({"node": nodes, "group": np.arange(len(nodes), dtype=np.int64)})
+        each = F.posexplode(F.array(*(F.col(f"o{j}") for j in range(d)))).alias("column", "code")
+        counted = (
+            self._frame.join(asked, "node")
+            .select("group", "w", *wanted, each)
+            .groupBy("group", "column", "code", *wanted)
+            .agg(F.sum("w").alias("w"), F.count(F.lit(1)).alias("t"))
+        )
+        found = self.jobs.collect_large(counted, "partitioning")
+        group, column, code, units, tuples = (
+            found.column(name).to_numpy().astype(np.int64) for name in ("group", "column", "code", "w", "t")
+        )
+        codes = self._values.unpack([found.column(name).to_numpy() for name in wanted]) if wanted else []
+        values, sizes = {}, {}
+        for key in keys:
+            values[key], sizes[key] = self._joint(key, codes)
+        return LevelCounts(group, column, code, units, values, sizes, len(nodes)), tuples
+
+    def _joint(self, key: Key, codes: Sequence[IntArray]) -> tuple[IntArray, int]:
+        names = [c.name for c in self._finish.sensitive]
+        joint, size = np.zeros(len(codes[0]), dtype=np.int64), 1
+        for name in key:
+            at = names.index(name)
+            joint = joint * self._values.sizes[at] + codes[at]
+            size *= self._values.sizes[at]
+        return joint, size
+
+    def _move(self, nodes: IntArray, columns: IntArray, cuts: IntArray, children: IntArray) -> None:
+        """Send the combinations of divided groups to their children."""
+        if not len(nodes):
+            return
+        moves = self.jobs.table(
+            {"node": nodes, "column": columns + 1, "cut": cuts, "below": children[::2], "above": children[1::2]}
+        )
+        code = F.element_at(
+            F.array(*(F.col(f"o{j}") for j in range(len(self._finish.quasi)))), F.col("column").cast("int")
+        )
+        child = F.when(F.col("cut").isNull(), F.col("node")).otherwise(
+            F.when(code <= F.col("cut"), F.col("below")).otherwise(F.col("above"))
+        )
+        before = self._frame
+        names = before.columns
+        moved = before.join(moves, "node", "left").withColumn("child", child)
+        self._frame = self.jobs.hold(moved.drop("node").withColumnRenamed("child", "node").select(*names))
+
+    def sample(self, counted: Counted, packing: Packing, most: int) -> Known:
+        """Bring some whole classes to the driver: what measures and attacks look at."""
+        owner, first = number_rows(counted.cells, packing.sizes)
+        sizes = np.zeros(len(first), dtype=np.int64)
+        np.add.at(sizes, owner, counted.rows)
+        chosen, weight = draw_classes(sizes, most, self.problem.seed)
+        numbers = packing.pack([cells[first[chosen]] for cells in counted.cells])
+        names = [f"g{i}" for i in range(len(numbers))]
+        wanted = self.jobs.table(
+            {**dict(zip(names, numbers, strict=True)), "class": np.arange(len(chosen), dtype=np.int64)}
+        )
+        content = self.content
+        found = self.jobs.collect_large(
+            self._frame.join(self._cells.join(wanted, names), content.keys), "sampling classes"
+        )
+        n = found.column("n").to_numpy()
+        by = [*content.keys, *content.rest_keys, *content.units]
+        tuples = content.tuples_of([found.column(name).to_numpy() for name in by], n)
+        spread = found.take(pa.array(tuples.of_row))
+        table = self._finish.encoded(spread)
+        units = tuples.units[tuples.of_row] if content.weighted else np.empty(0, dtype=np.int64)
+        table = replace(table, row_units=units)
+        partition = Partition(spread.column("class").to_numpy().astype(np.int64), len(chosen))
+        recoded = recode(table, partition, content.plan.algorithm.recoding)
+        return Known(replace(self.problem, table=table), partition, recoded, tuples, weight)
+
+    def _looked_up(self, book: DataFrame, n: int) -> tuple[DataFrame, Cellbook]:
+        """Join the cells of combinations to the rows."""
+        content, jobs = self.content, self.jobs
+        named = book.select(*content.keys, *(F.col(f"k{j}").alias(f"c{j}") for j in range(n)))
+        found = dictionaries(jobs, named, range(n))
+        cells, ranks = Cellbook.of([d.values for d in found])
+        more: list[dict[str, AnyArray]] = [{f"x{j}": rank} for j, rank in enumerate(ranks)]
+        numbered = coded(jobs, named, found, more)
+        packed = cells.packing.pack_columns([F.col(f"x{j}") for j in range(n)])
+        numbers = {f"g{i}": number for i, number in enumerate(packed)}
+        look_up = numbered.select(*content.keys, *(number.alias(name) for name, number in numbers.items()))
+        self._cells = look_up = jobs.hold(look_up)
+        rows = content.rows.join(look_up, content.keys, "inner")
+        return shown_columns(content, rows, {name: F.col(name) for name in numbers}), cells

@@ -10,6 +10,7 @@ import pytest
 import hushtable as ht
 from hushtable.errors import UsageError
 
+BOTH = ["minimality", "downcoding"]
 PEOPLE = pa.table({"age": [3 * i % 251 for i in range(400)], "sex": ["f", "m"] * 200, "ill": [*"abcdefgh"] * 50})
 
 
@@ -54,3 +55,9 @@ def test_what_is_not_there():
         release([]).price()
     with pytest.raises(UsageError, match=r"no guard 'downcodin'. Did you mean 'downcoding'\?"):
         release(["downcoding"]).with_guards(["downcodin"])
+
+
+def test_an_explanation_names_the_guards():
+    assert "The guards minimality and downcoding make some cells coarser" in str(release(BOTH).explain(0))
+    assert "The guard downcoding makes some cells coarser" in str(release(["downcoding"]).explain(0))
+    assert "guard" not in str(release([]).explain(0))

@@ -58,6 +58,7 @@ def _released(release: Release, row: int) -> Explanation:
         sentences=(
             f"Row {row} is in a class of {people_of(verdict.people)}{_counterfeits(release, g)}.",
             *_achieved(verdict),
+            *_guarded(release),
         ),
         columns=tuple(_story(release, own, j, cells, g) for j, cells in enumerate(release.recoded.cells)),
     )
@@ -82,6 +83,15 @@ def _achieved(verdict: Verdict) -> tuple[str, ...]:
         return ()
     told = "; ".join(f"{named(m)}: {score:.6g}, needed {m.sense} {m.bound:.6g}" for m, score, _ in verdict.scores)
     return (f"What the class achieves: {told}.",)
+
+
+def _guarded(release: Release) -> tuple[str, ...]:
+    """Say that cells may be coarser than any model asks."""
+    names = " and ".join(release.guards)
+    if not names:
+        return ()
+    subject = f"The guard {names} makes" if len(release.guards) == 1 else f"The guards {names} make"
+    return (f"{subject} some cells coarser than the models ask.",)
 
 
 def _story(release: Release, own: Class, j: int, cells: Cells, g: int) -> ColumnStory:

@@ -76,7 +76,8 @@ def provenance_section(report: Report) -> Markup:
         ("Version", f"hushtable {made.hushtable}"),
     ]
     rows += [(f"Note: {name}", value) for name, value in made.notes.items()]
-    return facts_table("The same input, policy, seed and version give the same release, byte for byte.", rows)
+    needed = "policy, seed, version and local secret" if made.guards else "policy, seed and version"
+    return facts_table(f"The same input, {needed} give the same release, byte for byte.", rows)
 
 
 def treatment_section(report: Report) -> Markup:

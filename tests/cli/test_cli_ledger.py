@@ -23,7 +23,7 @@ def test_add_list_and_check(call, release, people, book):
     answer = add(call, release, people, book, "--name", "spring")
     assert answer.code == 0 and "A new ledger was made" in answer.words and "Added." in answer.words
     answer = call("ledger", "list", "--ledger", book)
-    assert answer.code == 0 and "1 releases, unchanged since they were added" in answer.words
+    assert answer.code == 0 and "1 release, unchanged since they were added" in answer.words
     assert "spring" in answer.out and max(map(len, answer.out.splitlines())) <= 80
     data = call("ledger", "list", "--ledger", book, "--json").data
     assert [(r["name"], r["people"]) for r in data["releases"]] == [("spring", 40)]
@@ -66,6 +66,25 @@ def test_bad_ledgers(call, release, people, book):
     answer = call("ledger", "list", "--ledger", book, "--json")
     assert answer.code == 2 and answer.data["code"] == "ledger-key"
     assert not key.exists() and book.read_bytes() == whole and secret
+
+
+def test_the_ledger_of_the_policy(call, policy, people, tmp_path):
+    policy.write_text(policy.read_text(encoding="utf-8") + "ledger: book\n", encoding="utf-8")
+    assert call("run", policy, "--data", people).code == 0
+    release = tmp_path / "release"
+    answer = call("ledger", "add", release, "--data", people, "--json")
+    assert answer.code == 2 and answer.data["code"] == "ledger-place"
+    assert sorted(p.name for p in release.iterdir()) == ["policy.yaml", "release.csv", "release.json"]
+    assert call("ledger", "add", release, "--data", people, "--files", tmp_path).code == 0
+    assert (tmp_path / "book").exists()
+    fewer = write_csv(tmp_path / "fewer.csv", rows()[1:])
+    answer = call("run", policy, "--data", fewer, "--output", tmp_path / "second")
+    assert answer.code == 1 and "1 earlier release of the same people" in answer.words
+    assert not (tmp_path / "second").exists()
+    # a release of before can still be worked on
+    assert call("measure", release, "--data", people, "--only", "ncp", "--files", tmp_path).code == 0
+    inside = call("ledger", "add", release, "--data", people, "--ledger", release / "book", "--json")
+    assert inside.data["code"] == "ledger-place"
 
 
 def test_bad_calls(call, release, people, book, tmp_path):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from hushtable.ledger.ledger import Ledger
+    from hushtable.ledger.verdict import Verdict
 
 __all__ = ["Action", "ledger"]
 
@@ -102,42 +103,55 @@ def ledger(
         made = reproduced_increment(folder, data, beside, earlier or [], files)
     with made as (release, progress):
         progress(1.0, "comparing with earlier releases")
-        book = Ledger(path, key=key, person=person) if path else _named(release.policy, files or folder, key, person)
+        book = Ledger(path, key=key, person=person) if path else _named(release.policy, folder, files, key, person)
+        _check_place(book, folder)
         new = not book.exists()
         called = name or folder.resolve().name
         verdict = book.add(release, name=called) if action is Action.ADD else book.check(release)
     found = {"ledger": book.path, "release": folder, "added": action is Action.ADD, "new_ledger": new}
-    _print({**found, **verdict.as_dict()}, book, as_json)
+    _print({**found, **verdict.as_dict()}, verdict, book, as_json)
     if not verdict.ok:
         raise typer.Exit(1)
 
 
-def _named(policy: Any, folder: Path, key: Path | None, person: str | None) -> Ledger:
+def _check_place(book: Ledger, folder: Path) -> None:
+    """Refuse a ledger in the folder of a release: its key would be published."""
+    from hushtable.errors import UsageError
+
+    for path in (book.path, book.key_path):
+        if folder.resolve() in path.resolve().parents:
+            raise UsageError(
+                f"{str(path)!r} lies in the folder of the release, which is to be published.", code="ledger-place",
+                hint="Name a ledger elsewhere with --ledger FILE, or the folder of the policy that was run with "
+                "--files DIR.",
+            )  # fmt: skip
+
+
+def _named(policy: Any, folder: Path, files: Path | None, key: Path | None, person: str | None) -> Ledger:
     """The ledger that a release's policy names."""
     from hushtable.errors import UsageError
     from hushtable.ledger.account import Account
     from hushtable.ledger.ledger import Ledger
 
-    account = Account.of(policy, folder)
+    account = Account.of(policy, files or folder)
     if account is None:
         raise UsageError("The release's policy names no ledger.", code="no-ledger", hint="Name it with --ledger FILE.")
     return Ledger(account.file, key=key or account.key, person=person or account.person)
 
 
-def _print(found: dict[str, Any], book: Ledger, as_json: bool) -> None:
+def _print(found: dict[str, Any], verdict: Verdict, book: Ledger, as_json: bool) -> None:
     from hushtable.cli.output import bullet, deliver, put
+    from hushtable.ledger.verdict import counted
 
     def text(to: Console) -> None:
         if found["new_ledger"] and found["added"]:
             put(to, f"A new ledger was made: {book.path}. Its key, {book.key_path}, must neither get lost nor leave.")
-        put(to, f"{found['people']:,} people, {found['known']:,} of whom are in some of {found['earlier']:,} earlier "
-                "releases.")  # fmt: skip
+        earlier = counted(found["earlier"], "earlier release", "earlier releases")
+        put(to, f"{counted(found['people'], 'person', 'people')}, {found['known']:,} of whom are in {earlier}.")
         if found["already"]:
             put(to, f"It is in the ledger already, as {found['already']}; it was held against those before it.")
-        for finding in found["findings"]:
-            given = ", ".join(f"{k}={v}" for k, v in finding["parameters"].items())
-            bullet(to, f"{finding['model']}({given}) breaks for {finding['people']:,} people {finding['how']}: "
-                       f"{finding['worst']:.4g}, not {finding['needed']}")  # fmt: skip
+        for finding in verdict.findings:
+            bullet(to, finding.sentence())
         if not found["accepted"]:
             put(to, "REFUSED: together with earlier releases it breaks what it promises.", style="bold red")
         else:
@@ -150,6 +164,7 @@ def _print(found: dict[str, Any], book: Ledger, as_json: bool) -> None:
 def _list(book: Ledger, as_json: bool) -> None:
     from hushtable.cli.output import deliver, grid, put
     from hushtable.errors import DataError
+    from hushtable.ledger.verdict import counted
 
     if not book.exists():
         raise DataError(
@@ -159,7 +174,8 @@ def _list(book: Ledger, as_json: bool) -> None:
     entries: Sequence[dict[str, Any]] = [entry.summary() for entry in book.entries()]
 
     def text(to: Console) -> None:
-        put(to, f"{book.path}: {len(entries):,} releases, unchanged since they were added.")
+        releases = counted(len(entries), "release", "releases")
+        put(to, f"{book.path}: {releases}, unchanged since they were added.")
         rows = [
             (str(i), e["name"], e["added"], f"{e['people']:,}", f"{e['classes']:,}", f"{e['counterfeits']:,}")
             for i, e in enumerate(entries, start=1)

@@ -18,7 +18,7 @@ from typing import IO
 
 from hushtable.errors import OutputError
 
-__all__ = ["atomic_file", "atomic_folder", "atomic_write_text", "reported"]
+__all__ = ["atomic_file", "atomic_folder", "atomic_write_text", "reported", "sync_folder"]
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Free some space or choose another folder."),
@@ -100,7 +100,7 @@ def atomic_file(path: str | os.PathLike[str], *, mode: int = 0o666) -> Iterator[
         raise
     except OSError as error:
         raise _failed(Path(path), error) from None
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 def _remove(path: Path) -> None:
@@ -111,7 +111,7 @@ def _remove(path: Path) -> None:
         return
 
 
-def _sync_folder(path: Path) -> None:
+def sync_folder(path: Path) -> None:
     """Make the rename itself durable; not every system lets folders be opened."""
     try:
         handle = os.open(path, os.O_RDONLY)
@@ -187,7 +187,7 @@ def atomic_folder(
         raise
     except OSError as error:
         raise _failed(Path(path), error) from None
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 def _refuse(target: Path, path: str | os.PathLike[str], overwrite: bool) -> None:

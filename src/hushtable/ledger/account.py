@@ -72,7 +72,7 @@ class Account:
                 f"The ledger {str(self.file)!r} has {len(entries)} releases; the policy was run when it had "
                 f"{self.records}.",
                 code="ledger-shorter",
-                hint="Name the right ledger, or take 'records' out of the policy to start anew.",
+                hint="Say where the files are that the policy names (--files), or take 'records' out to start anew.",
             )
         return key, entries[: self.records]
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import IO
 
 from hushtable.errors import DataError, OutputError
+from hushtable.io.atomic import sync_folder
 from hushtable.ledger.key import Head, Key, read_key, write_key
 
 __all__ = ["Journal", "Opened"]
@@ -77,6 +78,10 @@ class Journal:
 
     def exists(self) -> bool:
         """Whether the ledger was made; raises where one of its two files is gone."""
+        if self.path.is_dir():
+            raise DataError(
+                f"{str(self.path)!r} is a folder, not a ledger.", code="ledger-unusable", hint="Name the ledger's file."
+            )
         here, key = self.path.exists(), self.key_path.exists()
         if here and not key and self.path.stat().st_size:
             read_key(self.key_path)
@@ -110,7 +115,7 @@ class Journal:
                 write_key(self.key_path, replace(key, head=replace(key.head, pending=_grown(key.head, _MAGIC))))
             key = read_key(self.key_path)
             records, head = _checked(data, key, self.path)
-            key = _settled(stream, key, head, self.key_path)
+            key = _settled(stream, key, head, self.path, self.key_path)
             yield Opened(key, records), _Add(stream, key, self.key_path)
 
 
@@ -136,12 +141,13 @@ def _grown(head: Head, text: bytes) -> Head:
     return Head(head.count, head.size + len(text), head.last)
 
 
-def _settled(stream: IO[bytes], key: Key, head: Head, key_path: Path) -> Key:
+def _settled(stream: IO[bytes], key: Key, head: Head, path: Path, key_path: Path) -> Key:
     """Finish, or take back, what somebody who was stopped has announced; a new ledger gets its first line."""
     if key.head.pending is None:
         return key
     if head.size == 0:
         _append(stream, 0, _MAGIC)
+        sync_folder(path.parent)
         head = _grown(head, _MAGIC)
     elif head == key.head.pending:
         os.fsync(stream.fileno())

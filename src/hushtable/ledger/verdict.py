@@ -8,7 +8,18 @@ from typing import Any
 
 from hushtable.errors import VerificationError
 
-__all__ = ["Finding", "Verdict"]
+__all__ = ["Finding", "Verdict", "counted"]
+
+
+def counted(n: int, one: str, many: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "person", "people"), counted(1200, "person", "people")
+    ('1 person', '1,200 people')
+    """
+    return f"{n:,} {one if n == 1 else many}"
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,8 @@ class Finding:
     def sentence(self) -> str:
         """The finding in words."""
         given = ", ".join(f"{k}={v}" for k, v in self.parameters.items())
-        return f"{self.model}({given}) breaks for {self.people:,} people {self.how}: {self.worst:.6g}, not {self.bound}"
+        people = counted(self.people, "person", "people")
+        return f"{self.model}({given}) breaks for {people} {self.how}: {self.worst:.6g}, not {self.bound}"
 
 
 @dataclass(frozen=True)
@@ -83,7 +95,8 @@ class Verdict:
         if self.ok:
             return
         raise VerificationError(
-            f"Together with {self.earlier} earlier releases of the same people this release breaks what it promises: "
+            f"Together with {counted(self.earlier, 'earlier release', 'earlier releases')} of the same people this "
+            "release breaks what it promises: "
             f"{'; '.join(f.sentence() for f in self.findings)}.",
             code="ledger-refused",
             hint="Do not publish it. Publish the same classes again, more general ones, or use m-invariance.",

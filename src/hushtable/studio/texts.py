@@ -158,7 +158,10 @@ class T:
     EXPORT_CSV = "Export as CSV"
     NO_QUASI = "No column is a quasi-identifier yet, so there is nothing to make coarser."
 
-    PROTECT_TEXT = "All models that you choose must hold. k-anonymity alone hides who somebody is, not what they have."
+    PROTECT_TEXT = (
+        "All models that you choose must hold. Some hide who somebody is, others hide what they have: most tables need one "
+        "of each."
+    )
     MODELS = "Privacy models"
     ADD_MODEL = "Add a model"
     REMOVE = "Remove"

@@ -63,7 +63,7 @@ body { background:var(--ht-page); color:var(--ht-ink); font-size:15px; line-heig
 .ht-note.bad { border-left-color:var(--ht-bad); } .ht-note.good { border-left-color:var(--ht-good); }
 .ht-chart { width:100%; height:auto; display:block; }
 .ht-main .q-select { min-width:160px; }
-.ht-form { margin:10px 0 2px; }
+.ht-form { margin:10px 0 8px; }
 .q-expansion-item.ht-card { padding:2px 6px; } .q-expansion-item .q-item { padding-left:8px; }
 .ht-chart text { fill:var(--ht-ink); font-size:12px; } .ht-chart .axis { stroke:var(--ht-soft); stroke-width:1; }
 .ht-chart .one { fill:var(--ht-series-1); } .ht-chart .two { fill:var(--ht-series-2); }

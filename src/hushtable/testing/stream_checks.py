@@ -1,0 +1,81 @@
+"""The streaming engine writes what the local engine writes, or is refused for a stated reason."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pyarrow import parquet as pq
+
+from hushtable.algorithms.base import Algorithm
+from hushtable.api import run_plan
+from hushtable.engines import spill, stored, stream
+from hushtable.engines.plan import Plan
+from hushtable.errors import HushtableError, IncompatibleError
+from hushtable.io import layout, runs
+from hushtable.io.files import read_table
+from hushtable.models.base import PrivacyModel
+from hushtable.testing.cases import Case
+from hushtable.testing.release_checks import Answer
+from hushtable.testing.require import require
+
+__all__ = ["check_streamed", "small_pieces"]
+
+
+@contextlib.contextmanager
+def small_pieces(rows: int = 7) -> Iterator[None]:
+    """Stream in pieces so small that every table has many."""
+    before = stored.RUN_ROWS, runs.RANGE_BYTES, spill.MOST_BUCKETS, layout.GROUP_ROWS
+    stored.RUN_ROWS, runs.RANGE_BYTES, spill.MOST_BUCKETS, layout.GROUP_ROWS = rows, 32 * rows, 3, rows - 2
+    try:
+        yield
+    finally:
+        stored.RUN_ROWS, runs.RANGE_BYTES, spill.MOST_BUCKETS, layout.GROUP_ROWS = before
+
+
+def check_streamed(
+    models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *, suppression: float = 0.0
+) -> Answer:
+    """The same file, plan and seed: the same bytes from both engines, or the same refusal."""
+    case = case.suited(algorithm)
+    try:
+        plan = case.plan(models, algorithm, suppression=suppression, seed=7)
+    except IncompatibleError:
+        return Answer.INCOMPATIBLE
+    with TemporaryDirectory() as name, small_pieces():
+        folder = Path(name)
+        pq.write_table(case.table, folder / "t.parquet")
+        if not stream.is_streamable(algorithm):
+            _check_refused(folder, plan)
+            return Answer.INCOMPATIBLE
+        for format in ("csv", "parquet"):
+            try:
+                run_plan(read_table(folder / "t.parquet"), plan).save(folder / f"local.{format}", format=format)
+            except HushtableError as error:
+                _check_same_error(folder, plan, error)
+                return Answer.NOT_FOUND
+            stream.run_files([folder / "t.parquet"], plan, folder / f"stream.{format}", format=format)
+            for file in (folder / f"local.{format}").iterdir():
+                same = file.read_bytes() == (folder / f"stream.{format}" / file.name).read_bytes()
+                require(same, f"streaming writes another {file.name}")
+    return Answer.RELEASED
+
+
+def _check_refused(folder: Path, plan: Plan) -> None:
+    try:
+        stream.run_files([folder / "t.parquet"], plan, folder / "out")
+    except IncompatibleError:
+        return
+    require(False, f"{plan.algorithm.name} is streamed although it cannot be")
+
+
+def _check_same_error(folder: Path, plan: Plan, error: HushtableError) -> None:
+    try:
+        stream.run_files([folder / "t.parquet"], plan, folder / "out")
+    except HushtableError as found:
+        require(str(found) == str(error), f"streaming ends with another error: {type(found).__name__}")
+        require(sorted(p.name for p in folder.iterdir()) == ["t.parquet"], "a refused run leaves something behind")
+        return
+    require(False, "streaming makes a release where there is none")

@@ -80,19 +80,49 @@ def test_counterfeits_that_nobody_needs_are_removed():
     assert bucket.rows == {0: [7], 1: [8]}
 
 
+def slow_classes(bucket, positions, rank):
+    """One bucket, halved by recursion."""
+    depth = bucket.shape[1]
+    if depth == 1:
+        return [bucket[:, 0].tolist()]
+    best = None
+    for along in positions:
+        ordered = np.array([sorted(row, key=lambda r: (r == FAKE, along[r], rank[r])) for row in bucket.tolist()])
+        halves = ordered[:, : depth // 2], ordered[:, depth // 2 :]
+        cost = 0
+        for half in halves:
+            real = half[half != FAKE]
+            if len(real):
+                cost += half.shape[1] * sum(int(p[real].max() - p[real].min()) for p in positions)
+        if best is None or cost < best[0]:
+            best = cost, halves
+    return [made for half in best[1] for made in slow_classes(half, positions, rank)]
+
+
 @settings(max_examples=100, deadline=None)
-@given(st.integers(1, 4), st.integers(1, 6), st.integers(0, 2**32 - 1))
-def test_classes_take_one_record_of_each_value(values, depth, seed):
+@given(st.lists(st.tuples(st.integers(2, 4), st.integers(1, 7)), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
+def test_classes_take_one_record_of_each_value_and_are_those_of_the_recursion(shapes, seed):
     random = np.random.default_rng(seed)
-    records = np.arange(values * depth).reshape(values, depth)
-    if values > 1:
-        records[-1, : int(random.integers(0, depth + 1))] = FAKE
-    positions = [random.integers(0, 9, values * depth), random.integers(0, 9, values * depth)]
-    found = list(classes(records, positions, np.arange(values * depth)))
-    assert len(found) == depth
-    for v in range(values):
-        assert sorted(int(c[v]) for c in found) == sorted(records[v].tolist())
-    assert all((c != FAKE).any() for c in found)
+    rows = sum(values * depth for values, depth in shapes)
+    positions = [random.integers(0, 9, rows), random.integers(0, 9, rows)]
+    rank = random.permutation(rows)
+    buckets, at = [], 0
+    for values, depth in shapes:
+        bucket = np.arange(at, at + values * depth).reshape(values, depth)
+        bucket[-1, : int(random.integers(0, depth + 1))] = FAKE
+        buckets.append(bucket)
+        at += values * depth
+    label, owner = classes(buckets, positions, rank)
+    assert len(owner) == sum(depth for _, depth in shapes)
+    found, at = [], 0
+    for b, bucket in enumerate(buckets):
+        own = label[at : at + bucket.size].reshape(bucket.shape)
+        at += bucket.size
+        assert all(sorted(line) == sorted(np.flatnonzero(owner == b)) for line in own.tolist())
+        made = [[int(row[own[v] == c][0]) for v, row in enumerate(bucket)] for c in np.flatnonzero(owner == b)]
+        assert all(any(r != FAKE for r in one) for one in made)
+        found.append(sorted(made))
+    assert found == [sorted(slow_classes(bucket, positions, rank)) for bucket in buckets]
 
 
 SPRING = {

@@ -31,7 +31,7 @@ are wider than mondrian's. Where no invented record may be in the table.
 
 Cost
 ----
-A sort of each bucket along every quasi-identifier, halving by halving.
+A sort of all records along every quasi-identifier for each halving, of which there are log2(n/m) at most.
 
 References
 ----------
@@ -40,7 +40,6 @@ X. Xiao, Y. Tao, "m-invariance: towards privacy preserving re-publication of dyn
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -217,21 +216,14 @@ def _partition(problem: Problem, buckets: list[Bucket], key: tuple[str, ...]) ->
     rank[table.canonical_order] = np.arange(table.n_rows)
     positions = [c.positions[c.codes.astype(np.int64)] for c in table.quasi]
     labels = np.full(table.n_rows, -1, dtype=np.int64)
-    fakes: list[tuple[int, int]] = []
-    group = 0
-    for bucket, made in _made(buckets, positions, rank):
-        real = made != FAKE
-        labels[made[real]] = group
-        fakes += [(group, value) for value, row in zip(bucket.signature, made.tolist(), strict=True) if row == FAKE]
-        group += 1
-    return Partition(labels, group, counterfeits=_counterfeits(problem, fakes, key))
-
-
-def _made(buckets: list[Bucket], positions: list[IntArray], rank: IntArray) -> Iterator[tuple[Bucket, IntArray]]:
-    for bucket in buckets:
-        records = np.array([bucket.rows[value] for value in bucket.signature], dtype=np.int64)
-        for made in classes(records, positions, rank):
-            yield bucket, made
+    held = [np.array([b.rows[value] for value in b.signature], dtype=np.int64) for b in buckets]
+    label, owner = classes(held, positions, rank)
+    record = np.concatenate([bucket.ravel() for bucket in held])
+    value = np.concatenate([np.repeat(b.signature, h.shape[1]) for b, h in zip(buckets, held, strict=True)])
+    real = record != FAKE
+    labels[record[real]] = label[real]
+    fakes = sorted(zip(label[~real].tolist(), value[~real].tolist(), strict=True))
+    return Partition(labels, len(owner), counterfeits=_counterfeits(problem, fakes, key))
 
 
 def _counterfeits(problem: Problem, fakes: list[tuple[int, int]], key: tuple[str, ...]) -> Counterfeits | None:

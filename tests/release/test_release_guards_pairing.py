@@ -67,6 +67,27 @@ def test_needless_merges_are_as_frequent_as_they_should_be():
     assert set(sizes.tolist()) >= {1, 2, 4} and sizes.max() < n
 
 
+def test_odds_change_by_a_bounded_factor():
+    """Two ways of dealing the values of a class to its people: one needs it, the other does not."""
+    needed = GroupStats.of(sizes=[2] * 4, d=[[2, 0], [0, 2], [1, 1], [1, 1]])
+    needless = GroupStats.of(sizes=[2] * 4, d=[[1, 1], [1, 1], [1, 1], [1, 1]])
+    seen, tosses = {}, 3000
+
+    def diverse(groups):
+        return groups.histogram(("d",)).distinct() == 2
+
+    for name, stats in (("needed", needed), ("needless", needless)):
+        coins = [Coins(i.to_bytes(2, "big")) for i in range(tosses)]
+        published = [tuple(pair_up(stats, diverse, 0.25, toss).tolist()) for toss in coins]
+        seen[name] = {classes: published.count(classes) / tosses for classes in set(published)}
+    # the first pair alone, and the first beside the second
+    for classes in ((0, 0, 1, 2), (0, 0, 1, 1)):
+        assert 3.4 < seen["needed"][classes] / seen["needless"][classes] < 4.7
+    # all together: not needed in either case, so that it tells nothing
+    assert abs(seen["needed"][0, 0, 0, 0] - seen["needless"][0, 0, 0, 0]) < 0.02
+    assert (0, 1, 2, 3) not in seen["needed"]
+
+
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=40))
 def test_halves_of_the_order_are_halves_of_space(centres):
     points = np.array(centres)

@@ -134,7 +134,8 @@ def _release(table: pa.Table, algorithm: str, k: int, p: int = 1, **parameters: 
         models=models,
         algorithm=algorithms.build(algorithm, parameters),
     )
-    return anonymize(table, policy)
+    release: Release = anonymize(table, policy)
+    return release
 
 
 def _loss(table: pa.Table, algorithm: str, k: int, p: int = 1, **parameters: str) -> float:

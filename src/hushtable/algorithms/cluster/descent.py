@@ -20,7 +20,7 @@ from hushtable.algorithms.cluster.proposals import Change, Grouped, cut_or_poole
 from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import FloatArray, IntArray
 
-__all__ = ["descend"]
+__all__ = ["CYCLE", "descend", "keep"]
 
 ROUNDS, WORK = 720, 12_000_000
 """So many rounds, fewer for tables of more than WORK / ROUNDS records."""
@@ -76,20 +76,22 @@ def descend(
         elif place == CYCLE // 2 - 1:
             proposed = dissolved(now, near, cycle)
         else:
-            proposed = exchanged(now, near, turn)
-        labels, n, kept = _keep(problem, space, labels, n, proposed)
+            each = np.arange(len(labels))
+            proposed = exchanged(now, near[:, turn % near.shape[1]], turn // 2 + each, np.zeros(len(labels)))
+        labels, n, kept = keep(problem, space, labels, n, proposed)
         idle = 0 if kept else idle + 1
-        if idle > 2 * max(near.shape[1], CYCLE):
+        # every neighbour twice, and every direction of a cut
+        if idle > max(2 * near.shape[1], CYCLE * 2 * (points.shape[1] + 1)):
             break
     return labels, False
 
 
-def _keep(
+def keep(
     problem: Problem, space: Space, labels: IntArray, n: int, proposed: Sequence[Change]
 ) -> tuple[IntArray, int, bool]:
     """Make the changes that save most, touch no group twice and leave the model satisfied."""
     groupwise, together = problem.model.part(table_level=False), problem.model.part(table_level=True)
-    waiting = sorted(proposed, key=lambda c: (-c.saved, int(c.rows[0])))
+    waiting = sorted(proposed, key=lambda c: c.order)
     used: set[int] = set()
     good: list[Change] = []
     for _ in range(TRIES):
@@ -102,7 +104,7 @@ def _keep(
         kept = [c for at, c in enumerate(trying) if at not in failed]
         good += kept
         used.update(g for c in kept for g in c.touched)
-    good.sort(key=lambda c: (-c.saved, int(c.rows[0])))
+    good.sort(key=lambda c: c.order)
     while good:
         trial, _, m = _applied(labels, n, good)
         if bool(together.table_satisfied(stats_of(problem, space, trial, m), problem.reference)[0]):

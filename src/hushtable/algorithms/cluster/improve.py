@@ -1,10 +1,11 @@
 """Microaggregation of less loss: any valid groups, refined until their sum of squared errors is lower.
 
 Where the models ask for nothing but a size, groups are annealed (``kernels.anneal``): records move and change places,
-groups dissolve and are founded, at first also where that costs something. Under other models (``descent``) only what
-saves something is taken, and the model is asked about every touched group. Either way every group stays satisfied, the
-loss is never above the one at the start, the budget is a number of steps, and the result depends on the table's
-content alone. Who sets a time limit gets what was reached by then, which depends on the machine: the result says so.
+groups dissolve and are founded, at first also where that costs something. Under other models (``descent`` and
+``tempering``) changes are made in rounds, and the model is asked about all groups that a round touches. Either way
+every group stays satisfied, the loss is never above the one at the start, the budget is a number of steps, and the
+result depends on the table's content alone. Who sets a time limit gets what was reached by then, which depends on the
+machine: the result says so.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable.algorithms.base import Problem
-from hushtable.algorithms.cluster.descent import descend
 from hushtable.algorithms.cluster.embed import embed
 from hushtable.algorithms.cluster.groups import centroids, stats_of
 from hushtable.algorithms.cluster.space import Space
+from hushtable.algorithms.cluster.tempering import temper
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.kernels.anneal import anneal
 from hushtable.kernels.neighbours import neighbours, spread
@@ -89,7 +90,7 @@ def improve(
     deadline = None if seconds is None else time.monotonic() + seconds
     start = group_error(space, labels, n)
     # less than a float's precision is nothing
-    if n < 2 or not start > 1e-12 * len(labels):
+    if len(labels) < 2 or not start > 1e-12 * len(labels):
         return Improved(labels, n)
     points = embed(space)
     near = neighbours(points, WIDTH)
@@ -98,7 +99,7 @@ def improve(
     if _sizes_alone(problem, needed):
         better, late = _annealed(problem, space, points, near, labels, needed, start, deadline)
     if better is None:
-        better, late = descend(problem, space, points, near, labels, n, needed, deadline)
+        better, late = temper(problem, space, points, near, labels, n, needed, deadline)
     _, better = np.unique(better, return_inverse=True)
     better = better.astype(np.int64)
     groups = int(better.max()) + 1

@@ -36,12 +36,20 @@ class Change:
     touched : tuple of int
         The groups that lose or get records.
     rows, to : int64 arrays
+    slack : float
+        How much it may cost.
     """
 
     saved: float
     touched: tuple[int, ...]
     rows: IntArray
     to: IntArray
+    slack: float = 0.0
+
+    @property
+    def order(self) -> tuple[float, int]:
+        """What to sort changes by, the most welcome first."""
+        return -self.saved - self.slack, int(self.rows[0])
 
 
 class Grouped:
@@ -96,36 +104,46 @@ def _squares(x: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("nd,nd->n", x, x))
 
 
-def exchanged(now: Grouped, near: IntArray, turn: int) -> list[Change]:
-    """Each record to the group of one neighbour: alone, or for one of its members.
+def exchanged(now: Grouped, neighbour: IntArray, number: IntArray, slack: FloatArray) -> list[Change]:
+    """Each record to the group of a neighbour: alone, or for one of its members.
+
+    Parameters
+    ----------
+    now : Grouped
+    neighbour : int64 array
+        Of each record.
+    number : int64 array
+        Which member of the neighbour's group it may change places with, counted around.
+    slack : float64 array
+        How much each of the changes may cost.
 
     Examples
     --------
     >>> line = np.array([[0.0], [1.0], [9.0], [10.0]])
     >>> mixed = Grouped(line, np.array([0, 1, 0, 1]), 2, np.ones(4, np.int64), 2)
-    >>> near = np.array([[1], [0], [3], [2]])
-    >>> max((c.saved, c.rows.tolist()) for c in exchanged(mixed, near, 2))
+    >>> found = exchanged(mixed, np.array([1, 0, 3, 2]), np.array([1, 1, 0, 0]), np.zeros(4))
+    >>> max((c.saved, c.rows.tolist()) for c in found)
     (80.0, [3, 0])
     """
     points, units, count, weight, needed = now.points, now.units, now.count, now.weight, now.needed
-    a, b = now.labels, now.labels[near[:, turn % near.shape[1]]]
-    r = now.member(b, turn // 2 + np.arange(len(a)))
+    a, b = now.labels, now.labels[neighbour]
+    r = now.member(b, number)
     own, other = now.total[a] - points, now.total[b] + points
     before = now.term[a] + now.term[b]
     after = _squares(own) / np.maximum(count[a] - 1, 1) + _squares(other) / (count[b] + 1)
-    move = np.where((count[a] > 1) & (weight[a] - units >= needed) & (a != b), after - before, 0.0)
+    move = np.where((count[a] > 1) & (weight[a] - units >= needed) & (a != b), after - before, -np.inf)
     after = _squares(own + points[r]) / count[a] + _squares(other - points[r]) / count[b]
     shift = units[r] - units
     fits = (a != b) & (weight[a] + shift >= needed) & (weight[b] - shift >= needed)
-    swap = np.where(fits, after - before, 0.0)
+    swap = np.where(fits, after - before, -np.inf)
     saved = np.maximum(move, swap)
     out: list[Change] = []
-    for x in np.flatnonzero(saved > now.least).tolist():
-        touched = (int(a[x]), int(b[x]))
+    for x in np.flatnonzero(saved + slack > now.least).tolist():
+        touched, may = (int(a[x]), int(b[x])), float(slack[x])
         if move[x] >= swap[x]:
-            out.append(Change(float(saved[x]), touched, np.array([x]), np.array([b[x]])))
+            out.append(Change(float(saved[x]), touched, np.array([x]), np.array([b[x]]), may))
         else:
-            out.append(Change(float(saved[x]), touched, np.array([x, r[x]]), np.array([b[x], a[x]])))
+            out.append(Change(float(saved[x]), touched, np.array([x, r[x]]), np.array([b[x], a[x]]), may))
     return out
 
 
@@ -171,6 +189,9 @@ def _joining(now: Grouped, rows: IntArray, groups: IntArray) -> FloatArray:
 def cut_or_pooled(now: Grouped, turn: int) -> list[Change]:
     """Large groups cut in two, and each group pooled with one of its nearest and cut anew.
 
+    Cuts go across the longest line between two records first, then across each column, and then again into halves:
+    what a model refuses in one direction it may allow in another.
+
     Examples
     --------
     >>> line = np.array([[0.0], [1.0], [9.0], [10.0]])
@@ -183,7 +204,7 @@ def cut_or_pooled(now: Grouped, turn: int) -> list[Change]:
     for g in now.some(turn):
         own = now.members_of(g)
         if int(now.weight[g]) >= 2 * now.needed:
-            out.append(_cut(now, own, 0.0, (g,), (g, now.n + g)))
+            out.append(_cut(now, own, 0.0, (g,), (g, now.n + g), turn))
         if now.n < 2:
             continue
         far = _squares(middle - middle[g])
@@ -192,27 +213,33 @@ def cut_or_pooled(now: Grouped, turn: int) -> list[Change]:
         both = np.sort(np.concatenate([own, now.members_of(partner)]))
         joint = now.total[g] + now.total[partner]
         gap = float(now.term[g] + now.term[partner] - float(joint @ joint) / len(both))
-        out.append(_cut(now, both, gap, (g, partner), (g, partner)))
+        out.append(_cut(now, both, gap, (g, partner), (g, partner), turn // PARTNERS))
     return [change for change in out if change]
 
 
 def _cut(
-    now: Grouped, rows: IntArray, gap: float, touched: tuple[int, ...], names: tuple[int, int]
+    now: Grouped, rows: IntArray, gap: float, touched: tuple[int, ...], names: tuple[int, int], turn: int
 ) -> Change | None:
-    """Cut records in two where their error falls most, along the line between two that are far apart."""
+    """Cut records in two, in a direction whose turn it is: where their error falls most, or in halves."""
     if len(rows) < 2:
         return None
     x = now.points[rows]
     x = x - x.mean(axis=0)
-    first = int(np.argmax(_squares(x)))
-    second = int(np.argmax(_squares(x - x[first])))
-    order = np.argsort(np.einsum("nd,d->n", x, x[second] - x[first]), kind="stable")
+    column = turn % (x.shape[1] + 1) - 1
+    if column < 0:
+        first = int(np.argmax(_squares(x)))
+        second = int(np.argmax(_squares(x - x[first])))
+        along = np.einsum("nd,d->n", x, x[second] - x[first])
+    else:
+        along = x[:, column]
+    order = np.argsort(along, kind="stable")
     square = _squares(np.cumsum(x[order], axis=0)[:-1])
     weight = np.cumsum(now.units[rows][order])
     n = np.arange(1, len(rows))
     allowed = (weight[:-1] >= now.needed) & (weight[-1] - weight[:-1] >= now.needed)
     saved = np.where(allowed, square / n + square / n[::-1], 0.0)
-    best = int(np.argmax(saved))
+    even = turn // (x.shape[1] + 1) % 2 == 1
+    best = int(np.argmin(np.abs(2 * weight[:-1] - weight[-1]))) if even else int(np.argmax(saved))
     if not saved[best] - gap > LEAST * float(_squares(x).sum()):
         return None
     label = np.where(np.arange(len(rows)) <= best, names[0], names[1])

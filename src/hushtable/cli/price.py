@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hushtable.cli.options import AsJson, Data
+from hushtable.cli.options import AsJson, Data, Files
 from hushtable.cli.rerun import reproduced
 
 if TYPE_CHECKING:
@@ -25,13 +25,9 @@ def price(
         str | None,
         typer.Option("--only", metavar="NAMES", help="These measures, separated by commas.", show_default=False),
     ] = None,
-    files: Annotated[
-        Path | None,
-        typer.Option("--files", metavar="DIR", help="Where the files are that the policy names. The release's folder "
-                     "where left out.", show_default=False),
-    ] = None,
+    files: Files = None,
     as_json: AsJson = False,
-) -> None:  # fmt: skip
+) -> None:
     """Show what a release's guards cost in utility, next to what they gain in safety.
 
     The saved policy is run again on the original with all of its guards, with each alone, and with none.

@@ -108,7 +108,8 @@ def _router(tag: str) -> APIRouter:
 
 def _view(project: Project) -> ProjectView:
     facts = project.facts
-    return ProjectView(id=project.id, runs=len(runs_of(project)), revision=project.revision(), **facts)
+    known = {name: value for name, value in facts.items() if name in ProjectView.model_fields}
+    return ProjectView(id=project.id, runs=len(runs_of(project)), revision=project.revision(), **known)
 
 
 def _job(job: Job) -> JobView:
@@ -247,7 +248,7 @@ def _policies(studio: Studio) -> APIRouter:
         studio.set_policy(find(project), body.yaml)
         return state(find(project))
 
-    @router.patch("/projects/{project}/columns/{column}")
+    @router.patch("/projects/{project}/columns/{column:path}")
     def change_column(project: ProjectId, column: str, body: ColumnChange) -> dict[str, Any]:
         """Change a column's role, kind, hierarchy or other settings."""
         studio.set_column(find(project), column, {name: getattr(body, name) for name in body.model_fields_set})
@@ -271,7 +272,7 @@ def _policies(studio: Studio) -> APIRouter:
         studio.set_settings(find(project), body)
         return state(find(project))
 
-    @router.get("/projects/{project}/hierarchies/{column}", response_class=FileResponse)
+    @router.get("/projects/{project}/hierarchies/{column:path}", response_class=FileResponse)
     def export_hierarchy(project: ProjectId, column: str) -> FileResponse:
         """Download the hierarchy of a column as CSV; look at the column first."""
         path = views.hierarchy_file(find(project), column)
@@ -286,7 +287,7 @@ def _policies(studio: Studio) -> APIRouter:
         """Look for everything that stands in the way of a run, feasibility included."""
         return _job(studio.check(find(project)))
 
-    @router.post("/projects/{project}/columns/{column}/look", status_code=202)
+    @router.post("/projects/{project}/columns/{column:path}/look", status_code=202)
     def look_at_column(project: ProjectId, column: str, body: Annotated[ColumnLook | None, Body()] = None) -> JobView:
         """Describe a column's values, and try a hierarchy on them."""
         given = body is not None and "hierarchy" in body.model_fields_set

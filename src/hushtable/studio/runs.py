@@ -84,4 +84,6 @@ def run_of(project: Project, number: int) -> Run:
 
 def next_number(project: Project) -> int:
     """Return the number of the next run."""
-    return max((run.number for run in runs_of(project)), default=0) + 1
+    kept = max((run.number for run in runs_of(project)), default=0)
+    # a number is not used again, even where its run was deleted: a tab may still show that one
+    return max(kept, int(project.facts.get("last_run", 0))) + 1

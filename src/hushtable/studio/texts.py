@@ -159,8 +159,8 @@ class T:
     NO_QUASI = "No column is a quasi-identifier yet, so there is nothing to make coarser."
 
     PROTECT_TEXT = (
-        "All models that you choose must hold. Some hide who somebody is, others hide what they have: most tables need one "
-        "of each."
+        "All models that you choose must hold. Some hide who somebody is, others hide what they have: most tables need "
+        "one of each."
     )
     MODELS = "Privacy models"
     ADD_MODEL = "Add a model"

@@ -82,13 +82,16 @@ def _order(page: Page, project: Project, name: str, have: list[str], again: Agai
 
 def policy_text(page: Page, project: Project) -> None:
     """The whole policy as YAML, to read, to edit and to paste."""
-    with ui.expansion(T.POLICY, icon="code").classes("ht-card"):
+    with ui.expansion(T.POLICY, icon="code").classes("ht-card") as part:
         text(T.POLICY_TEXT)
         area = (
             ui.textarea(T.POLICY, value=write_yaml(project.document()))
             .props("outlined autogrow")
             .style("width:100%;font-family:ui-monospace,monospace")
         )
+
+        # what was chosen above since the page was opened belongs into the text
+        part.on_value_change(lambda e: area.set_value(write_yaml(project.document())) if e.value else None)
 
         def save() -> None:
             with attempted():

@@ -48,9 +48,8 @@ def _line(studio: Studio, project: Project) -> None:
         with ui.element("div").classes("grow"):
             ui.link(facts["name"], f"/p/{project.id}/data").classes("ht-link")
             text(f"{rows}{len(runs_of(project))} releases · {made}", "div", "ht-soft")
-        ui.button(T.DELETE, icon="delete", on_click=lambda: _delete(studio, project)).props(
-            f'flat no-caps aria-label="{T.DELETE}: {project.facts["name"].replace(chr(34), "")}"'
-        )
+        delete = ui.button(T.DELETE, icon="delete", on_click=lambda: _delete(studio, project)).props("flat no-caps")
+        delete.props["aria-label"] = f"{T.DELETE}: {facts['name']}"
 
 
 def _try(studio: Studio) -> None:

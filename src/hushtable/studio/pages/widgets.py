@@ -235,7 +235,13 @@ def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str =
         bar.set_value(round(now.share, 3))
 
     def look() -> None:
-        now = studio.jobs.store.job(job.id)
+        try:
+            now = studio.jobs.store.job(job.id)
+        except HushtableError:
+            # another tab deleted the project
+            timer.cancel()
+            ui.navigate.to("/")
+            return
         tell(now)
         if now.over:
             timer.cancel()

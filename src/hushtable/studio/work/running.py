@@ -45,6 +45,7 @@ def run(project: Project, report: Report, policy: Mapping[str, Any]) -> dict[str
             **shown,
         }
         (folder / "run.json").write_text(json.dumps(plain(facts), allow_nan=False), encoding="utf-8")
+    project.note(last_run=number)
     _last.clear()
     _last[project.id, number] = release
     return {"run": number}

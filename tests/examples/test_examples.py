@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -84,3 +85,17 @@ def test_the_nightly_job(job, tmp_path):
     assert published.read_bytes() == first
     code, log = job(patients(320), "--highest-risk", "0.5")
     assert code == 0 and published.read_bytes() != first
+
+
+@pytest.mark.spark
+def test_the_nightly_job_on_spark(job, tmp_path):
+    pytest.importorskip("pyspark")
+    if shutil.which("java") is None:
+        pytest.skip("needs Java")
+    published = tmp_path / "site" / "published" / "release.csv"
+    assert job(patients(300), "--highest-risk", "0.5", "--engine", "auto")[0] == 0
+    first = published.read_bytes()
+    # the same cells on one machine: nothing to publish again
+    code, log = job(patients(300), "--highest-risk", "0.5")
+    assert (code, "has not changed" in log) == (0, True)
+    assert published.read_bytes() == first

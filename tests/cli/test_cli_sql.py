@@ -83,6 +83,9 @@ def test_what_exists_and_what_is_read_is_not_replaced(database, call, policy):
     answer = call("run", policy, *data, "--to", f"{database}?table=the people", "--overwrite")
     assert answer.code == 2
     assert "is the input" in answer.words
+    asked = ("--data", database, "--query", 'SELECT * FROM "the people"')
+    answer = call("run", policy, *asked, "--to", f"{database}?table=the people", "--overwrite")
+    assert "is the input" in answer.words
     assert call("run", policy, *data, "--to", f"{database}?table=open").code == 0
     answer = call("run", policy, *data, "--to", f"{database}?table=open", "--output", "again", "--json")
     assert (answer.code, answer.data["code"]) == (2, "exists")

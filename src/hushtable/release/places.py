@@ -89,7 +89,7 @@ def _same(address: str, given: Source) -> bool:
     if not is_url(given):
         return False
     if Url.of(address).scheme in DATABASES and Url.of(str(given)).scheme in DATABASES:
-        return SqlPlace.of(address).same_table(SqlPlace.of(str(given)))
+        return SqlPlace.of(address).may_be_read_by(SqlPlace.of(str(given)))
     return str(given) == address
 
 

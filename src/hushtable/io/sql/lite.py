@@ -138,7 +138,7 @@ def _said(place: SqlPlace) -> Iterator[None]:
         yield
     except HushtableError:
         raise
-    except sqlite3.Error as error:
+    except (sqlite3.Error, sqlite3.Warning) as error:
         raise DataError(
             f"{str(place)!r} cannot be read: {_kind(error)}.",
             code="query-failed",
@@ -146,7 +146,7 @@ def _said(place: SqlPlace) -> Iterator[None]:
         ) from None
 
 
-def _kind(error: sqlite3.Error) -> str:
+def _kind(error: Exception) -> str:
     """SQLite's words where they name what was asked for, never where they could quote a row."""
     text = str(error)
     known = ("no such table", "no such column", "no such function", "database is locked", "file is not a database",

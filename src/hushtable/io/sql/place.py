@@ -125,10 +125,14 @@ class SqlPlace:
             )
         return quoted(self.table) if self.schema is None else f"{quoted(self.schema)}.{quoted(self.table)}"
 
-    def same_table(self, other: SqlPlace) -> bool:
-        """Whether both are the same table, as far as their addresses tell."""
-        if self.url.scheme != other.url.scheme or (self.table, self.schema) != (other.table, other.schema):
+    def may_be_read_by(self, other: SqlPlace) -> bool:
+        """Whether the other place is this table, or a query that names it, as far as their addresses tell."""
+        if self.url.scheme != other.url.scheme:
             return False
         if self.url.scheme == "postgresql":
-            return str(self.url) == str(other.url)
-        return self.path.resolve() == other.path.resolve()
+            same = str(self.url) == str(other.url)
+        else:
+            same = self.path.resolve() == other.path.resolve()
+        if other.query is not None:
+            return same and (self.table or "").casefold() in other.query.casefold()
+        return same and (self.table, self.schema) == (other.table, other.schema)

@@ -64,8 +64,8 @@ def test_downcoding_falls_to_its_baseline():
     assert guarded.interval[0] <= guarded.baseline < 0.2
 
 
-@pytest.mark.parametrize("cells", ["sets", "nodes"])
-def test_downcoding_gains_less_in_other_cells(cells):
+@pytest.mark.parametrize(("cells", "most"), [("sets", 0.85), ("nodes", 0.75)])
+def test_downcoding_gains_less_in_other_cells(cells, most):
     """Pairs below one parent: as sets and as nodes they are found for certain without the guard."""
     tree = {f"p{i}": [f"p{i}a", f"p{i}b"] for i in range(60)}
     towns = [town for towns in tree.values() for town in towns]
@@ -79,7 +79,7 @@ def test_downcoding_gains_less_in_other_cells(cells):
         plan = replace(chosen.plan(), algorithm=Given(labels=labels), guards=guards)
         result = run_plan(table, plan).attack("downcoding")
         rates.append(result.rate)
-    assert rates[0] == 1.0 and rates[1] < 0.75
+    assert rates[0] == 1.0 and rates[1] < most
 
 
 def test_the_blind_part():

@@ -19,6 +19,9 @@ from hushtable.schema.columns import CellStyle
 
 __all__ = ["take_cells", "widen"]
 
+_AROUND = 2
+"""Leaves around a set, beside one for each member that may be added, that are as near as those between its members."""
+
 
 def widen(cells: Cells, spread: float, climb: float, exact: float, coins: Coins) -> Cells:
     """Return the cells of one column, widened in their own style.
@@ -40,7 +43,7 @@ def widen(cells: Cells, spread: float, climb: float, exact: float, coins: Coins)
     >>> from hushtable.utility.example import example
     >>> age = example().cells[0]
     >>> age.labels().to_pylist(), widen(age, 0.5, 0.5, 0.5, Coins(b"key")).labels().to_pylist()
-    (['[30, 31]', '[52, 53]'], ['[30, 52]', '[31, 90]'])
+    (['[30, 31]', '[52, 53]'], ['[30, 53]', '[30, 53]'])
     """
     if cells.level is not None or not len(cells):
         return cells
@@ -73,15 +76,22 @@ def _wider_ranges(cells: Cells, open_to: BoolArray, spread: float, coins: Coins)
 
 
 def _more_members(cells: Cells, open_to: BoolArray, spread: float, coins: Coins) -> Cells:
-    """Add members that do not occur, from one to a share of those that do, wherever the domain has any left."""
-    first, size = int(cells.column.coded.missing), cells.column.coded.size
-    wanted = np.where(open_to, 1 + coins.below("members", _growth(cells.counts, spread)), 0)
+    """Add members that do not occur, from one to a share of those that do, where the domain has any left.
+
+    They are drawn from among the others and a little around, in the order of the leaves: a value from far away would
+    tell that it is none of the class's own.
+    """
+    first, last = int(cells.column.coded.missing), cells.column.coded.size - 1
+    most = _growth(cells.counts, spread)
+    wanted = np.where(open_to, 1 + coins.below("members", most), 0)
     for turn in range(int(wanted.max(initial=0))):
-        free = size - first - cells.counts
+        start = np.maximum(cells.low - most - _AROUND, first)
+        free = np.minimum(cells.high + most + _AROUND, last) - start + 1 - cells.counts
         group = np.flatnonzero((wanted > turn) & (free > 0))
         if not len(group):
             break
-        rank = coins.below(f"member {turn}", free[group])
+        # no member lies below the start, so that many codes that are free do
+        rank = (start - first)[group] + coins.below(f"member {turn}", free[group])
         cells = _with(cells, group, first + _outside(cells, group, rank, first))
     return cells
 

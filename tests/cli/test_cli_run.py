@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from support_cli import CANARY, POLICY, rows, write_csv
 
+from hushtable.algorithms.cluster import tempering
 from hushtable.io.files import read_table
 
 
@@ -184,3 +185,19 @@ def test_ctrl_c_inside_the_run(call, policy, people, tmp_path, monkeypatch):
     assert not (tmp_path / "release").exists()
     assert left_behind(tmp_path) == []
     assert call("run", policy, "--data", people, "--json").data["code"] == "cancelled"
+
+
+@pytest.mark.parametrize("algorithm", ["mdav: {quality: best, refine_seconds: 0.000001}",
+                                       "mondrian: {refine: true, refine_seconds: 0.000001}"])  # fmt: skip
+def test_a_run_that_time_cut_short_says_so(call, people, tmp_path, algorithm, monkeypatch):
+    monkeypatch.setattr(tempering, "ROUNDS", 120)
+    policy = tmp_path / "short.yaml"
+    policy.write_text(f"{POLICY}algorithm: {{{algorithm}}}\n")
+    answer = call("run", policy, "--data", people)
+    assert answer.code == 0
+    assert "stopped by its time limit" in answer.words
+    assert '"stopped_by_time": true' in (tmp_path / "release" / "release.json").read_text()
+    policy.write_text(policy.read_text().replace("0.000001", "3600"))
+    answer = call("run", policy, "--data", people, "--overwrite")
+    assert "stopped by its time limit" not in answer.words
+    assert '"stopped_by_time": false' in (tmp_path / "release" / "release.json").read_text()

@@ -25,6 +25,8 @@ def print_summary(to: Console, summary: Mapping[str, Any]) -> None:
         f"{share(suppressed / records)}), in {classes:,} classes of look-alikes: "
         f"{number(released / classes if classes else None)} records each on average.",
     )
+    if summary.get("notes", {}).get("stopped_by_time"):
+        put(to, "Refining was stopped by its time limit, so that another run may publish other bytes.", style="yellow")
     print_models(to, summary["models"])
     print_measures(to, summary["measures"])
 

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -141,6 +142,26 @@ def test_text_that_is_numbers_dates_and_listed_missing_values(on_spark):
     columns = (*map(quasi, names), sensitive("sick"))
     plan = plan_of([KAnonymity(k=3), EntropyL(l=1.5)], columns, missing_values=("?",), suppression=0.1)
     same(on_spark(table, plan, 3), run_plan(table, plan))
+
+
+def test_awkward_names_collations_and_columns_of_nothing(on_spark, spark):
+    from pyspark.sql import functions
+
+    table = random_people(60, 2).append_column("v", pa.nulls(60))
+    capitals = [c.upper() if i % 2 else c for i, c in enumerate(table["country"].to_pylist())]
+    table = table.set_column(1, "country", pa.array(capitals)).rename_columns(["a.b`c", "A.B`C", " s", "v"])
+    plan = plan_of([KAnonymity(k=3)], (quasi("a.b`c"), quasi("A.B`C"), sensitive(" s"), quasi("v")))
+    frame = spark.createDataFrame(table.rename_columns(list("abcd")))
+    # to this column 'fiji' and 'FIJI' are the same; to a policy they are not
+    frame = frame.withColumn("b", functions.collate("b", "UTF8_LCASE")).toDF(*table.column_names)
+    same(on_spark(frame, plan), run_plan(table, plan))
+
+
+@pytest.mark.parametrize("guard", list(registry.guards))
+def test_guards_act_alike(on_spark, guard):
+    plan = replace(plan_of([KAnonymity(k=3)]), guards=(registry.guards.build(guard, {}),))
+    table = random_people(80, 2)
+    same(on_spark(table, plan), run_plan(table, plan))
 
 
 def test_rows_that_differ_in_nothing_but_what_is_kept_are_divided_alike(on_spark):

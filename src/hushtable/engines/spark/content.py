@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import NullType, StringType
 
 from hushtable.algorithms.base import Problem
 from hushtable.arrays import AnyArray, IntArray
@@ -95,7 +96,7 @@ class Content:
         check_columns(names, plan.table)
         _check_types(frame, plan.table)
         self.place = {name: at for at, name in enumerate(names)}
-        work = frame.toDF(*[f"c{at}" for at in range(len(names))])
+        work = _bytewise(frame.toDF(*[f"c{at}" for at in range(len(names))]))
         self.quasi, self.sensitive = self._named(Role.QUASI), self._named(Role.SENSITIVE)
         self.tie = self._named(Role.INSENSITIVE) if plan.table.entity is not None else ()
         self._coded_columns = (*self.quasi, *self.sensitive, *self.tie)
@@ -173,7 +174,7 @@ class Content:
         """Bring the distinct combinations to the driver."""
         by = [*self.keys, *self.rest_keys, *self.units]
         counted = self.rows.groupBy(*by).agg(F.count(F.lit(1)).alias("n"))
-        found = self.jobs.collect_large(counted, "counting combinations")
+        found = self.jobs.collect_large(counted, "counting combinations", self.records)
         if any(found.column(name).null_count for name in by):
             raise changed_input()
         tuples = self.tuples_of([found.column(name).to_numpy() for name in by], found.column("n").to_numpy())
@@ -208,6 +209,17 @@ def changed_input() -> DataError:
         code="changed",
         hint="Write it to files first, or cache it; avoid functions such as rand() that give other values each time.",
     )
+
+
+def _bytewise(frame: DataFrame) -> DataFrame:
+    """Compare texts by their bytes, whatever collation a column has; a column of nothing is text that is missing."""
+    changed = {}
+    for column in frame.schema.fields:
+        if isinstance(column.dataType, StringType) and not column.dataType.isUTF8BinaryCollation():
+            changed[column.name] = F.collate(column.name, "UTF8_BINARY")
+        elif isinstance(column.dataType, NullType):
+            changed[column.name] = F.col(column.name).cast("string")
+    return frame.withColumns(changed) if changed else frame
 
 
 def _check_types(frame: DataFrame, plan: TablePlan) -> None:

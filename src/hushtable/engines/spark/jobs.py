@@ -94,8 +94,13 @@ class Jobs:
         with spark_errors(what):
             return frame.toArrow()
 
-    def collect_large(self, frame: DataFrame, what: str) -> pa.Table:
-        """Bring a table to the driver in pieces, each below what Spark lets a job return."""
+    def collect_large(self, frame: DataFrame, what: str, most: int | None = None) -> pa.Table:
+        """Bring a table to the driver in pieces, each below what Spark lets a job return.
+
+        ``most`` is a bound on its rows, where one is known.
+        """
+        if most is not None and most <= _PIECE:
+            return self.collect(frame, what)
         self.progress(0.0, what)
         with spark_errors(what):
             frame = self.hold(frame)

@@ -163,7 +163,7 @@ class Shown:
             .groupBy(*by)
             .agg(F.count(F.lit(1)).alias("n"), weight.alias("u"))
         )
-        found = jobs.collect_large(counted, "verifying")
+        found = jobs.collect_large(counted, "verifying", self.records)
         if any(found.column(name).null_count for name in by):
             raise changed_input()
         numbers = [found.column(name).to_numpy() for name in by]

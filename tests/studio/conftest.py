@@ -16,6 +16,7 @@ from hushtable.studio.access import Access
 from hushtable.studio.rest import api
 from hushtable.studio.safety import Guard
 from hushtable.studio.service import Studio
+from support_postgres import postgres as postgres
 
 
 @pytest.fixture(scope="session")

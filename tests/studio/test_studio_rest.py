@@ -288,3 +288,24 @@ def test_jobs_are_seen_and_cancelled(client, studio):
     assert client.get(f"/api/jobs/{job}").json()["state"] == "cancelled"
     assert client.get("/api/jobs/nonsense").status_code == 404
     finished(studio, studio.example(project, rows=50))
+
+
+def test_a_query_becomes_the_table_and_its_password_is_not_kept(client, studio, postgres, shared_home):
+    import pyarrow as pa
+
+    from hushtable.io.sql.access import write_sql
+
+    write_sql(pa.table({"age": [30 + i % 5 for i in range(40)], "ill": ["flu", "cold"] * 20}), postgres, table="people")
+    project = studio.create("database")
+    body = {"source": postgres, "query": "SELECT age, ill FROM people WHERE age > 30"}
+    job = job_of(client, studio, client.post(f"/api/projects/{project.id}/query", json=body))
+    assert client.get(f"/api/projects/{project.id}").json()["rows"] == 32
+    assert "sesame" not in str(job.as_dict())
+    for file in shared_home.rglob("*"):
+        assert not file.is_file() or b"sesame" not in file.read_bytes(), file
+    wrong = {**body, "source": postgres.replace("sesame", "wrong-word")}
+    over = job_of(client, studio, client.post(f"/api/projects/{project.id}/query", json=wrong), state="failed")
+    assert "wrong-word" not in str(over.as_dict()) and over.error["code"] != "internal"
+    assert (
+        client.post(f"/api/projects/{project.id}/query", json={**body, "query": "DROP TABLE people"}).status_code == 422
+    )

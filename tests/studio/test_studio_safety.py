@@ -161,3 +161,26 @@ def test_tokens_are_random():
     assert Access("127.0.0.1", 1).token != Access("127.0.0.1", 1).token
     assert Access("127.0.0.1", 1).session != Access("127.0.0.1", 1).session
     assert TOKEN not in repr(Access("127.0.0.1", 1, TOKEN).session)
+
+
+def test_pages_get_the_nonce_and_their_true_length():
+    """Whatever pieces a page comes in; a page that fails in the middle leaves no half answer behind."""
+
+    async def app(scope, receive, send):
+        headers = [(b"content-type", b"text/html; charset=utf-8"), (b"content-length", b"30")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        if scope["path"] == "/fails":
+            raise RuntimeError("a cell of the table")
+        await send({"type": "http.response.body", "body": b"<script>1</script>", "more_body": True})
+        await send({"type": "http.response.body", "body": b"<p>a page</p>"})
+
+    guarded = Guard(app, Access("127.0.0.1", 8080, TOKEN), 1000)
+    client = TestClient(guarded, base_url=BASE, raise_server_exceptions=False)
+    client.headers["authorization"] = f"Bearer {TOKEN}"
+    answer = client.get("/")
+    nonce = answer.text.split('nonce="')[1].split('"')[0]
+    assert f"'nonce-{nonce}'" in answer.headers["content-security-policy"]
+    assert answer.text.endswith("<p>a page</p>") and int(answer.headers["content-length"]) == len(answer.content)
+    assert client.get("/").text != answer.text, "a nonce is used once"
+    failed = client.get("/fails")
+    assert failed.status_code == 500 and "cell" not in failed.text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Data, Folder
+from hushtable.cli.options import AsJson, Data, Files, Folder
 from hushtable.cli.run import Format
 
 if TYPE_CHECKING:
@@ -38,11 +38,7 @@ def increment(
         Format | None, typer.Option("--format", help="csv or parquet, instead of the policy's.", show_default=False)
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier batch in that folder.")] = False,
-    files: Annotated[
-        Path | None,
-        typer.Option("--files", metavar="DIR", help="Where the files are that the policy names. The release's folder "
-                     "where left out.", show_default=False),
-    ] = None,
+    files: Files = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Publish new records of other people beside an earlier release, under its policy.

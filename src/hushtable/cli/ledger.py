@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson
+from hushtable.cli.options import AsJson, Files
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,11 +65,7 @@ def ledger(
         typer.Option("--earlier", metavar="FILE", help="With --beside, the original of that release.",
                      show_default=False),
     ] = None,
-    files: Annotated[
-        Path | None,
-        typer.Option("--files", metavar="DIR", help="Where the files are that the policy names. The release's folder "
-                     "where left out.", show_default=False),
-    ] = None,
+    files: Files = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Keep account of releases of the same people, and refuse one that breaks a promise together with earlier ones.

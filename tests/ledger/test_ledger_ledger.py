@@ -214,6 +214,12 @@ def test_two_processes_add_releases_at_once(tmp_path):
     assert sorted(entry.name for entry in Ledger(path).entries()) == ["a", "b"]
 
 
+def test_only_releases_made_in_memory_are_taken(ledger):
+    with pytest.raises(UsageError, match="Got a dict"):
+        ledger.add({})
+    assert not ledger.path.exists()
+
+
 def test_entries_of_another_version_are_not_guessed_at(ledger):
     with ledger._journal.changing() as (_, append):
         append(b'{"name":"from the future"}')

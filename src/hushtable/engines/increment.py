@@ -118,7 +118,8 @@ def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
 def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
     """Refuse people who are in the earlier release, where the policy says who is who."""
     identifiers = plan.table.named(Role.IDENTIFIER)
-    person = plan.table.entity or (identifiers[0] if len(identifiers) == 1 else None)
+    named = plan.account.person if plan.account is not None else plan.table.entity
+    person = named or (identifiers[0] if len(identifiers) == 1 else None)
     source = to_arrow(earlier.source)
     if person is None or person not in source.column_names:
         return

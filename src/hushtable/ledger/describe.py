@@ -110,6 +110,12 @@ def describe(release: Release, key: Key, *, name: str = "", person: str | None =
     person : str, optional
         The column that says whose a record is.
     """
+    if not isinstance(release, Release):
+        raise UsageError(
+            f"A ledger takes releases that were made in memory, from their originals. Got a {type(release).__name__}.",
+            code="not-in-memory",
+            hint="Make it again with hushtable.anonymize, or use 'hushtable ledger add', which does.",
+        )
     column = person_column(release.policy, person)
     persons_of = person_keys(to_arrow(release.source), column, key)
     rows = release.source_rows

@@ -12,6 +12,9 @@ Three ways of putting releases together, each judged by the models' own ``score`
    more, those people's values are known exactly: the difference. Classes with counterfeits are left out here, since
    nobody knows which of their values are people's.
 
+The first is complete: any combination of classes of any number of releases is a union of traces. The second looks at
+all releases at once, the third at two at a time: what only differences of three or more tell of values is not searched.
+
 References
 ----------
 S. R. Ganta, S. P. Kasiviswanathan, A. Smith, "Composition attacks and auxiliary information in data privacy", 2008.

@@ -133,7 +133,7 @@ def test_a_file_that_cannot_be_read_fails_in_words(client, studio):
     ("method", "path", "body", "status"),
     [
         ("get", "", None, 200),
-        ("get", "/runs/1", None, 404),
+        ("get", "/runs/999", None, 404),
         ("get", "/runs/0", None, 422),
         ("get", "/data?limit=100000", None, 422),
         ("patch", "/columns/age", {"role": "secret"}, 422),

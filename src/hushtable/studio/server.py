@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import socket
+import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from hushtable.cli.failures import DEBUG
 from hushtable.errors import UsageError
 from hushtable.studio.access import Access
 from hushtable.studio.home import Claim, default_home
-from hushtable.studio.service import Studio
+from hushtable.studio.service import CATALOGUES, Studio
 
 __all__ = ["serve"]
 
@@ -66,6 +67,8 @@ def serve(
     try:
         if data is not None:
             _begin_with(studio, data)
+        # while nobody asks yet: the first page would wait for all models and algorithms to be imported
+        threading.Thread(target=lambda: [len(known) for known in CATALOGUES.values()], daemon=True).start()
         app = api(studio)
         register(studio, app)
         guarded = Guard(app, access, studio.largest)

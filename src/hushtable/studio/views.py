@@ -89,10 +89,13 @@ def boxes_of(run: Run, first: int, second: int, most: int = 90) -> list[tuple[in
     path = run.folder / "classes.parquet"
     if f"lo{first}" not in pq.read_schema(path).names:
         return []
-    columns = pq.read_table(path, columns=names).to_pydict()
-    boxes = [tuple(columns[name][i] for name in (*names[1:], names[0])) for i in range(len(columns["rows"]))]
-    step = max(-(-len(boxes) // most), 1)
-    return sorted(boxes)[::step]
+    table = pq.read_table(path, columns=names)
+    chosen = range(0, table.num_rows, max(-(-table.num_rows // most), 1))
+    columns = table.take(pa.array(chosen, pa.int64())).to_pydict()
+    return [
+        (*(int(columns[name][i]) for name in names[1:]), int(columns["rows"][i]))  # type: ignore[misc]
+        for i in range(len(columns["rows"]))
+    ]
 
 
 def space_page(run: Run, offset: int, limit: int, *, fits: bool = False) -> dict[str, Any]:

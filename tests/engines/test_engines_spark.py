@@ -387,6 +387,15 @@ def test_rows_that_do_not_fit_on_the_driver(on_spark, far_away, models, settings
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "local" / name).read_bytes()
 
 
+def test_a_table_without_sensitive_columns(on_spark, far_away):
+    table = random_people(90, 4).drop_columns(["illness"])
+    plan = plan_of([KAnonymity(k=3)], PEOPLE[:2])
+    want = run_plan(table, plan)
+    same(on_spark(table, plan), want)
+    far_away(20)
+    assert on_spark(table, plan).frame.toArrow().to_pydict() == plain(want.table).to_pydict()
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

@@ -9,8 +9,8 @@ cannot be divided any further are published from their counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +18,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem
+from hushtable.algorithms.base import Partition
 from hushtable.algorithms.partition.histograms import HistogramLevel, LevelCounts
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.content import Content, changed_input
 from hushtable.engines.spark.dictionaries import coded, dictionaries
+from hushtable.engines.spark.finish import Finish, with_codes
 from hushtable.engines.spark.jobs import spark_errors
 from hushtable.engines.spark.known import Known, draw_classes
 from hushtable.engines.spark.packing import Packing
@@ -31,67 +32,14 @@ from hushtable.engines.spark.people import UNITS
 from hushtable.engines.spark.publish import Cellbook, shown_columns
 from hushtable.engines.spark.shown import Counted
 from hushtable.kernels.grouping import number_rows
-from hushtable.models.compose import AllOf
 from hushtable.release.cells import Cells
 from hushtable.release.recode import recode
 from hushtable.table.encode import PERSON_UNITS
-from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, smallest
+from hushtable.table.encoded import QuasiColumn, SensitiveColumn
 from hushtable.table.reference import Reference
 from hushtable.table.stats import Key
 
 __all__ = ["Levels"]
-
-_Column = TypeVar("_Column", QuasiColumn, SensitiveColumn)
-
-
-@dataclass(frozen=True)
-class _Finish:
-    """What a task needs to finish a group: everything but its rows."""
-
-    quasi: tuple[QuasiColumn, ...]
-    sensitive: tuple[SensitiveColumn, ...]
-    unit: int
-    model: AllOf
-    reference: Reference
-    algorithm: Algorithm
-    seed: int
-    values: Packing
-    keys: tuple[str, ...]
-
-    def cells(self, rows: pa.Table) -> pa.Table:
-        """Return the published cells of each combination of quasi-identifiers."""
-        table = self.encoded(rows)
-        problem = Problem(table, self.model, self.reference, seed=self.seed)
-        partition = self.algorithm.run(problem)
-        recoded = recode(table, partition, self.algorithm.recoding)
-        first = _once([rows.column(name).to_numpy() for name in self.keys])
-        shown = {f"k{j}": recoded.column(j, first).dictionary_decode() for j in range(len(self.quasi))}
-        return pa.table({**{name: rows.column(name).take(pa.array(first)) for name in self.keys}, **shown})
-
-    def encoded(self, rows: pa.Table) -> EncodedTable:
-        """Return combinations, with their weights, as the table that an algorithm is given."""
-        codes = [rows.column(f"o{j}").to_numpy() for j in range(len(self.quasi))]
-        values = self.values.unpack([rows.column(f"v{i}").to_numpy() for i in range(len(self.values))])
-        return EncodedTable(
-            quasi=tuple(_with_codes(c, own) for c, own in zip(self.quasi, codes, strict=True)),
-            sensitive=tuple(_with_codes(c, own) for c, own in zip(self.sensitive, values, strict=True)),
-            n_sample=rows.num_rows,
-            n_rows=rows.num_rows,
-            unit=self.unit,
-            row_units=rows.column("w").to_numpy().astype(np.int64),
-        )
-
-
-def _once(keys: Sequence[IntArray]) -> IntArray:
-    """Return one row for each combination of keys."""
-    order = np.lexsort(keys)
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = np.any([key[order[1:]] != key[order[:-1]] for key in keys], axis=0)
-    return order[new]
-
-
-def _with_codes(column: _Column, codes: AnyArray) -> _Column:
-    return replace(column, codes=codes.astype(smallest(column.coded.size)))
 
 
 class Levels:
@@ -111,6 +59,7 @@ class Levels:
 
     def __init__(self, content: Content, group_rows: int) -> None:
         self.content, self.jobs, self._group_rows = content, content.jobs, group_rows
+        self._older: list[DataFrame] = []
         quasi, sensitive = content.coded_columns(content.dictionaries)
         nothing = np.empty(0, dtype=np.int64)
         plan = content.plan
@@ -123,9 +72,9 @@ class Levels:
         )
         if int(np.sum(counted.column("n").to_numpy())) != content.records:
             raise changed_input()
-        bare = tuple(_with_codes(c, nothing) for c in quasi), tuple(_with_codes(c, nothing) for c in sensitive)
+        bare = tuple(with_codes(c, nothing) for c in quasi), tuple(with_codes(c, nothing) for c in sensitive)
         model = plan.model()
-        self._finish = _Finish(
+        self._finish = Finish(
             *bare, unit, model, Reference(0, unit, {}), plan.algorithm, plan.seed, self._values, tuple(content.keys)
         )
         zeros = {f"o{j}": np.zeros(counted.num_rows, dtype=np.int64) for j in range(len(quasi))}
@@ -197,6 +146,9 @@ class Levels:
         while len(large):
             self.jobs.progress(0.0, "partitioning")
             counts, tuples = self._counts(large)
+            for older in self._older:
+                older.unpersist()
+            self._older.clear()
             level = HistogramLevel(quasi, counts, minimum, self.problem.table.unit)
             accepted = algorithm.level(level, model, self.problem)
             whole = np.setdiff1d(np.arange(len(large)), accepted.group)
@@ -259,9 +211,10 @@ class Levels:
         child = F.when(F.col("cut").isNull(), F.col("node")).otherwise(
             F.when(code <= F.col("cut"), F.col("below")).otherwise(F.col("above"))
         )
-        before = self._frame
-        names = before.columns
-        moved = before.join(moves, "node", "left").withColumn("child", child)
+        # needed until the next level is counted
+        self._older.append(self._frame)
+        names = self._frame.columns
+        moved = self._frame.join(moves, "node", "left").withColumn("child", child)
         self._frame = self.jobs.hold(moved.drop("node").withColumnRenamed("child", "node").select(*names))
 
     def sample(self, counted: Counted, packing: Packing, most: int) -> Known:

@@ -71,7 +71,6 @@ class Shown:
     Parameters
     ----------
     jobs : Jobs
-    plan : Plan
     content : Content
     rows : DataFrame
         As ``published_rows`` returns them.
@@ -108,7 +107,6 @@ class Shown:
         shown = [c for c in self.plan.table.columns if c.role is not Role.IDENTIFIER]
         quasi = [c.name for c in content.quasi]
         codes = self.book.packing.unpack_columns([F.col(name) for name in numbers])
-        # all quasi-identifiers of a packed number stand together in the table: the number itself is the order
         order: list[Column] = []
         names = [c.name for c in shown]
         covered: set[str] = set()
@@ -123,6 +121,7 @@ class Shown:
                 for at, members in enumerate(self.book.packing.numbers)
                 if quasi.index(name) in members
             )
+            # where the columns of a number stand together in the table, the number itself is the order
             begin = names.index(name)
             if names[begin : begin + len(members)] == members:
                 order.append(F.col(numbers[at]).asc())
@@ -197,9 +196,8 @@ class Shown:
         for j, cells in enumerate(self.book.cells):
             shown: Any = from_codes(counted.cells[j] - 1, cells.slice(1), pa.int32())
             if recoded is not None and len(hidden):
-                more = from_codes(
-                    _numbers(recoded, self.book, j)[recoded.labels[hidden]] - 1, cells.slice(1), pa.int32()
-                )
+                (number,) = Cellbook.of([recoded.published[j]])[1]
+                more = from_codes(number[recoded.labels[hidden]] - 1, cells.slice(1), pa.int32())
                 shown = pa.chunked_array([shown, more])
             quasi.append(shown)
         background = (hidden >= table.background_rows.start) & (hidden < table.background_rows.stop)
@@ -226,7 +224,3 @@ class Shown:
             self.plan.table.missing,
         )
         return replace(found, rows=expected)
-
-
-def _numbers(recoded: Recoded, book: Cellbook, j: int) -> IntArray:
-    return Cellbook.of([recoded.published[j]])[1][0]

@@ -1,0 +1,73 @@
+"""Finishing a group where its rows are: the algorithm of every engine, on the combinations of one group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Algorithm, Problem
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.engines.spark.packing import Packing
+from hushtable.models.compose import AllOf
+from hushtable.release.recode import recode
+from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, smallest
+from hushtable.table.reference import Reference
+
+__all__ = ["Finish", "with_codes"]
+
+_Column = TypeVar("_Column", QuasiColumn, SensitiveColumn)
+
+
+@dataclass(frozen=True)
+class Finish:
+    """What a task needs to finish a group: everything but its rows."""
+
+    quasi: tuple[QuasiColumn, ...]
+    sensitive: tuple[SensitiveColumn, ...]
+    unit: int
+    model: AllOf
+    reference: Reference
+    algorithm: Algorithm
+    seed: int
+    values: Packing
+    keys: tuple[str, ...]
+
+    def cells(self, rows: pa.Table) -> pa.Table:
+        """Return the published cells of each combination of quasi-identifiers."""
+        table = self.encoded(rows)
+        problem = Problem(table, self.model, self.reference, seed=self.seed)
+        partition = self.algorithm.run(problem)
+        recoded = recode(table, partition, self.algorithm.recoding)
+        first = _once([rows.column(name).to_numpy() for name in self.keys])
+        shown = {f"k{j}": recoded.column(j, first).dictionary_decode() for j in range(len(self.quasi))}
+        return pa.table({**{name: rows.column(name).take(pa.array(first)) for name in self.keys}, **shown})
+
+    def encoded(self, rows: pa.Table) -> EncodedTable:
+        """Return combinations, with their weights, as the table that an algorithm is given."""
+        codes = [rows.column(f"o{j}").to_numpy() for j in range(len(self.quasi))]
+        values = self.values.unpack([rows.column(f"v{i}").to_numpy() for i in range(len(self.values))])
+        return EncodedTable(
+            quasi=tuple(with_codes(c, own) for c, own in zip(self.quasi, codes, strict=True)),
+            sensitive=tuple(with_codes(c, own) for c, own in zip(self.sensitive, values, strict=True)),
+            n_sample=rows.num_rows,
+            n_rows=rows.num_rows,
+            unit=self.unit,
+            row_units=rows.column("w").to_numpy().astype(np.int64),
+        )
+
+
+def _once(keys: Sequence[IntArray]) -> IntArray:
+    """Return one row for each combination of keys."""
+    order = np.lexsort(keys)
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = np.any([key[order[1:]] != key[order[:-1]] for key in keys], axis=0)
+    return order[new]
+
+
+def with_codes(column: _Column, codes: AnyArray) -> _Column:
+    """Return a column with other codes, as small as they can be."""
+    return replace(column, codes=codes.astype(smallest(column.coded.size)))

@@ -197,6 +197,8 @@ def plot(runs: Sequence[dict[str, Any]], path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
+    # neither the time nor chance shows in the drawing
+    matplotlib.rcParams["svg.hashsalt"] = "scale"
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
@@ -211,7 +213,7 @@ def plot(runs: Sequence[dict[str, Any]], path: Path) -> None:
     scale = top["seconds"] / (rows[-1] * math.log(rows[-1]))
     axes[0].plot(rows, [scale * n * math.log(n) for n in rows], color="grey", linestyle=":", label="n log n")
     axes[0].legend()
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     pyplot.close(figure)
 
 

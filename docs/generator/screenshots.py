@@ -105,7 +105,7 @@ def _two_releases(page: Any, base: str) -> None:
     page.goto(f"{base}/attack")
     page.get_by_role("button", name="Assess the risk").click()
     page.get_by_role("cell", name="prosecutor").wait_for()
-    page.get_by_role("button", name="Play all attacks").click()
+    page.get_by_role("button", name="Play the attacks").click()
     page.get_by_role("cell", name="homogeneity").wait_for(timeout=240_000)
     page.goto(f"{base}/export")
     page.get_by_role("button", name="Verify the file again").click()

@@ -287,7 +287,7 @@ def test_attacks_and_risks(page, released):
     page.get_by_label("Attacks (all, where none is chosen)").click()
     page.get_by_role("option", name="homogeneity:").click()
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Play all attacks").click()
+    page.get_by_role("button", name="Play the attacks").click()
     page.get_by_role("cell", name="homogeneity").wait_for()
     assert page.get_by_text("no better than guessing").or_(page.get_by_text("beyond the baseline")).count() >= 1
 

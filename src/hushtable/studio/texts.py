@@ -271,7 +271,7 @@ class T:
         "Each attack of the literature is played against the release. The baseline is how often the same guess is "
         "right without the release: only what goes beyond it is the release's fault."
     )
-    ATTACK_ALL = "Play all attacks"
+    ATTACK_ALL = "Play the attacks"
     ATTACK_SOME = "Attacks (all, where none is chosen)"
     BEYOND = "beyond the baseline"
     WITHIN = "no better than guessing"

@@ -1,0 +1,1 @@
+"""The calls of the REST API, one kind per file."""

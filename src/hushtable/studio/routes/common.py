@@ -1,0 +1,48 @@
+"""What all routes share: the kinds of their parameters, and how things are shown."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+
+from hushtable.studio import views
+from hushtable.studio.projects import Project
+from hushtable.studio.rest_models import Failure, JobView, ProjectView, RunView
+from hushtable.studio.runs import Run, runs_of
+from hushtable.studio.store import Job
+
+__all__ = ["Limit", "Number", "Offset", "ProjectId", "job_view", "new_router", "project_view", "run_view"]
+
+_FAILURES: dict[int | str, dict[str, Any]] = {
+    status: {"model": Failure} for status in (400, 401, 403, 404, 409, 413, 415, 421, 422)
+}
+_MOST = 2**53
+
+ProjectId = Annotated[str, Path(description="a project's id", max_length=40)]
+Number = Annotated[int, Path(description="a run's number", ge=1, le=999_999)]
+Offset = Annotated[int, Query(description="the first row", ge=0, le=_MOST)]
+Limit = Annotated[int, Query(description="how many rows", ge=1, le=views.MOST)]
+
+
+def new_router(tag: str) -> APIRouter:
+    """Return a router for the calls of one kind."""
+    return APIRouter(prefix="/api", tags=[tag], responses=_FAILURES)
+
+
+def project_view(project: Project) -> ProjectView:
+    """A project as it is shown."""
+    facts = project.facts
+    known = {name: value for name, value in facts.items() if name in ProjectView.model_fields}
+    return ProjectView(id=project.id, runs=len(runs_of(project)), revision=project.revision(), **known)
+
+
+def job_view(job: Job) -> JobView:
+    """A job as it is shown."""
+    return JobView(**job.as_dict())
+
+
+def run_view(run: Run) -> RunView:
+    """A run as it is shown."""
+    facts = run.facts
+    return RunView(**{name: facts[name] for name in RunView.model_fields})

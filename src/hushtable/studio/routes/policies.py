@@ -1,0 +1,91 @@
+"""The calls about policies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Path
+from fastapi.responses import FileResponse
+
+from hushtable.errors import UsageError
+from hushtable.studio import views
+from hushtable.studio.projects import Project
+from hushtable.studio.rest_models import ColumnChange, ColumnLook, JobView, PolicyText
+from hushtable.studio.routes.common import ProjectId, job_view, new_router
+from hushtable.studio.service import CATALOGUES, Studio
+
+__all__ = ["policies_routes"]
+
+
+def policies_routes(studio: Studio) -> APIRouter:
+    """Return the calls about policies."""
+    router = new_router("policy")
+    find: Callable[[str], Project] = studio.projects.__getitem__
+
+    def state(project: Project) -> dict[str, Any]:
+        text = project.policy_file.read_text(encoding="utf-8") if project.policy_file.is_file() else ""
+        return {"document": project.document(), "yaml": text, "faults": studio.faults(project)}
+
+    @router.get("/catalogue/{kind}")
+    def show_catalogue(kind: Annotated[str, Path(description=", ".join(CATALOGUES))]) -> list[dict[str, Any]]:
+        """Everything of a kind that can be chosen, with its parameters."""
+        return studio.catalogue(kind)
+
+    @router.get("/projects/{project}/policy")
+    def read_policy(project: ProjectId) -> dict[str, Any]:
+        """Read the policy, as data and as YAML, and what is still wrong with it."""
+        return state(find(project))
+
+    @router.put("/projects/{project}/policy")
+    def replace_policy(project: ProjectId, body: PolicyText) -> dict[str, Any]:
+        """Take over a whole policy."""
+        studio.set_policy(find(project), body.yaml)
+        return state(find(project))
+
+    @router.patch("/projects/{project}/columns/{column:path}")
+    def change_column(project: ProjectId, column: str, body: ColumnChange) -> dict[str, Any]:
+        """Change a column's role, kind, hierarchy or other settings."""
+        studio.set_column(find(project), column, {name: getattr(body, name) for name in body.model_fields_set})
+        return state(find(project))
+
+    @router.put("/projects/{project}/models")
+    def choose_models(project: ProjectId, body: list[dict[str, dict[str, Any]]]) -> dict[str, Any]:
+        """Choose the privacy models, each as one name with its parameters."""
+        studio.set_models(find(project), body)
+        return state(find(project))
+
+    @router.put("/projects/{project}/algorithm")
+    def choose_algorithm(project: ProjectId, body: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        """Choose the algorithm, as one name with its parameters."""
+        studio.set_algorithm(find(project), body)
+        return state(find(project))
+
+    @router.patch("/projects/{project}/settings")
+    def change_settings(project: ProjectId, body: dict[str, Any]) -> dict[str, Any]:
+        """Change other settings: suppression, missing, cells, seed, ...; null removes one."""
+        studio.set_settings(find(project), body)
+        return state(find(project))
+
+    @router.get("/projects/{project}/hierarchies/{column:path}", response_class=FileResponse)
+    def export_hierarchy(project: ProjectId, column: str) -> FileResponse:
+        """Download the hierarchy of a column as CSV; look at the column first."""
+        path = views.hierarchy_file(find(project), column)
+        if not path.is_file():
+            raise UsageError(
+                "This hierarchy was not looked at yet.", code="not-there", hint="Look at the column first."
+            )
+        return FileResponse(path, media_type="text/csv", filename="hierarchy.csv")
+
+    @router.post("/projects/{project}/check", status_code=202)
+    def check(project: ProjectId) -> JobView:
+        """Look for everything that stands in the way of a run, feasibility included."""
+        return job_view(studio.check(find(project)))
+
+    @router.post("/projects/{project}/columns/{column:path}/look", status_code=202)
+    def look_at_column(project: ProjectId, column: str, body: Annotated[ColumnLook | None, Body()] = None) -> JobView:
+        """Describe a column's values, and try a hierarchy on them."""
+        given = body is not None and "hierarchy" in body.model_fields_set
+        return job_view(studio.look_at(find(project), column, body.hierarchy if body else None, given=given))
+
+    return router

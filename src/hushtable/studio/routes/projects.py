@@ -1,0 +1,121 @@
+"""The calls about projects and their data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query, Request
+
+from hushtable.errors import UsageError
+from hushtable.studio import views
+from hushtable.studio.projects import Project
+from hushtable.studio.rest_models import JobView, NewExample, NewProject, NewQuery, ProjectView, TablePage
+from hushtable.studio.routes.common import Limit, Offset, ProjectId, job_view, new_router, project_view
+from hushtable.studio.service import Studio
+
+__all__ = ["projects_routes"]
+
+
+def projects_routes(studio: Studio) -> APIRouter:
+    """Return the calls about projects and their data."""
+    router = new_router("projects and data")
+    find: Callable[[str], Project] = studio.projects.__getitem__
+
+    @router.get("/projects")
+    def list_projects() -> list[ProjectView]:
+        """All projects, the newest first."""
+        return [project_view(project) for project in studio.projects.all()]
+
+    @router.post("/projects", status_code=201)
+    def create_project(body: NewProject) -> ProjectView:
+        """Make an empty project."""
+        return project_view(studio.create(body.name))
+
+    @router.get("/projects/{project}")
+    def show_project(project: ProjectId) -> ProjectView:
+        """Show one project."""
+        return project_view(find(project))
+
+    @router.patch("/projects/{project}")
+    def rename_project(project: ProjectId, body: NewProject) -> ProjectView:
+        """Give a project another name."""
+        studio.rename(find(project), body.name)
+        return project_view(find(project))
+
+    @router.delete("/projects/{project}", status_code=204)
+    def delete_project(project: ProjectId) -> None:
+        """Delete a project with its uploads and runs."""
+        studio.delete(find(project))
+
+    @router.put(
+        "/projects/{project}/data",
+        status_code=202,
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+            }
+        },
+    )
+    async def upload_data(
+        request: Request,
+        project: ProjectId,
+        name: Annotated[str, Query(description="the file's name, with its ending", max_length=200)],
+    ) -> JobView:
+        """Upload the table: the request's body is the file."""
+        found = find(project)
+        path = studio.new_upload(found, name)
+        try:
+            with path.open("xb") as out:
+                async for chunk in request.stream():
+                    out.write(chunk)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return job_view(studio.opened(found, path, name))
+
+    @router.post("/projects/{project}/example", status_code=202)
+    def open_example(project: ProjectId, body: Annotated[NewExample | None, Body()] = None) -> JobView:
+        """Fill the project with generated patients."""
+        wanted = body or NewExample()
+        return job_view(studio.example(find(project), wanted.rows, wanted.seed))
+
+    @router.post("/projects/{project}/query", status_code=202)
+    def open_query(project: ProjectId, body: NewQuery) -> JobView:
+        """Fill the project with the result of a database query."""
+        return job_view(studio.query(find(project), body.source, body.query))
+
+    @router.get("/projects/{project}/data")
+    def read_data(project: ProjectId, offset: Offset = 0, limit: Limit = 50) -> TablePage:
+        """Read some rows of the table."""
+        return TablePage(**views.data_page(find(project), offset, limit))
+
+    @router.get("/projects/{project}/profile")
+    def read_profile(project: ProjectId) -> dict[str, Any]:
+        """Read what was found in the table: counts, likely roles with reasons, how many are unique."""
+        found = find(project).profile
+        if found is None:
+            raise UsageError("The project has no data yet.", code="no-data", hint="Upload a table first.")
+        return found
+
+    @router.get("/projects/{project}/files")
+    def list_files(project: ProjectId) -> list[str]:
+        """Names of the files beside the data: hierarchies, population and background tables."""
+        return studio.files(find(project))
+
+    @router.put(
+        "/projects/{project}/files/{name}",
+        status_code=201,
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+            }
+        },
+    )
+    async def upload_file(request: Request, project: ProjectId, name: str) -> dict[str, str]:
+        """Upload a file beside the data: the request's body is the file."""
+        return {"file": studio.add_file(find(project), name, await request.body())}
+
+    return router

@@ -1,0 +1,129 @@
+"""The calls about runs, what is known of them, and what leaves the studio."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Response
+from fastapi.responses import FileResponse, PlainTextResponse
+
+from hushtable.studio import exports, views
+from hushtable.studio.rest_models import (
+    AttackRequest,
+    JobView,
+    LevelsRequest,
+    ReportRequest,
+    RiskRequest,
+    RunView,
+    TablePage,
+)
+from hushtable.studio.routes.common import Limit, Number, Offset, ProjectId, job_view, new_router, run_view
+from hushtable.studio.runs import Run, run_of, runs_of
+from hushtable.studio.service import Studio
+
+__all__ = ["runs_routes"]
+
+
+def runs_routes(studio: Studio) -> APIRouter:
+    """Return the calls about runs."""
+    router = new_router("runs")
+
+    def find(project: str, number: int) -> Run:
+        return run_of(studio.projects[project], number)
+
+    @router.get("/projects/{project}/runs")
+    def list_runs(project: ProjectId) -> list[RunView]:
+        """The runs that are kept, the first one first."""
+        return [run_view(run) for run in runs_of(studio.projects[project])]
+
+    @router.post("/projects/{project}/runs", status_code=202)
+    def start_run(project: ProjectId) -> JobView:
+        """Run the policy as it is now."""
+        return job_view(studio.run(studio.projects[project]))
+
+    @router.get("/projects/{project}/runs/{number}")
+    def show_run(project: ProjectId, number: Number) -> RunView:
+        """Show one run: what every model achieved and what it cost."""
+        return run_view(find(project, number))
+
+    @router.delete("/projects/{project}/runs/{number}", status_code=204)
+    def delete_run(project: ProjectId, number: Number) -> None:
+        """Delete one run."""
+        find(project, number).delete()
+
+    @router.get("/projects/{project}/runs/{number}/space")
+    def read_space(
+        project: ProjectId, number: Number, offset: Offset = 0, limit: Limit = 50, fits: bool = False
+    ) -> TablePage:
+        """Read the solutions that the search looked at, the best first."""
+        return TablePage(**views.space_page(find(project, number), offset, limit, fits=fits))
+
+    @router.post("/projects/{project}/runs/{number}/apply", status_code=202)
+    def apply_levels(project: ProjectId, number: Number, body: LevelsRequest) -> JobView:
+        """Make another solution a run of its own."""
+        return job_view(studio.apply(studio.projects[project], number, body.levels))
+
+    @router.get("/projects/{project}/runs/{number}/classes")
+    def read_classes(project: ProjectId, number: Number, offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
+        """Read classes: cells, people, and the score under every model."""
+        return views.classes_page(find(project, number), offset, limit)
+
+    @router.get("/projects/{project}/runs/{number}/rows")
+    def read_rows(
+        project: ProjectId, number: Number, offset: Offset = 0, limit: Limit = 50, original: bool = False
+    ) -> dict[str, Any]:
+        """Read published rows, and on request the original beside each."""
+        return views.rows_page(find(project, number), offset, limit, original=original)
+
+    @router.post("/projects/{project}/runs/{number}/risk", status_code=202)
+    def assess_risk(project: ProjectId, number: Number, body: Annotated[RiskRequest | None, Body()] = None) -> JobView:
+        """Assess risks before and after."""
+        return job_view(studio.assess(studio.projects[project], number, body.fraction if body else None))
+
+    @router.get("/projects/{project}/runs/{number}/risk")
+    def read_risk(project: ProjectId, number: Number) -> dict[str, Any]:
+        """Read the risks that were assessed; empty where none was."""
+        found: dict[str, Any] = find(project, number).json("risk") or {}
+        return found
+
+    @router.post("/projects/{project}/runs/{number}/attack", status_code=202)
+    def attack(project: ProjectId, number: Number, body: Annotated[AttackRequest | None, Body()] = None) -> JobView:
+        """Play attacks of the literature."""
+        return job_view(studio.attack(studio.projects[project], number, body.names if body else ()))
+
+    @router.get("/projects/{project}/runs/{number}/attack")
+    def read_attacks(project: ProjectId, number: Number) -> dict[str, Any]:
+        """Read how attacks went; empty where none was played."""
+        found: dict[str, Any] = find(project, number).json("attacks") or {}
+        return found
+
+    @router.post("/projects/{project}/runs/{number}/verify", status_code=202)
+    def verify(project: ProjectId, number: Number) -> JobView:
+        """Verify the published file again, from its cells alone."""
+        return job_view(studio.verify(studio.projects[project], number))
+
+    @router.post("/projects/{project}/runs/{number}/report", status_code=202)
+    def write_report(
+        project: ProjectId, number: Number, body: Annotated[ReportRequest | None, Body()] = None
+    ) -> JobView:
+        """Write the evidence report."""
+        return job_view(studio.report(studio.projects[project], number, (body or ReportRequest()).template))
+
+    @router.get("/projects/{project}/runs/{number}/export")
+    def list_exports(project: ProjectId, number: Number) -> dict[str, str]:
+        """The files that can be exported, with what each is."""
+        return exports.export_files(find(project, number))
+
+    @router.get("/projects/{project}/runs/{number}/export/{name}", response_class=Response)
+    def export(project: ProjectId, number: Number, name: str) -> Response:
+        """Download one file, or everything as ``bundle.zip``."""
+        run = find(project, number)
+        attachment = {"content-disposition": f'attachment; filename="{name}"'}
+        if name == "bundle.zip":
+            return Response(exports.bundle(run), media_type="application/zip", headers=attachment)
+        path = exports.export_path(run, name)
+        if path is None:
+            return PlainTextResponse(exports.export_file(run, name), headers=attachment)
+        return FileResponse(path, media_type="application/octet-stream", filename=name)
+
+    return router

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -60,6 +61,16 @@ def text_of(values: pa.Array) -> pa.Array:
     >>> text_of(pa.array([1.0, 2.5])).to_pylist()
     ['1', '2.5']
     """
-    if pa.types.is_floating(values.type):
-        return pa.array([number_text(v) for v in values.to_pylist()], pa.string())
-    return values if values.type == pa.string() else pc.cast(values, pa.string())
+    if not pa.types.is_floating(values.type):
+        return values if values.type == pa.string() else pc.cast(values, pa.string())
+    doubles = values.cast(pa.float64())
+    size = np.abs(doubles.to_numpy(zero_copy_only=False))
+    text = pc.cast(doubles, pa.string())
+    # Arrow prints these as Python does, in a tenth of the time; it writes other exponents
+    odd = np.flatnonzero(~((size >= 1e-4) & (size < 1e10)))
+    if not len(odd):
+        return text
+    other = pa.array([number_text(v) for v in doubles.take(pa.array(odd)).to_pylist()], pa.string())
+    mask = np.zeros(len(size), dtype=np.bool_)
+    mask[odd] = True
+    return pc.replace_with_mask(text, pa.array(mask), other)

@@ -12,7 +12,7 @@ from pyarrow import parquet as pq
 
 __all__ = ["GROUP_ROWS", "page", "rows_at", "text_cells", "write_paged"]
 
-GROUP_ROWS = 10_000
+GROUP_ROWS = 2_000
 """Rows of a row group in the files that pages are read from."""
 
 

@@ -119,15 +119,8 @@ def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress
 
 def release_of(outcome: local.Outcome, plan: Plan, source: Any) -> Release:
     """Wrap what an engine produced for its user."""
-    return Release(
-        table=outcome.published,
-        policy=plan.document,
-        verification=outcome.verification,
-        problem=outcome.problem,
-        recoded=outcome.recoded,
-        partition=outcome.partition,
-        source=source,
-        source_rows=outcome.rows,
+    return replace(
+        local.wrapped(outcome, plan, source),
         verifier=lambda r: local.judge(outcome.problem, plan, r.recoded, r.table, _told(outcome, r)),
         linked=None if outcome.value_rows is None else lambda r: split_table(r.table, plan.table),
         rerun=lambda parameters: run_plan(source, _changed(plan, parameters)),

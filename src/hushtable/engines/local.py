@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,10 @@ from hushtable.release.verify import Published, Verification, verify
 from hushtable.table.encode import encode
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["Outcome", "check_feasible", "finish", "judge", "kept_rows", "problem_from", "problem_of", "run", "solve"]
+__all__ = [
+    *("Outcome", "check_feasible", "finish", "judge", "kept_rows", "problem_from", "problem_of", "run", "solve"),
+    "wrapped",
+]
 
 
 @dataclass(frozen=True)
@@ -152,12 +156,12 @@ def finish(table: pa.Table, plan: Plan, problem: Problem, partition: Partition, 
     )
     if plan.account is not None:
         report(1.0, "comparing with earlier releases")
-        plan.account.hold(_release(outcome, plan, table))
+        plan.account.hold(wrapped(outcome, plan, table))
     return outcome
 
 
-def _release(outcome: Outcome, plan: Plan, source: pa.Table) -> Release:
-    """What a ledger looks at."""
+def wrapped(outcome: Outcome, plan: Plan, source: Any) -> Release:
+    """What was made, as a release that can be looked at."""
     return Release(
         table=outcome.published,
         policy=plan.document,

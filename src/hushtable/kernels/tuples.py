@@ -123,12 +123,7 @@ def _group_loops(
 ) -> int:  # fmt: skip
     n_tuples, n_blocks = packed.shape
     # what each combination adds to the key, block after block; unsigned indices spare the check for negative ones
-    offset = np.zeros(n_blocks + 1, np.uint64)
-    for b in range(n_blocks):
-        width = 1
-        for j in range(blocks[b], blocks[b + 1]):
-            width *= leaves[j]
-        offset[b + 1] = offset[b] + np.uint64(width)
+    offset = _block_offsets(blocks, leaves)
     worth = np.zeros(offset[n_blocks], np.int64)
     for b in range(n_blocks):
         own = worth[offset[b] : offset[b + 1]]
@@ -150,6 +145,17 @@ def _group_loops(
     if space <= 4 * n_tuples + 1024:
         return int(_number_dense(keys, units, space, group, sizes, first))
     return int(_number_hashed(keys, units, group, sizes, first))
+
+
+def _block_offsets(blocks: Any, leaves: Any) -> Any:
+    """Where each block's combinations begin, and how many there are in all."""
+    offset = np.zeros(len(blocks), np.uint64)
+    for b in range(len(blocks) - 1):
+        width = 1
+        for j in range(blocks[b], blocks[b + 1]):
+            width *= leaves[j]
+        offset[b + 1] = offset[b] + np.uint64(width)
+    return offset
 
 
 def _number_dense(keys: Any, units: Any, space: Any, group: Any, sizes: Any, first: Any) -> Any:
@@ -221,12 +227,7 @@ def _lost_numpy(packed: Any, units: Any, blocks: Any, leaves: Any, lost: Any, ou
 
 def _lost_loops(packed: Any, units: Any, blocks: Any, leaves: Any, lost: Any, out: Any) -> None:
     n_tuples, n_blocks = packed.shape
-    offset = np.zeros(n_blocks + 1, np.uint64)
-    for b in range(n_blocks):
-        width = 1
-        for j in range(blocks[b], blocks[b + 1]):
-            width *= leaves[j]
-        offset[b + 1] = offset[b] + np.uint64(width)
+    offset = _block_offsets(blocks, leaves)
     together = np.zeros(offset[n_blocks], np.int64)
     for i in range(n_tuples):
         if lost[i]:

@@ -140,13 +140,15 @@ class Shown:
         rows = self._full if frame is None else frame.toDF(*self.columns)
         shown = dict(zip(self.names, self.columns, strict=True))
         quasi = [shown[name] for name in plan.named(Role.QUASI)]
-        rows, packed = self.book.read(jobs, rows, quasi)
         kinds = {c.name: c.coded.kind for c in problem.table.sensitive}
         names = plan.named(Role.SENSITIVE)
+        # the kept rows hold these columns as they are published, and no cell has to be looked up to see them
+        bare = self.kept if frame is None else rows
+        distinct = [jobs.collect(bare.select(shown[n]).distinct(), "verifying").combine_chunks() for n in names]
+        rows, packed = self.book.read(jobs, rows, quasi)
         sizes = []
-        for i, name in enumerate(names):
+        for i, (name, values) in enumerate(zip(names, distinct, strict=True)):
             column = shown[name]
-            values = jobs.collect(rows.select(column).distinct(), "verifying").combine_chunks()
             only = TablePlan(tuple(c for c in plan.columns if c.name == name), missing_values=plan.missing_values)
             codes = sensitive_codes(pa.table({name: values.column(0)}), only, problem.reference, kinds)[name]
             fields = [StructField("v", rows.schema[column].dataType), StructField(f"z{i}", LongType())]

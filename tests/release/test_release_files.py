@@ -140,6 +140,16 @@ def test_people_are_counted_from_the_files(tmp_path, format, rows_of_a_person):
         verify_published(published, plan.table, plan.model(), None)
 
 
+def test_an_empty_cell_may_stand_for_people_of_the_population_that_no_file_counts(tmp_path):
+    population = random_people(90, 6, missing=0.2).select(["age", "country"])
+    sample = population.slice(0, 40).append_column("illness", pa.array(["flu", "HIV"] * 20))
+    plan = plan_of([KMap(k=4)], extra=Extra(population=population), missing=Missing.WILDCARD)
+    _, published, evidence = saved(sample, plan, tmp_path)
+    with pytest.raises(UsageError, match="k-map can only be verified where the input is") as caught:
+        verify_published(published, plan.table, plan.model(), evidence)
+    assert caught.value.code == "needs-input"
+
+
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("model", [KMap(k=4), DeltaPresence(low=0.0, high=0.7)], ids=lambda m: m.name)
 def test_populations_are_counted_from_the_files(tmp_path, format, model):

@@ -21,6 +21,7 @@ from hushtable.errors import DataError, HushtableError, UsageError
 from hushtable.io.atomic import atomic_folder
 from hushtable.io.coded import read_coded
 from hushtable.io.files import write_table
+from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.release.bucket import bucket_column, join_tables
 from hushtable.release.evidence import write_documents
@@ -29,7 +30,7 @@ from hushtable.release.recode import class_numbers
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
 from hushtable.release.rules import patterns
 from hushtable.release.verify import Published, Verification, verify
-from hushtable.schema.columns import Kind, Role
+from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.encode import sensitive_column
 from hushtable.table.encoded import range_labels
 from hushtable.table.plan import TablePlan
@@ -169,6 +170,8 @@ def _stated(
         )
     if plan.entity is not None and evidence is not None and int(evidence["reference"]["unit"]) > 1:
         _refuse_histograms(model)
+    if plan.missing is Missing.WILDCARD:
+        _refuse_population(model)
     kinds = {name: Kind(kind) for name, kind in (evidence or {}).get("kinds", {}).items()}
     reference = _reference(table, plan, kinds, evidence, model)
     codes = sensitive_codes(table, plan, reference, kinds)
@@ -199,6 +202,22 @@ def _refuse_histograms(model: AllOf) -> None:
         raise UsageError(
             "The policy counts people, and a published file does not tell whose value a row's is: "
             f"{', '.join(looking)} can only be verified where the input is.",
+            code="needs-input",
+            hint="It was verified when it was made; run the policy again on the input to repeat that.",
+        )
+
+
+def _refuse_population(model: AllOf) -> None:
+    """Refuse models that count a population where an empty cell may stand for any value.
+
+    It may then stand for people of the population who are in no published class, and ``release.json`` counts those of
+    the published ones alone.
+    """
+    counting = sorted({m.name for m in model.members if Stat.POPULATION in m.stats_needed()})
+    if counting:
+        raise UsageError(
+            "With 'missing: wildcard' an empty cell may stand for people of the population whom no published class "
+            f"covers: {', '.join(counting)} can only be verified where the input is.",
             code="needs-input",
             hint="It was verified when it was made; run the policy again on the input to repeat that.",
         )

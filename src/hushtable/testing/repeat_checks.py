@@ -20,6 +20,7 @@ from hushtable.kernels import compile as kernels
 from hushtable.models.base import PrivacyModel, Stat
 from hushtable.release.files import load_evidence, read_published, verify_published
 from hushtable.release.release import Release
+from hushtable.schema.columns import Missing
 from hushtable.testing.cases import Case
 from hushtable.testing.release_checks import Answer
 from hushtable.testing.require import require
@@ -145,9 +146,14 @@ def check_frames(
 
 
 def _tellable(release: Release, plan: Plan) -> bool:
-    """Whether release.json holds what the models need: neither beliefs nor whose value a row's is are in it."""
-    beliefs = Stat.BACKGROUND in release.model.stats_needed()
-    return not beliefs and (plan.table.entity is None or not release.model.histogram_keys())
+    """Whether release.json holds what the models need.
+
+    Beliefs, whose value a row's is, and whom of the population an empty cell may stand for are not in it.
+    """
+    needs = release.model.stats_needed()
+    if Stat.BACKGROUND in needs or (Stat.POPULATION in needs and plan.table.missing is Missing.WILDCARD):
+        return False
+    return plan.table.entity is None or not release.model.histogram_keys()
 
 
 def check_saved(folder: Path, format: str, release: Release, plan: Plan) -> None:

@@ -18,6 +18,8 @@ def test_demo_leaves_files_that_the_other_commands_take(call, demo, tmp_path):
         "demo/release/policy.yaml",
         "demo/release/release.csv",
         "demo/release/release.json",
+        "demo/report.html",
+        "demo/report.json",
     ]
     commands = [line.split()[1:] for line in demo.out.splitlines() if line.startswith("  hushtable ")]
     assert {words[0] for words in commands} >= {"verify", "measure", "init"}

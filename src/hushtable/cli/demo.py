@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
-_FILES = ("patients.csv", "policy.yaml", "release")
+_FILES = ("patients.csv", "policy.yaml", "release", "report.html", "report.json")
 
 
 def demo(
@@ -48,6 +48,7 @@ def demo(
         release = anonymize(data, load_policy(folder / "policy.yaml"), progress=progress)
         progress(1.0, "writing")
         release.save(folder / "release")
+        release.report(folder / "report.html", progress=progress)
     nearly_done()
     summary = release.summary()
     files = {
@@ -55,6 +56,7 @@ def demo(
         "policy": output / "policy.yaml",
         "release": output / "release" / "release.csv",
         "evidence": output / "release" / "release.json",
+        "report": output / "report.html",
     }
     deliver({**summary, "files": files}, as_json, lambda to: _text(to, release, output))
 
@@ -91,6 +93,7 @@ def _text(to: Console, release: Release, output: Path) -> None:
         ("policy.yaml", "what was asked for: edit it and run again"),
         ("release/release.csv", "the table to publish, verified from its own cells"),
         ("release/release.json", "what verifying it later needs"),
+        ("report.html", "the evidence: open it in a browser"),
     ):
         put(to, f"  {output / name!s:<28} {meaning}", wrap=False)
     to.print()

@@ -13,10 +13,10 @@ QUIET = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-backgro
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let a test in the browser be tried again: on a busy machine a page may be slower than any patience."""
+    """Let a test in the browser be tried once again: on a busy machine a page may be slower than any patience."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=2))
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture(scope="session")

@@ -238,6 +238,17 @@ def test_a_published_file_need_not_hold_every_protected_value():
     assert model({"HIV": 0.3, "plague": 0.1}).score(TABLE_II.stats(), published) == pytest.approx([1 / 3 - 0.3])
 
 
+def test_the_order_of_the_groups_does_not_change_a_bit_of_the_score():
+    generator = np.random.default_rng(1)
+    counts = generator.integers(1, 9, (40, 4))
+    table = Reference(int(counts.sum()), 1, {("disease",): TABLE_II.table(ILLNESSES, None).attribute(("disease",))})
+    goal = model({"HIV": 0.2, "cold": 0.1})
+    groups = GroupStats.of(counts.sum(axis=1), disease=counts)
+    want = goal.average_leakage(groups, table).tolist()
+    for _ in range(20):
+        assert goal.average_leakage(groups.take(generator.permutation(40)), table).tolist() == want
+
+
 def test_parameters_are_checked_and_travel_as_policy_data():
     with pytest.raises(
         ParameterError, match=r"'alp' parameter of AlpDif must be a mapping of str to float in \[0, 1\]"

@@ -192,7 +192,10 @@ class AlpDif(SensitiveModel):
         leakage, people = histogram.shares()[entries], histogram.counts[entries]
         shape = (len(offsets) - 1, len(codes))
         cell, cells = owner * len(codes) + value, shape[0] * shape[1]
-        leaked = np.bincount(cell, weights=people * leakage, minlength=cells)
+        each = people * leakage
+        # sorted, so that the sum does not depend on the order of the groups
+        order = np.lexsort((each, cell))
+        leaked = np.bincount(cell[order], weights=each[order], minlength=cells)
         having = np.bincount(cell, weights=people, minlength=cells)
         average = np.divide(leaked, having, out=np.zeros(cells), where=having > 0).reshape(shape)
         return entries, owner, value, average, leakage

@@ -69,9 +69,8 @@ class Datafly(FullDomain):
 def distinct_values(space: Space) -> IntArray:
     """Return how many nodes of each column (row) and level occur among the sample's records."""
     out = np.zeros(space.starts.shape, dtype=np.int64)
-    sample = space.base.units > 0
-    for j, column in enumerate(space.table.quasi):
-        present = np.unique(space.base.columns[j, sample])
+    for j, (column, units) in enumerate(zip(space.table.quasi, space.column_units(), strict=True)):
+        present = np.flatnonzero(units)
         for level, nodes in enumerate(column.coded.levels):
             out[j, level] = len(np.unique(nodes[present]))
     return out

@@ -59,7 +59,7 @@ class Judge:
     def _judge(self, node: IntArray, source: Tuples | None) -> Verdict:
         grouping = self.space.group(node, source)
         small = int(grouping.sizes[grouping.sizes < self.minimum].sum())
-        floor = self.objective.floor(grouping)
+        floor = self.objective.floor(grouping.sizes, np.ones_like(grouping.sizes))
         if small > self.budget:
             return Verdict(node, False, small, small, len(grouping.sizes), float("inf"), floor)
         stats = self._stats(grouping)
@@ -69,7 +69,10 @@ class Judge:
         lost = self._worst_too(grouping, stats, lost)
         units = int(grouping.sizes[lost].sum())
         fits = units <= self.budget and units < self.space.units and self._holds(stats, grouping, lost)
-        value = self.objective.value(node, grouping, lost) if fits else float("inf")
+        value = float("inf")
+        if fits:
+            kept = grouping.sizes[~lost]
+            value = self.objective.value(node, kept, np.ones_like(kept), self.space.units_by_leaf(grouping, lost))
         return Verdict(node, fits, units, small, len(grouping.sizes), value, floor)
 
     def _stats(self, grouping: Grouping) -> GroupStats:

@@ -12,10 +12,9 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from hushtable.algorithms.lattice.space import Grouping, Space
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.algorithms.lattice.space import Space
+from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
-from hushtable.kernels.tuples import lost_units
 
 __all__ = ["OBJECTIVES", "CellObjective", "Objective", "objective_of"]
 
@@ -35,13 +34,20 @@ class Objective(ABC):
         """The same, where the number is one for all nodes."""
         return self.bound(nodes, np.full(len(nodes), lost, dtype=np.int64))
 
-    def floor(self, grouping: Grouping) -> float:
-        """A lower bound of the value of every coarser node, whatever is suppressed there."""
+    def floor(self, sizes: IntArray, times: IntArray) -> float:
+        """A lower bound of the value of every coarser node, whatever is suppressed there.
+
+        ``times[i]`` groups of the node have ``sizes[i]`` units.
+        """
         return -float("inf")
 
     @abstractmethod
-    def value(self, node: IntArray, grouping: Grouping, lost: BoolArray) -> float:
-        """The value of a node whose groups marked ``lost`` are suppressed."""
+    def value(self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray) -> float:
+        """The value of a node where ``times[i]`` groups of ``sizes[i]`` units are kept.
+
+        ``gone`` are the units that are suppressed, leaf by leaf, one column after the other: each record at some leaf
+        below its node. The value does not depend on which.
+        """
 
 
 class CellObjective(Objective):
@@ -64,7 +70,7 @@ class CellObjective(Objective):
             for level in range(coded.height + 1):
                 cost = self.cell_cost(j, level, units)
                 start = space.starts[j, level]
-                extra = lost - cost
+                extra = _alike(lost - cost, coded.levels[level], counted)
                 self.extra[start : start + coded.size] = extra
                 self.means[j, level] = float((cost * units).sum()) / total
                 order = np.argsort(extra, kind="stable")
@@ -122,19 +128,29 @@ class CellObjective(Objective):
                 means[here] = self.means[j, level] + np.interp(lost[here], people, cheapest) / self.space.units
         return means
 
-    def value(self, node: IntArray, grouping: Grouping, lost: BoolArray) -> float:
+    def value(self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray) -> float:
         """Means of the node, plus what its suppressed records cost more."""
-        columns = np.arange(self.space.d)
-        means = self.means[columns, node]
-        if lost.any():
-            space, tuples = self.space, grouping.tuples
-            units = lost_units(tuples.packed, tuples.units, space.blocks, space.leaves, lost[grouping.group])
+        space = self.space
+        means = self.means[np.arange(space.d), node]
+        if gone.any():
             for j, begin in enumerate(np.cumsum(space.leaves) - space.leaves):
                 size, start = space.leaves[j], space.starts[j, node[j]]
+                above = space.lut[start : start + size]
+                units, extra = np.zeros(space.sizes[j, node[j]], dtype=np.int64), np.zeros(space.sizes[j, node[j]])
+                np.add.at(units, above, gone[begin : begin + size])
+                extra[above] = self.extra[start : start + size]
                 # added up from left to right, not pairwise, whatever NumPy's version
-                more = np.cumsum(units[begin : begin + size] * self.extra[start : start + size])[-1]
-                means[j] += more / space.units
+                means[j] += np.cumsum(units * extra)[-1] / space.units
         return float(self.combine(means))
+
+
+def _alike(extra: FloatArray, nodes: IntArray, units: IntArray) -> FloatArray:
+    """Give all leaves of a node the extra charge of the first that occurs: rounding must not tell them apart."""
+    first = np.full(int(nodes.max(initial=0)) + 1, -1, dtype=np.int64)
+    occurs = np.flatnonzero(units > 0)[::-1]
+    first[nodes[occurs]] = occurs
+    chosen = first[nodes]
+    return np.where(chosen >= 0, extra[chosen], extra)
 
 
 class Ncp(CellObjective):
@@ -219,16 +235,21 @@ class Discernibility(Objective):
         unit = self.space.table.unit
         return (lost * total + (total - lost) * min(self.minimum, total)) / unit**2
 
-    def floor(self, grouping: Grouping) -> float:
+    def floor(self, sizes: IntArray, times: IntArray) -> float:
         """Classes only grow when they are generalised further, and a suppressed record counts as the largest class."""
-        return sum(s * s for s in map(int, grouping.sizes.tolist())) / self.space.table.unit**2
+        return _squares(sizes, times) / self.space.table.unit**2
 
-    def value(self, node: IntArray, grouping: Grouping, lost: BoolArray) -> float:
+    def value(self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray) -> float:
         """Exact, in whole numbers."""
-        unit = self.space.table.unit
-        kept = [int(s) for s in grouping.sizes[~lost].tolist()]
-        gone = int(grouping.sizes[lost].sum())
-        return (sum(s * s for s in kept) + gone * self.space.units) / unit**2
+        lost = self.space.units - int((sizes * times).sum())
+        return (_squares(sizes, times) + lost * self.space.units) / self.space.table.unit**2
+
+
+def _squares(sizes: IntArray, times: IntArray) -> int:
+    distinct, place = np.unique(sizes, return_inverse=True)
+    total = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(total, place, times)
+    return sum(t * s * s for s, t in zip(distinct.tolist(), total.tolist(), strict=True))
 
 
 class AverageClassSize(Objective):
@@ -240,15 +261,14 @@ class AverageClassSize(Objective):
         most = np.maximum((self.space.units - lost) // max(self.minimum, 1), 0) + 1
         return np.asarray(self.space.units / unit / most)
 
-    def floor(self, grouping: Grouping) -> float:
+    def floor(self, sizes: IntArray, times: IntArray) -> float:
         """Generalising further makes no new classes."""
-        return self.space.units / self.space.table.unit / (np.count_nonzero(grouping.sizes) + 1)
+        return self.space.units / self.space.table.unit / (int(times[sizes > 0].sum()) + 1)
 
-    def value(self, node: IntArray, grouping: Grouping, lost: BoolArray) -> float:
+    def value(self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray) -> float:
         """Count the classes."""
-        classes = int(np.count_nonzero(~lost & (grouping.sizes > 0)))
-        any_lost = int(grouping.sizes[lost].sum() > 0)
-        return self.space.units / self.space.table.unit / max(classes + any_lost, 1)
+        any_lost = int((sizes * times).sum()) < self.space.units
+        return self.space.units / self.space.table.unit / max(int(times[sizes > 0].sum()) + any_lost, 1)
 
 
 OBJECTIVES: dict[str, type[Objective]] = {

@@ -293,6 +293,13 @@ class Space:
         }
         return GroupStats(units, unit, histograms)
 
+    def units_by_leaf(self, grouping: Grouping, groups: BoolArray) -> IntArray:
+        """Return the units of some groups, leaf by leaf, one column after the other."""
+        if not groups.any():
+            return np.zeros(int(self.leaves.sum()), dtype=np.int64)
+        tuples = grouping.tuples
+        return lost_units(tuples.packed, tuples.units, self.blocks, self.leaves, groups[grouping.group])
+
     def rows_of(self, group: IntArray, kept: BoolArray) -> IntArray:
         """Return the group of every row, given those of the tuples; -1 for records that are not kept."""
         stays = kept[self.of_row]

@@ -9,7 +9,7 @@ SECONDS ?= 3600
 # these two compare with a file of somebody else's and are run by hand
 BENCHMARKS := $(filter-out benchmarks/arx_optimal.py benchmarks/microaggregation.py,$(wildcard benchmarks/[!_]*.py))
 
-.PHONY: help demo studio screenshots test lint docs properties fuzz bench clean
+.PHONY: help demo studio screenshots test lint docs properties fuzz bench dist try-dist clean
 
 help:
 	@echo "demo        anonymize generated patients into demo/"
@@ -21,6 +21,8 @@ help:
 	@echo "properties  the long property tests"
 	@echo "fuzz        random releases and damaged files, bounded in time (CASES=100000 SECONDS=3600)"
 	@echo "bench       the benchmarks"
+	@echo "dist        the wheel and the sdist, into dist/"
+	@echo "try-dist    install that wheel into a new environment and use it: command line, Python, studio, Spark"
 	@echo "clean       remove everything that make made"
 
 demo: $(VENV)/.installed
@@ -55,6 +57,13 @@ fuzz: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	@test -n "$(BENCHMARKS)" || { echo "There is no benchmark in benchmarks/." >&2; exit 1; }
 	@set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python $$script; done
+
+dist: $(VENV)/.installed-dev
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+
+try-dist: dist
+	.ci/try-dist dist/*.whl
 
 clean:
 	rm -rf $(VENV) demo build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,159 @@
+"""What is shipped: the wheel and the sdist hold the package and nothing else, and everything names one version."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hushtable import __version__, registry
+from hushtable.reproduce.papers import paper_names
+
+ROOT = Path(__file__).resolve().parents[1]
+SHIPPED = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md")
+NAME = f"hushtable-{__version__}"
+# of the kinds of reference that the format knows, those that we have
+REFERENCE_KINDS = {"article", "conference-paper", "generic", "slides"}
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory) -> Path:
+    """Both archives, built from a copy in which data lies about."""
+    tree = tmp_path_factory.mktemp("tree")
+    shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for name in SHIPPED:
+        shutil.copy(ROOT / name, tree / name)
+    (tree / "tests").mkdir()
+    for stray in ("src/hushtable/datasets/people.csv", "src/hushtable/policy.yaml", "people.csv", "tests/test_x.py"):
+        (tree / stray).write_text("name\nAnna\n", encoding="utf-8")
+    built = subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", "dist"],
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert built.returncode == 0, built.stderr[-2000:]
+    return tree / "dist"
+
+
+@pytest.fixture(scope="module")
+def wheel(dist) -> Path:
+    return dist / f"{NAME}-py3-none-any.whl"
+
+
+def sources() -> set[str]:
+    return {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src" / "hushtable").rglob("*.py")}
+
+
+def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    described = {"licenses/LICENSE", "METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt"}
+    assert names == sources() | {"hushtable/py.typed"} | {f"{NAME}.dist-info/{name}" for name in described}
+
+
+def test_the_sdist_holds_what_building_needs_and_no_tests(dist):
+    with tarfile.open(dist / f"{NAME}.tar.gz") as archive:
+        files = {member.name.removeprefix(f"{NAME}/") for member in archive if member.isfile()}
+    made = {name for name in files if name.startswith("src/hushtable.egg-info/")} | {"PKG-INFO", "setup.cfg"}
+    assert files - made == {f"src/{name}" for name in sources()} | {"src/hushtable/py.typed", *SHIPPED}
+
+
+def test_nothing_in_the_wheel_names_the_machine(wheel):
+    settings = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS")
+    machine = {str(ROOT), str(Path.home()), *(os.environ[name] for name in settings if os.environ.get(name))}
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            text = archive.read(name).decode("utf-8")
+            assert not [place for place in machine if re.search(re.escape(place) + r"\b", text)], name
+
+
+def test_the_description_names_no_host_of_ours(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        fields, _, text = archive.read(f"{NAME}.dist-info/METADATA").decode("utf-8").partition("\n\n")
+    assert "Project-URL" not in fields
+    assert "Home-page" not in fields
+    assert "License-Expression: Apache-2.0" in fields
+    assert text.startswith("# hushtable")
+
+
+def test_the_wheel_works_without_the_sources(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    script = (
+        "import hushtable, json; from hushtable import registry;"
+        "print(json.dumps([hushtable.__file__, *registry.models, *registry.algorithms]))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    place, *names = yaml.safe_load(ran.stdout)
+    assert Path(place) == tmp_path / "site" / "hushtable" / "__init__.py"
+    assert names == [*registry.models, *registry.algorithms]
+
+
+@pytest.fixture(scope="module")
+def citation() -> dict:
+    return yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+
+def headings() -> tuple[bool, list[tuple[str, str]]]:
+    """Whether the changelog begins with lines that wait for a release, and number and day of every release."""
+    titles = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    waiting = titles[0] == "Unreleased"
+    released = [re.fullmatch(r"(\d+\.\d+\.\d+) \((\d{4}-\d\d-\d\d)\)", title) for title in titles[waiting:]]
+    assert all(released), "a release's heading is such as ## 1.2.3 (2026-01-31)"
+    return waiting, [match.groups() for match in released]
+
+
+def test_version_changelog_and_citation_agree(citation):
+    assert re.fullmatch(r"\d+\.\d+\.\d+", __version__)
+    assert citation["version"] == __version__
+    waiting, released = headings()
+    numbers = [tuple(map(int, number.split("."))) for number, _ in released]
+    assert numbers == sorted(set(numbers), reverse=True)
+    # before a release its lines wait under Unreleased, and so do those of the next one after it
+    assert waiting or released
+    if not waiting or __version__ in dict(released):
+        assert released[0] == (__version__, citation["date-released"])
+
+
+def test_the_citation_follows_the_rules_of_its_format(citation):
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] == "software"
+    assert {"message", "title", "authors"} <= set(citation)
+    datetime.date.fromisoformat(citation["date-released"])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert citation["license"] == project["license"]
+    assert citation["keywords"] == project["keywords"]
+    assert [author["name"] for author in citation["authors"]] == [author["name"] for author in project["authors"]]
+    for work in citation["references"]:
+        assert {"type", "title", "authors", "year"} <= set(work)
+        assert work["type"] in REFERENCE_KINDS
+        assert isinstance(work["year"], int)
+        assert all(set(author) == {"family-names", "given-names"} for author in work["authors"])
+        assert re.fullmatch(r"10\.\d{4,9}/\S+", work.get("doi", "10.1000/none"))
+
+
+def test_every_paper_that_can_be_run_again_is_cited(citation):
+    cited = {
+        f"{work['authors'][0]['family-names'].split('-')[0].lower()}{work['year']}" for work in citation["references"]
+    }
+    assert cited == set(paper_names())

@@ -7,7 +7,10 @@ import json
 import pytest
 from support_cli import rows, write_csv
 
+from hushtable import api
+from hushtable.cli.tables import read_tables
 from hushtable.io import sizes
+from hushtable.io.sql.access import read_sql, write_sql
 
 
 def files(folder):
@@ -65,6 +68,20 @@ def test_large_tables_are_streamed_by_themselves(call, policy, people, monkeypat
     assert streamed == [1]
 
 
+def test_databases_are_streamed_like_files(call, policy, people, tmp_path, monkeypatch):
+    write_sql(read_tables([people]), "sqlite:///clinic.db", table="people")
+    words = ("run", policy, "-d", "sqlite:///clinic.db", "--table", "people", "--json")
+    assert call(*words, "-o", "held").code == 0
+    monkeypatch.setattr(api, "anonymize", lambda *_, **__: pytest.fail("the table was held in memory"))
+    answer = call(*words, "-o", "asked", "--stream", "--to", "sqlite:///open.db?table=people")
+    assert answer.data["published"] == "sqlite:///open.db?table=people"
+    monkeypatch.setattr(sizes, "LARGE_CELLS", 4 * 30)
+    assert call(*words, "-o", "large", "--part-rows", "100").code == 0
+    assert call(*words, "-o", "larger").code == 0
+    assert files(tmp_path / "held") == files(tmp_path / "asked") == files(tmp_path / "larger")
+    assert read_sql("sqlite:///open.db", table="people").num_rows == len(rows())
+
+
 @pytest.mark.parametrize("algorithm", ["anatomy", "anti-unification"])
 def test_what_cannot_be_streamed_runs_in_memory_unless_asked(call, people, tmp_path, monkeypatch, algorithm):
     monkeypatch.setattr(sizes, "LARGE_BYTES", 1)
@@ -80,8 +97,8 @@ def test_what_cannot_be_streamed_runs_in_memory_unless_asked(call, people, tmp_p
 def test_what_does_not_go_together(call, policy, people):
     answer = call("run", policy, "-d", people, "--no-stream", "--part-rows", "5")
     assert (answer.code, "Parts are written by streaming" in answer.words) == (2, True)
-    answer = call("run", policy, "-d", "sqlite:///x.db", "--table", "t", "--stream")
-    assert (answer.code, "from files to a folder" in answer.words) == (2, True)
+    answer = call("run", policy, "-d", people, "--engine", "spark", "--stream")
+    assert (answer.code, "Spark does not stream" in answer.words) == (2, True)
     assert call("run", policy, "-d", people, "--part-rows", "0").code == 2
 
 

@@ -1,4 +1,4 @@
-"""One small Spark for all tests of the engine."""
+"""One small Spark, and one PostgreSQL server, for all tests of the engines."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import shutil
 import sys
 
 import pytest
+
+from support_postgres import postgres as postgres
 
 SETTINGS = {
     "spark.ui.enabled": "false",

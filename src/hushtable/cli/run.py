@@ -67,7 +67,7 @@ def run(
         bool | None,
         typer.Option(
             "--stream/--no-stream",
-            help="Do not hold the table in memory. Left out: from 50 million cells of Parquet, or 256 MiB of text.",
+            help="Do not hold the table in memory. Left out: from 50 million cells, or 256 MiB of text.",
             show_default=False,
         ),
     ] = None,
@@ -110,23 +110,23 @@ def run(
     if wanted != policy.output.format:
         policy = policy.changed(output={"format": wanted})
     check_target(output, overwrite=overwrite)
+    sources = [source_of(source, table=table, query=query) for source in data]
     if address is not None:
-        sources = [str(source_of(source, table=table, query=query)) for source in data]
         check_address(address, overwrite=overwrite, inputs=sources)
     if engine is not Engine.SPARK and master is not None:
         raise UsageError("--master is Spark's.", code="master", hint="Add --engine spark.")
-    outside = bool(address or table or query or engine is Engine.SPARK)
-    streaming = streams(data, policy, asked=stream, part_rows=part_rows, elsewhere=outside)
+    streaming = streams(sources, policy, asked=stream, part_rows=part_rows, spark=engine is Engine.SPARK)
     announce_compiling()
     release: Release | Streamed
     with progress_bar() as progress, ExitStack() as session:
         if streaming:
             release = run_files(
-                data,
+                sources,
                 policy.plan(),
                 output,
                 format=wanted,
                 part_rows=part_rows,
+                to=address,
                 overwrite=overwrite,
                 progress=progress,
             )
@@ -134,7 +134,7 @@ def run(
             if engine is Engine.SPARK:
                 source = session.enter_context(spark_table(data, master, elsewhere=address or table or query))
             else:
-                source = read_tables(data, table=table, query=query)
+                source = read_tables(sources)
             release = made = anonymize(source, policy, progress=progress)
             progress(1.0, "writing")
             elsewhere = writing_release(made, address, overwrite=overwrite) if address else nullcontext()

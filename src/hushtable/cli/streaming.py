@@ -8,25 +8,28 @@ from typing import TYPE_CHECKING
 from hushtable.errors import UsageError
 
 if TYPE_CHECKING:
+    from hushtable.io.urls import Source
     from hushtable.policy.policy import Policy
 
 __all__ = ["streams"]
 
 
-def streams(data: Sequence[str], policy: Policy, *, asked: bool | None, part_rows: int | None, elsewhere: bool) -> bool:
-    """Return whether a run streams its table from files to files.
+def streams(
+    data: Sequence[Source], policy: Policy, *, asked: bool | None, part_rows: int | None, spark: bool = False
+) -> bool:
+    """Return whether a run streams its table.
 
     Parameters
     ----------
-    data : sequence of str
-        Files, folders, patterns and addresses.
+    data : sequence of path or address
+        Files, folders, patterns, databases and stores.
     policy : Policy
     asked : bool, optional
         What the user said; where nothing, large tables are streamed if the policy allows it.
     part_rows : int, optional
         Parts are written by streaming only.
-    elsewhere : bool
-        Whether the run has to do with more than files on this machine.
+    spark : bool
+        Whether Spark does the work, which has its own way with large tables.
 
     Raises
     ------
@@ -35,20 +38,18 @@ def streams(data: Sequence[str], policy: Policy, *, asked: bool | None, part_row
     """
     from hushtable.engines.stream import is_streamable
     from hushtable.io.sizes import is_large
-    from hushtable.io.sources import table_files
-    from hushtable.io.urls import is_url
+    from hushtable.io.sources import table_sources
 
-    outside = elsewhere or any(is_url(source) for source in data)
     if asked is False and part_rows is not None:
         raise UsageError("Parts are written by streaming.", code="part-rows", hint="Leave out --no-stream.")
     if asked or part_rows is not None:
-        if outside:
+        if spark:
             raise UsageError(
-                "Streaming goes from files to a folder on this machine.",
+                "Spark does not stream: it holds no table in memory of one machine.",
                 code="stream",
-                hint="Leave out --stream, or export the table to Parquet first.",
+                hint="Leave out --stream and --part-rows, or leave out --engine spark.",
             )
         return True
-    if asked is False or outside or policy.ledger is not None or not is_streamable(policy.build_algorithm()):
+    if asked is False or spark or policy.ledger is not None or not is_streamable(policy.build_algorithm()):
         return False
-    return is_large(table_files(data))
+    return is_large(table_sources(data))

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from hushtable.io.urls import Source
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
 
 __all__ = ["read_tables"]
@@ -42,12 +40,10 @@ def read_tables(sources: Sequence[Source], *, table: str | None = None, query: s
     import pyarrow as pa
 
     from hushtable.io.files import read_table
-    from hushtable.io.sources import in_types_of, same_columns, same_types, table_files
-    from hushtable.io.urls import is_url, source_of
+    from hushtable.io.sources import in_types_of, same_columns, same_types, table_sources
+    from hushtable.io.urls import source_of
 
-    chosen = [source_of(str(source), table=table, query=query) for source in sources]
-    found: list[str | Path] = [source for source in chosen if is_url(source)]
-    found += table_files([source for source in chosen if not is_url(source)])
+    found = table_sources([source_of(str(source), table=table, query=query) for source in sources])
     tables = [read_table(source) for source in found]
     if len(tables) == 1:
         return tables[0]

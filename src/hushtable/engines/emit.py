@@ -20,11 +20,12 @@ from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan
 
-__all__ = ["Published", "parts_of"]
+__all__ = ["Piece", "Published", "parts_of"]
 
 _STAGE = "spilled"
 
 Piece = tuple[int, int]
+"""The first published row of a row group, and the one after its last."""
 
 
 def parts_of(rows: int, part_rows: int | None) -> list[list[Piece]]:

@@ -19,6 +19,7 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import DataError
 from hushtable.io.runs import ColumnRuns, RunWriter, rank_column
 from hushtable.io.sources import iter_runs
+from hushtable.io.urls import Source
 from hushtable.io.workspace import Workspace
 from hushtable.kernels.grouping import number_rows
 from hushtable.schema.columns import Role
@@ -70,7 +71,7 @@ class StoredTable:
         return lambda: number_rows([self.rank_of(name) for name in self.ranks], list(self.ranks.values()))[0]
 
 
-def store(files: Sequence[Path], plan: TablePlan, work: Workspace, progress: Progress) -> StoredTable:
+def store(files: Sequence[Source], plan: TablePlan, work: Workspace, progress: Progress) -> StoredTable:
     """Encode the files' columns into the work folder, or take up what an earlier run left there.
 
     Identifiers are not read, but for the one that says whose a row is.
@@ -91,7 +92,7 @@ def store(files: Sequence[Path], plan: TablePlan, work: Workspace, progress: Pro
 
 
 def _read(
-    files: Sequence[Path], wanted: list[str], outside: list[str], folder: Path, progress: Progress
+    files: Sequence[Source], wanted: list[str], outside: list[str], folder: Path, progress: Progress
 ) -> dict[str, object]:
     n_rows = 0
     schema: pa.Schema | None = None

@@ -1,18 +1,22 @@
-"""The streaming engine: tables larger than memory, on one machine, from files to files.
+"""The streaming engine: tables larger than memory, on one machine, from files or databases to files and databases.
 
 Two passes. The first encodes the input's columns on disk, run by run; quasi-identifiers and sensitive columns are then
 held as the smallest integer codes, a byte or two a cell, and the algorithm, the models and the order of the published
 rows work on those alone. The second writes the release row group by row group; columns that were not held pass through
 an external sort. What was written is read back and verified from its cells before the folder appears.
 
-The files are those that the local engine writes for the same policy, byte for byte. Memory is a few dozen bytes a row
-(the codes, the group of every row, its place in the release), one run of the input and one bucket of the output.
+A database is read once, in one transaction, and a database that the release goes to gets the verified rows in one
+transaction too, piece by piece. The files are those that the local engine writes for the same policy, byte for byte.
+Memory is a few dozen bytes a row (the codes, the group of every row, its place in the release), one run of the input
+and one bucket of the output.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +28,7 @@ import pyarrow as pa
 from hushtable._version import __version__
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Progress, Recoding
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.engines.emit import Published, parts_of
+from hushtable.engines.emit import Piece, Published, parts_of
 from hushtable.engines.local import judge, kept_rows, problem_from, solve
 from hushtable.engines.plan import Plan
 from hushtable.engines.sorting import order_by, sort_keys
@@ -34,12 +38,15 @@ from hushtable.io.atomic import atomic_folder
 from hushtable.io.canonical import digest
 from hushtable.io.coded import read_coded
 from hushtable.io.files import column_names
+from hushtable.io.layout import Rows
 from hushtable.io.parts import write_pieces
-from hushtable.io.sources import check_unchanged, same_columns, stamps, table_files
-from hushtable.io.workspace import Workspace, workspace
+from hushtable.io.sources import check_unchanged, is_address, same_columns, stamps, table_sources
+from hushtable.io.urls import Source
+from hushtable.io.workspace import workspace
 from hushtable.release.comparison import Comparison, measure_all
 from hushtable.release.evidence import summary_of, write_documents
 from hushtable.release.files import OWNED
+from hushtable.release.places import writing_rows
 from hushtable.release.recode import Recoded
 from hushtable.release.reread import published_cells
 from hushtable.release.verify import Verification
@@ -147,30 +154,33 @@ def _check_streamable(plan: Plan) -> None:
 
 
 def run_files(
-    paths: Sequence[str | os.PathLike[str]],
+    paths: Sequence[Source],
     plan: Plan,
     folder: str | os.PathLike[str],
     *,
     format: str = "csv",
     part_rows: int | None = None,
+    to: str | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Streamed:
-    """Anonymize a table in files under a plan, and write the release into a folder, all or nothing.
+    """Anonymize a table in files or databases under a plan, and write the release into a folder, all or nothing.
 
     Parameters
     ----------
-    paths : sequence of paths
-        Files, folders of files, patterns; see ``hushtable.io.sources.table_files``.
+    paths : sequence of paths and addresses
+        Files, folders of files, patterns, databases, stores; see ``hushtable.io.sources.table_sources``.
     plan : Plan
     folder : path
         What to write. Temporary files lie hidden beside it until the run ends; after a kill they stay, and the same
-        run takes up what was finished.
+        run takes up what was finished, but for tables in databases and stores, which may have changed.
     format : {"csv", "parquet"}
     part_rows : int, optional
         Write the table as a folder with parts of so many rows, instead of one file.
+    to : str, optional
+        The address of a database's table, or of Parquet in a store, that gets the rows too once they are verified.
     overwrite : bool
-        Whether an existing folder may be replaced.
+        Whether an existing folder, and what ``to`` names, may be replaced.
     progress : callable, optional
         Called with (share done, what is being done); may raise ``Cancelled``.
 
@@ -186,12 +196,14 @@ def run_files(
         raise ParameterError(f"A part must have at least 1 row. Got {part_rows} instead.")
     report = progress or (lambda share, what: None)
     report(0.0, "reading")
-    files = table_files(paths)
+    files = table_sources(paths)
     before = stamps(files)
     check_columns(same_columns(files, [column_names(file) for file in files]), plan.table)
     key = {"hushtable": __version__, "policy": digest(plan.document), "files": before}
+    if any(map(is_address, files)):
+        key["once"] = secrets.token_hex()  # nobody can tell whether it still is what a killed run has read
     target = Path(os.path.realpath(folder))
-    with workspace(target, key) as work:
+    with workspace(target, key) as work, ExitStack() as elsewhere:
         stored = store(files, plan.table, work, report)
         check_unchanged(before)
         report(0.0, "encoding")
@@ -204,9 +216,10 @@ def run_files(
         order = order_by(sort_keys(stored, coded, recoded, plan.table), recoded.labels[: stored.n_rows])
         published = Published(stored, coded, recoded, plan.table, order)
         with atomic_folder(target, overwrite=overwrite, owned=OWNED) as place:
-            work.litters(place)
             name = f"release.{format}"
-            columns = _write(published, work, place / name, part_rows, report)
+            parts = parts_of(len(order), part_rows)
+            published = published.with_spill([piece for part in parts for piece in part], work, report)
+            columns = _write(published, parts, place / name, part_rows is not None, report)
             report(1.0, "verifying")
             verification = _verify(place / name, problem, plan, recoded, order)
             verification.raise_if_violated()
@@ -214,6 +227,10 @@ def run_files(
             report(1.0, "measuring")
             result = Streamed(Path(folder), columns, plan.document, verification, problem, partition, recoded, order)
             write_documents(result, place, name, lambda: _shown_classes(verification, len(order)))
+            if to is not None:
+                rows = Rows(published.schema, (rows for part in parts for rows in published.groups(part, report)))
+                # complete when the folder is there, and not before
+                elsewhere.enter_context(writing_rows([(to, rows)], overwrite=overwrite))
             report(1.0, "writing")
     return result
 
@@ -226,15 +243,15 @@ def _problem(stored: StoredTable, plan: Plan, progress: Progress) -> tuple[Probl
     return problem_from(encoded, plan, progress), coded.select(plan.table.named(Role.SENSITIVE))
 
 
-def _write(published: Published, work: Workspace, path: Path, part_rows: int | None, progress: Progress) -> list[str]:
+def _write(
+    published: Published, parts: Sequence[Sequence[Piece]], path: Path, in_parts: bool, progress: Progress
+) -> list[str]:
     """Write the table as one file or as parts; return its columns."""
-    parts = parts_of(len(published.order), part_rows)
-    published = published.with_spill([piece for part in parts for piece in part], work, progress)
     schema = published.schema
-    if part_rows is not None:
+    if in_parts:
         path.mkdir()
     for number, part in enumerate(parts, start=1):
-        file = path if part_rows is None else path / f"part-{number:05}{path.suffix}"
+        file = path / f"part-{number:05}{path.suffix}" if in_parts else path
         write_pieces(published.groups(part, progress), schema, file)
     names: list[str] = schema.names
     return names

@@ -8,6 +8,7 @@ row group again. A table can therefore be written piece by piece, in the same by
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -17,10 +18,36 @@ from pyarrow import parquet as pq
 from hushtable.io.csv_write import Writer
 from hushtable.io.dictionaries import encode, from_codes, to_codes
 
-__all__ = ["GROUP_ROWS", "row_groups", "stored_schema", "write_parquet"]
+__all__ = ["GROUP_ROWS", "Rows", "row_groups", "stored_schema", "write_parquet"]
 
 GROUP_ROWS = 1 << 20
 """Rows of a row group; only the last of a file has fewer."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table that is written piece by piece, and need not be in memory as a whole.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+    pieces : iterable of pyarrow.Table
+        In order; they are asked for once. For Parquet each is a row group.
+
+    Examples
+    --------
+    >>> rows = Rows.of(pa.table({"a": [1, 2, 3]}))
+    >>> rows.schema.names, [piece.num_rows for piece in rows.pieces]
+    (['a'], [3])
+    """
+
+    schema: pa.Schema
+    pieces: Iterable[pa.Table]
+
+    @classmethod
+    def of(cls, table: pa.Table) -> Rows:
+        """Return the rows of a table that is in memory."""
+        return cls(table.schema, row_groups(table))
 
 
 def stored_schema(schema: pa.Schema) -> pa.Schema:

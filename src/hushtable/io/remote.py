@@ -14,8 +14,8 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from hushtable.errors import DataError, OutputError, UsageError
-from hushtable.io.layout import row_groups, write_parquet
+from hushtable.errors import DataError, HushtableError, OutputError, UsageError
+from hushtable.io.layout import Rows, write_parquet
 from hushtable.io.urls import Url
 
 __all__ = ["open_remote", "remote_exists", "remote_file", "write_remote"]
@@ -99,8 +99,9 @@ def remote_exists(address: str) -> bool:
 
 
 @contextmanager
-def remote_file(address: str, table: pa.Table) -> Iterator[None]:
+def remote_file(address: str, table: pa.Table | Rows) -> Iterator[None]:
     """Write a table to a store; it appears under its name when the block ends without an error."""
+    rows = Rows.of(table) if isinstance(table, pa.Table) else table
     store, path = _store(address)
     # the ending tells a store that guesses by it what it holds
     temporary = f"{path}.{secrets.token_hex(6)}.tmp.parquet"
@@ -109,9 +110,12 @@ def remote_file(address: str, table: pa.Table) -> Iterator[None]:
         if folder:
             store.makedirs(folder, exist_ok=True)
         with store.open(temporary, "wb") as out:
-            write_parquet(row_groups(table), table.schema, out)
-    except Exception:  # each store has its own errors
+            write_parquet(rows.pieces, rows.schema, out)
+    except BaseException as error:
         _remove(store, temporary)
+        # what stops the rows from coming is no fault of the store, and each store has its own errors
+        if isinstance(error, HushtableError) or not isinstance(error, Exception):
+            raise
         raise _unwritten(address) from None
     try:
         yield

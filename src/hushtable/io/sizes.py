@@ -1,24 +1,33 @@
-"""Whether a table in files is too large to be held in memory as it is."""
+"""Whether a table is too large to be held in memory as it is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 from pyarrow import parquet as pq
 
+from hushtable.io.remote import open_remote
+from hushtable.io.sources import is_address
+from hushtable.io.sql.access import count_sql, sql_names
+from hushtable.io.urls import DATABASES, Source, Url
+
 __all__ = ["LARGE_BYTES", "LARGE_CELLS", "is_large"]
 
 LARGE_CELLS = 50_000_000
-"""Cells of Parquet files from which a table is large: held in memory, they take about 1.5 GiB while it is published."""
+"""Cells of Parquet files and databases from which a table is large: held in memory, they take about 1.5 GiB while it is
+published."""
 
 LARGE_BYTES = 256 << 20
 """Bytes of other files from which a table is large."""
 
 
-def is_large(files: Sequence[Path]) -> bool:
+def is_large(sources: Sequence[Source]) -> bool:
     """Whether a table should rather be streamed.
+
+    Databases are asked to count, and only as far as it takes to know.
 
     Examples
     --------
@@ -29,7 +38,11 @@ def is_large(files: Sequence[Path]) -> bool:
     False
     """
     cells, size = 0, 0
-    for file in files:
+    for source in sources:
+        if is_address(source):
+            cells += _cells_at(str(source))
+            continue
+        file = source if isinstance(source, Path) else Path(source)
         found = _parquet_cells(file) if file.suffix.lower() in (".parquet", ".pq") else None
         if found is not None:
             cells += found
@@ -38,7 +51,16 @@ def is_large(files: Sequence[Path]) -> bool:
     return cells / LARGE_CELLS + size / LARGE_BYTES >= 1
 
 
-def _parquet_cells(file: Path) -> int | None:
+def _cells_at(address: str) -> int:
+    """How many cells a database's table or a store's file has, or enough of them to be large."""
+    if Url.of(address).scheme in DATABASES:
+        columns = len(sql_names(address))
+        return columns * count_sql(address, LARGE_CELLS // columns + 1)
+    with open_remote(address) as file:
+        return _parquet_cells(file) or 0
+
+
+def _parquet_cells(file: Path | IO[bytes]) -> int | None:
     """How many cells a Parquet file has; None where it is none, which reading it will tell."""
     try:
         facts = pq.read_metadata(file)

@@ -13,18 +13,20 @@ import pyarrow as pa
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode, encode, from_codes, to_codes
 from hushtable.io.files import column_names, is_table_file, iter_batches
-from hushtable.io.urls import Source, shown
+from hushtable.io.urls import Source, Url, is_url, shown
 
 __all__ = [
     "RUN_BYTES",
     "Stamp",
     "check_unchanged",
     "in_types_of",
+    "is_address",
     "iter_runs",
     "same_columns",
     "same_types",
     "stamps",
     "table_files",
+    "table_sources",
 ]
 
 RUN_BYTES = 1 << 28
@@ -80,6 +82,46 @@ def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
                 hint="Its people would be counted twice; give every file once.",
             )
     return found
+
+
+def table_sources(sources: Sequence[Source]) -> list[str | Path]:
+    """Return what holds a table's rows: addresses of databases and stores as they are, and the files of the rest.
+
+    Raises
+    ------
+    DataError
+        If one is given twice, or a folder or a pattern has no file of a table.
+
+    Examples
+    --------
+    >>> table_sources(["a.csv", "sqlite:///clinic.db?table=people", "file:///srv/b.csv"]) == [
+    ...     "sqlite:///clinic.db?table=people", Path("a.csv"), Path("/srv/b.csv")]
+    True
+    """
+    outside = [str(source) for source in sources if is_address(source)]
+    for at, address in enumerate(outside):
+        if address in outside[:at]:
+            raise DataError(
+                f"{shown(address)!r} is given twice.",
+                code="file-twice",
+                hint="Its people would be counted twice; give every table once.",
+            )
+    return [*outside, *table_files([_local(source) for source in sources if not is_address(source)])]
+
+
+def _local(source: Source) -> Source:
+    return Url.of(str(source)).path if is_url(source) else source
+
+
+def is_address(source: Source) -> bool:
+    """Whether a source is a database or a store: a ``file://`` address is a file like others.
+
+    Examples
+    --------
+    >>> is_address("sqlite:///clinic.db?table=people"), is_address("file:///srv/b.csv"), is_address("a.csv")
+    (True, False, False)
+    """
+    return is_url(source) and Url.of(str(source)).scheme != "file"
 
 
 def _some(files: list[Path], message: str) -> list[Path]:
@@ -153,10 +195,11 @@ def in_types_of(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, names=schema.names)
 
 
-def iter_runs(files: Sequence[Path], columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
-    r"""Read some columns of a table in several files, at most ``rows`` rows at a time, whatever the files' sizes.
+def iter_runs(files: Sequence[Source], columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
+    r"""Read some columns of a table in several files or databases, at most ``rows`` rows at a time.
 
-    Runs of long texts have fewer rows, so that each stays within a few hundred megabytes.
+    Runs of long texts have fewer rows, so that each stays within a few hundred megabytes. A database is read in one
+    transaction, so that nobody changes it meanwhile.
 
     Raises
     ------
@@ -201,8 +244,10 @@ def iter_runs(files: Sequence[Path], columns: Sequence[str], rows: int) -> Itera
         yield run()
 
 
-def stamps(files: Sequence[Path]) -> list[Stamp]:
+def stamps(files: Sequence[Source]) -> list[Stamp]:
     """Return what tells whether files have changed: size, time and number; their contents are not looked at.
+
+    Databases and stores have no such facts, and are left out.
 
     Raises
     ------
@@ -211,6 +256,8 @@ def stamps(files: Sequence[Path]) -> list[Stamp]:
     """
     found = []
     for file in files:
+        if is_address(file):
+            continue
         try:
             facts = os.stat(file)
         except OSError as error:

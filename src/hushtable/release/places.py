@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from hushtable.errors import OutputError, UsageError
 from hushtable.io.files import read_table
+from hushtable.io.layout import Rows
 from hushtable.io.remote import remote_exists, remote_file
 from hushtable.io.sql.access import check_sql_target, writing_sql
 from hushtable.io.sql.place import SqlPlace
@@ -22,7 +23,7 @@ from hushtable.table.plan import TablePlan
 if TYPE_CHECKING:
     from hushtable.release.release import Release
 
-__all__ = ["check_address", "read_address", "writing_release"]
+__all__ = ["check_address", "read_address", "writing_release", "writing_rows"]
 
 _APART = "sensitive"
 
@@ -104,13 +105,29 @@ def writing_release(release: Release, address: str, *, overwrite: bool = False) 
     if release.linked is not None:
         people, values = release.linked(release)
         tables = [(address, people), (sensitive_address(address), values)]
-    if Url.of(address).scheme in DATABASES:
-        with writing_sql([(SqlPlace.of(one), table) for one, table in tables], overwrite=overwrite):
+    with writing_rows([(one, Rows.of(table)) for one, table in tables], overwrite=overwrite):
+        yield
+
+
+@contextmanager
+def writing_rows(tables: Sequence[tuple[str, Rows]], *, overwrite: bool = False) -> Iterator[None]:
+    """Write tables to addresses of one database or store; they appear when the block ends without an error.
+
+    Examples
+    --------
+    >>> with writing_rows([("memory://docs/open.parquet", Rows.of(pa.table({"a": [1]})))]):
+    ...     remote_exists("memory://docs/open.parquet")
+    False
+    >>> remote_exists("memory://docs/open.parquet")
+    True
+    """
+    if Url.of(tables[0][0]).scheme in DATABASES:
+        with writing_sql([(SqlPlace.of(one), rows) for one, rows in tables], overwrite=overwrite):
             yield
         return
     with ExitStack() as held:
-        for one, table in tables:
-            held.enter_context(remote_file(one, table))
+        for one, rows in tables:
+            held.enter_context(remote_file(one, rows))
         yield
 
 

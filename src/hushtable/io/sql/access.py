@@ -9,12 +9,13 @@ import pyarrow as pa
 
 from hushtable.errors import UsageError
 from hushtable.io.batches import rebatch
+from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
 from hushtable.io.sql.base import Database, Written
 from hushtable.io.sql.place import SqlPlace
 from hushtable.io.urls import Source, is_url, source_of
 
-__all__ = ["check_sql_target", "iter_sql", "read_sql", "sql_names", "write_sql", "writing_sql"]
+__all__ = ["check_sql_target", "count_sql", "iter_sql", "read_sql", "sql_names", "write_sql", "writing_sql"]
 
 
 def _database(place: SqlPlace) -> Database:
@@ -115,6 +116,22 @@ def sql_names(address: str) -> list[str]:
     return check_names(_database(place).names(place), f"{str(place)!r}")
 
 
+def count_sql(address: str, most: int) -> int:
+    """Return how many rows a table has, or ``most`` where it has more: counting ends there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_sql(pa.table({"age": [31, 45, 27]}), f"sqlite:///{folder}/clinic.db", table="people")
+    ...     [count_sql(f"sqlite:///{folder}/clinic.db?table=people", most) for most in (2, 9)]
+    [2, 3]
+    """
+    place = _place(address, None, None)
+    place.relation()
+    return _database(place).count(place, most)
+
+
 def write_sql(data: pa.Table, address: str, *, table: str | None = None, overwrite: bool = False) -> None:
     """Write a table into a database, in one transaction.
 
@@ -146,8 +163,10 @@ def write_sql(data: pa.Table, address: str, *, table: str | None = None, overwri
 
 
 @contextmanager
-def writing_sql(tables: Written, *, overwrite: bool = False) -> Iterator[None]:
+def writing_sql(tables: Sequence[tuple[SqlPlace, pa.Table | Rows]], *, overwrite: bool = False) -> Iterator[None]:
     """Fill tables of one database; they appear together when the block ends without an error.
+
+    Tables larger than memory come as ``Rows``, piece by piece.
 
     Examples
     --------
@@ -160,9 +179,10 @@ def writing_sql(tables: Written, *, overwrite: bool = False) -> Iterator[None]:
     ['a']
     """
     for place, table in tables:
-        check_names(table.column_names, "The table")
+        check_names(table.schema.names, "The table")
         place.named()
-    with _database(tables[0][0]).writing(tables, overwrite=overwrite):
+    rows: Written = [(place, Rows.of(data) if isinstance(data, pa.Table) else data) for place, data in tables]
+    with _database(tables[0][0]).writing(rows, overwrite=overwrite):
         yield
 
 

@@ -12,14 +12,24 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from hushtable.errors import DataError, OutputError, UsageError
+from hushtable.io.layout import Rows
 from hushtable.io.names import check_names, select_names
 from hushtable.io.sql.place import SqlPlace
 from hushtable.io.sql.text import quoted
 from hushtable.io.text import is_text
 
-__all__ = ["Database", "Written", "as_text_dictionaries", "driver", "exists_error", "no_rows", "select_text"]
+__all__ = [
+    "Database",
+    "Written",
+    "as_text_dictionaries",
+    "count_text",
+    "driver",
+    "exists_error",
+    "no_rows",
+    "select_text",
+]
 
-Written = Sequence[tuple[SqlPlace, pa.Table]]
+Written = Sequence[tuple[SqlPlace, Rows]]
 """Tables of one database and what goes into them."""
 
 
@@ -35,6 +45,10 @@ class Database(ABC):
     @abstractmethod
     def names(self, place: SqlPlace) -> list[str]:
         """Return the names of its columns."""
+
+    @abstractmethod
+    def count(self, place: SqlPlace, most: int) -> int:
+        """Return how many rows there are, or ``most`` where there are more."""
 
     @abstractmethod
     def exists(self, place: SqlPlace) -> bool:
@@ -71,6 +85,11 @@ def select_text(place: SqlPlace, names: Sequence[str], columns: Sequence[str] | 
     where = f"{str(place)!r}"
     wanted = select_names(check_names(names, where), columns, where)
     return f"SELECT {', '.join(quoted(name) for name in wanted)} FROM {place.relation()}"
+
+
+def count_text(place: SqlPlace, most: int) -> str:
+    """Return the SELECT that counts the rows of a place, but no further than to ``most``."""
+    return f"SELECT count(*) FROM (SELECT 1 FROM {place.relation()} LIMIT {most}) AS {quoted('some')}"
 
 
 def no_rows(place: SqlPlace) -> DataError:

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import chain
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from hushtable.errors import DataError, HushtableError, UsageError
 from hushtable.io.dictionaries import decode
-from hushtable.io.sql.base import Database, Written, as_text_dictionaries, driver, exists_error, no_rows, select_text
+from hushtable.io.layout import Rows
+from hushtable.io.sql.base import (
+    Database,
+    Written,
+    as_text_dictionaries,
+    count_text,
+    driver,
+    exists_error,
+    no_rows,
+    select_text,
+)
 from hushtable.io.sql.file import check_file, failed_write, new_file
 from hushtable.io.sql.place import SqlPlace
 from hushtable.io.sql.text import quoted
@@ -30,7 +41,7 @@ class DuckDatabase(Database):
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     place = SqlPlace.of(f"duckdb:///{Path(folder, 'clinic.db')}?table=people")
-    ...     with DuckDatabase().writing([(place, pa.table({"a": [1, 2]}))], overwrite=False):
+    ...     with DuckDatabase().writing([(place, Rows.of(pa.table({"a": [1, 2]})))], overwrite=False):
     ...         pass
     ...     [batch.to_pydict() for batch in DuckDatabase().batches(place, None, 10)]
     [{'a': [1, 2]}]
@@ -64,6 +75,11 @@ class DuckDatabase(Database):
         with self._reading(place) as session, _said(place):
             return list(session.sql(f"SELECT * FROM {place.relation()} LIMIT 0").columns)
 
+    def count(self, place: SqlPlace, most: int) -> int:
+        """Let the database count."""
+        with self._reading(place) as session, _said(place):
+            return int(session.sql(count_text(place, most)).fetchall()[0][0])
+
     def exists(self, place: SqlPlace) -> bool:
         """Look the name up; a file that is not there holds none."""
         if not place.path.exists():
@@ -79,8 +95,8 @@ class DuckDatabase(Database):
             try:
                 with closing(duckdb.connect(str(path), config=_CONFIG)) as session:
                     session.begin()
-                    for place, table in tables:
-                        _create(session, place, table, overwrite)
+                    for place, rows in tables:
+                        _create(session, place, rows, overwrite)
                     yield
                     session.commit()
             except duckdb.Error as error:
@@ -118,17 +134,19 @@ def _check_one_select(query: str) -> None:
         )
 
 
-def _create(session: Any, place: SqlPlace, table: pa.Table, overwrite: bool) -> None:
+def _create(session: Any, place: SqlPlace, rows: Rows, overwrite: bool) -> None:
     if _exists(session, place):
         if not overwrite:
             raise exists_error(place)
         if _exists(session, place, "VIEW"):
             raise failed_write(place, "it is a view, which is not replaced")
-    plain = pa.table([decode(c) for c in table.columns], names=table.column_names)
-    session.register("hushtable_written", plain)
-    names = ", ".join(quoted(name) for name in table.column_names)
-    session.execute(f"CREATE OR REPLACE TABLE {place.relation()} AS SELECT {names} FROM hushtable_written").fetchall()
-    session.unregister("hushtable_written")
+    names = ", ".join(quoted(name) for name in rows.schema.names)
+    command = f"CREATE OR REPLACE TABLE {place.relation()} AS"
+    for piece in chain([rows.schema.empty_table()], rows.pieces):
+        session.register("hushtable_written", pa.table([decode(c) for c in piece.columns], names=piece.column_names))
+        session.execute(f"{command} SELECT {names} FROM hushtable_written").fetchall()
+        session.unregister("hushtable_written")
+        command = f"INSERT INTO {place.relation()}"
 
 
 def _exists(session: Any, place: SqlPlace, kind: str = "%") -> bool:

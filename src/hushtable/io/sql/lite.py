@@ -11,8 +11,17 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from hushtable.errors import DataError, HushtableError
+from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
-from hushtable.io.sql.base import Database, Written, as_text_dictionaries, exists_error, no_rows, select_text
+from hushtable.io.sql.base import (
+    Database,
+    Written,
+    as_text_dictionaries,
+    count_text,
+    exists_error,
+    no_rows,
+    select_text,
+)
 from hushtable.io.sql.file import check_file, failed_write, new_file
 from hushtable.io.sql.lite_types import LiteColumn, lite_rows, lite_type, look, read_column
 from hushtable.io.sql.place import SqlPlace
@@ -33,7 +42,7 @@ class LiteDatabase(Database):
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     place = SqlPlace.of(f"sqlite:///{Path(folder, 'clinic.db')}?table=people")
-    ...     with LiteDatabase().writing([(place, pa.table({"a": [True, None]}))], overwrite=False):
+    ...     with LiteDatabase().writing([(place, Rows.of(pa.table({"a": [True, None]})))], overwrite=False):
     ...         pass
     ...     [batch.to_pydict() for batch in LiteDatabase().batches(place, None, 10)]
     [{'a': [True, None]}]
@@ -65,6 +74,11 @@ class LiteDatabase(Database):
         with self._reading(place) as session, _said(place):
             return check_names([name for name, _ in _declared(session, place)], f"{str(place)!r}")
 
+    def count(self, place: SqlPlace, most: int) -> int:
+        """Let the database count."""
+        with self._reading(place) as session, _said(place):
+            return int(session.execute(count_text(place, most)).fetchone()[0])
+
     def exists(self, place: SqlPlace) -> bool:
         """Look the name up; a file that is not there holds none."""
         if not place.path.exists():
@@ -79,8 +93,8 @@ class LiteDatabase(Database):
             try:
                 with closing(sqlite3.connect(path, isolation_level=None)) as session:
                     session.execute("BEGIN IMMEDIATE")
-                    for place, table in tables:
-                        _create(session, place, table, overwrite)
+                    for place, rows in tables:
+                        _create(session, place, rows, overwrite)
                     yield
                     session.execute("COMMIT")
             except sqlite3.Error as error:
@@ -115,15 +129,15 @@ def _batch(columns: Sequence[LiteColumn], rows: Sequence[tuple[Any, ...]]) -> pa
     return pa.RecordBatch.from_arrays(arrays, names=[column.name for column in columns])
 
 
-def _create(session: sqlite3.Connection, place: SqlPlace, table: pa.Table, overwrite: bool) -> None:
+def _create(session: sqlite3.Connection, place: SqlPlace, rows: Rows, overwrite: bool) -> None:
     if _exists(session, place):
         if not overwrite:
             raise exists_error(place)
         session.execute(f"DROP TABLE {place.relation()}")
-    columns = ", ".join(f"{quoted(f.name)} {lite_type(f)}" for f in table.schema)
+    columns = ", ".join(f"{quoted(f.name)} {lite_type(f)}" for f in rows.schema)
     session.execute(f"CREATE TABLE {place.relation()} ({columns})")
-    marks = ", ".join("?" * table.num_columns)
-    for batch in table.to_batches(_WRITTEN):
+    marks = ", ".join("?" * len(rows.schema))
+    for batch in (batch for piece in rows.pieces for batch in piece.to_batches(_WRITTEN)):
         session.executemany(f"INSERT INTO {place.relation()} VALUES ({marks})", lite_rows(batch))
 
 

@@ -11,8 +11,18 @@ import pyarrow as pa
 
 from hushtable.errors import DataError, HushtableError
 from hushtable.io.dictionaries import decode
+from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
-from hushtable.io.sql.base import Database, Written, as_text_dictionaries, driver, exists_error, no_rows, select_text
+from hushtable.io.sql.base import (
+    Database,
+    Written,
+    as_text_dictionaries,
+    count_text,
+    driver,
+    exists_error,
+    no_rows,
+    select_text,
+)
 from hushtable.io.sql.file import failed_write
 from hushtable.io.sql.lite_types import moments
 from hushtable.io.sql.place import SqlPlace
@@ -58,6 +68,11 @@ class PostgresDatabase(Database):
         with self._session(place, reading=True) as session, _said(place):
             return _names(session, place)
 
+    def count(self, place: SqlPlace, most: int) -> int:
+        """Let the server count."""
+        with self._session(place, reading=True) as session, _said(place):
+            return int(session.execute(count_text(place, most)).fetchone()[0])
+
     def exists(self, place: SqlPlace) -> bool:
         """Look the name up where an unqualified name would be made."""
         with self._session(place, reading=True) as session, _said(place):
@@ -70,7 +85,7 @@ class PostgresDatabase(Database):
         psycopg = driver("psycopg", "Writing to PostgreSQL")
         with self._session(first, reading=False) as session:
             try:
-                made = [(place, _fill(session, place, table, overwrite)) for place, table in tables]
+                made = [(place, _fill(session, place, rows, overwrite)) for place, rows in tables]
                 yield
                 for place, temporary in made:
                     if _exists(session, place):
@@ -116,16 +131,16 @@ def _columns(session: Any, relation: str) -> list[PgColumn]:
     return [column_of(session, relation, c) for c in described]
 
 
-def _fill(session: Any, place: SqlPlace, table: pa.Table, overwrite: bool) -> str:
+def _fill(session: Any, place: SqlPlace, rows: Rows, overwrite: bool) -> str:
     if _exists(session, place) and not overwrite:
         raise exists_error(place)
     temporary = quoted(f"hushtable_{secrets.token_hex(6)}")
     if place.schema is not None:
         temporary = f"{quoted(place.schema)}.{temporary}"
-    columns = ", ".join(f"{quoted(f.name)} {pg_type(f)}" for f in table.schema)
+    columns = ", ".join(f"{quoted(f.name)} {pg_type(f)}" for f in rows.schema)
     session.execute(f"CREATE TABLE {temporary} ({columns})")
     with session.cursor() as cursor, cursor.copy(f"COPY {temporary} FROM STDIN") as copy:
-        for batch in table.to_batches(_WRITTEN):
+        for batch in (batch for piece in rows.pieces for batch in piece.to_batches(_WRITTEN)):
             cells = [_cells(name, decode(c)) for name, c in zip(batch.schema.names, batch.columns, strict=True)]
             for row in zip(*cells, strict=True):
                 copy.write_row(row)

@@ -1,138 +1,77 @@
 """Bytes that nobody should have written, given to every reader: a clear error or a table, never anything else.
 
-    python -m fuzz.readers csv|parquet|yaml|hierarchy|evidence|ledger|all [--seconds 60]
+    python -m fuzz.readers csv|parquet|yaml|...|all [--seconds 60]
 
-Coverage-guided (atheris) mutations of small valid files. Findings are printed with the bytes, in hexadecimal.
-Exits 1 where there is one.
+Coverage-guided (atheris) mutations of small valid files. A finding is an exception that is not hushtable's own, an
+error that shows a cell, an input that takes long or much memory, or the end of the process. Each is printed once, with
+the bytes in hexadecimal. Exits 1 where there is one.
 """
 
 from __future__ import annotations
 
 import argparse
-import functools
-import io
 import random
+import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import time
+import traceback
 from pathlib import Path
 from typing import Any
 
-__all__ = ["READERS", "mutated", "read"]
+from fuzz.formats import CANARY, FORMATS
+
+__all__ = ["Finding", "mutated", "read"]
+
+PATIENCE = 5.0
+"""Seconds for an input of at most ``LONGEST`` bytes."""
+
+LONGEST = 20_000
+MEMORY = 1 << 28
+"""Bytes that one input may take."""
+
+_READING = ("io", "schema", "hierarchy", "policy", "params", "release", "ledger", "comparison")
 
 
-def _csv(path: Path) -> None:
-    from hushtable.io.files import read_table
-
-    read_table(path)
-
-
-def _yaml(path: Path) -> None:
-    from hushtable.policy.files import load_policy
-
-    load_policy(path).plan()
-
-
-def _hierarchy(path: Path) -> None:
-    import numpy as np
-    import pyarrow as pa
-
-    from hushtable.hierarchy.taxonomy import Taxonomy
-    from hushtable.schema.columns import Kind
-
-    values = pa.array(["a", "b", "c"])
-    Taxonomy(str(path)).code(values, Kind.NOMINAL, missing=False, column="a", counts=np.ones(3, dtype=np.int64))
-
-
-def _evidence(path: Path) -> None:
-    import hushtable as ht
-
-    release = _release()
-    ht.verify(release.table, ht.Policy(**release.policy), path)
-
-
-def _ledger(path: Path) -> None:
-    from hushtable.ledger.ledger import Ledger
-
-    key = path.with_name("ledger.key")
-    key.write_bytes(_ledger_files()[1])
-    key.chmod(0o600)
-    Ledger(path, key=key).entries()
-
-
-@functools.cache
-def _release() -> Any:
-    import pyarrow as pa
-
-    import hushtable as ht
-
-    people = pa.table({"id": list("abcd"), "age": [30, 31, 52, 53], "disease": ["flu", "HIV", "flu", "cold"]})
-    policy = ht.Policy(
-        identifiers=["id"], quasi=["age"], sensitive=["disease"],
-        models=[ht.KAnonymity(k=2), ht.TCloseness(t=0.9)],
-    )  # fmt: skip
-    return ht.anonymize(people, policy)
-
-
-@functools.cache
-def _ledger_files() -> tuple[bytes, bytes]:
-    from hushtable.ledger.ledger import Ledger
-
-    with tempfile.TemporaryDirectory() as folder:
-        path, key = Path(folder) / "ledger", Path(folder) / "ledger.key"
-        Ledger(path, person="id", key=key).add(_release())
-        return path.read_bytes(), key.read_bytes()
-
-
-def _csv_seed() -> bytes:
-    return 'a;b;"c d"\n1;x;"é"\n2;;"q ""r"""\n'.encode()
-
-
-def _parquet_seed() -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    sink = io.BytesIO()
-    pq.write_table(pa.table({"a": [1, 2, None], "b": ["x", "y", "z"]}), sink)
-    return sink.getvalue()
-
-
-def _yaml_seed() -> bytes:
-    return (
-        b"columns:\n  age: {role: quasi, kind: numeric, hierarchy: {intervals: [5, 10]}}\n"
-        b"  disease: {role: sensitive, categories: {a: [x], b: [y]}}\n"
-        b"models: [{k-anonymity: {k: 5}}, {p-sensitive: {p: 2, on: disease}}]\nalgorithm: {mondrian: {}}\n"
-    )
-
-
-def _evidence_seed() -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        _release().save(Path(folder) / "out")
-        return (Path(folder) / "out" / "release.json").read_bytes()
-
-
-READERS: dict[str, tuple[str, Callable[[], bytes], Callable[[Path], None]]] = {
-    "csv": (".csv", _csv_seed, _csv),
-    "parquet": (".parquet", _parquet_seed, _csv),
-    "yaml": (".yaml", _yaml_seed, _yaml),
-    "hierarchy": (".csv", lambda: b"a,x,*\nb,x,*\nc,y,*\n", _hierarchy),
-    "evidence": (".json", _evidence_seed, _evidence),
-    "ledger": (".ledger", lambda: _ledger_files()[0], _ledger),
-}
+class Finding(Exception):
+    """A reader did what none should."""
 
 
 def read(name: str, data: bytes, folder: Path) -> None:
-    """Give bytes to a reader; raises whatever is not one of hushtable's own errors."""
+    """Give bytes to a reader; raises whatever is not one of hushtable's own errors, and ``Finding`` for a bad one."""
     from hushtable.errors import HushtableError
 
-    suffix, _, reader = READERS[name]
-    path = folder / f"input{suffix}"
+    path = folder / f"input{FORMATS[name].ending}"
     path.write_bytes(data)
+    started, held = time.monotonic(), _peak()
     try:
-        reader(path)
-    except HushtableError:
-        return
+        FORMATS[name].reader(path)
+    except HushtableError as error:
+        if CANARY in str(error) and not _names_show(path):
+            raise Finding(f"a message shows a cell: {error}") from error
+    if time.monotonic() - started > PATIENCE:
+        raise Finding(f"took {time.monotonic() - started:.1f} s")
+    if _peak() - held > MEMORY:
+        raise Finding(f"took {(_peak() - held) >> 20} MiB")
+
+
+def _peak() -> int:
+    """The most bytes that this process had at a time."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _names_show(path: Path) -> bool:
+    """Whether the damage made a column's name of the cell, or of a part of the policy that is no value."""
+    from hushtable.errors import HushtableError
+    from hushtable.io.files import column_names, is_table_file
+
+    if not is_table_file(path):
+        return False
+    try:
+        return any(CANARY in name for name in column_names(path))
+    except HushtableError as error:
+        return CANARY in str(error) and "column" in str(error)
 
 
 def mutated(data: bytes, r: random.Random) -> bytes:
@@ -154,50 +93,74 @@ def mutated(data: bytes, r: random.Random) -> bytes:
     return bytes(out)
 
 
-def _fuzz(name: str, seconds: int) -> None:
+def _place(error: BaseException) -> str:
+    """Where an exception came from: the same place is reported once."""
+    cause = error.__cause__ or error
+    frames = [f for f in traceback.extract_tb(cause.__traceback__) if "hushtable" in f.filename]
+    where = f"{frames[-1].filename.rpartition('hushtable/')[2]}:{frames[-1].lineno}" if frames else "?"
+    return f"{type(error).__name__} at {where}"
+
+
+def _fuzz(name: str, seconds: int, corpus: Path | None) -> None:
+    """Fuzz in this process; libFuzzer ends it when the time is over."""
     import atheris
 
-    with atheris.instrument_imports(include=["hushtable"]):
-        import hushtable  # noqa: F401
-
     folder = Path(tempfile.mkdtemp())
-    seeds = folder / "seeds"
-    seeds.mkdir()
-    (seeds / "valid").write_bytes(READERS[name][1]())
+    known: set[str] = set()
+    with atheris.instrument_imports(include=[f"hushtable.{part}" for part in _READING]):
+        # what a reader imports when it is called is instrumented too
+        valid = FORMATS[name].valid()
+        (folder / f"valid{FORMATS[name].ending}").write_bytes(valid)
+        FORMATS[name].reader(folder / f"valid{FORMATS[name].ending}")
+    seeds = corpus or folder / "seeds"
+    seeds.mkdir(parents=True, exist_ok=True)
+    (seeds / "valid").write_bytes(valid)
 
     def one(data: bytes) -> None:
         try:
             read(name, data, folder)
-        except Exception:
-            print(f"finding in {name}: {data.hex()}", flush=True)
-            raise
+        except Exception as error:
+            place = _place(error)
+            if place not in known:
+                known.add(place)
+                print(f"FINDING in {name}: {place}: {str(error)[:200]!r}: {data.hex()}", flush=True)
 
-    atheris.Setup(["fuzz", f"-max_total_time={seconds}", "-max_len=20000", "-rss_limit_mb=4096", str(seeds)], one)
+    limits = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-rss_limit_mb=4096", "-timeout=60"]
+    atheris.Setup(["fuzz", *limits, f"-artifact_prefix={folder}/", str(seeds)], one)
     atheris.Fuzz()
 
 
+def _child(name: str, seconds: int, corpus: str | None) -> list[str]:
+    """Fuzz in a process of its own, which a finding in native code ends; return what was found."""
+    command: list[Any] = [sys.executable, "-m", "fuzz.readers", name, "--seconds", str(seconds), "--here"]
+    command += ["--corpus", f"{corpus}/{name}"] if corpus else []
+    with tempfile.TemporaryFile() as log:
+        code = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, check=False).returncode
+        log.seek(0)
+        lines = log.read().decode(errors="replace").splitlines()
+    found = [line for line in lines if line.startswith("FINDING")]
+    if code:
+        found += [f"FINDING in {name}: the process ended with {code}", *lines[-40:]]
+    runs = next((line for line in reversed(lines) if line.startswith("Done ")), "")
+    print(f"{name:<10} {'FINDING' if found else 'clean'}  {runs}", flush=True)
+    print("\n".join(found), end="\n" if found else "", flush=True)
+    return found
+
+
 def main() -> int:
-    """Fuzz one reader in this process, or all of them one after the other."""
+    """Fuzz one reader, or all of them one after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("reader", choices=[*READERS, "all"])
+    parser.add_argument("reader", choices=[*FORMATS, "all"])
     parser.add_argument("--seconds", type=int, default=60, help="for each reader")
+    parser.add_argument("--corpus", help="folder that keeps inputs that reach new code, to go on from another day")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.reader != "all":
-        _fuzz(options.reader, options.seconds)
+    if options.here:
+        _fuzz(options.reader, options.seconds, Path(options.corpus) if options.corpus else None)
         return 0
-    worst = 0
-    for name in READERS:
-        # a finding ends its process
-        command = [sys.executable, "-m", "fuzz.readers", name, "--seconds", str(options.seconds)]
-        with tempfile.TemporaryFile() as log:
-            code = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, check=False).returncode
-            log.seek(0)
-            lines = log.read().decode(errors="replace").splitlines()
-        print(f"{name:<10} {'clean' if code == 0 else 'FINDING'}  {lines[-1] if lines else ''}", flush=True)
-        if code:
-            print("\n".join(lines[-40:]), flush=True)
-        worst = max(worst, int(code != 0))
-    return worst
+    names = list(FORMATS) if options.reader == "all" else [options.reader]
+    findings = [found for name in names for found in _child(name, options.seconds, options.corpus)]
+    return int(bool(findings))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from fuzz.campaign import run_batch
 from fuzz.cases import ALGORITHMS, MODELS, random_case
 from fuzz.plain import complaints
-from fuzz.readers import READERS, mutated, read
 from hushtable.registry import algorithms, models
 
 HEAD = {
@@ -81,14 +79,3 @@ def test_cases_name_all_models_and_algorithms_but_those_that_need_more_than_a_ta
     assert set(models) - set(MODELS) == {"guarding-nodes", "k-map", "delta-presence"}
     assert set(algorithms) - set(ALGORITHMS) == {"m-invariant"}
     assert random_case(3) == random_case(3)
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_damaged_files_get_an_error_of_ours(name, tmp_path):
-    valid = READERS[name][1]()
-    path = tmp_path / f"valid{READERS[name][0]}"
-    path.write_bytes(valid)
-    READERS[name][2](path)
-    r = random.Random(name)
-    for _ in range(60):
-        read(name, mutated(valid, r), tmp_path)

@@ -243,7 +243,7 @@ def test_what_is_written_reads_back_the_same(tmp_path, missing):
 
 def test_a_folder_that_is_not_there_is_an_output_error(tmp_path):
     coded = code(Taxonomy(tree=["a"]), ["a"])
-    with pytest.raises(OutputError, match=r"cannot be written to 'out.csv'"):
+    with pytest.raises(OutputError, match=r"out.csv' cannot be written: its folder does not exist"):
         write_csv(coded, tmp_path / "none" / "out.csv")
     (tmp_path / "folder").mkdir()
     with pytest.raises(OutputError):

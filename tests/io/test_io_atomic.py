@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hushtable.errors import OutputError
+from hushtable.io import atomic
 from hushtable.io.atomic import atomic_file, atomic_folder, atomic_write_text
 
 
@@ -143,6 +144,25 @@ def test_overwriting_replaces_the_whole_folder(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["out"]
 
 
+@pytest.mark.parametrize("system", ["as it is", "without exchange"])
+def test_overwriting_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+    if system == "without exchange":
+        monkeypatch.setattr(atomic, "_exchanged", lambda one, other: False)
+    for text in ("old", "new"):
+        with atomic_folder(tmp_path / "out", overwrite=True) as folder:
+            (folder / "a").write_text(text)
+    assert (tmp_path / "out" / "a").read_text() == "new"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_what_is_not_finished_is_for_its_owner_alone(tmp_path: Path) -> None:
+    with atomic_folder(tmp_path / "out") as folder:
+        assert folder.parent.stat().st_mode & 0o777 == 0o700
+        assert folder.parent.parent == tmp_path
+        usual = folder.stat().st_mode
+    assert (tmp_path / "out").stat().st_mode == usual
+
+
 def test_overwriting_never_loses_other_files(tmp_path: Path) -> None:
     target = tmp_path / "out"
     target.mkdir()
@@ -171,6 +191,7 @@ def test_a_swap_that_fails_puts_the_old_folder_back(tmp_path: Path, monkeypatch:
         real(source, goal)  # type: ignore[call-overload]
 
     monkeypatch.setattr(os, "replace", second_fails)
+    monkeypatch.setattr(atomic, "_exchanged", lambda one, other: False)
     with pytest.raises(OutputError, match="the disk is full"), atomic_folder(target, overwrite=True) as folder:
         (folder / "a").write_text("new")
     assert (target / "a").read_text() == "old"

@@ -107,7 +107,7 @@ def _entry(line: bytes) -> dict[str, Any] | None:
     """The entry of a line; None for what is left of one that was not finished."""
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     whole = isinstance(entry, dict) and entry.get("format") == _FORMAT and isinstance(entry.get("row"), dict)
     return entry if whole and isinstance(entry.get("key"), str) else None

@@ -61,7 +61,7 @@ def load_outcomes(folder: Path) -> Outcomes:
         rows = tuple({k: v for k, v in row.items() if k != "frontier"} for row in document["rows"])
         base = folder / document["policy_folder"]
         return Outcomes(rows, document["privacy"], document["utility"], base)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise DataError(
             f"{str(folder)!r} holds no finished comparison.",
             code="no-comparison",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import os
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +12,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from hushtable.errors import HierarchyError, OutputError
+from hushtable.errors import HierarchyError
 from hushtable.hierarchy.base import Coded
 from hushtable.hierarchy.text import label_text
+from hushtable.io.atomic import atomic_write_text
 
 __all__ = ["TaxonomyRows", "read_csv", "read_tree_file", "rows_of", "rows_of_tree", "write_csv"]
 
 MAX_DEPTH = 64
 """Deeper trees are YAML anchors that contain themselves."""
+
+MAX_NODES = 1_000_000
+"""Larger trees are YAML anchors that contain each other several times; CSV files may be larger."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +84,11 @@ def read_tree_file(path: Path, column: str) -> TaxonomyRows:
     """Read a YAML file that holds a tree."""
     import yaml
 
+    text = _read_text(path, column)
     try:
-        tree = yaml.safe_load(_read_text(path, column))
-    except yaml.YAMLError as error:
+        tree = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:
+        # not YAMLErrors: a date that there is not (2020-13-01), a tag that does not fit, lists in lists in lists
         mark = getattr(error, "problem_mark", None)
         where = f" (line {mark.line + 1})" if mark else ""
         raise HierarchyError(
@@ -106,7 +112,7 @@ def rows_of_tree(tree: Any, column: str) -> TaxonomyRows:
     [('Spain', 'Iberia', 'Europe'), ('France', 'France', 'Europe'), ('Japan', 'Japan', 'Asia')]
     """
     try:
-        paths = list(_paths(tree, ()))
+        paths = list(_paths(tree, (), 0, itertools.count(1)))
     except HierarchyError as error:
         raise HierarchyError(
             f"The hierarchy of column {column!r} is not a usable tree: {error.message}",
@@ -138,24 +144,14 @@ def write_csv(coded: Coded, path: str | Path) -> None:
     >>> (Path(folder) / "sex.csv").read_text()
     'f;*\nm;*\n'
     """
-    target = Path(path)
     first = int(coded.missing)
     columns = [
         [labels[node] for node in level[first:].tolist()]
         for level, labels in zip(coded.levels, coded.labels, strict=True)
     ]
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, delimiter=";", lineterminator="\n").writerows(zip(*columns, strict=True))
-        temporary.replace(target)
-    except OSError as error:
-        raise OutputError(
-            f"The hierarchy cannot be written to {target.name!r}: {error.strerror}.",
-            hint="Choose a folder that exists and is writable.",
-        ) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=";", lineterminator="\n").writerows(zip(*columns, strict=True))
+    atomic_write_text(path, text.getvalue())
 
 
 def _read_text(path: Path, column: str) -> str:
@@ -194,24 +190,31 @@ def _sniff(text: str) -> str:
     """Return the first of ``;``, tab and ``,`` that splits the first row, and most others alike."""
     sample = [line for line in text.split("\n", 1000)[:1000] if line.strip()]
     for delimiter in ";\t,":
-        widths = [len(row) for row in csv.reader(sample, delimiter=delimiter)]
+        try:
+            widths = [len(row) for row in csv.reader(sample, delimiter=delimiter)]
+        except csv.Error:  # a label beyond the csv module's limit
+            continue
         if widths and widths[0] > 1 and 2 * widths.count(widths[0]) >= len(widths):
             return delimiter
     return max(";\t,", key=lambda d: sample[0].count(d)) if sample else ";"
 
 
-def _paths(tree: Any, above: tuple[str, ...], depth: int = 0) -> Iterator[tuple[str, ...]]:
+def _paths(tree: Any, above: tuple[str, ...], depth: int, nodes: Iterator[int]) -> Iterator[tuple[str, ...]]:
     if depth > MAX_DEPTH:
         raise HierarchyError(f"it is more than {MAX_DEPTH} levels deep.", code="too-deep", hint="Make it flatter.")
+    if next(nodes) > MAX_NODES:
+        raise HierarchyError(
+            f"it has more than {MAX_NODES:,} nodes.", code="too-large", hint="Write it as CSV, one row per value."
+        )
     if isinstance(tree, Mapping):
         for label, below in tree.items():
             here = (*above, label_text(label))
             if below is None:
                 yield here
             else:
-                yield from _paths(below, here, depth + 1)
+                yield from _paths(below, here, depth + 1, nodes)
     elif isinstance(tree, Sequence) and not isinstance(tree, str):
         for item in tree:
-            yield from _paths(item, above, depth + 1)
+            yield from _paths(item, above, depth + 1, nodes)
     else:
         yield (*above, label_text(tree))

@@ -1,11 +1,13 @@
 """Writing so that a file or folder is either complete or not there.
 
 Everything is written beside its target under a hidden temporary name, flushed to the disk and renamed into place.
-Whatever goes wrong (a full disk, an error, Ctrl-C), the temporary is removed and the target is as it was.
+Whatever goes wrong (a full disk, an error, Ctrl-C), the temporary is removed and the target is as it was. After a kill
+the target is as it was, and whoever next writes it removes the temporary (``hushtable.io.temporary``).
 """
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fnmatch
 import os
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from hushtable.errors import OutputError
+from hushtable.io.temporary import held_temporary
 
 __all__ = ["atomic_file", "atomic_folder", "atomic_write_text", "reported", "sync_folder"]
 
@@ -85,30 +88,17 @@ def atomic_file(path: str | os.PathLike[str], *, mode: int = 0o666) -> Iterator[
     if target.exists() and not target.is_file():
         what = "a folder" if target.is_dir() else "a device or pipe"
         raise OutputError(f"{str(path)!r} cannot be written: it is {what}.", hint="Choose a file name.")
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
-    try:
-        try:
-            with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, target)
-        except BaseException:
-            _remove(temporary)
-            raise
-    except OutputError:
-        raise
-    except OSError as error:
-        raise _failed(Path(path), error) from None
+    with reported(path), held_temporary(target, lambda name: _make(name, mode)) as temporary:
+        with temporary.open("wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
     sync_folder(target.parent)
 
 
-def _remove(path: Path) -> None:
-    # A parent that is a file or missing means that the temporary was never made.
-    try:
-        path.unlink(missing_ok=True)
-    except NotADirectoryError:
-        return
+def _make(path: Path, mode: int) -> None:
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
 
 
 def sync_folder(path: Path) -> None:
@@ -172,21 +162,14 @@ def atomic_folder(
     """
     target = Path(os.path.realpath(path))
     _refuse(target, path, overwrite)
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
-    try:
-        try:
-            temporary.mkdir(parents=True)
-            yield temporary
-            _sync_files(temporary)
-            _check_foreign(target, temporary, path, owned)
-            _swap(temporary, target)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
-    except OutputError:
-        raise
-    except OSError as error:
-        raise _failed(Path(path), error) from None
+    # what is not finished, or not verified, is nobody else's business; the folder inside has the usual mode
+    with reported(path), held_temporary(target, lambda hidden: hidden.mkdir(mode=0o700, parents=True)) as hidden:
+        place = hidden / target.name
+        place.mkdir()
+        yield place
+        _sync_files(place)
+        _check_foreign(target, place, path, owned)
+        _swap(place, target)
     sync_folder(target.parent)
 
 
@@ -229,6 +212,8 @@ def _swap(temporary: Path, target: Path) -> None:
             target.rmdir()  # some systems do not rename onto an existing folder
         os.replace(temporary, target)
         return
+    if _exchanged(temporary, target):
+        return  # what was there goes with the temporary
     old = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.old")
     os.replace(target, old)
     try:
@@ -237,3 +222,13 @@ def _swap(temporary: Path, target: Path) -> None:
         os.replace(old, target)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Exchange two folders in one step, which no kill can come between; False where the system cannot (only Linux)."""
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (OSError, AttributeError, TypeError):
+        return False
+    here, exchange = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
+    return bool(rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)

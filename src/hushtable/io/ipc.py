@@ -52,11 +52,15 @@ def read_ipc(path: str | os.PathLike[str], *, columns: Sequence[str] | None = No
 
 def _read(path: Path) -> pa.Table | None:
     try:
-        return feather.read_table(str(path), memory_map=False)
+        table = feather.read_table(str(path), memory_map=False)
     except (pa.ArrowException, OSError, ValueError):
-        pass
+        table = None
     try:
-        with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as reader:
-            return reader.read_all()
+        if table is None:
+            with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as reader:
+                table = reader.read_all()
+        # offsets and codes are taken from the file as they are: without this, damaged ones end the process later
+        table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError):
         return None
+    return table

@@ -20,6 +20,9 @@ from hushtable.io.urls import Source, is_url, shown
 
 __all__ = ["iter_parquet", "parquet_names", "read_parquet"]
 
+# UnicodeDecodeError, among the ValueErrors: a column's name that is not UTF-8
+_FAULTS = (pa.ArrowException, OSError, ValueError)
+
 
 def read_parquet(path: Source, *, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a Parquet file; text columns are dictionary-encoded, the others keep their types.
@@ -43,7 +46,8 @@ def read_parquet(path: Source, *, columns: Sequence[str] | None = None) -> pa.Ta
         table = None
         try:
             table = source.read(columns=wanted).select(wanted)
-        except (pa.ArrowException, OSError):
+            table.validate(full=True)  # text may be something else than UTF-8
+        except _FAULTS:
             table = None
     if table is None:
         raise _damaged(path)
@@ -71,10 +75,11 @@ def iter_parquet(
             while True:
                 try:
                     batch = next(batches, None)
-                except (pa.ArrowException, OSError):
+                    if batch is None:
+                        return
+                    batch.validate(full=True)
+                except _FAULTS:
                     break
-                if batch is None:
-                    return
                 yield pa.Table.from_batches([batch]).select(wanted).replace_schema_metadata(None)
             raise _damaged(path)
 
@@ -108,7 +113,7 @@ def _open(path: Source) -> Iterator[pq.ParquetFile]:
             schema = pq.read_schema(file)
             texts = [field.name for field in schema if is_text(field.type)]
             source = held.enter_context(pq.ParquetFile(file, read_dictionary=texts))
-        except (pa.ArrowException, OSError):
+        except _FAULTS:
             source = None
         if source is None:
             raise _damaged(path)

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from hushtable.errors import OutputError
 from hushtable.io.atomic import atomic_write_text, reported
+from hushtable.io.temporary import sweep
 
 __all__ = ["Workspace", "workspace"]
 
@@ -35,11 +36,7 @@ class Workspace:
         self.folder = folder
         self._key = json.loads(json.dumps(key))
         self._stages: dict[str, Any] = {}
-        self._litter: list[str] = []
         found = self._manifest()
-        for name in found.get("litter", ()):
-            if Path(name).name == name and name.startswith(".") and name.endswith(".tmp"):
-                shutil.rmtree(folder.with_name(name), ignore_errors=True)
         if found.get("key") == self._key:
             self._stages = found["stages"]
         else:
@@ -48,7 +45,7 @@ class Workspace:
     def _manifest(self) -> dict[str, Any]:
         try:
             found = json.loads((self.folder / _MANIFEST).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) and isinstance(found.get("stages"), dict) else {}
 
@@ -74,13 +71,8 @@ class Workspace:
         self._stages[stage] = {"facts": dict(facts), "sizes": self._sizes(stage)}
         self._note()
 
-    def litters(self, beside: Path) -> None:
-        """Note a temporary folder beside the work folder, which the next run removes if this one is killed."""
-        self._litter.append(beside.name)
-        self._note()
-
     def _note(self) -> None:
-        text = json.dumps({"key": self._key, "stages": self._stages, "litter": self._litter})
+        text = json.dumps({"key": self._key, "stages": self._stages})
         atomic_write_text(self.folder / _MANIFEST, text)
 
     def begin(self, stage: str) -> Path:
@@ -129,6 +121,7 @@ def workspace(target: Path, key: Mapping[str, Any]) -> Iterator[Workspace]:
                 hint="Wait for it, or choose another folder.",
             )
         try:
+            sweep(target)  # the temporaries of a killed run may be large
             yield Workspace(folder, key)
         finally:
             shutil.rmtree(folder, ignore_errors=True)

@@ -113,7 +113,7 @@ class Entry:
                 "entry_values": given["entry_values"].reshape(-1, len(given["sensitive"])),
             }
             return cls(**given)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             # the chain is intact, so this is not tampering
             raise DataError(
                 "The ledger was written by another version of hushtable.", code="ledger-version",

@@ -109,7 +109,7 @@ def load_evidence(path: Path) -> dict[str, Any]:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(f"There is no {path.name} in {path.parent}.", code="no-release-json") from None
-    except (ValueError, UnicodeDecodeError):
+    except (ValueError, RecursionError):
         raise DataError(f"{path.name} is not a release.json: it is not JSON.", code="bad-release-json") from None
     if not isinstance(data, dict) or "reference" not in data:
         raise DataError(f"{path.name} is not a release.json: it has no 'reference'.", code="bad-release-json")

@@ -1,0 +1,119 @@
+"""Temporary files and folders beside their target: held by whoever writes them, removed by the next one after a kill.
+
+Nothing can be cleaned up by a process that is killed. So every temporary has a name that tells its target
+(``.release.3f9a0c12d4e5.tmp``) and a lock that ends with its process, and whoever next writes the same target removes
+those that nobody holds. Systems without locks keep them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["held_temporary", "sweep"]
+
+_TEMPORARY = re.compile(r"\..*\.[0-9a-f]{12}\.tmp", re.DOTALL)
+_LOCK = "lock"
+
+
+@contextmanager
+def held_temporary(target: Path, make: Callable[[Path], object]) -> Iterator[Path]:
+    """Make a temporary beside its target and hold it; it is gone when the block ends, unless it was renamed.
+
+    Parameters
+    ----------
+    target : path
+        What is to be written.
+    make : callable
+        Makes a file or a folder at a path.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as base:
+    ...     with held_temporary(Path(base, "out"), Path.mkdir) as here:
+    ...         sweep(Path(base, "out")); found = here.is_dir()
+    ...     found, here.exists()
+    (True, False)
+    """
+    sweep(target)
+    lock = None
+    try:
+        while True:
+            path = target.with_name(f"{_stem(target)}.{secrets.token_hex(6)}.tmp")
+            make(path)
+            lock = _lock(path)
+            if os.path.lexists(path):
+                break
+            _close(lock)  # somebody swept it before it was held
+        yield path
+    finally:
+        _remove(path)
+        _close(lock)
+
+
+def sweep(target: Path) -> None:
+    """Remove what killed processes left of a target; what somebody still writes, and everything else, stays.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as base:
+    ...     for name in (".out.0123456789ab.tmp", ".other.0123456789ab.tmp"):
+    ...         Path(base, name).touch()
+    ...     sweep(Path(base, "out"))
+    ...     os.listdir(base)
+    ['.other.0123456789ab.tmp']
+    """
+    if any(_TEMPORARY.fullmatch(folder.name) for folder in target.parents):
+        return  # what is inside a temporary goes with it
+    mine = re.compile(re.escape(_stem(target)) + r"(\.[0-9a-f]{12}\.tmp|\.work)")
+    try:
+        names = [name for name in os.listdir(target.parent) if mine.fullmatch(name)]
+    except OSError:
+        return
+    for path in map(target.with_name, names):
+        lock = _lock(path / _LOCK if path.suffix == ".work" else path)
+        if lock is not None:
+            _remove(path)
+        _close(lock)
+
+
+def _stem(target: Path) -> str:
+    return f".{target.name[:100]}"
+
+
+def _lock(path: Path) -> int | None:
+    """Lock a file or folder; None where somebody else has, or the system cannot."""
+    try:
+        import fcntl
+
+        handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    except (ImportError, OSError):
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
+def _close(lock: int | None) -> None:
+    if lock is not None:
+        os.close(lock)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+        return
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return  # its folder is gone, or not ours

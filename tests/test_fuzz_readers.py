@@ -15,6 +15,8 @@ from pyarrow import feather
 
 from fuzz.formats import CANARY, FORMATS
 from fuzz.readers import Finding, mutated, read
+from hushtable.comparison.results import Results
+from hushtable.comparison.save import load_outcomes
 from hushtable.errors import DataError, HierarchyError
 from hushtable.io.files import iter_batches, read_table
 
@@ -48,6 +50,22 @@ def test_damaged_files_get_an_error_of_ours(name: str, tmp_path: Path) -> None:
 )
 def test_what_was_found_once(name: str, data: bytes, tmp_path: Path) -> None:
     read(name, data, tmp_path)
+
+
+@pytest.mark.parametrize("gone", ["algorithm", "models", "status", "values", "policy", "seconds", "reason"])
+def test_a_comparison_with_half_a_row(gone: str, tmp_path: Path) -> None:
+    document = json.loads(FORMATS["outcomes"].valid())
+    row = document["rows"][0]
+    row[gone] = 7 if gone in ("values", "policy") else None
+    read("outcomes", json.dumps(document).encode(), tmp_path)
+    with pytest.raises(DataError, match="no finished comparison"):
+        load_outcomes(tmp_path)
+    lines = FORMATS["results"].valid().splitlines()
+    if gone in ("status", "values", "seconds", "reason"):
+        entry = json.loads(lines[0])
+        del entry["row"][gone]
+        (tmp_path / "results.jsonl").write_bytes(b"\n".join([json.dumps(entry).encode(), *lines[1:]]))
+        assert len(Results(tmp_path / "results.jsonl")) == len(lines) - 1
 
 
 def test_a_tree_of_anchors_is_not_written_out(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from hushtable.policy.policy import Policy
 from hushtable.registry import measures
 from hushtable.release.release import Release
 
-__all__ = ["Row", "Task", "Wanted", "evaluate", "failed"]
+__all__ = ["Row", "Task", "Wanted", "evaluate", "failed", "is_row"]
 
 Row = dict[str, Any]
 """A row of the comparison, JSON-ready: settings, ``status``, ``reason``, ``values`` by name and ``seconds``."""
@@ -161,6 +161,21 @@ def failed(error: HushtableError) -> Row:
     """
     status = next((word for kind, word in _STATUS if isinstance(error, kind)), "unusable")
     return {"status": status, "reason": f"{error.message} {error.hint}".strip(), "values": {}, "seconds": 0.0}
+
+
+def is_row(row: Any) -> bool:
+    """Whether data from a file say what a row says of a setting.
+
+    Examples
+    --------
+    >>> is_row(failed(NotFound("datafly found none."))), is_row({"status": "ok"})
+    (True, False)
+    """
+    if not isinstance(row, dict) or not isinstance(row.get("values"), dict):
+        return False
+    texts = all(isinstance(row.get(name), str) for name in ("status", "reason"))
+    numbers = [row.get("seconds"), *(value for value in row["values"].values() if value is not None)]
+    return texts and all(isinstance(value, int | float) for value in numbers)
 
 
 def refused(setting: Setting) -> Row | None:

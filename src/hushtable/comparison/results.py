@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hushtable.comparison.evaluate import Row
+from hushtable.comparison.evaluate import Row, is_row
 from hushtable.errors import DataError, OutputError
 
 __all__ = ["Results"]
@@ -30,9 +30,10 @@ class Results:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Results(Path(folder, "results.jsonl")).add("a1", {"status": "ok"})
-    ...     Results(Path(folder, "results.jsonl")).get("a1")
-    {'status': 'ok'}
+    ...     row = {"status": "ok", "reason": "", "values": {"ncp": 0.5}, "seconds": 1.0}
+    ...     Results(Path(folder, "results.jsonl")).add("a1", row)
+    ...     Results(Path(folder, "results.jsonl")).get("a1") == row
+    True
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -109,5 +110,5 @@ def _entry(line: bytes) -> dict[str, Any] | None:
         entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    whole = isinstance(entry, dict) and entry.get("format") == _FORMAT and isinstance(entry.get("row"), dict)
+    whole = isinstance(entry, dict) and entry.get("format") == _FORMAT and is_row(entry.get("row"))
     return entry if whole and isinstance(entry.get("key"), str) else None

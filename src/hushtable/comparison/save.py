@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hushtable._version import __version__
+from hushtable.comparison.evaluate import is_row
 from hushtable.comparison.outcomes import Outcomes
 from hushtable.errors import DataError
 from hushtable.io.files import atomic_write_text, write_table
@@ -59,11 +60,18 @@ def load_outcomes(folder: Path) -> Outcomes:
     try:
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         rows = tuple({k: v for k, v in row.items() if k != "frontier"} for row in document["rows"])
+        if not all(_is_setting(row) for row in rows):
+            raise ValueError("a row is not one")
         base = folder / document["policy_folder"]
-        return Outcomes(rows, document["privacy"], document["utility"], base)
+        return Outcomes(rows, str(document["privacy"]), str(document["utility"]), base)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise DataError(
             f"{str(folder)!r} holds no finished comparison.",
             code="no-comparison",
             hint="Give the folder that 'hushtable compare' wrote; an interrupted one goes on with the same command.",
         ) from None
+
+
+def _is_setting(row: dict[str, Any]) -> bool:
+    texts = all(isinstance(row.get(name), str) for name in ("algorithm", "models", "cells"))
+    return texts and isinstance(row.get("policy"), dict | None) and is_row(row)

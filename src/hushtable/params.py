@@ -13,13 +13,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-import numbers
-import types
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 from hushtable.errors import ParameterError, did_you_mean
+from hushtable.param_types import fit, type_schema, type_words
 
 __all__ = ["AtLeast", "Between", "Constraint", "OfValues", "Param", "Parametrised", "Positive"]
 
@@ -151,12 +150,12 @@ class Param:
 
     def expected(self) -> str:
         """What the parameter takes, in words: ``an int >= 2``."""
-        words = " ".join([_type_words(self.type), *(c.sentence() for c in self.constraints)])
+        words = " ".join([type_words(self.type), *(c.sentence() for c in self.constraints)])
         return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
     def coerce(self, value: Any, owner: str) -> Any:
         """Return the value in the declared type, or raise the one error sentence."""
-        ok, coerced = _fit(value, self.type)
+        ok, coerced = fit(value, self.type)
         if ok and coerced is not None:
             ok = all(c.holds(coerced) for c in self.constraints)
         if not ok:
@@ -167,7 +166,7 @@ class Param:
 
     def schema(self) -> dict[str, Any]:
         """The parameter as JSON Schema."""
-        schema = _type_schema(self.type)
+        schema = type_schema(self.type)
         for constraint in self.constraints:
             schema |= constraint.schema()
         if self.doc:
@@ -276,73 +275,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {k: _plain(v) for k, v in value.items()}
     return value
-
-
-def _fit(value: Any, wanted: Any) -> tuple[bool, Any]:
-    """Whether ``value`` is of type ``wanted``, and the value in exactly that type."""
-    origin, args = get_origin(wanted), get_args(wanted)
-    if wanted is Any:
-        return True, value
-    if origin is Literal:
-        return value in args, value
-    if origin in (Union, types.UnionType):
-        for arg in args:
-            ok, fitted = _fit(value, arg)
-            if ok:
-                return True, fitted
-        return False, value
-    if origin is tuple:
-        if not isinstance(value, tuple | list):
-            return False, value
-        fitted_items = [_fit(v, args[0]) for v in value]
-        return all(ok for ok, _ in fitted_items), tuple(v for _, v in fitted_items)
-    if origin is not None and issubclass(origin, Mapping):
-        if not isinstance(value, Mapping):
-            return False, value
-        pairs = [(_fit(k, args[0]), _fit(v, args[1])) for k, v in value.items()]
-        return all(a[0] and b[0] for a, b in pairs), {a[1]: b[1] for a, b in pairs}
-    if wanted is type(None):
-        return value is None, None
-    return _fit_scalar(value, wanted)
-
-
-def _fit_scalar(value: Any, wanted: Any) -> tuple[bool, Any]:
-    # NumPy's numbers register with the abstract types; whole numbers beyond 64 bits fit no array
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool) and -(2**63) <= int(value) < 2**63
-    if wanted is float:
-        number = whole or (isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral))
-        return (number and not math.isnan(value)), (float(value) if number else value)
-    if wanted is int:
-        return whole, int(value) if whole else value
-    return isinstance(value, wanted), value
-
-
-def _type_words(wanted: Any) -> str:
-    origin, args = get_origin(wanted), get_args(wanted)
-    if origin is Literal:
-        return "value of " + ", ".join(repr(a) for a in args)
-    if origin in (Union, types.UnionType):
-        return " or ".join(_type_words(a) for a in args)
-    if origin is tuple:
-        return f"list of {_type_words(args[0])}"
-    if origin is not None and issubclass(origin, Mapping):
-        return f"mapping of {_type_words(args[0])} to {_type_words(args[1])}"
-    if wanted is type(None):
-        return "None"
-    return "value" if wanted is Any else str(wanted.__name__)
-
-
-_JSON_TYPES = {int: "integer", float: "number", bool: "boolean", str: "string", type(None): "null"}
-
-
-def _type_schema(wanted: Any) -> dict[str, Any]:
-    origin, args = get_origin(wanted), get_args(wanted)
-    if origin is Literal:
-        return {"enum": list(args)}
-    if origin in (Union, types.UnionType):
-        return {"anyOf": [_type_schema(a) for a in args]}
-    if origin is tuple:
-        return {"type": "array", "items": _type_schema(args[0])}
-    if origin is not None and issubclass(origin, Mapping):
-        return {"type": "object", "additionalProperties": _type_schema(args[1])}
-    return {"type": _JSON_TYPES[wanted]} if wanted in _JSON_TYPES else {}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.algorithms.partition.frontier import Proposals, column_spans, gap_columns
+from hushtable.algorithms.partition.proposals import Proposals, column_spans, gap_columns
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.grouping import histogram
 from hushtable.kernels.partition import balanced_cuts, column_bounds

@@ -37,7 +37,8 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from hushtable.algorithms.base import Partition, Problem, Recoding
-from hushtable.algorithms.partition.frontier import Frontier, Level, Proposals
+from hushtable.algorithms.partition.frontier import Frontier
+from hushtable.algorithms.partition.proposals import Level, Proposals
 from hushtable.algorithms.partition.shave import shave
 from hushtable.algorithms.partition.table_level import commit_prefix
 from hushtable.algorithms.refine import Refinable

@@ -57,3 +57,13 @@ def test_empty_files(call, tmp_path):
     assert answer.code == 2
     assert "is empty" in answer.err
     assert not (tmp_path / "policy.yaml").exists()
+
+
+def test_each_marker_and_the_people_are_told_once(call, tmp_path):
+    lines = [[f"P{i % 60}", "NA" if i % 5 == 0 else str(i % 9), "n/a" if i % 7 == 0 else "x"] for i in range(120)]
+    data = write_csv(tmp_path / "p.csv", lines, header="patient_no,age,town")
+    answer = call("init", data)
+    assert answer.out.count("'NA'") == 1
+    assert "town: 'n/a' may stand for a missing value" in answer.words
+    assert "patient_no repeats: a person seems to have several rows" in answer.words
+    assert load_policy(tmp_path / "policy.yaml").entity == "patient_no"

@@ -85,3 +85,16 @@ names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=10)
 def test_any_names_parse_back(columns: list[str], filename: str) -> None:
     _, policy = start(pa.table({name: ["?", "x", "x", None] for name in columns}), filename)
     assert list(policy.columns) == columns
+
+
+def test_people_with_several_rows_are_counted_once() -> None:
+    table = pa.table({"patient_no": [str(i % 80) for i in range(200)], "age": [i % 7 for i in range(200)]})
+    text, policy = start(table)
+    assert policy.entity == "patient_no"
+    assert "# Whose a row is: 80 values in 200 rows" in text
+
+
+def test_tokens_that_are_listed_are_told_once() -> None:
+    text, _ = start(pa.table({"age": ["1", "?", "2", "1"], "town": ["?", "x", "none", "x"]}))
+    assert "'?' (1 row)" not in text
+    assert "# 'none' (1 row) may stand for a missing value: if so, list it in missing_values" in text

@@ -20,13 +20,14 @@ from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import Prepared, prepare
 
 CANARY = "CANARY-7731"
+POINTS = "every value is a date like 31.12.1999 or 1999-12-31"
 NUMBERS_HINT = (
     "Write numbers with digits and a decimal point only, list markers such as NA under missing_values, or set "
     "kind: nominal."
 )
 DATES_HINT = (
-    "Write dates as YYYY-MM-DD (day and month in another order cannot be told apart), list markers such as NA under "
-    "missing_values, or set kind: nominal."
+    "Write dates as 1999-12-31 or 31.12.1999 (in 01/02/1999 day and month cannot be told apart), list markers such as "
+    "NA under missing_values, or set kind: nominal."
 )
 
 
@@ -62,6 +63,15 @@ def fails(values: Any, kind: Kind | None, message: str, code: str, **options: An
         (["1,000", "2"], Kind.NOMINAL, "text"),
         (["1999-12-31", "1850-01-01T10:00:00Z"], Kind.DATE, "every value is an ISO date"),
         (["1999-12-31", "2023-02-30"], Kind.NOMINAL, "text"),
+        (["31.12.1999", "1999-1-02"], Kind.NOMINAL, "text"),
+        (["31.12.1999", "1.2.2003 10:00", "1999-12-31"], Kind.DATE, POINTS),
+        (["1999/12/31", "1999.1.2"], Kind.DATE, POINTS),
+        (["31.02.1999"], Kind.NOMINAL, "text"),
+        (["31/12/1999", "13/12/1999"], Kind.NOMINAL, "text"),
+        (["172,5", "17.736,93", "3"], Kind.NUMERIC, "every value is a number, some with a decimal comma"),
+        (["172,5", "17.736"], Kind.NOMINAL, "text"),
+        (["172,5", "1,234"], Kind.NOMINAL, "text"),
+        (["07,5", "1,2"], Kind.NOMINAL, "numbers with leading zeros are codes"),
         (["NaN", "1"], Kind.NOMINAL, "text"),
         (["a"], Kind.NOMINAL, "text"),
         (["", None], Kind.NOMINAL, "no values"),
@@ -153,8 +163,8 @@ def test_numbers_that_cannot_be_read() -> None:
     fails(
         ["7731,000", "1,234.50", "1'000'000", "12", CANARY, "n/a", "7731%", "€ 7731", "7,731", "3,5", "<7731"],
         Kind.NUMERIC,
-        "Column 'x' cannot be read as numeric: 10 of 11 distinct values are not plain numbers (3 numbers with "
-        "thousands separators, 2 numbers with a decimal comma, 1 missing-value marker, 1 percentage, 1 amount with a "
+        "Column 'x' cannot be read as numeric: 9 of 11 distinct values are not plain numbers (3 numbers with "
+        "thousands separators, 1 missing-value marker, 1 number with a decimal comma, 1 percentage, 1 amount with a "
         f"currency sign, 1 bound or range, 1 text). {NUMBERS_HINT}",
         "not-numeric",
     )
@@ -198,10 +208,29 @@ def test_timestamps_of_one_day_are_one_value() -> None:
     assert ready(stamps).values.to_pylist() == [dt.date(2020, 1, 1)]
 
 
+def test_decimal_commas() -> None:
+    written = ["172,5", "1.234.567,5", "-0,125", "1\u202f000,50", "3", "2,0000"]
+    assert ready(written).values.to_pylist() == [-0.125, 2.0, 3.0, 172.5, 1000.5, 1234567.5]
+    fails(
+        ["172,5", "17.736"],
+        Kind.NUMERIC,
+        "Column 'x' has numbers with decimal commas and others with points, which may separate thousands. Write all of "
+        "them with a decimal point and without thousands separators, or set kind: nominal.",
+        "not-numeric",
+    )
+
+
+def test_dates_with_points_and_with_the_year_first() -> None:
+    written = ["31.12.1999", "1.2.2003", "01.02.2003 23:59", "1999/12/31", "1999.12.31", "1999-12-31", None]
+    assert ready(written).data.to_pylist() == [
+        dt.date(1999, 12, 31), dt.date(2003, 2, 1), dt.date(2003, 2, 1), *[dt.date(1999, 12, 31)] * 3, None,
+    ]  # fmt: skip
+
+
 def test_dates_that_cannot_be_read() -> None:
     head = "Column 'x' cannot be read as date:"
     fails(
-        ["31/12/7731", "01.02.1999", "1999-01-01"],
+        ["31/12/7731", "02/01/1999", "1999-01-01"],
         Kind.DATE,
         f"{head} 2 of 3 distinct values are not dates like 1999-12-31 (2 dates that are not ISO). {DATES_HINT}",
         "not-date",

@@ -99,7 +99,7 @@ def test_profile_of_a_table() -> None:
         "bad": "identifier",
     }
     assert by["name"].role_reason == "its name suggests a person's name"
-    assert by["comment"].role_reason == "every value occurs once"
+    assert by["comment"].role_reason == "it looks like free text, which may name people"
     assert by["Age"].kind is Kind.NUMERIC
     assert by["Age"].kind_reason == "every value is a plain number, once '?' counts as missing"
     assert by["Age"].tokens == (Token("?", 1),)
@@ -172,6 +172,20 @@ def test_tiny_tables(rows: int) -> None:
         (Facts("v1", Kind.NOMINAL, 100, 90, 80, 0, length=80.0), Role.IDENTIFIER,
          "it looks like free text, which may name people"),
         (Facts("v1", Kind.NOMINAL, 100, 90, 80, 0, length=5.0), Role.IDENTIFIER, "80% of its values occur once"),
+        (Facts("visit_id", Kind.NOMINAL, 100, 98, 96, 0), Role.IDENTIFIER,
+         "its name suggests a key or name, and 96% of its values occur once"),
+        (Facts("visit", Kind.NOMINAL, 100, 98, 96, 0), Role.QUASI, "its name suggests a date, which others may know"),
+        (Facts("patient_no", Kind.NOMINAL, 900, 300, 9, 0), Role.IDENTIFIER,
+         "its name suggests the number of a person"),
+        (Facts("ward_no", Kind.NUMERIC, 900, 9, 0, 0), Role.QUASI, "nothing says that others cannot know it"),
+        (Facts("Vorname", Kind.NOMINAL, 900, 24, 0, 0), Role.IDENTIFIER, "its name suggests a person's name"),
+        (Facts("notes", Kind.NOMINAL, 900, 200, 90, 0, length=12.0), Role.IDENTIFIER,
+         "it looks like free text, which may name people"),
+        (Facts("notes", Kind.NOMINAL, 900, 8, 0, 0, length=12.0), Role.QUASI,
+         "nothing says that others cannot know it"),
+        (Facts("v1", Kind.NOMINAL, 900, 200, 90, 0, length=40.0), Role.IDENTIFIER,
+         "it looks like free text, which may name people"),
+        (Facts("icd text", Kind.NOMINAL, 900, 200, 90, 0, length=40.0), Role.SENSITIVE, "its name suggests health"),
         (Facts("v1", Kind.DATE, 100, 90, 80, 0), Role.QUASI, "it holds dates, which others may know"),
         (Facts("v1", Kind.NOMINAL, 100, 0, 0, 100), Role.INSENSITIVE, "it has no values"),
         (Facts("age", Kind.NUMERIC, 100, 1, 0, 0), Role.INSENSITIVE, "every row has the same value"),
@@ -208,3 +222,21 @@ def test_a_quarter_million_rows_are_profiled_at_once() -> None:
     found = profile(table)
     assert len(found.subsets) == 8 + 28 + 56
     assert found.subset_rows == 250_000
+
+
+def test_the_column_that_says_whose_a_row_is() -> None:
+    numbers = [str(i % 80) for i in range(200)]
+    table = pa.table({"social_security": numbers, "patient_no": numbers, "visit_id": [str(i) for i in range(200)]})
+    assert profile(table).entity == "patient_no"
+    assert profile(table.select(["social_security", "visit_id"])).entity == "social_security"
+    assert profile(table.select(["visit_id"])).entity == ""
+
+
+def test_repeated_rows_alone_are_no_people_with_several_rows() -> None:
+    one = pa.table({"patient_no": [str(i) for i in range(100)], "age": list(range(100))})
+    assert profile(pa.concat_tables([one, one.slice(0, 9)])).entity == ""
+
+
+def test_a_person_without_a_number_cannot_be_counted() -> None:
+    table = pa.table({"patient_no": [None, *(str(i % 80) for i in range(199))], "age": list(range(200))})
+    assert profile(table).entity == ""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["init"]
 
 _SHOWN = 3
+_NAMED = 6
 
 
 def init(
@@ -71,14 +72,30 @@ def _text(to: Console, found: Profile, data: str, output: Path) -> None:
     for column in found.columns:
         if column.problem:
             bullet(to, f"{column.name}: {column.problem}", style="yellow")
-        for token in column.tokens:
-            bullet(to, f"{column.name}: {token.text!r} may stand for a missing value.", style="yellow")
-    if any(c.problem or c.tokens for c in found.columns):
+    for having, words in _tokens(found).items():
+        some = ", ".join(having[:_NAMED]) + (f" and {len(having) - _NAMED} more" if len(having) > _NAMED else "")
+        listed = ", ".join(repr(word) for word in words)
+        bullet(to, f"{some}: {listed} may stand for a missing value; see missing_values.", style="yellow")
+    if found.entity:
+        bullet(to, f"{found.entity} repeats: a person seems to have several rows, so people are counted, not rows.")
+    if found.entity or any(c.problem or c.tokens for c in found.columns):
         to.print()
     _subsets(to, found)
     put(to, f"Starter policy written to {output}. Read it, correct the roles, then:")
     for command in ("check", "run"):
         put(to, f"  hushtable {command} {quote(str(output))} --data {quote(data)}", wrap=False)
+
+
+def _tokens(found: Profile) -> dict[tuple[str, ...], list[str]]:
+    """Suspicious texts by the columns that have them, each text once."""
+    columns: dict[str, list[str]] = {}
+    for column in found.columns:
+        for token in column.tokens:
+            columns.setdefault(token.text, []).append(column.name)
+    words: dict[tuple[str, ...], list[str]] = {}
+    for word, names in columns.items():
+        words.setdefault(tuple(names), []).append(word)
+    return words
 
 
 def _subsets(to: Console, found: Profile) -> None:

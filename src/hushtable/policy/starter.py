@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -92,15 +92,16 @@ def _heading(profile: Profile, filename: str) -> Iterator[str]:
 
 def _columns(profile: Profile) -> Iterator[str]:
     yield "columns:"
+    listed = suggest_missing(profile)
     for column in profile.columns:
         yield ""
-        for comment in _comments(column):
+        for comment in _comments(column, listed):
             yield f"  # {_one_line(comment)}"
         text = write_yaml({"columns": {column.name: _options(column)}})
         yield from text.rstrip("\n").split("\n")[1:]
 
 
-def _comments(column: ColumnProfile) -> Iterator[str]:
+def _comments(column: ColumnProfile, listed: Sequence[str]) -> Iterator[str]:
     counts = f"{column.distinct:,} distinct, {column.unique:,} unique, {column.missing:,} missing"
     yield f"{column.role}: {column.role_reason} ({counts})"
     if column.problem:
@@ -108,7 +109,9 @@ def _comments(column: ColumnProfile) -> Iterator[str]:
     elif column.kind_reason and column.role is not Role.IDENTIFIER:
         yield f"{column.kind}: {column.kind_reason}"
     for token in column.tokens:
-        yield f"{token.text!r} ({token.rows:,} rows) may stand for a missing value: if so, list it in missing_values"
+        if token.text not in listed:
+            rows = f"{token.rows:,} {'row' if token.rows == 1 else 'rows'}"
+            yield f"{token.text!r} ({rows}) may stand for a missing value: if so, list it in missing_values"
     if column.role is Role.SENSITIVE and column.kind is Kind.NOMINAL and column.distinct <= _MANY:
         yield "categories: {secret: [...], open: [...]} would say which values are the most sensitive"
 
@@ -147,6 +150,11 @@ def _settings(profile: Profile) -> Iterator[str]:
     if tokens:
         yield "# These texts look like missing values. Remove those that are values."
         yield from _setting("missing_values", list(tokens))
+    if profile.entity:
+        found = next(c for c in profile.columns if c.name == profile.entity)
+        yield f"# Whose a row is: {found.distinct:,} values in {profile.rows:,} rows, so a person has several rows."
+        yield "# People are counted then, not rows. Remove it if every row is another person."
+        yield from _setting("entity", profile.entity)
     yield "# How generalised values are published: nodes, intervals, sets or midpoint."
     yield from _setting("cells", "intervals")
     yield from _setting("seed", 0)

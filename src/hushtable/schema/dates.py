@@ -1,7 +1,9 @@
 """Reading distinct texts as calendar dates.
 
-ISO 8601 only: ``1999-12-31``, with or without a time of day and a zone. What counts is the calendar date as written,
-so in the value's own zone; the time of day is dropped. ``31/12/1999`` is refused, because ``01/02/1999`` is two dates.
+What can be read in one way only: ISO 8601 (``1999-12-31``), the year first with other signs (``1999/12/31``), and day,
+month and year with points (``31.12.1999``: whoever writes points writes the day first); each with or without a time of
+day and a zone. What counts is the calendar date as written, so in the value's own zone; the time of day is dropped.
+``31/12/1999`` is refused, because ``01/02/1999`` is two dates.
 """
 
 from __future__ import annotations
@@ -13,9 +15,11 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import BoolArray
 
-__all__ = ["DAY_FIRST", "iso_dates", "parse_dates", "timestamps_to_dates"]
+__all__ = ["DAY_FIRST", "iso_dates", "parse_dates", "readable_dates", "timestamps_to_dates"]
 
-_ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?\s?(Z|[+-]\d{2}(:?\d{2})?)?)?$"
+_TIME = r"([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?\s?(Z|[+-]\d{2}(:?\d{2})?)?)?$"
+_ISO = rf"^\d{{4}}-\d{{2}}-\d{{2}}{_TIME}"
+_OTHERS = ((r"^(\d{1,2})\.(\d{1,2})\.(\d{4})", r"\3-0\2-0\1"), (r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})", r"\1-0\2-0\3"))
 DAY_FIRST = r"^\d{1,2}[/.-]\d{1,2}[/.-](\d{4}|\d{2})\b|^\d{4}[/.]\d{1,2}[/.]\d{1,2}\b"
 _DAYS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 
@@ -38,19 +42,39 @@ def iso_dates(text: pa.Array) -> BoolArray:
     return exists
 
 
+def readable_dates(text: pa.Array) -> BoolArray:
+    """Which (trimmed) texts are dates that can be read in one way only and exist; null counts as one.
+
+    Examples
+    --------
+    >>> readable_dates(pa.array(["1999-12-31", "31.12.1999", "31.2.1999", "1999/12/31 10:00", "31/12/1999"])).tolist()
+    [True, True, False, True, False]
+    """
+    return iso_dates(_as_iso(text))
+
+
+def _as_iso(text: pa.Array) -> pa.Array:
+    for pattern, order in _OTHERS:
+        # two digits each, whether they were written with a zero or without
+        turned = pc.replace_substring_regex(text, pattern, order)
+        padded = pc.replace_substring_regex(turned, r"^(\d{4})-0?(\d{2})-0?(\d{2})", r"\1-\2-\3")
+        text = pc.if_else(pc.match_substring_regex(text, pattern), padded, text)
+    return text
+
+
 def _field(text: pa.Array, start: int, stop: int) -> npt.NDArray[np.int64]:
     return np.asarray(pc.cast(pc.utf8_slice_codeunits(text, start, stop), pa.int64()))
 
 
 def parse_dates(text: pa.Array) -> pa.Array:
-    """Read ISO dates (all must pass ``iso_dates``) as date32; null stays null.
+    """Read dates (all must pass ``readable_dates``) as date32; null stays null.
 
     Examples
     --------
-    >>> parse_dates(pa.array(["1850-01-31", "2020-01-01 23:59-08:00", None])).to_pylist()
+    >>> parse_dates(pa.array(["31.1.1850", "2020-01-01 23:59-08:00", None])).to_pylist()
     [datetime.date(1850, 1, 31), datetime.date(2020, 1, 1), None]
     """
-    return pc.cast(pc.utf8_slice_codeunits(text, 0, 10), pa.date32())
+    return pc.cast(pc.utf8_slice_codeunits(_as_iso(text), 0, 10), pa.date32())
 
 
 def timestamps_to_dates(values: pa.Array) -> pa.Array:

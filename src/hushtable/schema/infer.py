@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hushtable.schema.columns import Kind, Role
-from hushtable.schema.hints import DIRECT, KEYS, QUASI, SENSITIVE, name_hint
+from hushtable.schema.hints import DIRECT, FREE_TEXT, KEYS, QUASI, SENSITIVE, is_key, is_person_key, name_hint
 
 __all__ = ["Facts", "suggest_role"]
 
 _FREE_TEXT = 30
 _MANY = 0.5
+_SEVERAL = 50
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,13 @@ def suggest_role(facts: Facts) -> tuple[Role, str]:
     if facts.distinct == 1 and not facts.missing and facts.rows > 1:
         return Role.INSENSITIVE, "every row has the same value"
     share = facts.unique / facts.present
-    if (topic := name_hint(facts.name, KEYS)) and share >= _MANY and not name_hint(facts.name, QUASI):
+    keyed = is_key(facts.name) or not name_hint(facts.name, QUASI)
+    if (topic := name_hint(facts.name, KEYS)) and share >= _MANY and keyed:
         return Role.IDENTIFIER, f"its name suggests {topic}, and {share:.0%} of its values occur once"
+    if is_person_key(facts.name) and facts.distinct > _SEVERAL:
+        return Role.IDENTIFIER, "its name suggests the number of a person"
+    if _free_text(facts):
+        return Role.IDENTIFIER, "it looks like free text, which may name people"
     if topic := name_hint(facts.name, SENSITIVE):
         return Role.SENSITIVE, f"its name suggests {topic}"
     if topic := name_hint(facts.name, QUASI):
@@ -80,13 +86,23 @@ def suggest_role(facts: Facts) -> tuple[Role, str]:
     return _by_values(facts, share)
 
 
+def _free_text(facts: Facts) -> bool:
+    """Long texts, or texts under a name for remarks; many of them, or they would be labels."""
+    if facts.kind is not Kind.NOMINAL or name_hint(facts.name, SENSITIVE) or name_hint(facts.name, QUASI):
+        return False
+    remarks = bool(name_hint(facts.name, FREE_TEXT)) and facts.distinct > _SEVERAL
+    return remarks or (facts.length >= _FREE_TEXT and (facts.distinct > _SEVERAL or _mostly_distinct(facts)))
+
+
+def _mostly_distinct(facts: Facts) -> bool:
+    return facts.present > 1 and facts.distinct / facts.present > _MANY
+
+
 def _by_values(facts: Facts, share: float) -> tuple[Role, str]:
     quantity = facts.kind is Kind.DATE or (facts.kind is Kind.NUMERIC and facts.fractions)
     if facts.unique == facts.present and facts.present > 1 and not quantity:
         return Role.IDENTIFIER, "every value occurs once"
-    if facts.kind is Kind.NOMINAL and facts.present > 1 and facts.distinct / facts.present > _MANY:
-        if facts.length >= _FREE_TEXT:
-            return Role.IDENTIFIER, "it looks like free text, which may name people"
+    if facts.kind is Kind.NOMINAL and _mostly_distinct(facts):
         return Role.IDENTIFIER, f"{share:.0%} of its values occur once"
     if facts.kind is Kind.DATE:
         return Role.QUASI, "it holds dates, which others may know"

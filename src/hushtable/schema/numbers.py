@@ -1,7 +1,9 @@
 """Reading distinct texts as numbers, and saying what those are that are not.
 
-A plain number is digits with at most one decimal point and an exponent; a sign and surrounding blanks are allowed,
-thousands separators, percent signs, decimal commas and currency signs are not: what they mean differs by country.
+A plain number is digits with at most one decimal point and an exponent; a sign and surrounding blanks are allowed. A
+decimal comma is read where it can be nothing else: ``172,5`` and ``17.736,93``, but not ``1,234``; and not in a column
+that has decimal points too, where ``17.736`` could be either. Other thousands separators, percent signs and currency
+signs are not read: what they mean differs by country.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ from hushtable.errors import DataError
 from hushtable.io.formulas import PLAIN_NUMBER
 from hushtable.io.text import EXACT
 
-__all__ = ["INFINITY", "LEADING_ZERO", "check_finite", "parse_numbers", "plain_numbers", "whole"]
+__all__ = ["INFINITY", "LEADING_ZERO", "check_finite", "comma_numbers", "parse_numbers", "plain_numbers", "whole"]
 
 INFINITY = r"(?i)^[+-]?inf(inity)?$"
 LEADING_ZERO = r"^[+-]?0\d"
+_GROUPS = r"[.' \x{00a0}\x{202f}]"
+_COMMA = rf"^[+-]?(\d{{1,3}}({_GROUPS}\d{{3}})+,\d+|0,\d+|\d+,(\d{{1,2}}|\d{{4,}}))$"
 
 
 def plain_numbers(text: pa.Array) -> pa.Array:
@@ -32,8 +36,19 @@ def plain_numbers(text: pa.Array) -> pa.Array:
     return pc.match_substring_regex(text, PLAIN_NUMBER)
 
 
+def comma_numbers(text: pa.Array) -> pa.Array:
+    """Which (trimmed) texts are numbers with a comma that cannot be a thousands separator.
+
+    Examples
+    --------
+    >>> comma_numbers(pa.array(["172,5", "17.736,93", "0,125", "1,234", "1.5"])).to_pylist()
+    [True, True, True, False, False]
+    """
+    return pc.match_substring_regex(text, _COMMA)
+
+
 def parse_numbers(text: pa.Array, name: str) -> pa.Array:
-    """Read plain numbers: int64 where all are whole, else float64; null stays null.
+    """Read plain numbers and those with a decimal comma: int64 where all are whole, else float64; null stays null.
 
     Whole numbers stay exact up to 64 bits. Where fractions occur beside whole numbers beyond 2**53, which no float
     tells apart, it is an error.
@@ -44,7 +59,10 @@ def parse_numbers(text: pa.Array, name: str) -> pa.Array:
     [7, 2, 9007199254740993]
     >>> parse_numbers(pa.array(["1", "2.50"]), "n").to_pylist()
     [1.0, 2.5]
+    >>> parse_numbers(pa.array(["1", "17.736,93"]), "n").to_pylist()
+    [1.0, 17736.93]
     """
+    text = _with_point(text, name)
     unsigned = pc.replace_substring_regex(text, r"^\+", "")
     digits = pc.match_substring_regex(unsigned, r"^-?\d+$")
     integers = pc.if_else(digits, unsigned, pa.scalar(None, pa.string()))
@@ -60,6 +78,20 @@ def parse_numbers(text: pa.Array, name: str) -> pa.Array:
             hint="Set kind: nominal if they are codes rather than quantities.",
         )
     return whole(values)
+
+
+def _with_point(text: pa.Array, name: str) -> pa.Array:
+    comma = pc.fill_null(comma_numbers(text), False)
+    if not pc.any(comma).as_py():
+        return text
+    if pc.any(pc.match_substring(text.filter(pc.invert(comma)), ".")).as_py():
+        raise DataError(
+            f"Column {name!r} has numbers with decimal commas and others with points, which may separate thousands.",
+            code="not-numeric",
+            hint="Write all of them with a decimal point and without thousands separators, or set kind: nominal.",
+        )
+    pointed = pc.replace_substring(pc.replace_substring_regex(text, _GROUPS, ""), ",", ".")
+    return pc.if_else(comma, pointed, text)
 
 
 def _to_int64(digits: pa.Array, name: str) -> pa.Array:

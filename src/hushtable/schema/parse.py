@@ -8,12 +8,13 @@ import pyarrow.compute as pc
 from hushtable.errors import DataError
 from hushtable.io.text import is_text, to_labels, type_words
 from hushtable.schema.columns import Kind
-from hushtable.schema.dates import iso_dates, parse_dates, timestamps_to_dates
+from hushtable.schema.dates import iso_dates, parse_dates, readable_dates, timestamps_to_dates
 from hushtable.schema.describe import describe
 from hushtable.schema.numbers import (
     INFINITY,
     LEADING_ZERO,
     check_finite,
+    comma_numbers,
     parse_numbers,
     plain_numbers,
     too_large,
@@ -50,8 +51,15 @@ def infer_kind(values: pa.Array) -> tuple[Kind, str]:
         if pc.any(pc.match_substring_regex(text, LEADING_ZERO)).as_py():
             return Kind.NOMINAL, "numbers with leading zeros are codes"
         return Kind.NUMERIC, "every value is a plain number"
+    comma = comma_numbers(text)
+    if pc.all(pc.or_(comma, plain)).as_py() and not pc.any(pc.match_substring(text.filter(plain), ".")).as_py():
+        if pc.any(pc.match_substring_regex(text, LEADING_ZERO)).as_py():
+            return Kind.NOMINAL, "numbers with leading zeros are codes"
+        return Kind.NUMERIC, "every value is a number, some with a decimal comma"
     if iso_dates(text).all():
         return Kind.DATE, "every value is an ISO date"
+    if readable_dates(text).all():
+        return Kind.DATE, "every value is a date like 31.12.1999 or 1999-12-31"
     return Kind.NOMINAL, "text"
 
 
@@ -98,7 +106,7 @@ def _numeric(values: pa.Array, name: str) -> pa.Array:
     if not is_text(kind):
         raise _wrong_type(values, Kind.NUMERIC, name, "Set kind: nominal.")
     text = _trimmed(values)
-    plain = pc.fill_null(plain_numbers(text), True)
+    plain = pc.fill_null(pc.or_(plain_numbers(text), comma_numbers(text)), True)
     if not pc.all(plain).as_py():
         infinite = pc.fill_null(pc.match_substring_regex(text, INFINITY), False)
         if pc.all(pc.or_(plain, infinite)).as_py():
@@ -116,7 +124,7 @@ def _date(values: pa.Array, name: str) -> pa.Array:
     if not is_text(kind):
         raise _wrong_type(values, Kind.DATE, name, "Store dates as text like 1999-12-31, or set kind: numeric.")
     text = _trimmed(values)
-    good = pa.array(iso_dates(text))
+    good = pa.array(readable_dates(text))
     if not pc.all(good).as_py():
         raise _unreadable(text, text.filter(pc.invert(good)), Kind.DATE, name)
     return parse_dates(text)
@@ -138,7 +146,7 @@ def _unreadable(text: pa.Array, bad: pa.Array, kind: Kind, name: str) -> DataErr
     remedy = (
         "Write numbers with digits and a decimal point only"
         if kind is Kind.NUMERIC
-        else "Write dates as YYYY-MM-DD (day and month in another order cannot be told apart)"
+        else "Write dates as 1999-12-31 or 31.12.1999 (in 01/02/1999 day and month cannot be told apart)"
     )
     return DataError(
         f"Column {name!r} cannot be read as {kind}: {len(bad):,} of {total:,} distinct values {verb} "

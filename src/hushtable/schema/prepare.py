@@ -8,8 +8,9 @@ Rules, stated once:
 * Surrounding blanks belong to nominal and ordinal values; they are ignored when numbers and dates are read, where a
   blank cell is missing.
 * Where the kind is left out: number columns are numeric, dates and timestamps are dates, truth values are nominal.
-  Text is numeric where every value is a plain number and none has a leading zero (``01234`` is a code), a date where
-  every value is an ISO date, else nominal. With an ``order`` the column is ordinal.
+  Text is numeric where every value is a number and none has a leading zero (``01234`` is a code), a date where every
+  value is one that can be read in one way only (see ``numbers`` and ``dates``), else nominal. With an ``order`` the
+  column is ordinal.
 * Numbers are int64 where all of them are whole (exact to 64 bits), else float64. Dates are calendar dates in their own
   time zone; the time of day is dropped.
 * Values are parsed once per distinct value, never per row.
@@ -193,10 +194,10 @@ def check_type(name: str, type_: pa.DataType) -> None:
 def _without_missing(values: pa.Array, tokens: Sequence[str]) -> pa.Array:
     """Put null where a distinct value means missing."""
     labels = to_labels(values)
-    listed = list(dict.fromkeys([*tokens, *(t.strip() for t in tokens), *_canonical(tokens, values.type)]))
-    trimmed = pc.utf8_trim_whitespace(labels)
-    gone = pc.or_(pc.equal(labels, ""), pc.is_in(trimmed, pa.array(listed, pa.string())))
-    gone = pc.or_kleene(pc.is_null(labels), gone)
+    gone = pc.or_kleene(pc.is_null(labels), pc.equal(labels, ""))
+    if tokens:
+        listed = list(dict.fromkeys([*tokens, *(t.strip() for t in tokens), *_canonical(tokens, values.type)]))
+        gone = pc.or_(gone, pc.is_in(pc.utf8_trim_whitespace(labels), pa.array(listed, pa.string())))
     return pc.if_else(pc.fill_null(gone, True), pa.scalar(None, values.type), values)
 
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError
 from hushtable.schema.columns import Kind, Role
+from hushtable.schema.hints import DIRECT, is_person_key, name_hint
 from hushtable.schema.infer import Facts, suggest_role
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.schema.subsets import count_duplicates, unique_shares
@@ -86,6 +87,8 @@ class Profile:
         among which more records look unique than in the whole.
     all_subsets : bool
         Whether every subset of up to three was counted, rather than the most revealing ones.
+    entity : str
+        The identifier that seems to say whose a row is, where people have several rows; else ``""``.
     """
 
     rows: int
@@ -94,6 +97,7 @@ class Profile:
     subsets: tuple[SubsetProfile, ...]
     subset_rows: int
     all_subsets: bool
+    entity: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The profile as JSON-ready data."""
@@ -156,7 +160,18 @@ def profile(
     subsets.sort(key=lambda s: (len(s.columns), -s.unique_share))
     n = len(quasi)
     every = n + n * (n - 1) // 2 + n * (n - 1) * (n - 2) // 6
-    return Profile(table.num_rows, duplicates, tuple(columns), tuple(subsets), len(step), len(subsets) == every)
+    entity = _entity(columns, table.num_rows, duplicates)
+    return Profile(table.num_rows, duplicates, tuple(columns), tuple(subsets), len(step), len(subsets) == every, entity)
+
+
+def _entity(columns: Sequence[ColumnProfile], rows: int, duplicates: int) -> str:
+    """The number of a person, else an official one, that rows share although they are not copies of each other."""
+    for wanted in (is_person_key, lambda name: name_hint(name, DIRECT) == "an official number"):
+        for column in columns:
+            repeated = 1 < column.distinct < rows - duplicates
+            if column.role is Role.IDENTIFIER and wanted(column.name) and repeated and not column.missing:
+                return column.name
+    return ""
 
 
 def _column(

@@ -55,6 +55,12 @@ def test_infeasible_p_is_said_before_any_work(name):
         census_run(name, models(13, 13), bins=15)
 
 
+@pytest.mark.parametrize("name", ["k-first", "p-first"])
+def test_a_bound_on_risk_is_no_k_below_p(name):
+    outcome = census_run(name, (PSensitive(p=3, on="POTHVAL"), AverageRisk(average=0.4)), bins=15)
+    assert outcome.verification.ok
+
+
 @pytest.mark.parametrize("name", ["mdav", "cbfs", "v-mdav", "k-first", "p-first"])
 @pytest.mark.parametrize("model", [EntropyL(l=2.0), TCloseness(t=0.4), PSensitive(p=3), AverageRisk(average=0.05)])
 def test_models_beyond_k_anonymity(name, model):

@@ -17,7 +17,9 @@ def check_sensitivity(problem: Problem) -> None:
     Infeasible
         With the paper's words.
     """
-    sizes = [m.min_group_size() for m in problem.model.members if Stat.HISTOGRAM not in m.stats_needed()]
+    counting = [m for m in problem.model.members if Stat.HISTOGRAM not in m.stats_needed()]
+    # a bound on risk asks for sizes too, but is no k that somebody chose below p
+    sizes = [m.min_group_size() for m in counting if isinstance(getattr(m, "k", None), int)]
     values = [p for m in problem.model.members if isinstance(p := getattr(m, "p", None), int)]
     if sizes and values and max(values) > max(sizes):
         raise Infeasible(

@@ -209,12 +209,30 @@ def test_excel(tmp_path: Path) -> None:
     assert [b.num_rows for b in iter_batches(path, batch_rows=1)] == [1, 1]
 
 
+def test_excel_with_markers_among_numbers_and_dates(tmp_path: Path) -> None:
+    """What a sheet has that people fill in: it reads as the same sheet saved as CSV would."""
+    path = _book(
+        tmp_path / "t.xlsx",
+        ["salary", "when"],
+        [1200, dt.datetime(2020, 1, 2)],
+        ["n/a", "unknown"],
+        [2.5, dt.datetime(2020, 1, 2, 10, 30)],
+        [None, None],
+        [3.0, "31.12.1999"],
+    )
+    assert read_table(path).to_pydict() == {
+        "salary": ["1200", "n/a", "2.5", "3"],
+        "when": ["2020-01-02", "unknown", "2020-01-02 10:30:00", "31.12.1999"],
+    }
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
         ([], "is empty. The names belong in its first row."),
         ([["a"]], "has a header but no rows."),
-        ([["a"], [1], [CANARY]], "Column 'a' of the file .* mixes text and numbers. Give all cells"),
+        ([["a"], [True], [CANARY]], "Column 'a' of the file .* mixes text and true/false. Give all cells"),
+        ([["a"], [1], [dt.datetime(2020, 1, 2)]], "Column 'a' of the file .* mixes numbers and dates. Give all cells"),
         ([["a"], [1, CANARY]], "has 1 rows with cells beyond the named columns."),
         ([["a", None, "b"], [1, 2, 3]], r"column \(number 2\) without a name"),
     ],

@@ -15,12 +15,17 @@ from hushtable.errors import DataError
 from hushtable.io.kinds import mixed_kinds
 from hushtable.io.names import check_names, select_names
 from hushtable.io.sniff import open_bytes
+from hushtable.io.text import to_labels
 
 __all__ = ["read_excel"]
+
+_READABLE = ("text and numbers", "text and dates")
 
 
 def read_excel(path: str | os.PathLike[str], *, columns: Sequence[str] | None = None) -> pa.Table:
     """Read the first sheet of a workbook, formulas as their last computed values.
+
+    A column that holds text beside numbers or dates is read as text.
 
     Parameters
     ----------
@@ -92,8 +97,21 @@ def _rows(path: Path) -> Iterator[tuple[Any, ...]]:
     return iter(sheet.iter_rows(values_only=True))
 
 
+def _label(cell: Any) -> str | None:
+    if cell is None or isinstance(cell, str):
+        return cell
+    if isinstance(cell, dt.datetime) and cell.time() == dt.time():
+        cell = cell.date()
+    text: str | None = to_labels(pa.array([cell]))[0].as_py()
+    return text
+
+
 def _column(name: str, cells: list[Any], where: str) -> pa.Array:
     mixed = mixed_kinds(cells)
+    if mixed in _READABLE:
+        # numbers beside "n/a": what the same sheet would be as CSV, so that missing_values can name the marker
+        labels = {cell: _label(cell) for cell in set(cells)}
+        return pa.array([labels[cell] for cell in cells], pa.string())
     if mixed:
         raise DataError(
             f"Column {name!r} of {where[0].lower()}{where[1:]} mixes {mixed}.",

@@ -70,7 +70,7 @@ def _from_pandas(frame: Any) -> pa.Table:
                 raise DataError(
                     f"Column {name!r} mixes {mixed}.",
                     code="mixed-types",
-                    hint="Convert it to one kind, for example with df[column].astype(str).",
+                    hint="Convert it to one kind: df[column].astype('string') makes text of it and keeps the gaps.",
                 )
         arrays.append(_from_series(name, series))
     return pa.table(arrays, names=names) if names else _no_columns()
@@ -86,7 +86,7 @@ def _from_series(name: str, series: Any) -> pa.Array | pa.ChunkedArray:
         f"Column {name!r} of type {series.dtype} holds values that are neither numbers, dates nor text, "
         "or whole numbers beyond 64 bits.",
         code="unsupported-type",
-        hint="Convert it to text, for example with df[column].astype(str).",
+        hint="Convert it to text, for example with df[column].astype('string').",
     )
 
 

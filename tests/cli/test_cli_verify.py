@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from support_cli import CANARY, POLICY
+from support_cli import CANARY, POLICY, rows, write_csv
 
 from hushtable.policy.policy import Policy
 
@@ -30,6 +30,25 @@ def test_a_stronger_promise_is_violated(call, release, policy):
     assert answer.code == 1
     assert answer.data["satisfied"] is False
     assert answer.data["models"][0]["violations"] > 0
+
+
+def test_with_the_original_what_counts_people_is_verified_too(call, policy, tmp_path):
+    people = write_csv(tmp_path / "visits.csv", [[f"person {i // 2}", *row[1:]] for i, row in enumerate(rows())])
+    policy.write_text(f"{POLICY}entity: name\n")
+    assert call("run", policy, "--data", people).code == 0
+    published = tmp_path / "release" / "release.csv"
+    answer = call("verify", published, "--policy", policy)
+    assert answer.code == 2
+    assert "hushtable verify --data" in answer.words
+    answer = call("verify", published, "--policy", policy, "--data", people)
+    assert (answer.code, "gives this very file" in answer.words) == (0, True)
+    answer = call("verify", published, "--policy", policy, "--data", people, "--json")
+    assert (answer.data["satisfied"], answer.data["reproduced"]) == (True, True)
+    published.write_text(published.read_text().replace("flu", "cough", 1))
+    answer = call("verify", published, "--policy", policy, "--data", people, "--json")
+    assert (answer.code, answer.data["code"]) == (2, "not-reproduced")
+    answer = call("verify", "sqlite:///x.db?table=t", "--policy", policy, "--data", people, "--json")
+    assert (answer.code, answer.data["code"]) == (2, "not-a-file")
 
 
 def test_a_row_that_was_added_is_noticed(call, release, policy):

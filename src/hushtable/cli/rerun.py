@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hushtable.errors import DataError
+from hushtable.errors import DataError, UsageError
 from hushtable.io.urls import Source
 
 if TYPE_CHECKING:
     from hushtable.algorithms.base import Progress
+    from hushtable.policy.policy import Policy
     from hushtable.release.release import Release
+    from hushtable.release.verify import Verification
 
-__all__ = ["check_same", "reproduced"]
+__all__ = ["check_same", "reproduced", "run_again"]
 
 
 @contextmanager
@@ -81,6 +83,35 @@ def _check_secret(made_with: str | None, seed: int) -> None:
             code="other-secret",
             hint="Name the secret's file with HUSHTABLE_SECRET, or work where the release was made.",
         )
+
+
+def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Verification:
+    """Run a policy again on an original, hold the result against the published file, and return how it was verified.
+
+    Raises
+    ------
+    UsageError
+        If the published table is in a database, whose bytes cannot be compared.
+    DataError
+        If the result is not the published table byte for byte.
+    """
+    from hushtable.api import anonymize
+    from hushtable.cli.progress import progress_bar
+    from hushtable.cli.tables import read_tables
+    from hushtable.io.sources import is_address
+
+    if is_address(published):
+        raise UsageError(
+            "With --data, what is verified is a file.",
+            code="not-a-file",
+            hint="Verify the table in the folder that 'run' wrote.",
+        )
+    with progress_bar() as progress:
+        release = anonymize(read_tables(data), policy, progress=progress)
+        progress(1.0, "comparing")
+        check_same(release, Path(published))
+    found: Verification = release.verification
+    return found
 
 
 def check_same(release: Release, published: Path) -> None:

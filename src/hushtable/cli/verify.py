@@ -35,34 +35,48 @@ def verify(
         ),
     ] = None,
     table: SqlTable = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--data",
+            "-d",
+            metavar="FILE|URL",
+            help="The original, as it was given to 'run': the policy is run on it again and has to give this file.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Recompute the promise from a published file. Exits with 1 if it is broken.
 
     Needs only the published cells and the policy, and for models that compare with the whole table the release.json
-    that was written beside it.
+    that was written beside it. Models that look at whose value a row's is need the original: --data.
     """
     from hushtable import api
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import announce_compiling
+    from hushtable.cli.rerun import run_again
     from hushtable.cli.summary import print_models
     from hushtable.io.urls import shown, source_of
     from hushtable.policy.files import load_policy
 
     announce_compiling()
     source = source_of(published, table=table)
-    verification = api.verify(source, load_policy(policy_file), evidence)
+    policy = load_policy(policy_file)
+    verification = run_again(source, policy, data) if data else api.verify(source, policy, evidence)
     found = verification.as_dict()
     name = shown(source)
 
     def text(to: Console) -> None:
         put(to, f"{name}: {found['rows']:,} rows in {found['classes']:,} classes of look-alikes.")
         print_models(to, found["models"])
+        if data:
+            put(to, "The policy, run again on the original, gives this very file.")
         if found["satisfied"]:
             put(to, "Satisfied: every model holds.", style="green")
         else:
             put(to, "VIOLATED: do not publish this table.", style="bold red")
 
-    deliver({"file": name, **found}, as_json, text)
+    deliver({"file": name, "reproduced": bool(data), **found}, as_json, text)
     if not found["satisfied"]:
         raise typer.Exit(1)

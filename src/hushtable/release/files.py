@@ -203,7 +203,7 @@ def _refuse_histograms(model: AllOf) -> None:
             "The policy counts people, and a published file does not tell whose value a row's is: "
             f"{', '.join(looking)} can only be verified where the input is.",
             code="needs-input",
-            hint="It was verified when it was made; run the policy again on the input to repeat that.",
+            hint="It was verified when it was made; where the input is, 'hushtable verify --data' repeats that.",
         )
 
 
@@ -219,7 +219,7 @@ def _refuse_population(model: AllOf) -> None:
             "With 'missing: wildcard' an empty cell may stand for people of the population whom no published class "
             f"covers: {', '.join(counting)} can only be verified where the input is.",
             code="needs-input",
-            hint="It was verified when it was made; run the policy again on the input to repeat that.",
+            hint="It was verified when it was made; where the input is, 'hushtable verify --data' repeats that.",
         )
 
 

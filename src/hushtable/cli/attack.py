@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson
+from hushtable.cli.options import AsJson, Files, Original, registered
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,11 +23,7 @@ def attack(
     folder: Annotated[
         Path | None, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)
     ] = None,
-    data: Annotated[
-        list[str] | None,
-        typer.Option("--data", "-d", metavar="FILE|URL", help="The original table, as it was given to 'run'.",
-                     show_default=False),
-    ] = None,
+    data: Original = None,
     only: Annotated[
         str | None,
         typer.Option("--only", metavar="NAMES", help="These attacks, separated by commas.", show_default=False),
@@ -42,11 +38,7 @@ def attack(
         str | None,
         typer.Option("--control", metavar="FILE|URL", help="People who are not in the release.", show_default=False),
     ] = None,
-    files: Annotated[
-        Path | None,
-        typer.Option("--files", metavar="DIR", help="Where the files are that the policy names. The release's folder "
-                     "where left out.", show_default=False),
-    ] = None,
+    files: Files = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Attack a release the way the literature does, and say what to change.
@@ -70,9 +62,8 @@ def attack(
             "There is nothing to attack.", code="no-release",
             hint="Give the folder that 'hushtable run' wrote and the original with --data, or --list.",
         )  # fmt: skip
-    names = [name.strip() for name in only.split(",") if name.strip()] if only else list(known)
-    for name in names:
-        known[name]
+    asked = registered(only, known)
+    names = list(known) if asked is None else asked
     tables = {
         name: read_tables([path]) for name, path in (("external", external), ("control", control)) if path is not None
     }

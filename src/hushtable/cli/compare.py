@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Data, Folder
+from hushtable.cli.options import AsJson, Data, Folder, names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hushtable.comparison.outcomes import Outcomes
     from hushtable.comparison.spec import Spec
 
-__all__ = ["ChartFormat", "compare", "names"]
+__all__ = ["ChartFormat", "compare"]
 
 _SHOWN = 40
 
@@ -31,25 +31,32 @@ class ChartFormat(StrEnum):
     PDF = "pdf"
 
 
+_SpecFile = Annotated[
+    Path, typer.Argument(metavar="POLICY", help="A policy, or a comparison file (YAML).", show_default=False)
+]
+_Algorithms = Annotated[
+    str | None, typer.Option("--algorithms", metavar="NAMES", help="Try these, separated by commas.")
+]
+_Vary = Annotated[
+    list[str] | None,
+    typer.Option("--vary", metavar="NAME.PARAMETER=VALUES", help="Try these values of a parameter. Repeat it."),
+]
+_Suppression = Annotated[
+    str | None, typer.Option("--suppression", metavar="VALUES", help="Try these suppression limits.")
+]
+_Measures = Annotated[
+    str | None, typer.Option("--measures", metavar="NAMES", help="Measure these too, separated by commas.")
+]
+
+
 def compare(
-    spec_file: Annotated[
-        Path, typer.Argument(metavar="POLICY", help="A policy, or a comparison file (YAML).", show_default=False)
-    ],
+    spec_file: _SpecFile,
     data: Data,
-    algorithms: Annotated[
-        str | None, typer.Option("--algorithms", metavar="NAMES", help="Try these, separated by commas.")
-    ] = None,
+    algorithms: _Algorithms = None,
     k: Annotated[str | None, typer.Option("--k", metavar="VALUES", help="Short for --vary k-anonymity.k=...")] = None,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option("--vary", metavar="NAME.PARAMETER=VALUES", help="Try these values of a parameter. Repeat it."),
-    ] = None,
-    suppression: Annotated[
-        str | None, typer.Option("--suppression", metavar="VALUES", help="Try these suppression limits.")
-    ] = None,
-    measures: Annotated[
-        str | None, typer.Option("--measures", metavar="NAMES", help="Measure these too, separated by commas.")
-    ] = None,
+    vary: _Vary = None,
+    suppression: _Suppression = None,
+    measures: _Measures = None,
     accuracy: Annotated[bool, typer.Option("--accuracy", help="Train classifiers too: accuracy and its drop.")] = False,
     privacy: Annotated[
         str | None, typer.Option("--privacy", metavar="NAME", help="What the frontier weighs against utility.")
@@ -77,12 +84,14 @@ def compare(
     from hushtable.comparison.save import RESULTS, save_outcomes
     from hushtable.comparison.spec import load_spec
 
+    varied = ([f"k-anonymity.k={k}"] if k else []) + (vary or [])
+    measured = (names(measures) or []) + (["accuracy"] if accuracy else [])
     spec = load_spec(spec_file).with_lists(
         algorithms=names(algorithms), suppression=_numbers(suppression, "--suppression")
     )
-    for text in ([f"k-anonymity.k={k}"] if k else []) + (vary or []):
+    for text in varied:
         spec = spec.varying(text)
-    spec = spec.adding("measures", (names(measures) or []) + (["accuracy"] if accuracy else []))
+    spec = spec.adding("measures", measured)
     _make(output)
     kept = output / RESULTS
     if fresh:
@@ -104,17 +113,6 @@ def compare(
         files = save_outcomes(found, output, chart.value)
     nearly_done()
     deliver({**found.as_dict(), "files": files}, as_json, lambda to: _text(to, found, output, spec))
-
-
-def names(text: str | None) -> list[str] | None:
-    """Names separated by commas.
-
-    Examples
-    --------
-    >>> names("mondrian, datafly"), names(None)
-    (['mondrian', 'datafly'], None)
-    """
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _cores() -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hushtable.cli.options import AsJson, Data, Files
+from hushtable.cli.options import AsJson, Data, Files, ReleaseFolder
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +17,7 @@ __all__ = ["explain"]
 
 
 def explain(
-    folder: Annotated[Path, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)],
+    folder: ReleaseFolder,
     rows: Annotated[
         list[int],
         typer.Argument(metavar="ROW...", help="Records of the original, numbered from 0.", show_default=False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,7 +57,7 @@ def explore(
     For algorithms that generalise whole columns. The best solutions come first; nothing is written without --output.
     """
     from hushtable.api import anonymize
-    from hushtable.cli.output import deliver, put
+    from hushtable.cli.output import deliver
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.tables import read_tables
     from hushtable.cli.targets import check_target
@@ -89,20 +90,21 @@ def explore(
         "applied": {"levels": dict(chosen.partition.notes.get("levels", {})), **chosen.verification.as_dict()},
         "output": output,
     }
+    deliver(result, as_json, lambda to: _print(to, result))
 
-    def text(to: Console) -> None:
-        put(to, f"{result['looked_at']:,} solutions were looked at; {result['fit']:,} of them satisfy the models.")
-        put(to, "")
-        for place, row in enumerate(rows, 1):
-            cost = f"cost {row['cost']:.6g}" if row["fits"] else "does not fit"
-            put(to, f"{place}. {cost}; {row['suppressed people']:,.0f} suppressed; {row['groups']:,} groups")
-            named = (f"{name.removeprefix('level of ')}={level}" for name, level in row.items() if "level of " in name)
-            put(to, "   " + ",".join(named), wrap=False)
-        if output is not None:
-            put(to, "")
-            put(to, f"Verified from the published cells and written to {output}.")
-        else:
-            put(to, "")
-            put(to, "To publish one of them: --levels NAME=LEVEL,... --output DIR")
 
-    deliver(result, as_json, text)
+def _print(to: Console, result: Mapping[str, Any]) -> None:
+    from hushtable.cli.output import put
+
+    put(to, f"{result['looked_at']:,} solutions were looked at; {result['fit']:,} of them satisfy the models.")
+    put(to, "")
+    for place, row in enumerate(result["solutions"], 1):
+        cost = f"cost {row['cost']:.6g}" if row["fits"] else "does not fit"
+        put(to, f"{place}. {cost}; {row['suppressed people']:,.0f} suppressed; {row['groups']:,} groups")
+        named = (f"{name.removeprefix('level of ')}={level}" for name, level in row.items() if "level of " in name)
+        put(to, "   " + ",".join(named), wrap=False)
+    put(to, "")
+    if result["output"] is not None:
+        put(to, f"Verified from the published cells and written to {result['output']}.")
+    else:
+        put(to, "To publish one of them: --levels NAME=LEVEL,... --output DIR")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Data, Files, Folder
-from hushtable.cli.run import Format
+from hushtable.cli.options import AsJson, Data, FileFormat, Files, Folder
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,9 +33,7 @@ def increment(
                      show_default=False),
     ],
     output: Folder = Path("increment"),
-    file_format: Annotated[
-        Format | None, typer.Option("--format", help="csv or parquet, instead of the policy's.", show_default=False)
-    ] = None,
+    file_format: FileFormat = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier batch in that folder.")] = False,
     files: Files = None,
     as_json: AsJson = False,

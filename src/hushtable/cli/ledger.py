@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Files
+from hushtable.cli.options import AsJson, Files, Original
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from hushtable.algorithms.base import Progress
     from hushtable.ledger.ledger import Ledger
     from hushtable.ledger.verdict import Verdict
+    from hushtable.release.release import Release
 
 __all__ = ["Action", "ledger"]
 
@@ -28,33 +31,47 @@ class Action(StrEnum):
     LIST = "list"
 
 
+_LedgerFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        "-l",
+        metavar="FILE",
+        help="The ledger. The one that the release's policy names where left out.",
+        show_default=False,
+    ),
+]
+_Person = Annotated[
+    str | None,
+    typer.Option(
+        "--person",
+        metavar="COLUMN",
+        help="The column that says whose a row is. The policy's entity, or its only identifier, where left out.",
+        show_default=False,
+    ),
+]
+_Key = Annotated[
+    Path | None,
+    typer.Option(
+        "--key",
+        metavar="FILE",
+        help="The ledger's key. The ledger's name with .key behind it where left out.",
+        show_default=False,
+    ),
+]
+
+
 def ledger(
     action: Annotated[Action, typer.Argument(metavar="add|check|list", help="What to do.", show_default=False)],
     folder: Annotated[
         Path | None,
         typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote (add, check).", show_default=False),
     ] = None,
-    path: Annotated[
-        Path | None,
-        typer.Option("--ledger", "-l", metavar="FILE", help="The ledger. The one that the release's policy names "
-                     "where left out.", show_default=False),
-    ] = None,
-    data: Annotated[
-        list[str] | None,
-        typer.Option("--data", "-d", metavar="FILE|URL", help="The original table, as it was given to 'run'.",
-                     show_default=False),
-    ] = None,
-    person: Annotated[
-        str | None,
-        typer.Option("--person", metavar="COLUMN", help="The column that says whose a row is. The policy's entity, or "
-                     "its only identifier, where left out.", show_default=False),
-    ] = None,
+    path: _LedgerFile = None,
+    data: Original = None,
+    person: _Person = None,
     name: Annotated[str, typer.Option("--name", help="What to call the release.", show_default=False)] = "",
-    key: Annotated[
-        Path | None,
-        typer.Option("--key", metavar="FILE", help="The ledger's key. The ledger's name with .key behind it where "
-                     "left out.", show_default=False),
-    ] = None,
+    key: _Key = None,
     beside: Annotated[
         Path | None,
         typer.Option("--beside", metavar="RELEASE_DIR", help="The release that a batch was published beside.",
@@ -73,8 +90,6 @@ def ledger(
     The ledger holds keyed hashes of people and values and the classes' counts: no name, no cell, no value. 'check'
     exits with 1 where a model breaks; 'add' refuses such a release and changes nothing.
     """
-    from hushtable.cli.increment import reproduced_increment
-    from hushtable.cli.rerun import reproduced
     from hushtable.errors import UsageError
     from hushtable.ledger.ledger import Ledger
 
@@ -88,16 +103,7 @@ def ledger(
             f"There is no release to {action}.", code="no-release",
             hint="Give the folder that 'hushtable run' wrote and the original with --data.",
         )  # fmt: skip
-    if (beside is None) == bool(earlier):
-        raise UsageError(
-            "--beside and --earlier go together.", code="no-release",
-            hint="Give the release that the batch was published beside, and its original.",
-        )  # fmt: skip
-    if beside is None:
-        made = reproduced(folder, data, files)
-    else:
-        made = reproduced_increment(folder, data, beside, earlier or [], files)
-    with made as (release, progress):
+    with _reproduced(folder, data, beside, earlier or [], files) as (release, progress):
         progress(1.0, "comparing with earlier releases")
         book = Ledger(path, key=key, person=person) if path else _named(release.policy, folder, files, key, person)
         _check_place(book, folder)
@@ -108,6 +114,24 @@ def ledger(
     _print({**found, **verdict.as_dict()}, verdict, book, as_json)
     if not verdict.ok:
         raise typer.Exit(1)
+
+
+def _reproduced(
+    folder: Path, data: Sequence[str], beside: Path | None, earlier: Sequence[str], files: Path | None
+) -> AbstractContextManager[tuple[Release, Progress]]:
+    """The release again; a batch again beside the one that it was published beside."""
+    from hushtable.cli.increment import reproduced_increment
+    from hushtable.cli.rerun import reproduced
+    from hushtable.errors import UsageError
+
+    if (beside is None) == bool(earlier):
+        raise UsageError(
+            "--beside and --earlier go together.", code="no-release",
+            hint="Give the release that the batch was published beside, and its original.",
+        )  # fmt: skip
+    if beside is None:
+        return reproduced(folder, data, files)
+    return reproduced_increment(folder, data, beside, earlier, files)
 
 
 def _check_place(book: Ledger, folder: Path) -> None:

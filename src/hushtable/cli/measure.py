@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Data
+from hushtable.cli.options import AsJson, Data, Files, ReleaseFolder, registered
 from hushtable.cli.rerun import reproduced
 
 if TYPE_CHECKING:
@@ -17,22 +16,13 @@ __all__ = ["measure", "reproduced"]
 
 
 def measure(
-    folder: Annotated[Path, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)],
+    folder: ReleaseFolder,
     data: Data,
     only: Annotated[
         str | None,
         typer.Option("--only", metavar="NAMES", help="These measures, separated by commas.", show_default=False),
     ] = None,
-    files: Annotated[
-        Path | None,
-        typer.Option(
-            "--files",
-            metavar="DIR",
-            help="Where the hierarchy and population files are that the policy names. The release's folder where "
-            "left out.",
-            show_default=False,
-        ),
-    ] = None,
+    files: Files = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure what a release is still good for, beside its original.
@@ -45,9 +35,8 @@ def measure(
     from hushtable.cli.summary import print_measures
 
     known = registry.measures
-    names = [name.strip() for name in only.split(",") if name.strip()] if only else _without_parameters(known)
-    for name in names:
-        known[name]
+    asked = registered(only, known)
+    names = _without_parameters(known) if asked is None else asked
     with reproduced(folder, data, files) as (release, progress):
         progress(1.0, "measuring")
         measured = release.measures(names)

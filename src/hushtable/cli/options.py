@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-__all__ = ["AsJson", "Data", "Files", "Folder", "MaybeName", "PolicyFile", "Query", "Seed", "SqlTable"]
+__all__ = [
+    "AsJson",
+    "Data",
+    "FileFormat",
+    "Files",
+    "Folder",
+    "Format",
+    "MaybeName",
+    "Original",
+    "PolicyFile",
+    "Query",
+    "ReleaseFolder",
+    "Seed",
+    "SqlTable",
+    "names",
+    "registered",
+]
+
+
+class Format(StrEnum):
+    """File formats of a release."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else on stdout.")]
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy (YAML).", show_default=False)]
@@ -21,6 +47,20 @@ Data = Annotated[
         "Repeat it for a table in several files.",
         show_default=False,
     ),
+]
+Original = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data",
+        "-d",
+        metavar="FILE|URL",
+        help="The original table, as it was given to 'run'.",
+        show_default=False,
+    ),
+]
+ReleaseFolder = Annotated[Path, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)]
+FileFormat = Annotated[
+    Format | None, typer.Option("--format", help="csv or parquet, instead of the policy's.", show_default=False)
 ]
 SqlTable = Annotated[
     str | None, typer.Option("--table", metavar="NAME", help="Which table of the database.", show_default=False)
@@ -40,3 +80,29 @@ Files = Annotated[
 Folder = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="The folder to write.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Use this seed instead of the policy's.", show_default=False)]
 MaybeName = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Tell all about one.", show_default=False)]
+
+
+def names(text: str | None) -> list[str] | None:
+    """Names separated by commas; None where none were given.
+
+    Examples
+    --------
+    >>> names("mondrian, datafly"), names(None)
+    (['mondrian', 'datafly'], None)
+    """
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def registered(text: str | None, known: Mapping[str, Any]) -> list[str] | None:
+    """Names of a registry, separated by commas; one that it does not have is refused before any work.
+
+    Examples
+    --------
+    >>> from hushtable.registry import measures
+    >>> registered("ncp,loss", measures), registered("", measures)
+    (['ncp', 'loss'], None)
+    """
+    found = names(text or None)
+    for name in found or ():
+        known[name]
+    return found

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hushtable.cli.options import AsJson, Data, Files
+from hushtable.cli.options import AsJson, Data, Files, ReleaseFolder, registered
 from hushtable.cli.rerun import reproduced
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ __all__ = ["price"]
 
 
 def price(
-    folder: Annotated[Path, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)],
+    folder: ReleaseFolder,
     data: Data,
     only: Annotated[
         str | None,
@@ -35,9 +34,7 @@ def price(
     from hushtable import registry
     from hushtable.cli.output import deliver, put
 
-    names = [name.strip() for name in only.split(",") if name.strip()] if only else None
-    for name in names or ():
-        registry.measures[name]
+    names = registered(only, registry.measures)
     with reproduced(folder, data, files) as (release, progress):
         progress(1.0, "comparing with fewer guards")
         found = release.price(names)

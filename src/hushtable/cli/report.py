@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Data, Files
+from hushtable.cli.options import AsJson, Data, Files, ReleaseFolder, registered
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +18,7 @@ __all__ = ["report"]
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)],
+    folder: ReleaseFolder,
     data: Data,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file; the JSON file is written beside it.")
@@ -52,22 +52,15 @@ def report(
     from hushtable import registry
     from hushtable.cli.output import deliver
     from hushtable.cli.rerun import reproduced
-    from hushtable.errors import OutputError, UsageError
-    from hushtable.report.files import check_paths, json_path
+    from hushtable.errors import UsageError
+    from hushtable.report.files import json_path
 
     parameters = {} if threshold is None else {"threshold": threshold}
     registry.templates.build(template, parameters)
-    names = [name.strip() for name in only.split(",") if name.strip()] if only else None
-    for name in names or ():
-        registry.attacks[name]
+    names = registered(only, registry.attacks)
     if names and not attacks:
         raise UsageError("--only names attacks, and --no-attacks switches them off.", hint="Leave one of them out.")
-    check_paths(output)
-    for target in (output, json_path(output)):
-        if target.exists() and not overwrite:
-            raise OutputError(
-                f"{str(target)!r} exists.", code="exists", hint="Choose another file, or add --overwrite."
-            )
+    _check_files(output, overwrite=overwrite)
     with reproduced(folder, data, files) as (release, progress):
         made = release.report(
             output,
@@ -77,10 +70,26 @@ def report(
             progress=progress,
             **parameters,
         )
-    found = {
-        "release": folder,
-        "reproduced": True,
-        "files": [output, json_path(output)],
+    files_made = [output, json_path(output)]
+    found = {"release": folder, "reproduced": True, "files": files_made, **_found(made)}
+    deliver(found, as_json, lambda to: _print(to, made, *files_made))
+
+
+def _check_files(output: Path, *, overwrite: bool) -> None:
+    """Refuse files that the report could not be written to, before the work is done."""
+    from hushtable.errors import OutputError
+    from hushtable.report.files import check_paths, json_path
+
+    check_paths(output)
+    for target in (output, json_path(output)):
+        if target.exists() and not overwrite:
+            raise OutputError(
+                f"{str(target)!r} exists.", code="exists", hint="Choose another file, or add --overwrite."
+            )
+
+
+def _found(made: Report) -> dict[str, Any]:
+    return {
         "template": made.template,
         "satisfied": made.summary.ok,
         "verdict": made.summary.verdict,
@@ -88,7 +97,6 @@ def report(
         "figures": [list(figure) for figure in made.summary.figures],
         "findings": [{"question": f.question, "status": f.status, "answer": f.answer} for f in made.findings],
     }
-    deliver(found, as_json, lambda to: _print(to, made, output, json_path(output)))
 
 
 def _print(to: Console, made: Report, page: Path, data: Path) -> None:

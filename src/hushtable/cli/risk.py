@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson
+from hushtable.cli.options import AsJson, Files, registered
 from hushtable.errors import UsageError
 from hushtable.io.urls import shown
 
@@ -47,16 +47,7 @@ def risk(
         float | None,
         typer.Option("--fraction", help="Share of the population that is in the table.", show_default=False),
     ] = None,
-    files: Annotated[
-        Path | None,
-        typer.Option(
-            "--files",
-            metavar="DIR",
-            help="Where the hierarchy and population files are that the policy names. The release's folder where "
-            "left out.",
-            show_default=False,
-        ),
-    ] = None,
+    files: Files = None,
     as_json: AsJson = False,
 ) -> None:
     """Assess how exposed people are, before and after; or in a table that is not anonymized yet.
@@ -69,9 +60,7 @@ def risk(
     from hushtable.cli.risk_words import print_risks
     from hushtable.release.before_after import risk_summary
 
-    names = [name.strip() for name in only.split(",") if name.strip()] if only else None
-    for name in names or []:
-        registry.risks[name]
+    names = registered(only, registry.risks)
     given = {"threshold": threshold, "fraction": fraction}
     parameters = {key: value for key, value in given.items() if value is not None}
     before, after = _exposures(target, data or [], policy_file, files)

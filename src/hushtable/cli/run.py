@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Data, Folder, PolicyFile, Query, Seed, SqlTable
+from hushtable.cli.options import AsJson, Data, FileFormat, Folder, Format, PolicyFile, Query, Seed, SqlTable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from hushtable.algorithms.base import Progress
     from hushtable.engines.stream import Streamed
+    from hushtable.policy.policy import Policy
     from hushtable.release.release import Release
 
-__all__ = ["Engine", "Format", "run"]
-
-
-class Format(StrEnum):
-    """File formats of a release."""
-
-    CSV = "csv"
-    PARQUET = "parquet"
+__all__ = ["Engine", "run"]
 
 
 class Engine(StrEnum):
@@ -34,53 +30,57 @@ class Engine(StrEnum):
     SPARK = "spark"
 
 
+_To = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="URL",
+        help="Publish the table here too: a table of a database, or Parquet in a store.",
+        show_default=False,
+    ),
+]
+_Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace an earlier release in that folder, and what --to names.")
+]
+_Engine = Annotated[Engine, typer.Option("--engine", help="local, or spark for tables in Parquet or CSV.")]
+_Master = Annotated[
+    str | None,
+    typer.Option("--master", metavar="URL", help="Spark's master, for example local[2].", show_default=False),
+]
+_Stream = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream",
+        help="Do not hold the table in memory. Left out: from 50 million cells, or 256 MiB of text.",
+        show_default=False,
+    ),
+]
+_PartRows = Annotated[
+    int | None,
+    typer.Option(
+        "--part-rows",
+        metavar="N",
+        min=1,
+        help="Stream, and write the table as a folder with parts of N rows.",
+        show_default=False,
+    ),
+]
+
+
 def run(
     policy_file: PolicyFile,
     data: Data,
     output: Folder = Path("release"),
-    file_format: Annotated[
-        Format | None, typer.Option("--format", help="csv or parquet, instead of the policy's.", show_default=False)
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            "--to",
-            metavar="URL",
-            help="Publish the table here too: a table of a database, or Parquet in a store.",
-            show_default=False,
-        ),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an earlier release in that folder, and what --to names.")
-    ] = False,
+    file_format: FileFormat = None,
+    address: _To = None,
+    overwrite: _Overwrite = False,
     table: SqlTable = None,
     query: Query = None,
     seed: Seed = None,
-    engine: Annotated[Engine, typer.Option("--engine", help="local, or spark for tables in Parquet or CSV.")] = (
-        Engine.LOCAL
-    ),
-    master: Annotated[
-        str | None,
-        typer.Option("--master", metavar="URL", help="Spark's master, for example local[2].", show_default=False),
-    ] = None,
-    stream: Annotated[
-        bool | None,
-        typer.Option(
-            "--stream/--no-stream",
-            help="Do not hold the table in memory. Left out: from 50 million cells, or 256 MiB of text.",
-            show_default=False,
-        ),
-    ] = None,
-    part_rows: Annotated[
-        int | None,
-        typer.Option(
-            "--part-rows",
-            metavar="N",
-            min=1,
-            help="Stream, and write the table as a folder with parts of N rows.",
-            show_default=False,
-        ),
-    ] = None,
+    engine: _Engine = Engine.LOCAL,
+    master: _Master = None,
+    stream: _Stream = None,
+    part_rows: _PartRows = None,
     as_json: AsJson = False,
 ) -> None:
     """Anonymize a table, verify the result and write it.
@@ -88,27 +88,19 @@ def run(
     The folder gets the published table, the policy and release.json, all or nothing. Ctrl-C leaves nothing behind.
     With --to, a database gets the table in the same transaction.
     """
-    from hushtable.api import anonymize
-    from hushtable.cli.output import deliver, put
+    from hushtable.cli.output import deliver
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.signals import nearly_done
     from hushtable.cli.spark import spark_table
     from hushtable.cli.streaming import streams
-    from hushtable.cli.summary import print_summary
     from hushtable.cli.tables import read_tables
     from hushtable.cli.targets import check_target
     from hushtable.engines.stream import run_files
     from hushtable.errors import UsageError
     from hushtable.io.urls import shown, source_of
-    from hushtable.policy.files import load_policy
-    from hushtable.release.places import check_address, writing_release
+    from hushtable.release.places import check_address
 
-    policy = load_policy(policy_file)
-    if seed is not None:
-        policy = policy.changed(seed=seed)
-    wanted = file_format.value if file_format else policy.output.format
-    if wanted != policy.output.format:
-        policy = policy.changed(output={"format": wanted})
+    policy = _policy(policy_file, seed, file_format)
     check_target(output, overwrite=overwrite)
     sources = [source_of(source, table=table, query=query) for source in data]
     if address is not None:
@@ -124,7 +116,7 @@ def run(
                 sources,
                 policy.plan(),
                 output,
-                format=wanted,
+                format=policy.output.format,
                 part_rows=part_rows,
                 to=address,
                 overwrite=overwrite,
@@ -135,37 +127,65 @@ def run(
                 source = session.enter_context(spark_table(data, master, elsewhere=address or table or query))
             else:
                 source = read_tables(sources)
-            release = made = anonymize(source, policy, progress=progress)
-            progress(1.0, "writing")
-            elsewhere = writing_release(made, address, overwrite=overwrite) if address else nullcontext()
-            with elsewhere:
-                made.save(output, format=wanted, overwrite=overwrite)
+            release = _in_memory(source, policy, output, address, progress, overwrite=overwrite)
     nearly_done()
-    summary = release.summary()
-    files = {
-        "table": output / f"release.{wanted}",
-        "sensitive": output / f"release-sensitive.{wanted}",
-        "patterns": output / "patterns.csv",
-        "policy": output / "policy.yaml",
-        "evidence": output / "release.json",
-    }
-    # sensitive values and patterns are files of their own for some algorithms only
-    files = {kind: path for kind, path in files.items() if path.exists()}
-
-    def text(to: Console) -> None:
-        print_summary(to, summary)
-        put(to, f"Verified from the published cells and written to {output}:")
-        for kind, meaning in (
-            ("table", "the table to publish"),
-            ("sensitive", "the sensitive values to publish beside it, by group"),
-            ("patterns", "its patterns, each once, with their records"),
-            ("policy", "the policy it was made under"),
-            ("evidence", "what verifying it later needs; no record's values"),
-        ):
-            if kind in files:
-                put(to, f"  {files[kind].name:<16} {meaning}", wrap=False)
-        if address is not None:
-            put(to, f"Published at {shown(address)}.")
-
     published = {} if address is None else {"published": shown(address)}
-    deliver({**summary, "files": files, **published}, as_json, text)
+    found = {**release.summary(), "files": _written(output, policy.output.format), **published}
+    deliver(found, as_json, lambda to: _print(to, found, output))
+
+
+def _policy(file: Path, seed: int | None, file_format: Format | None) -> Policy:
+    """The policy, with what the command line says instead."""
+    from hushtable.policy.files import load_policy
+
+    policy = load_policy(file)
+    if seed is not None:
+        policy = policy.changed(seed=seed)
+    if file_format is not None and file_format.value != policy.output.format:
+        policy = policy.changed(output={"format": file_format.value})
+    return policy
+
+
+def _in_memory(
+    source: Any, policy: Policy, output: Path, address: str | None, progress: Progress, *, overwrite: bool
+) -> Release:
+    from hushtable.api import anonymize
+    from hushtable.release.places import writing_release
+
+    release: Release = anonymize(source, policy, progress=progress)
+    progress(1.0, "writing")
+    elsewhere = writing_release(release, address, overwrite=overwrite) if address else nullcontext()
+    with elsewhere:
+        release.save(output, format=policy.output.format, overwrite=overwrite)
+    return release
+
+
+def _written(folder: Path, wanted: str) -> dict[str, Path]:
+    """What the folder holds; sensitive values and patterns are files of their own for some algorithms only."""
+    names = {
+        "table": f"release.{wanted}",
+        "sensitive": f"release-sensitive.{wanted}",
+        "patterns": "patterns.csv",
+        "policy": "policy.yaml",
+        "evidence": "release.json",
+    }
+    return {kind: folder / name for kind, name in names.items() if (folder / name).exists()}
+
+
+def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
+    from hushtable.cli.output import put
+    from hushtable.cli.summary import print_summary
+
+    print_summary(to, found)
+    put(to, f"Verified from the published cells and written to {output}:")
+    for kind, meaning in (
+        ("table", "the table to publish"),
+        ("sensitive", "the sensitive values to publish beside it, by group"),
+        ("patterns", "its patterns, each once, with their records"),
+        ("policy", "the policy it was made under"),
+        ("evidence", "what verifying it later needs; no record's values"),
+    ):
+        if kind in found["files"]:
+            put(to, f"  {found['files'][kind].name:<16} {meaning}", wrap=False)
+    if "published" in found:
+        put(to, f"Published at {found['published']}.")

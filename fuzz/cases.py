@@ -1,161 +1,321 @@
-"""Random small tables and policies, as somebody might write them."""
+"""Random small tables and policies, as somebody might write them, and the engine that is to run them.
+
+A case is drawn from its number alone, so a finding is repeated by that number.
+"""
 
 from __future__ import annotations
 
-import datetime
 import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["random_case"]
+from fuzz.columns import QUASI, draw_column
+from fuzz.definitions import MERGING
+from fuzz.truth import CENTROIDS
 
-TREE = {"north": ["Norway", "Sweden"], "south": ["Spain", "Italy", "Malta"], "far": ["Peru"]}
-CATEGORIES = {"secret": ["HIV", "cancer"], "private": ["asthma"], "open": ["flu", "cold"]}
+__all__ = ["ALGORITHMS", "ENGINES", "MODELS", "Case", "random_case"]
+
+Row = dict[str, Any]
+
+CATEGORIES = {"secret": ["HIV", "cancer"], "private": ["asthma", None], "open": ["flu", "cold"]}
 DISEASES = ["HIV", "cancer", "asthma", "flu", "cold"]
-FIRST = datetime.date(2024, 2, 27)
+ILLS = {"grave": ["HIV", "cancer"], "mild": {"lungs": ["asthma"], "nose": ["flu", "cold"]}}
+NODES = ["", "grave", "mild", "lungs", "HIV", "flu", "*"]
 
-QUASI: dict[str, tuple[Any, list[dict[str, Any]]]] = {
-    "age": (
-        lambda r: r.choice([18, 19, 25, 26, 40, 41, 41, 77]),
-        [
-            {"kind": "numeric"},
-            {"kind": "numeric", "hierarchy": {"intervals": [5, 20]}},
-            {"kind": "numeric", "hierarchy": {"intervals": [10]}, "weight": 2},
-        ],
-    ),
-    "income": (lambda r: r.choice([0.5, 1.25, 1.25, 3e3, -7.5]), [{"kind": "numeric"}]),
-    "postcode": (
-        lambda r: r.choice(["01234", "01239", "99", "9", "01300"]),
-        [{"kind": "nominal", "hierarchy": {"prefix": "*"}}, {"kind": "nominal", "hierarchy": {"flat": {}}}],
-    ),
-    "country": (
-        lambda r: r.choice([c for cs in TREE.values() for c in cs]),
-        [{"kind": "nominal", "hierarchy": {"tree": TREE}}, {"kind": "nominal"}],
-    ),
-    "born": (
-        lambda r: FIRST + datetime.timedelta(days=r.choice([0, 1, 2, 40, 400])),
-        [{"kind": "date", "hierarchy": {"dates": {}}}, {"kind": "date"}],
-    ),
-    "sex": (lambda r: r.choice("fm"), [{"kind": "nominal"}]),
+SENSITIVE: dict[str, dict[str, Any]] = {
+    "disease": {"role": "sensitive", "kind": "nominal", "categories": CATEGORIES, "hierarchy": {"tree": ILLS}},
+    "cost": {"role": "sensitive", "kind": "numeric"},
+    "class": {"role": "sensitive", "kind": "nominal"},
+    "guard": {"role": "sensitive", "kind": "nominal"},
 }
 
-MODELS: dict[str, Any] = {
+TICKET = "ticket"
+"""An insensitive column with another value in every row: it tells whose a published row is, to the checker alone."""
+
+PERSON = "person"
+
+
+def _any(r: random.Random) -> Any:
+    return r.choice(["disease", "disease", "cost", "class", ["disease", "class"]])
+
+
+MODELS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "k-anonymity": lambda r: {"k": r.randint(2, 5)},
-    "p-sensitive": lambda r: {"p": r.randint(2, 4), "on": "disease"},
-    "p-plus-sensitive": lambda r: {"p": r.randint(2, 3), "on": "disease"},
-    "p-alpha-sensitive": lambda r: {"p": r.randint(2, 3), "alpha": r.choice([0, 0.5, 1, 2]), "on": "disease"},
+    "p-sensitive": lambda r: {"p": r.randint(2, 3), "on": _any(r)},
+    "p-plus-sensitive": lambda r: {"p": 2, "on": "disease"},
+    "p-alpha-sensitive": lambda r: {"p": r.randint(2, 3), "alpha": r.choice([0.5, 1, 2]), "on": "disease"},
     "alp-dif": lambda r: {
-        "alp": {v: r.choice([0.2, 0.4, 0.7, 1]) for v in r.sample(DISEASES, 2)},
-        "dif": {},
+        "alp": {v: r.choice([0.4, 0.7, 1]) for v in r.sample(DISEASES, 2)},
+        "dif": {v: r.choice([0.1, 0.5]) for v in r.sample(DISEASES, r.randint(0, 2))},
         "on": "disease",
     },
-    "distinct-l": lambda r: {"l": r.randint(2, 4), "on": r.choice(["disease", "cost"])},
-    "probabilistic-l": lambda r: {"l": r.choice([1, 1.5, 2, 3]), "on": "disease"},
-    "entropy-l": lambda r: {"l": r.choice([1, 1.5, 2, 2.7]), "on": "disease"},
-    "recursive-cl": lambda r: {"c": r.choice([0.5, 1, 2.5]), "l": r.randint(2, 3), "on": "disease"},
-    "negation-recursive-cl": lambda r: {"c": r.choice([1, 3]), "l": 2, "n": r.randint(1, 2), "on": "disease"},
+    "distinct-l": lambda r: {"l": r.randint(2, 3), "on": _any(r)},
+    "probabilistic-l": lambda r: {"l": r.choice([1, 1.5, 2]), "on": _any(r)},
+    "entropy-l": lambda r: {"l": r.choice([1, 1.5, 2, 2.7]), "on": _any(r)},
+    "recursive-cl": lambda r: {"c": r.choice([1, 2.5, 5]), "l": 2, "on": _any(r)},
+    "negation-recursive-cl": lambda r: {"c": r.choice([2, 5]), "l": 2, "n": 1, "on": _any(r)},
     "l-alpha": lambda r: {
-        "l": r.randint(2, 3),
+        "l": 2,
         "alpha": r.choice([0.5, 1]),
         "diversity": r.choice(["probabilistic", "distinct", "entropy"]),
         "on": "disease",
     },
-    "alpha-k": lambda r: {"alpha": r.choice([0.4, 0.5, 0.75, 1]), "k": r.randint(2, 4), "on": "disease"},
-    "alpha-beta-k": lambda r: {
-        "alpha": r.randint(1, 2),
-        "beta": r.randint(2, 3),
+    "alpha-k": lambda r: {
+        "alpha": r.choice([0.5, 0.75, 1]),
         "k": r.randint(2, 4),
         "on": "disease",
+        **({"only": r.sample(DISEASES, 2)} if r.random() < 0.3 else {}),
     },
-    "a-d": lambda r: {"a": r.choice([0.5, 0.8, 1]), "d": r.randint(2, 3), "on": "disease"},
-    "eps-m": lambda r: {
-        "eps": r.choice([0, 1, 10, 0.5]),
-        "m": r.randint(2, 3),
-        "relative": r.random() < 0.3,
-        "on": "cost",
+    "alpha-beta-k": lambda r: {"alpha": r.randint(1, 2), "beta": 2, "k": r.randint(2, 4), "on": "disease"},
+    "a-d": lambda r: {"a": r.choice([0.6, 0.8, 1]), "d": 2, "on": "disease"},
+    "eps-m": lambda r: {"eps": r.choice([0, 0.1, 1, 10]), "m": 2, "relative": r.random() < 0.3, "on": "cost"},
+    "t-closeness": lambda r: {
+        "t": r.choice([0.2, 0.3, 0.5]),
+        **r.choice(
+            [
+                {"distance": "equal", "on": _any(r)},
+                {"distance": "ordered", "on": "cost"},
+                {"distance": "hierarchical", "on": "disease"},
+                {"distance": "weights", "on": "disease"},
+            ]
+        ),
     },
-    "t-closeness": lambda r: r.choice(
-        [
-            {"t": r.choice([0.1, 0.3, 0.5]), "distance": "equal", "on": "disease"},
-            {"t": r.choice([0.1, 0.3, 0.5]), "distance": "ordered", "on": "cost"},
-        ]
-    ),
-    "beta-likeness": lambda r: {
-        "beta": r.choice([0.5, 1, 3]),
-        "variant": r.choice(["basic", "enhanced"]),
-        "on": "disease",
-    },
-    "delta-disclosure": lambda r: {"delta": r.choice([0.7, 1.5, 3]), "on": "sex2"},
-    "bayes-optimal": lambda r: {"theta": r.choice([0.2, 0.4, 0.8]), "on": "disease"},
-    "m-confidentiality": lambda r: {"m": 2, "k": r.randint(2, 4), "on": "disease"},
-    "value-bounds": lambda r: {"bounds": {v: r.choice([0.2, 0.5, 1]) for v in r.sample(DISEASES, 2)}, "on": "disease"},
-    "m-invariance": lambda r: {"m": r.randint(2, 3), "on": "disease"},
+    "beta-likeness": lambda r: {"beta": r.choice([1, 3]), "variant": r.choice(["basic", "enhanced"]), "on": _any(r)},
+    "delta-disclosure": lambda r: {"delta": r.choice([1.5, 3]), "on": "class"},
+    "bayes-optimal": lambda r: {"theta": r.choice([0.4, 0.8]), "on": "disease", "background": r.random() < 0.3},
+    "m-confidentiality": lambda r: {"m": 2, "k": r.randint(2, 4), "on": _any(r)},
+    "value-bounds": lambda r: {"bounds": {v: r.choice([0.4, 0.7, 1]) for v in r.sample(DISEASES, 2)}, "on": "disease"},
+    "m-invariance": lambda r: {"m": 2, "on": r.choice(["disease", "cost"])},
     "average-risk": lambda r: r.choice([{"average": 0.4}, {"maximum": 0.34}, {"average": 0.5, "maximum": 0.5}]),
+    "guarding-nodes": lambda r: {"guard": "guard", "breach": r.choice([0.4, 0.6, 0.9]), "on": "disease"},
+    "k-map": lambda r: {"k": r.randint(2, 6)},
+    "delta-presence": lambda r: {"low": r.choice([0, 0.1]), "high": r.choice([0.5, 0.8, 1])},
 }
 
-ALGORITHMS: dict[str, Any] = {
+
+def _microaggregation(r: random.Random, **more: Any) -> dict[str, Any]:
+    drawn: dict[str, Any] = {"round": r.random() < 0.3, **more}
+    if r.random() < 0.3:
+        drawn |= {"scale": r.choice(["standard", "range", "none"]), "nominal": r.choice(["hierarchy", "equal"])}
+    drawn["quality"] = r.choice(["fast", "balanced", "balanced", "best"])
+    if drawn["quality"] == "best" and r.random() < 0.99:
+        drawn["refine_seconds"] = 0.05
+    return drawn
+
+
+def _objective(r: random.Random) -> str:
+    return r.choice(["loss", "discernibility", "average-class-size", "height", "prec", "ncp", "entropy"])
+
+
+ALGORITHMS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "mondrian": lambda r: {
-        "mode": r.choice(["strict", "relaxed"]),
-        "refine": r.random() < 0.3,
-        "nominal": r.choice(["cuts", "children"]) if r.random() < 0.3 else "cuts",
+        "mode": r.choice(["strict", "strict", "relaxed"]),
+        "refine": r.random() < 0.2,
+        "nominal": r.choice(["cuts", "cuts", "children"]),
     },
-    "localpk": lambda r: {"refine": r.random() < 0.3},
-    "top-down-specialization": lambda r: {"beneficial": r.random() < 0.5},
-    "bottom-up-generalization": lambda r: {},
-    "optimal": lambda r: {
-        "objective": r.choice(["loss", "discernibility", "average-class-size", "height", "prec", "ncp", "entropy"])
+    "localpk": lambda r: {"refine": r.random() < 0.2},
+    "top-down-specialization": lambda r: {
+        "beneficial": r.random() < 0.5,
+        **({"target": "class"} if r.random() < 0.3 else {}),
     },
-    "incognito": lambda r: {},
+    "bottom-up-generalization": lambda r: {"target": "class"} if r.random() < 0.3 else {},
+    "optimal": lambda r: {"objective": _objective(r)},
+    "incognito": lambda r: {"objective": _objective(r)},
     "samarati": lambda r: {},
     "datafly": lambda r: {},
     "greedy-loss": lambda r: {"as_printed": r.random() < 0.3},
-    "lattice-sweep": lambda r: {"refine": r.random() < 0.3},
-    "mdav": lambda r: {"quality": r.choice(["fast", "balanced", "best"]), "round": r.random() < 0.3},
-    "cbfs": lambda r: {},
-    "v-mdav": lambda r: {},
-    "k-first": lambda r: {},
-    "p-first": lambda r: {},
-    "optimal-univariate": lambda r: {},
-    "k-member": lambda r: {"exact": r.random() < 0.5},
-    "anti-unification": lambda r: {"rest": r.choice(["join", "refuse"])},
+    "lattice-sweep": lambda r: {"refine": r.random() < 0.2, "bands": r.choice([1, 4, 48])},
+    "mdav": lambda r: _microaggregation(r),
+    "cbfs": lambda r: _microaggregation(r),
+    "v-mdav": lambda r: _microaggregation(r, gamma=r.choice([0, 0.2, 2])),
+    "k-first": lambda r: _microaggregation(r),
+    "p-first": lambda r: _microaggregation(r, contributes=r.choice(["any", "short"])),
+    "optimal-univariate": lambda r: {"round": r.random() < 0.3},
+    "k-member": lambda r: {"exact": r.random() < 0.5, "block": r.choice([2, 5, 1024])},
+    "anti-unification": lambda r: {
+        "rest": r.choice(["join", "join", "refuse"]),
+        "conditions": r.choice([["<"], [">"], [">", "<"]]),
+        "unknown": r.choice(["value", "indifferent"]),
+        **r.choice([{}, {"indifferent": r.randint(0, 3)}, {"long": r.randint(1, 2)}, {"within": "class"}]),
+    },
     "anatomy": lambda r: {},
+    "m-invariant": lambda r: {},
 }
 
+ENGINES = ("local", "stream", "increment", "spark")
 
-def random_case(seed: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the rows of a table and the policy, as data."""
+
+@dataclass
+class Case:
+    """A table, a policy and who is to run it.
+
+    Attributes
+    ----------
+    rows : list of dict
+    types : dict of str to str
+        The Arrow type of each column, by name.
+    policy : dict
+        The policy as data; ``population`` and ``background`` are given as files where there are such tables.
+    engine : str
+        One of ``ENGINES``.
+    options : dict
+        Of the engine: formats, parts, Spark's settings; ``shuffled`` and ``saved`` ask for more checks.
+    population, background : list of dict, optional
+    """
+
+    seed: int
+    rows: list[Row]
+    types: dict[str, str]
+    policy: dict[str, Any]
+    engine: str = "local"
+    options: dict[str, Any] = field(default_factory=dict)
+    population: list[Row] | None = None
+    background: list[Row] | None = None
+
+
+def random_case(seed: int) -> Case:
+    """Draw the case with this number."""
     r = random.Random(f"hushtable {seed}")
-    n = r.choice([1, 2, 3, 5, 8, 12, 20, 40])
-    quasi = r.sample(list(QUASI), r.choice([1, 1, 2, 3, 4]))
-    gaps = r.choice([0, 0, 0.2])
-    diseases = r.sample(DISEASES, r.randint(1, 5))
-    rows = []
-    for i in range(n):
-        row: dict[str, Any] = {"name": f"person {i}"}
-        for name in quasi:
-            row[name] = None if r.random() < gaps else QUASI[name][0](r)
-        row["disease"] = r.choice(diseases)
-        row["cost"] = r.choice([1, 2, 10, 11, 100])
-        row["sex2"] = r.choice("xy")
-        row["note"] = r.choice(["", "a", "=1+1"])
-        rows.append(row)
-    columns: dict[str, Any] = {"name": {"role": "identifier"}}
-    for name in quasi:
-        columns[name] = {"role": "quasi", **r.choice(QUASI[name][1])}
-    columns["disease"] = {"role": "sensitive", "kind": "nominal", "categories": CATEGORIES}
-    columns["cost"] = {"role": "sensitive", "kind": "numeric"}
-    columns["sex2"] = {"role": "sensitive", "kind": "nominal"}
-    columns["note"] = {"role": "insensitive"}
-    chosen = r.sample(list(MODELS), r.choice([1, 1, 2, 3]))
-    algorithm = r.choice(list(ALGORITHMS))
+    engine, options = _engine(r)
+    quasi = r.sample(list(QUASI), r.choice([1, 1, 2, 2, 3, 4]))
+    drawn = {name: draw_column(name, r) for name in quasi}
+    chosen = r.sample(list(MODELS), r.choice([1, 1, 1, 2, 2, 3]))
+    models = [{name: MODELS[name](r)} for name in chosen]
+    types = {PERSON: "string", **{name: column.type for name, column in drawn.items()}}
+    if engine == "spark":
+        # Spark has no unsigned numbers and no dictionaries
+        types = {n: {"uint8": "int16", "uint64": "int64", "dictionary": "string"}.get(t, t) for n, t in types.items()}
+    costs, cost_type = r.choice([([1, 2, 10, 11, 100], "int64"), ([0.5, -0.0, 0.0, 2.0, 1e9], "float64")])
+    columns: dict[str, Any] = {PERSON: {"role": "identifier"}}
+    for name, column in drawn.items():
+        columns[name] = {"role": "quasi", **column.settings}
+    wanted = {name for model in models for given in model.values() for name in _looked_at(given)}
+    for name, settings in SENSITIVE.items():
+        if name in wanted or (name != "guard" and r.random() < 0.15):
+            columns[name] = settings
+            types[name] = {"cost": cost_type}.get(name, "string")
+    if r.random() < 0.5:
+        columns["note"] = {"role": "insensitive"}
+        types["note"] = "string"
+    entity = r.random() < 0.15
+    if entity or r.random() < 0.75:
+        columns[TICKET] = {"role": "insensitive"}
+        types[TICKET] = "string"
+    if r.random() < 0.3:
+        # the order of columns breaks ties
+        columns = dict(r.sample(list(columns.items()), len(columns)))
+    gaps, secret_gaps = r.choice([0, 0, 0.2]), r.choice([0, 0, 0, 0.2])
+    diseases = r.sample(DISEASES, r.choice([1, 3, 4, 4, 5, 5, 5]))
+    pools = {
+        **{name: column.pool for name, column in drawn.items()},
+        "disease": diseases, "cost": r.sample(costs, r.choice([1, 3, 4, 5])), "class": ["x", "y"],
+        "note": ["", "a", "=1+1", None], "guard": r.sample(NODES, 3),
+    }  # fmt: skip
+    holes = {**dict.fromkeys(quasi, gaps), "cost": secret_gaps, "disease": secret_gaps}
+    n = r.choice([1, 3, 6, 10, 12, 20, 20, 30, 40, 40])
+    people = max(1, n // r.choice([1, 2, 3])) if entity else n
+
+    def row(i: int) -> Row:
+        found: Row = {}
+        for name in types:
+            if name == PERSON:
+                found[name] = f"person {i % people}"
+            elif name == TICKET:
+                found[name] = f"t{i}"
+            else:
+                found[name] = None if r.random() < holes.get(name, 0) else r.choice(pools[name])
+        return found
+
+    rows = [row(i) for i in range(n)]
+    refused = r.random() < 0.15
+    algorithm = r.choice([name for name in ALGORITHMS if refused or not _refuses(name, set(chosen), len(quasi))])
     policy = {
         "columns": columns,
-        "models": [{name: MODELS[name](r)} for name in chosen],
-        "algorithm": {algorithm: ALGORITHMS[algorithm](r)},
-        "suppression": r.choice([0, 0, 0.1, 0.5, 1]),
+        "models": models,
+        "algorithm": {algorithm: _given(algorithm, columns, r)},
+        "suppression": r.choice([0, 0, 0.1, 0.25, 0.5, 1]),
         "cells": r.choice(["nodes", "intervals", "sets", "midpoint"]),
-        "missing": "own_category",
+        "missing": r.choice(["own_category", "own_category", "own_category", "wildcard", "error"])
+        if gaps and (refused or set(chosen) <= MERGING)
+        else "own_category",
         "seed": r.randint(0, 3),
     }
+    if entity:
+        policy["entity"] = PERSON
     if r.random() < 0.1:
-        policy["guard"] = r.sample(["minimality", "downcoding"], r.choice([1, 2]))
-    return rows, policy
+        policy["missing_values"] = r.choice([["?"], ["null", "0"], ["18", "x"], ["-0.50", "01234"]])
+    if r.random() < 0.2 and (refused or (set(chosen) <= MERGING and algorithm not in CENTROIDS)):
+        policy["guard"] = r.sample(["minimality", "downcoding"], r.choice([1, 1, 2]))
+    if engine == "increment":
+        # newcomers join a class under the name that it has, which need not be their middle
+        for settings in (policy, *columns.values()):
+            if settings.get("cells") == "midpoint":
+                settings["cells"] = "intervals"
+    case = Case(seed, rows, types, policy, engine, options)
+    if {"k-map", "delta-presence"} & set(chosen) or r.random() < 0.02:
+        case.population = _population(case, row, r)
+        policy["population"] = "population.parquet"
+    if any(p.get("background") for model in models for p in model.values()):
+        case.background = _background(case, quasi, r)
+        policy["background"] = {"file": "background.parquet", "on": "disease"}
+    return case
+
+
+def _given(algorithm: str, columns: dict[str, Any], r: random.Random) -> dict[str, Any]:
+    """The algorithm's parameters; those that name a column where there is such."""
+    drawn = ALGORITHMS[algorithm](r)
+    return {name: value for name, value in drawn.items() if name not in ("target", "within") or value in columns}
+
+
+def _looked_at(given: dict[str, Any]) -> list[str]:
+    on = given.get("on", [])
+    return [*([on] if isinstance(on, str) else on), *([given["guard"]] if "guard" in given else [])]
+
+
+def _refuses(algorithm: str, models: set[str], columns: int) -> bool:
+    """Whether a combination is refused, as documented; such cases are drawn too, but not most of the time."""
+    outside = models & {"k-map", "delta-presence", "bayes-optimal"}
+    return {
+        "anatomy": bool(models & {"k-anonymity", "average-risk", "k-map", "delta-presence"}),
+        "anti-unification": bool(outside),
+        "m-invariant": bool(outside) or not models <= MERGING,
+        "incognito": not models <= MERGING,
+        "optimal-univariate": columns != 1 or bool(outside),
+    }.get(algorithm, algorithm in CENTROIDS and bool(outside))
+
+
+def _engine(r: random.Random) -> tuple[str, dict[str, Any]]:
+    drawn = r.random()
+    if drawn < 0.001:
+        sizes = {} if r.random() < 0.5 else {"driverRows": r.choice([1, 5]), "groupRows": r.choice([1, 4, 100])}
+        return "spark", sizes
+    if drawn < 0.035:
+        return "stream", {
+            "read": r.choice(["csv", "parquet"]),
+            "format": r.choice(["csv", "parquet"]),
+            "part_rows": r.choice([None, None, 1, 7]),
+            "files": r.choice([1, 1, 2]),
+        }
+    if drawn < 0.06:
+        return "increment", {"share": r.choice([0.2, 0.5, 0.8])}
+    return "local", {"shuffled": r.random() < 0.05, "saved": r.random() < 0.03}
+
+
+def _population(case: Case, row: Callable[[int], Row], r: random.Random) -> list[Row]:
+    """The table's people, as a rule, and others like them."""
+    quasi = [name for name, column in case.policy["columns"].items() if column["role"] == "quasi"]
+    inside = case.rows if r.random() < 0.9 else case.rows[::2]
+    others = [row(i) for i in range(r.choice([0, len(case.rows), 3 * len(case.rows)]))]
+    return [{name: one[name] for name in quasi} for one in [*inside, *others]]
+
+
+def _background(case: Case, quasi: list[str], r: random.Random) -> list[Row]:
+    """What an adversary believes of some people: whole 64ths that sum to 1."""
+    tuples = [[one[name] for name in quasi] for one in case.rows]
+    values = sorted({one["disease"] for one in case.rows if one["disease"] is not None}) or [None]
+    n = r.choice([1, 4, 16, 64])
+    return [
+        {**dict(zip(quasi, r.choice(tuples), strict=True)), "disease": r.choice(values), "probability": 1 / n}
+        for _ in range(n)
+    ]

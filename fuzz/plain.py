@@ -1,207 +1,245 @@
 """A checker that knows only the definitions: rows as dictionaries, exact fractions, no code of hushtable.
 
 Deliberately slow and obvious. ``complaints`` takes what was published and what it was made of, and returns a sentence
-for every promise that does not hold.
+for every promise that does not hold: the models, in people where rows share one; the limit of suppression; that every
+row is some record's, unchanged but for its quasi-identifiers, and that those cover what the record holds.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["complaints"]
+from fuzz.cells import covers, is_missing, number
+from fuzz.definitions import MERGING, MODELS, WHOLE, Class
+from fuzz.truth import CENTROIDS, link, untrue
+
+__all__ = ["complaints", "one_class_would_do"]
 
 Row = Mapping[str, Any]
-DUST = 1e-9
-"""What a comparison of logarithms and roots may be off by; comparisons of fractions are exact."""
+Cells = tuple[Any, ...]
 
 
 def complaints(
-    published: Sequence[Row], source: Sequence[Row], policy: Mapping[str, Any], shown: Sequence[str]
+    published: Sequence[Row],
+    source: Sequence[Row],
+    policy: Mapping[str, Any],
+    population: Sequence[Row] | None = None,
+    background: Sequence[Row] | None = None,
+    *,
+    loose: bool = False,
 ) -> list[str]:
-    """Return what is wrong with a release; ``shown`` are the columns that make up a class."""
-    found = []
-    columns = policy["columns"]
-    for name, column in columns.items():
-        if column["role"] == "identifier" and published and name in published[0]:
-            found.append("an identifier was published")
-    allowed = math.floor(Fraction(str(policy.get("suppression", 0))) * len(source) + Fraction(1, 10**9))
-    if len(source) - len(published) > allowed:
+    """Return what is wrong with a release; ``loose`` where empty text and no value are written alike."""
+    if not published:
+        return ["nothing was published"]
+    found = _wrong_columns(published[0], policy)
+    if found:
+        return found
+    owner = link(published, source, policy, loose=loose)
+    if owner is None:
+        return ["a published row is no record's, or not as it was"]
+    weights = _weights(source, policy)
+    total, shown = sum(weights), sum(weights[i] for i in owner)
+    if total - shown > Fraction(str(policy.get("suppression", 0))) * total + Fraction(1, 10**6):
         found.append("more was suppressed than allowed")
-    for name, column in columns.items():
-        if column["role"] == "sensitive":
-            extra = Counter(_plain(r[name]) for r in published) - Counter(_plain(r[name]) for r in source)
-            if extra:
-                found.append("a sensitive value was published that nobody has")
-    classes: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-    for row in published:
-        classes[tuple(_plain(row[name]) for name in shown)].append(row)
-    for model in policy["models"]:
-        ((name, parameters),) = model.items()
-        on = parameters.get("on")
-        if name in WHOLE:
-            if not WHOLE[name](list(classes.values()), parameters):
+    classes: dict[Cells, list[int]] = defaultdict(list)
+    for place, row in enumerate(published):
+        classes[tuple(_plain(row[name]) for name in class_columns(policy))].append(place)
+    found += untrue(published, source, owner, policy, list(classes.values()))
+    # where people cannot be told apart, the published values stand for themselves
+    records = [source[i] for i in owner] if "ticket" in policy["columns"] else published
+    groups = {
+        cells: _Group([cells], [records[p] for p in places], [weights[owner[p]] for p in places])
+        for cells, places in classes.items()
+    }
+    outside = _Outside(source, weights, population or (), background or ())
+    return found + _broken(groups, outside, policy) + _overlapping(list(classes), source, policy)
+
+
+def one_class_would_do(
+    source: Sequence[Row],
+    policy: Mapping[str, Any],
+    population: Sequence[Row] | None = None,
+    background: Sequence[Row] | None = None,
+) -> bool:
+    """Whether everybody in a single class, with nothing said of them, would keep every promise."""
+    weights = _weights(source, policy)
+    columns = {name: {**column, "cells": "sets"} for name, column in policy["columns"].items()}
+    policy = {**policy, "columns": columns, "algorithm": {"mondrian": {}}}
+    cells = ("*",) * len(class_columns(policy))
+    outside = _Outside(source, weights, population or (), background or ())
+    return not _broken({cells: _Group([cells], list(source), weights)}, outside, policy)
+
+
+class _Group(NamedTuple):
+    cells: list[Cells]
+    rows: list[Row]
+    weights: list[Fraction]
+
+
+class _Outside(NamedTuple):
+    source: Sequence[Row]
+    weights: Sequence[Fraction]
+    population: Sequence[Row]
+    background: Sequence[Row]
+
+
+def _broken(groups: Mapping[Cells, _Group], outside: _Outside, policy: Mapping[str, Any]) -> list[str]:
+    """The models that do not hold."""
+    for union in _judged_together(list(groups), policy):
+        parts = [groups[cells] for cells in union]
+        one = _Group(union, [r for part in parts for r in part.rows], [w for part in parts for w in part.weights])
+        if found := _violated(one, outside, list(groups), policy):
+            return found
+    found = []
+    for name, parameters in _models(policy):
+        for on in _columns_of(name, parameters, policy):
+            judged = [_class(group.rows, group.weights, on, policy) for group in groups.values()]
+            if name in WHOLE and not WHOLE[name](judged, parameters):
                 found.append(f"{name} does not hold")
-            continue
-        everyone = [_plain(r[on]) for r in source] if on else []
-        categories = columns[on].get("categories", {}) if on else {}
-        for rows in classes.values():
-            values = [_plain(r[on]) for r in rows] if on else []
-            if not MODELS[name](_Class(rows, values, everyone, categories), parameters):
-                found.append(f"{name} does not hold in a class of {len(rows)}")
-                break
     return found
 
 
-class _Class:
-    def __init__(
-        self, rows: Sequence[Row], values: list[Any], everyone: list[Any], categories: Mapping[str, Sequence[Any]]
-    ) -> None:
-        self.n = len(rows)
-        self.values = values
-        self.count = Counter(values)
-        self.descending = sorted(self.count.values(), reverse=True)
-        self.everyone = Counter(everyone)
-        self.category_of = {_plain(v): i for i, members in enumerate(categories.values()) for v in members}
-        self.n_categories = len(categories)
+def _algorithm(policy: Mapping[str, Any]) -> str:
+    return next(iter(policy.get("algorithm", {"mondrian": {}})))
 
-    def share(self, value: Any) -> Fraction:
-        return Fraction(self.count[value], self.n)
 
-    def usual(self, value: Any) -> Fraction:
-        return Fraction(self.everyone[value], sum(self.everyone.values()))
+def _role(policy: Mapping[str, Any], role: str) -> list[str]:
+    return [name for name, column in policy["columns"].items() if column["role"] == role]
 
-    def most(self) -> Fraction:
-        return max(self.share(v) for v in self.count)
 
-    def categories(self) -> Counter[int]:
-        return Counter(self.category_of[v] for v in self.values)
+def class_columns(policy: Mapping[str, Any]) -> list[str]:
+    """The published columns that make up a class."""
+    quasi = _role(policy, "quasi")
+    return {"anatomy": ["group"], "m-invariant": [*quasi, "group"]}.get(_algorithm(policy), quasi)
 
-    def weight(self) -> Fraction:
-        m = self.n_categories
-        return sum((Fraction(self.category_of[v], m - 1) if m > 1 else Fraction(1) for v in self.values), Fraction(0))
 
-    def effective(self) -> float:
-        return math.exp(-sum(float(self.share(v)) * math.log(self.share(v)) for v in self.count))
+def _wrong_columns(row: Row, policy: Mapping[str, Any]) -> list[str]:
+    wanted = [name for name, column in policy["columns"].items() if column["role"] != "identifier"]
+    if any(name in row for name in _role(policy, "identifier")):
+        return ["an identifier was published"]
+    if _algorithm(policy) in ("anatomy", "m-invariant"):
+        wanted.append("group")
+    return [] if list(row) == wanted else [f"the published columns are {list(row)}, not {wanted}"]
+
+
+def _weights(source: Sequence[Row], policy: Mapping[str, Any]) -> list[Fraction]:
+    """A person's rows share one person."""
+    entity = policy.get("entity")
+    if entity is None:
+        return [Fraction(1)] * len(source)
+    rows = Counter(row[entity] for row in source)
+    return [Fraction(1, rows[row[entity]]) for row in source]
 
 
 def _plain(value: Any) -> Any:
-    return None if value is None or (isinstance(value, float) and math.isnan(value)) else value
+    return None if value != value else value
 
 
-def _recursive(c: _Class, factor: Any, l: int) -> bool:
-    return len(c.count) >= l and c.descending[0] < _exact(factor) * sum(c.descending[l - 1 :])
+def _judged_together(classes: list[Cells], policy: Mapping[str, Any]) -> list[list[Cells]]:
+    """Each class alone, or with all that an empty cell could make the same."""
+    if policy.get("missing") != "wildcard":
+        return [[cells] for cells in classes]
+    return [
+        [other for other in classes if all(a is None or b is None or a == b for a, b in zip(cells, other, strict=True))]
+        for cells in classes
+    ]
 
 
-def _exact(number: Any) -> Fraction:
-    return Fraction(str(number))
+def _models(policy: Mapping[str, Any]) -> list[tuple[str, Row]]:
+    return [item for model in policy["models"] for item in model.items()]
 
 
-def _earth_mover(c: _Class, ordered: bool) -> Fraction:
-    values = list(c.everyone)
-    if not ordered:
-        return sum((abs(c.share(v) - c.usual(v)) for v in values), Fraction(0)) / 2
-    values.sort(key=lambda v: (v is not None, v))
-    if len(values) == 1:
-        return Fraction(0)
-    carried = moved = Fraction(0)
-    for v in values:
-        carried += c.share(v) - c.usual(v)
-        moved += abs(carried)
-    return moved / (len(values) - 1)
+def _columns_of(name: str, parameters: Row, policy: Mapping[str, Any]) -> list[Any]:
+    """The column that a model is about; all sensitive ones where it does not say, None where it looks at none."""
+    if name in ("k-anonymity", "average-risk", "k-map", "delta-presence"):
+        return [None]
+    return [parameters["on"]] if parameters.get("on") else _role(policy, "sensitive")
 
 
-def _likeness(c: _Class, p: Row) -> bool:
-    for v in c.count:
-        usual, share = c.usual(v), c.share(v)
-        bound = float(p["beta"])
-        if p.get("variant") == "enhanced":
-            bound = min(bound, -math.log(usual))
-        if share > usual and float((share - usual) / usual) > bound + DUST:
-            return False
-    return True
+def value_of(row: Row, on: Any, policy: Mapping[str, Any]) -> Any:
+    """A sensitive value as models see it: a number, a text, or None where there is none."""
+    if isinstance(on, list | tuple):
+        return tuple(value_of(row, name, policy) for name in on)
+    value = row[on]
+    if is_missing(value, policy.get("missing_values", ())):
+        return None
+    return number(value) if policy["columns"][on].get("kind") == "numeric" else value
 
 
-def _similar(c: _Class, p: Row) -> bool:
-    eps = _exact(p["eps"])
-    for x in c.count:
-        if x is None:
-            like = c.count[None]
-        else:
-            x_exact = _exact(x)
-            reach = eps * abs(x_exact) if p.get("relative") else eps
-            like = sum(1 for y in c.values if y is not None and abs(_exact(y) - x_exact) <= reach)
-        if Fraction(like, c.n) > 1 / _exact(p["m"]):
-            return False
-    return True
+def _class(rows: Sequence[Row], weights: Sequence[Fraction], on: Any, policy: Mapping[str, Any]) -> Class:
+    values = [None if on is None else value_of(row, on, policy) for row in rows]
+    columns = policy["columns"]
+    settings = columns[on] if isinstance(on, str) else {}
+    return Class(rows, values, list(weights), settings)
 
 
-def _l_alpha(c: _Class, p: Row) -> bool:
-    diverse = {
-        "probabilistic": lambda: c.most() <= 1 / _exact(p["l"]),
-        "distinct": lambda: len(c.count) >= _exact(p["l"]),
-        "entropy": lambda: c.effective() >= float(p["l"]) - DUST,
-    }[p.get("diversity", "probabilistic")]
-    return diverse() and c.weight() >= _exact(p["alpha"])
+def _violated(one: _Group, outside: _Outside, classes: list[Cells], policy: Mapping[str, Any]) -> list[str]:
+    found = []
+    for name, parameters in _models(policy):
+        for on in _columns_of(name, parameters, policy):
+            if name in WHOLE:
+                continue
+            group = _class(one.rows, one.weights, on, policy)
+            group.table = _class(outside.source, outside.weights, on, policy)
+            believed = outside.background if parameters.get("background") else ()
+            known = outside.population if name == "delta-presence" else believed
+            if known and not _told_apart(known, classes, policy):
+                # somebody whom several classes fit is in one of them, and cells do not say which
+                continue
+            if name in ("k-map", "delta-presence") and not _blurred(policy):
+                group.population = [row for row in outside.population if _fits_any(one.cells, row, policy)]
+            group.beliefs = [row for row in believed if _fits_any(one.cells, row, policy)]
+            if not MODELS[name](group, parameters):
+                found.append(f"{name} does not hold in a class of {len(one.rows)}")
+    return found
 
 
-MODELS: dict[str, Callable[[_Class, Row], bool]] = {
-    "k-anonymity": lambda c, p: c.n >= p["k"],
-    "p-sensitive": lambda c, p: len(c.count) >= p["p"],
-    "distinct-l": lambda c, p: len(c.count) >= p["l"],
-    "p-plus-sensitive": lambda c, p: len(c.categories()) >= p["p"],
-    "p-alpha-sensitive": lambda c, p: len(c.count) >= p["p"] and c.weight() >= _exact(p["alpha"]),
-    "probabilistic-l": lambda c, p: c.most() <= 1 / _exact(p["l"]),
-    "entropy-l": lambda c, p: c.effective() >= float(p["l"]) - DUST,
-    "recursive-cl": lambda c, p: _recursive(c, p["c"], p["l"]),
-    "negation-recursive-cl": lambda c, p: _recursive(c, p["c"], p["l"] + p["n"]),
-    "l-alpha": _l_alpha,
-    "alpha-k": lambda c, p: c.n >= p["k"] and c.most() <= _exact(p["alpha"]),
-    "alpha-beta-k": lambda c, p: (
-        c.n >= p["k"]
-        and len(c.count) >= p["beta"]
-        and c.n - 2 * max(c.categories().values()) >= _exact(p["alpha"])
-    ),
-    "a-d": lambda c, p: (
-        len(c.categories()) >= p["d"] and Fraction(max(c.categories().values()), c.n) <= _exact(p["a"])
-    ),
-    "eps-m": _similar,
-    "t-closeness": lambda c, p: _earth_mover(c, p.get("distance") == "ordered") <= _exact(p["t"]),
-    "beta-likeness": _likeness,
-    "delta-disclosure": lambda c, p: all(
-        c.count[v] > 0 and abs(math.log(c.share(v) / c.usual(v))) < float(p["delta"]) + DUST for v in c.everyone
-    ),
-    "bayes-optimal": lambda c, p: all(abs(c.share(v) - c.usual(v)) < _exact(p["theta"]) for v in c.everyone),
-    "m-confidentiality": lambda c, p: max(c.count.values()) <= Fraction(min(p["k"], c.n)) / _exact(p["m"]),
-    "value-bounds": lambda c, p: all(c.share(v) <= _exact(b) for v, b in p["bounds"].items()),
-    "m-invariance": lambda c, p: c.n >= p["m"] and max(c.count.values()) == 1,
-}
+def _blurred(policy: Mapping[str, Any]) -> bool:
+    """Whether cells may not tell what they cover: the middle of a range, a representative."""
+    styles = [policy["columns"][n].get("cells") or policy.get("cells") for n in _role(policy, "quasi")]
+    return "midpoint" in styles or _algorithm(policy) in CENTROIDS
 
 
-def _average_risk(classes: list[list[Row]], p: Row) -> bool:
-    sizes = [len(rows) for rows in classes]
-    average, highest = Fraction(len(sizes), sum(sizes)), Fraction(1, min(sizes))
-    return all(
-        p.get(name) is None or risk <= _exact(p[name]) for name, risk in (("average", average), ("maximum", highest))
-    )
+def _fits(cells: Cells, row: Row, policy: Mapping[str, Any]) -> bool:
+    tokens = policy.get("missing_values", ())
+    shown = zip(_role(policy, "quasi"), cells, strict=False)
+    return all(covers(cell, row[name], policy["columns"][name], tokens) for name, cell in shown)
 
 
-def _leakage(classes: list[list[Row]], p: Row) -> bool:
-    for value, bound in p["alp"].items():
-        shares = [(Fraction(sum(1 for r in rows if r[p["on"]] == value)), len(rows)) for rows in classes]
-        have = sum(y for y, _ in shares)
-        if not have:
-            continue
-        average = sum(y * y / x for y, x in shares) / have
-        if average > _exact(bound):
-            return False
-        limit = p.get("dif", {}).get(value)
-        if limit is not None and any(y / x - average > _exact(limit) for y, x in shares):
-            return False
-    return True
+def _fits_any(classes: Sequence[Cells], row: Row, policy: Mapping[str, Any]) -> bool:
+    return any(_fits(cells, row, policy) for cells in classes)
 
 
-WHOLE: dict[str, Callable[[list[list[Row]], Row], bool]] = {"average-risk": _average_risk, "alp-dif": _leakage}
+def _told_apart(rows: Sequence[Row], classes: list[Cells], policy: Mapping[str, Any]) -> bool:
+    if _blurred(policy):
+        return False
+    distinct = {repr(sorted(row.items())): row for row in rows}.values()
+    return all(sum(_fits(cells, row, policy) for cells in classes) <= 1 for row in distinct)
+
+
+def _overlapping(classes: list[Cells], source: Sequence[Row], policy: Mapping[str, Any]) -> list[str]:
+    """Where a model does not survive merging, cells of two classes must not fit one and the same person."""
+    risky = [name for name, parameters in _models(policy) if name not in MERGING or parameters.get("background")]
+    apart = _algorithm(policy) in ("anatomy", "m-invariant")
+    if not risky or apart or _blurred(policy) or policy.get("missing") == "wildcard":
+        return []
+    columns = {name: policy["columns"][name] for name in _role(policy, "quasi")}
+    if any("kind" not in columns[n] and isinstance(row[n], str) for row in source for n in columns):
+        # digits may be numbers or codes, so that 1 and 01 may or may not be one value
+        return []
+    tokens = policy.get("missing_values", ())
+    reach: list[list[set[int]]] = []
+    for place, name in enumerate(_role(policy, "quasi")):
+        domain = {repr(row[name]): row[name] for row in source}.values()
+        column = policy["columns"][name]
+        reach.append(
+            [{i for i, v in enumerate(domain) if covers(cells[place], v, column, tokens)} for cells in classes]
+        )
+    for a in range(len(classes)):
+        for b in range(a):
+            if all(column[a] & column[b] for column in reach):
+                return [f"cells overlap, and {risky[0]} does not survive that"]
+    return []

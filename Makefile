@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
 CASES ?= 100000
 SECONDS ?= 3600
 # these two compare with a file of somebody else's and are run by hand
@@ -75,16 +75,16 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
-	@echo "Installing hushtable into $(VENV) ..."
+	@echo "Installing hushtable into $(VENV): a minute or two, the first time ..."
 	@$(PIP) -e .
 	@touch $@
 
 $(VENV)/.installed-studio: pyproject.toml | $(VENV)/bin/python
-	@echo "Installing hushtable and its studio into $(VENV) ..."
+	@echo "Installing hushtable and its studio into $(VENV): a minute or two, the first time ..."
 	@$(PIP) -e '.[studio,excel,sql]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
-	@echo "Installing hushtable and its development tools into $(VENV) ..."
+	@echo "Installing hushtable and its development tools into $(VENV): a minute or two, the first time ..."
 	@$(PIP) -e '.[dev]'
 	@touch $@ $(VENV)/.installed

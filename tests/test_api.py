@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import hushtable as ht
-from hushtable.errors import Cancelled, UsageError, VerificationError
+from hushtable.errors import Cancelled, PolicyError, UsageError, VerificationError
 
 
 @pytest.fixture
@@ -89,3 +89,93 @@ def test_measures_by_name(table, policy):
 def test_unknown_attributes_say_so():
     with pytest.raises(AttributeError, match="no attribute 'Nope'"):
         ht.Nope  # noqa: B018
+
+
+def test_the_tab_key_finds_calls_and_classes():
+    assert {"anonymize", "draft_policy", "profile", "Policy", "KAnonymity", "Mondrian"} <= set(dir(ht))
+    assert all(getattr(ht, name) is not None for name in dir(ht))
+
+
+def test_what_is_found_shows_itself_in_a_few_lines_without_a_record(table, policy):
+    release = ht.anonymize(table, policy)
+    assert repr(release).splitlines()[0] == "Release: 12 of 12 records in 4 classes, 0 suppressed"
+    assert "k-anonymity(k=3): achieved 3, needs >= 3: holds" in repr(release)
+    assert repr(release.verify()).splitlines()[0] == "Verification: verified; 12 rows in 4 classes"
+    risks, attack = release.risk(), release.attack("homogeneity")
+    assert ["prosecutor", "highest", "1", "0.3333"] in risks.rows()
+    assert "<td>prosecutor</td>" in risks._repr_html_()
+    assert repr(attack).startswith("homogeneity: ")
+    compared = ht.compare(table, policy, {"algorithms": ["mondrian"], "models": [{"k-anonymity": {"k": [2, 3, 60]}}]})
+    chosen = compared.suggest(where=["prosecutor <= 0.4"])
+    shown = [release, release.verify(), risks, attack, compared, chosen, ht.profile(table)]
+    for found in shown:
+        assert "CANARY" not in repr(found) and "Phthisis" not in repr(found)
+        assert len(repr(found)) < 4000
+    assert repr(compared).splitlines()[0] == "3 settings compared; * is on the frontier"
+    assert repr(chosen).startswith("Suggestion: mondrian, k-anonymity k=2")
+
+
+def test_people_with_several_rows_are_told(policy, table):
+    twice = pa.concat_tables([table, table])
+    release = ht.anonymize(twice, policy.changed(entity="name"))
+    assert "24 of 24 records of 12 people" in repr(release)
+
+
+def test_a_policy_that_is_none(table):
+    with pytest.raises(UsageError, match=r"must be a Policy, not dict. Write ht\.Policy\("):
+        ht.anonymize(table, {"k": 5})
+
+
+def test_a_drafted_policy_runs_once_it_is_corrected(table):
+    drafted = ht.draft_policy(table)
+    assert {n: str(c.role) for n, c in drafted.columns.items()} == {
+        "name": "identifier", "age": "quasi", "zip": "quasi", "disease": "sensitive",
+    }  # fmt: skip
+    assert drafted.columns["zip"].hierarchy == "prefix"
+    changed = drafted.with_column("zip", role="insensitive").changed(models=[ht.KAnonymity(k=3)])
+    assert changed.columns["zip"].hierarchy is None
+    assert ht.anonymize(table, changed).verify().ok
+    assert drafted.with_column("zip", hierarchy=None).columns["zip"].hierarchy is None
+    with pytest.raises(UsageError, match=r"no column 'zib' in the policy. Did you mean 'zip'"):
+        drafted.with_column("zib", role="quasi")
+
+
+def test_a_policy_shows_itself_as_its_file(policy):
+    assert str(policy) == policy.to_yaml()
+    assert policy._repr_html_().startswith("<pre>columns:\n  name: {role: identifier}")
+
+
+def test_a_misspelt_column_is_told_beside_those_without_a_role(table):
+    with pytest.raises(PolicyError, match=r"no role in the policy: 'name', 'age', .* does not have: 'agee'"):
+        ht.anonymize(table, ht.Policy(quasi=["agee"], models=[ht.KAnonymity(k=3)]))
+
+
+def test_columns_that_are_published_as_they_are_keep_their_types():
+    pd = pytest.importorskip("pandas")
+    n = 12
+    frame = pd.DataFrame(
+        {
+            "age": range(n),
+            "size": pd.array([1, None] * 6, dtype="Int8"),
+            "open": pd.array([True, None] * 6, dtype="boolean"),
+            "word": pd.array(["x", None] * 6, dtype="string"),
+            "grade": pd.Categorical(["lo", "hi"] * 6, categories=["lo", "never", "hi"], ordered=True),
+            "when": pd.date_range("2020", periods=n, tz="Europe/Berlin"),
+        }
+    ).set_index(pd.Index(range(100, 100 + n)))
+    published = ht.anonymize(
+        frame, ht.Policy(quasi=["age"], insensitive=list(frame.columns[1:]), models=[ht.KAnonymity(k=3)])
+    ).frame
+    for name in ("size", "open", "word", "when"):
+        assert published[name].dtype == frame[name].dtype
+    assert published["grade"].dtype == pd.CategoricalDtype(["lo", "hi"], ordered=True), "nobody has the other"
+    assert list(published.index) == list(range(n))
+
+
+def test_polars_enums_keep_what_occurs():
+    pl = pytest.importorskip("polars")
+    levels = pl.Enum(["lo", "never", "hi"])
+    frame = pl.DataFrame({"age": list(range(12)), "grade": pl.Series(["lo", "hi"] * 6, dtype=levels)})
+    policy = ht.Policy(quasi=["age"], insensitive=["grade"], models=[ht.KAnonymity(k=3)])
+    assert ht.anonymize(frame, policy).frame.schema["grade"] == pl.Enum(["lo", "hi"])
+    assert ht.anonymize(frame.lazy(), policy).frame.schema["grade"] == pl.Enum(["lo", "hi"])

@@ -14,8 +14,10 @@ __all__ = [
     "__version__",
     "anonymize",
     "compare",
+    "draft_policy",
     "increment",
     "load_policy",
+    "profile",
     "read_sql",
     "verify",
     "write_sql",
@@ -30,12 +32,22 @@ _LAZY = {
     "Release": "hushtable.release.release",
     "anonymize": "hushtable.api",
     "compare": "hushtable.comparison.run",
+    "draft_policy": "hushtable.api",
     "increment": "hushtable.api",
     "load_policy": "hushtable.policy.files",
+    "profile": "hushtable.api",
     "read_sql": "hushtable.io.sql.access",
     "verify": "hushtable.api",
     "write_sql": "hushtable.io.sql.access",
 }
+
+
+def __dir__() -> list[str]:
+    """What can be asked for, for people who look with the Tab key: the registered classes too."""
+    from hushtable import registry
+
+    known = (registry.models, registry.algorithms, registry.guards, registry.measures)
+    return sorted({*__all__, *(c.__name__ for r in known for c in r.values())})
 
 
 def __getattr__(name: str) -> Any:

@@ -16,13 +16,65 @@ from hushtable.errors import IncompatibleError, UsageError
 from hushtable.io.frames import to_arrow
 from hushtable.io.urls import Url, is_url
 from hushtable.policy.policy import Policy
+from hushtable.policy.starter import starter_policy
 from hushtable.release.bucket import split_table
 from hushtable.release.files import load_evidence, read_published, verify_published
 from hushtable.release.places import read_address
 from hushtable.release.release import Release
 from hushtable.release.verify import Verification
+from hushtable.schema.profile import Profile
+from hushtable.schema.profile import profile as profile_table
 
-__all__ = ["anonymize", "increment", "release_of", "run_plan", "verify"]
+__all__ = ["anonymize", "draft_policy", "increment", "profile", "release_of", "run_plan", "verify"]
+
+
+def profile(data: Any, missing_values: Sequence[str] = ()) -> Profile:
+    """Look at a table before a policy is written: counts, likely roles with reasons, and how unique people are.
+
+    Parameters
+    ----------
+    data : pandas, polars or pyarrow table
+    missing_values : sequence of str
+        Texts already known to stand for missing values.
+
+    Returns
+    -------
+    Profile
+        It shows itself as a table, and holds no cell of the data.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> ht.profile(pa.table({"age": [30, 31, 31], "disease": ["flu", "flu", "gout"]}))
+    3 rows, 2 columns, 0 repeated rows
+    column   kind     distinct  unique  missing  likely role
+    age      numeric  2         1       0        quasi: its name suggests age, which others may know
+    disease  nominal  2         1       0        sensitive: its name suggests health
+    """
+    return profile_table(to_arrow(data), missing_values)
+
+
+def draft_policy(data: Any) -> Policy:
+    """Return a policy to begin with, as ``hushtable init`` writes it: a suggestion that a person corrects.
+
+    Roles, kinds and hierarchies are guessed from names and counts; ``profile`` says why. The models are 5-anonymity and
+    three different values of every sensitive column.
+
+    Parameters
+    ----------
+    data : pandas, polars or pyarrow table
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> policy = ht.draft_policy(pa.table({"age": [30, 31], "note": ["a", "b"], "disease": ["flu", "gout"]}))
+    >>> {name: str(column.role) for name, column in policy.columns.items()}
+    {'age': 'quasi', 'note': 'identifier', 'disease': 'sensitive'}
+    >>> policy = policy.with_column("note", role="insensitive").changed(models=[ht.KAnonymity(k=2)])
+    """
+    return Policy.from_yaml(starter_policy(profile(data), "the table"))
 
 
 def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) -> Any:
@@ -59,6 +111,12 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
     >>> ht.anonymize(people, policy).frame.to_pydict()
     {'zip': ['130**', '130**', '1424*', '1424*'], 'pay': [3, 4, 1, 2]}
     """
+    if not isinstance(policy, Policy):
+        raise UsageError(
+            f"The second argument must be a Policy, not {type(policy).__name__}.",
+            code="not-a-policy",
+            hint="Write ht.Policy(quasi=[...], models=[...]), ht.load_policy(file) or ht.draft_policy(data).",
+        )
     if is_spark_frame(data):
         from hushtable.engines.spark.release import SparkRelease
 

@@ -22,7 +22,7 @@ from hushtable.table.encoded import SensitiveColumn
 __all__ = ["Attack", "AttackResult", "SensitiveAttack"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AttackResult:
     """How an attack went. Numbers only: no value of a record.
 
@@ -58,6 +58,16 @@ class AttackResult:
     control: float | None = None
     counts: Mapping[str, float] = field(default_factory=dict)
     remedy: str = ""
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        verdict = "beyond the baseline" if low > self.baseline else "no better than guessing"
+        lines = [
+            f"{self.name}: {verdict}",
+            f"  right about {self.successes:,} of {self.targets:,}: {self.rate:.1%} (95%: {low:.1%} to {high:.1%})",
+            f"  the same guess without the release: {self.baseline:.1%}",
+        ]
+        return "\n".join([*lines, *([f"  remedy: {self.remedy}"] if self.remedy and low > self.baseline else [])])
 
     @property
     def rate(self) -> float:

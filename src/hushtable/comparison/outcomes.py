@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from hushtable.comparison.evaluate import ACHIEVED, DROP
 from hushtable.errors import UsageError, did_you_mean
+from hushtable.io.grids import html_grid, text_grid
 from hushtable.registry import measures, models
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ __all__ = ["Outcomes", "better", "pareto", "spelt"]
 _SETTINGS = ("algorithm", "models", "suppression limit", "cells", "status")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Outcomes:
     """The rows of a comparison, in the grid's order.
 
@@ -44,6 +45,29 @@ class Outcomes:
     utility: str = "ncp"
     folder: Path | None = field(default=None, compare=False)
     reused: int = field(default=0, compare=False)
+
+    def __repr__(self) -> str:
+        return f"{len(self.rows):,} settings compared; * is on the frontier\n{text_grid(*self._shown())}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{len(self.rows):,} settings compared; * is on the frontier</p>{html_grid(*self._shown())}"
+
+    def _shown(self) -> tuple[list[str], list[list[str]]]:
+        """The two quantities that the frontier weighs, a row per setting; ``table`` has everything."""
+        heads = ["", "algorithm", "models", "suppression limit", self.privacy, self.utility, "status"]
+        best = set(self.frontier)
+        rows = [
+            [
+                "*" if place in best else "",
+                str(row["algorithm"]),
+                str(row["models"]),
+                f"{row['suppression limit']:.4g}",
+                *(_figure(row["values"].get(name)) for name in (self.privacy, self.utility)),
+                row["reason"] or row["status"],
+            ]
+            for place, row in enumerate(self.rows)
+        ]
+        return heads, rows
 
     @cached_property
     def quantities(self) -> list[str]:
@@ -130,6 +154,10 @@ class Outcomes:
             "reused": self.reused,
             "rows": [{**row, "frontier": i in on_frontier} for i, row in enumerate(self.rows)],
         }
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
 
 
 def spelt(name: str) -> str:

@@ -78,7 +78,7 @@ class Condition:
         return f"{self.name} {self.sign} {self.bound:g}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Suggestion:
     """The chosen setting.
 
@@ -103,6 +103,16 @@ class Suggestion:
     fulfilled: int
     tried: int
     folder: Path | None = None
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{c.name} = {self.row['values'].get(c.name, '-')}" for c in self.conditions)
+        return (
+            f"Suggestion: {self.row['algorithm']}, {self.row['models']}, at most "
+            f"{self.row['suppression limit']:.4g} suppressed\n"
+            f"  {self.goal}, among {self.fulfilled:,} of {self.tried:,} settings that fulfil all conditions"
+            + (f"\n  {found}" if found else "")
+            + "\n  See .policy."
+        )
 
     @property
     def policy(self) -> Policy:

@@ -6,6 +6,7 @@ not imported unless the user passes one of their frames.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -125,7 +126,7 @@ def _no_columns() -> pa.Table:
     raise DataError("The table has no columns.", code="no-columns", hint="Check how the DataFrame was made.")
 
 
-def like(table: pa.Table, frame: Any) -> Any:
+def like(table: pa.Table, frame: Any, as_given: Sequence[str] = ()) -> Any:
     """Return a table as the same kind of DataFrame as ``frame``.
 
     Dictionary columns become plain values, so no value that does not occur travels along as a category.
@@ -134,7 +135,9 @@ def like(table: pa.Table, frame: Any) -> Any:
     ----------
     table : pyarrow.Table
     frame : DataFrame
-        Only its kind matters.
+        Only its kind matters, and the types of the columns that are ``as_given``.
+    as_given : sequence of str
+        Columns whose values are those of ``frame``: they keep its type (``Int8``, ``boolean``, categories that occur).
 
     Returns
     -------
@@ -152,15 +155,47 @@ def like(table: pa.Table, frame: Any) -> Any:
     native = nw.to_native(frame, pass_through=True)
     if known.is_pandas_dataframe(native):
         result: Any = _to_pandas(plain)
+        for name in as_given:
+            if name in native.columns:
+                result[name] = _pandas_like(result[name], native[name].dtype)
     elif known.is_polars_dataframe(native) or known.is_polars_lazyframe(native):
         import polars as pl
 
         result = pl.from_arrow(plain)
+        types = native.collect_schema() if as_given else {}
+        for name in (n for n in as_given if n in types):
+            result = result.with_columns(_polars_like(result[name], types[name]))
     else:
         result = plain
     if known.is_narwhals_dataframe(frame) or known.is_narwhals_lazyframe(frame):
         return nw.from_native(result, eager_only=True)
     return result
+
+
+def _pandas_like(series: Any, wanted: Any) -> Any:
+    """A column in the type that it was given in, where that type takes its values and tells nothing besides."""
+    import pandas as pd
+
+    if isinstance(wanted, pd.CategoricalDtype):
+        used = set(series.dropna().unique())
+        kept = [category for category in wanted.categories if category in used]
+        return series.astype(pd.CategoricalDtype(kept, wanted.ordered)) if len(kept) == len(used) else series
+    kinds = (pd.api.types.is_integer_dtype, pd.api.types.is_float_dtype, pd.api.types.is_string_dtype)
+    same = pd.api.types.is_bool_dtype(wanted) or any(kind(wanted) and kind(series.dtype) for kind in kinds)
+    if not same or not isinstance(wanted, pd.api.extensions.ExtensionDtype):
+        return series
+    return series.astype(wanted)
+
+
+def _polars_like(series: Any, wanted: Any) -> Any:
+    import polars as pl
+
+    # a Categorical knows every string of the process, so it stays plain text
+    if not isinstance(wanted, pl.Enum):
+        return series
+    used = set(series.drop_nulls().unique())
+    kept = [category for category in wanted.categories if category in used]
+    return series.cast(pl.Enum(kept)) if len(kept) == len(used) else series
 
 
 def _to_pandas(table: pa.Table) -> Any:

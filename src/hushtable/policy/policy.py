@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
 from hushtable.algorithms.base import Algorithm
 from hushtable.engines.plan import Plan
+from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.canonical import canonical_json, digest
 from hushtable.ledger.account import Account
 from hushtable.models.base import PrivacyModel
@@ -164,6 +166,12 @@ class Policy(StrictModel):
     def __hash__(self) -> int:
         return hash(self._canonical())
 
+    def __str__(self) -> str:
+        return self.to_yaml()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.to_yaml())}</pre>"
+
     @property
     def base_dir(self) -> Path | None:
         """The folder of the policy's file, which the files it names are relative to; None for the current one."""
@@ -185,6 +193,30 @@ class Policy(StrictModel):
         (7, 0)
         """
         return type(self)(**{**self.document(), **settings}).based_in(self._base_dir)
+
+    def with_column(self, name: str, **settings: Any) -> Self:
+        """Return the policy with some settings of one column replaced, checked again; None removes a setting.
+
+        A new role drops the settings that the column had for its old one.
+
+        Parameters
+        ----------
+        name : str
+        **settings
+            ``role``, ``kind``, ``hierarchy``, ``weight``, ``categories``, ``order``, ``cells``.
+
+        Examples
+        --------
+        >>> policy = Policy(quasi=["age", "town"], models=[{"k-anonymity": {"k": 5}}])
+        >>> policy.with_column("town", role="insensitive").named(Role.QUASI)
+        ('age',)
+        """
+        columns = self.document()["columns"]
+        if name not in columns:
+            raise UsageError(f"There is no column {name!r} in the policy.", hint=did_you_mean(name, columns))
+        have = columns[name] if settings.get("role", columns[name]["role"]) == columns[name]["role"] else {}
+        columns[name] = {key: value for key, value in {**have, **settings}.items() if value is not None}
+        return self.changed(columns=columns)
 
     def named(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with this role, in order."""

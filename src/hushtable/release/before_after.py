@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hushtable.errors import ParameterError, did_you_mean
+from hushtable.io.grids import html_grid, text_grid
 from hushtable.registry import risks
 from hushtable.release.exposure import Exposure
 
@@ -37,7 +39,7 @@ class BeforeAfter:
         return found if self.after is None else {**found, "after": self.after.as_dict()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RiskSummary:
     """Several risks, of the raw table and of the release.
 
@@ -52,6 +54,16 @@ class RiskSummary:
     def __getitem__(self, name: str) -> BeforeAfter:
         return self.risks[name]
 
+    def __repr__(self) -> str:
+        return text_grid(_HEADS, self.rows())
+
+    def _repr_html_(self) -> str:
+        return html_grid(_HEADS, self.rows())
+
+    def rows(self) -> list[list[str]]:
+        """The figures for people: risk, what was counted, before and after; figures that are none are left out."""
+        return [row for name, found in self.risks.items() for row in _figures(name, found)]
+
     @property
     def before(self) -> dict[str, Any]:
         """What was found in the raw table, by name."""
@@ -65,6 +77,23 @@ class RiskSummary:
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data."""
         return {name: found.as_dict() for name, found in self.risks.items()}
+
+
+_HEADS = ("risk", "what", "before", "after")
+_SETTINGS = ("threshold", "fraction", "k", "population", "searched")
+
+
+def _figures(name: str, found: BeforeAfter) -> Iterator[list[str]]:
+    after = {} if found.after is None else found.after.as_dict()
+    for key, value in found.before.as_dict().items():
+        if isinstance(value, int | float) and not isinstance(value, bool) and key not in _SETTINGS:
+            yield [name, key.replace("_", " "), _figure(value), _figure(after.get(key))]
+
+
+def _figure(value: Any) -> str:
+    if not isinstance(value, int | float) or math.isnan(value):
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def risk_of(name: str, parameters: Mapping[str, Any], before: Exposure, after: Exposure | None = None) -> BeforeAfter:

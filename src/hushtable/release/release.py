@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from hushtable.models.compose import AllOf
 from hushtable.registry import attacks, measures, templates
 from hushtable.release.before_after import BeforeAfter, RiskSummary, risk_of, risk_summary
 from hushtable.release.comparison import Comparison, measure_all
+from hushtable.release.display import release_html, release_text
 from hushtable.release.evidence import summary_of
 from hushtable.release.explain.explanation import Explanation
 from hushtable.release.exposure import Exposure
@@ -32,7 +32,7 @@ from hushtable.table.reference import Reference
 __all__ = ["Release", "title_of"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
     """A table that passed the verifier, and how it came about.
 
@@ -60,15 +60,15 @@ class Release:
     table: pa.Table
     policy: Mapping[str, Any]
     verification: Verification
-    problem: Problem = field(repr=False)
-    recoded: Recoded = field(repr=False)
-    partition: Partition = field(repr=False)
-    source: Any = field(repr=False, default=None)
-    source_rows: IntArray = field(repr=False, default_factory=lambda: np.empty(0, dtype=np.int64))
-    verifier: Callable[[Release], Verification] | None = field(repr=False, default=None)
-    linked: Callable[[Release], tuple[pa.Table, pa.Table]] | None = field(repr=False, default=None)
-    rerun: Callable[[Mapping[str, Any]], Release] | None = field(repr=False, default=None)
-    reguard: Callable[[Sequence[str]], Release] | None = field(repr=False, default=None)
+    problem: Problem
+    recoded: Recoded
+    partition: Partition
+    source: Any = None
+    source_rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    verifier: Callable[[Release], Verification] | None = None
+    linked: Callable[[Release], tuple[pa.Table, pa.Table]] | None = None
+    rerun: Callable[[Mapping[str, Any]], Release] | None = None
+    reguard: Callable[[Sequence[str]], Release] | None = None
 
     @property
     def encoded(self) -> EncodedTable:
@@ -88,7 +88,12 @@ class Release:
     @cached_property
     def frame(self) -> Any:
         """The published table as the same kind of DataFrame that was given."""
-        return like(self.table, self.source)
+        return like(self.table, self.source, self._as_given())
+
+    def _as_given(self) -> list[str]:
+        """Columns that are published as they are, in the type that they were given in."""
+        coarser = {c.name for c in self.encoded.quasi}
+        return [name for name in self.table.column_names if name not in coarser]
 
     @property
     def kept(self) -> BoolArray:
@@ -236,7 +241,7 @@ class Release:
             stacklevel=2,
         )
         back = np.argsort(self.source_rows, kind="stable")[int(np.count_nonzero(self.source_rows < 0)) :]
-        return like(self.table.take(pa.array(back)), self.source)
+        return like(self.table.take(pa.array(back)), self.source, self._as_given())
 
     def comparison(self) -> Comparison:
         """The release beside its original, as utility measures see it."""
@@ -399,18 +404,11 @@ class Release:
 
         return save_release(self, folder, format=format, overwrite=overwrite)
 
+    def __repr__(self) -> str:
+        return release_text(self)
+
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(e.model)}</td><td>{e.achieved:.4g}</td><td>{html.escape(e.sense)} {e.bound:.4g}</td>"
-            f"<td>{'holds' if e.ok else 'violated'}</td></tr>"
-            for e in self.verification.evidence
-        )
-        return (
-            f"<p><b>hushtable release</b>: {self.n_released:,} of {self.encoded.n_sample:,} records in "
-            f"{self.verification.classes:,} classes, {self.n_suppressed:,} suppressed</p>"
-            f"<table><thead><tr><th>model</th><th>achieved</th><th>needed</th><th></th></tr></thead>"
-            f"<tbody>{rows}</tbody></table>"
-        )
+        return release_html(self)
 
 
 def title_of(model: Any) -> str:

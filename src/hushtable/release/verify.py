@@ -20,6 +20,7 @@ from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import VerificationError
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.models.compose import AllOf
+from hushtable.release.display import verification_text
 from hushtable.release.recode import class_numbers
 from hushtable.schema.columns import Missing
 from hushtable.table.reference import Reference
@@ -105,7 +106,7 @@ class Evidence:
         return f"{self.model}({given}): achieved {self.achieved:.6g}, needs {self.sense} {self.bound:.6g}: {verdict}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """What the verifier found.
 
@@ -128,6 +129,9 @@ class Verification:
     evidence: tuple[Evidence, ...]
     labels: IntArray
     stats: GroupStats
+
+    def __repr__(self) -> str:
+        return verification_text(self)
 
     @property
     def ok(self) -> bool:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError
+from hushtable.io.grids import html_grid, text_grid
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.hints import DIRECT, is_person_key, name_hint
 from hushtable.schema.infer import Facts, suggest_role
@@ -70,7 +71,7 @@ class SubsetProfile:
     unique_share: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Profile:
     """What is known about a table.
 
@@ -98,6 +99,26 @@ class Profile:
     subset_rows: int
     all_subsets: bool
     entity: str = ""
+
+    def __repr__(self) -> str:
+        heads, rows = self._shown()
+        return f"{self._sizes()}\n{text_grid(heads, rows)}"
+
+    def _repr_html_(self) -> str:
+        heads, rows = self._shown()
+        return f"<p>{self._sizes()}</p>{html_grid(heads, rows)}"
+
+    def _sizes(self) -> str:
+        entity = f"; {self.entity!r} seems to say whose a row is" if self.entity else ""
+        return f"{self.rows:,} rows, {len(self.columns)} columns, {self.duplicates:,} repeated rows{entity}"
+
+    def _shown(self) -> tuple[list[str], list[list[str]]]:
+        rows = [
+            [c.name, str(c.kind or "?"), f"{c.distinct:,}", f"{c.unique:,}", f"{c.missing:,}",
+             f"{c.role}: {c.role_reason}"]
+            for c in self.columns
+        ]  # fmt: skip
+        return ["column", "kind", "distinct", "unique", "missing", "likely role"], rows
 
     def as_dict(self) -> dict[str, Any]:
         """The profile as JSON-ready data."""

@@ -1,0 +1,57 @@
+"""How a release and what is found out about it look in a notebook: a few lines, never a record."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from hushtable.io.grids import html_grid
+
+if TYPE_CHECKING:
+    from hushtable.release.release import Release
+    from hushtable.release.verify import Verification
+
+__all__ = ["release_html", "release_text", "verification_text"]
+
+
+def verification_text(found: Verification) -> str:
+    """Return what every model achieved, a line each."""
+    people = "" if found.people == found.rows else f" of {found.people:,.0f} people"
+    verdict = "verified" if found.ok else "violated"
+    heading = f"Verification: {verdict}; {found.rows:,} rows{people} in {found.classes:,} classes"
+    return "\n".join([heading, *(f"  {e.sentence()}" for e in found.evidence)])
+
+
+def release_text(release: Release) -> str:
+    """Return a release as a few lines of text."""
+    return "\n".join(
+        [f"Release: {_sizes(release)}", *(f"  {e.sentence()}" for e in release.verification.evidence), f"  {_NEXT}"]
+    )
+
+
+def release_html(release: Release) -> str:
+    """Return a release as what every model achieved."""
+    rows = [
+        [
+            e.model,
+            ", ".join(f"{k} = {v}" for k, v in e.parameters.items()),
+            f"{e.achieved:.4g}",
+            f"{e.sense} {e.bound:.4g}",
+            "holds" if e.ok else "violated",
+        ]
+        for e in release.verification.evidence
+    ]
+    table = html_grid(["model", "parameters", "achieved", "needed", ""], rows)
+    return f"<p><b>hushtable release</b>: {html.escape(_sizes(release))}</p>{table}<p>{html.escape(_NEXT)}</p>"
+
+
+_NEXT = "See .frame, .groups, .measures(), .risk(), .attack(name), .explain(row), .report(path), .save(folder)."
+
+
+def _sizes(release: Release) -> str:
+    found = release.verification
+    people = "" if found.people == found.rows else f" of {found.people:,.0f} people"
+    return (
+        f"{release.n_released:,} of {release.encoded.n_sample:,} records{people} in {found.classes:,} classes, "
+        f"{release.n_suppressed:,} suppressed"
+    )

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hushtable.algorithms.earlier import Counterfeits, Earlier
+from hushtable.algorithms.elsewhere import Elsewhere
 from hushtable.algorithms.regions import CutTree
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import IncompatibleError, NotFound, ParameterError
@@ -70,6 +71,9 @@ class Problem:
     progress : Progress
     earlier : Earlier, optional
         What earlier releases of the same people have committed the new one to.
+    elsewhere : Elsewhere, optional
+        The distinct combinations, where they are on other machines; only algorithms that decide ``by_nodes`` are
+        given them. The table's rows then stand for those with the same sensitive values.
     """
 
     table: EncodedTable
@@ -79,6 +83,7 @@ class Problem:
     seed: int = 0
     progress: Progress = lambda share, what: None
     earlier: Earlier | None = None
+    elsewhere: Elsewhere | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.suppression <= 1:
@@ -114,6 +119,9 @@ class Partition:
         Whether patterns blank a value that is missing in all records of a group, instead of keeping it as common.
     counterfeits : Counterfeits, optional
         Records to publish that are nobody's.
+    left_out : (d, n) integer array, optional
+        Where the rows are on other machines and have no labels here: the leaf codes of one record of every group of
+        ``levels`` that is suppressed.
     notes : mapping
         What the algorithm says about its result (``optimum_proven`` and the like).
     space : mapping of str to array
@@ -128,6 +136,7 @@ class Partition:
     whole_numbers: bool = False
     blank_unknown: bool = False
     counterfeits: Counterfeits | None = None
+    left_out: AnyArray | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     space: Mapping[str, AnyArray] = field(default_factory=dict)
 
@@ -154,6 +163,16 @@ class Algorithm(Parametrised, ABC):
     @property
     def by_histograms(self) -> bool:
         """Whether ``level`` decides its levels from counts of values, group by group, without looking at records."""
+        return False
+
+    @property
+    def by_combinations(self) -> bool:
+        """Whether equal records always stay together, so that one row may stand for many with their weight."""
+        return False
+
+    @property
+    def by_nodes(self) -> bool:
+        """Whether it judges nodes of the lattice and looks at nothing else, so that combinations may be elsewhere."""
         return False
 
     @abstractmethod

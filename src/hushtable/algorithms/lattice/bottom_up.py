@@ -65,6 +65,11 @@ class BottomUpGeneralization(Algorithm):
     name: ClassVar[str] = "bottom-up-generalization"
     recoding: ClassVar[Recoding] = Recoding.GLOBAL
 
+    @property
+    def by_combinations(self) -> bool:
+        """Whether equal records stay together: they do in every cut."""
+        return True
+
     def run(self, problem: Problem) -> Partition:
         """Generalise from the leaves; see the module's docstring."""
         table = CutTable(problem, self.target)

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.algorithms.lattice.space import Space, Tuples
+from hushtable.algorithms.elsewhere import Elsewhere
+from hushtable.algorithms.lattice.space import Space
+from hushtable.algorithms.lattice.tuples import Tuples
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.tuples import leaf_cube, small_group_units
 
@@ -21,37 +25,128 @@ __all__ = ["forced_units", "project", "projectable"]
 MOST_KEYS = 2**21
 """Projections with more combinations of nodes than this are passed over: they cost more than they prune."""
 
+SPARSE = 4
+"""Tuples per combination of three columns from which on pairs are counted three at a time."""
 
-def projectable(space: Space, columns: tuple[int, ...]) -> bool:
+Columns = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _View:
+    """Tuples at the levels that they were rolled up to, which stand in for the leaves."""
+
+    cube: Callable[[Columns, Sequence[int]], IntArray]
+    n: int
+    levels: IntArray
+    lut: AnyArray
+    starts: IntArray
+    sizes: IntArray
+
+    @property
+    def d(self) -> int:
+        return len(self.levels)
+
+    def projectable(self, columns: Columns) -> bool:
+        return math.prod(int(self.sizes[j].sum()) for j in columns) <= MOST_KEYS
+
+    def leaf_cube(self, columns: Columns) -> IntArray:
+        return self.cube(columns, [int(self.sizes[j, 0]) for j in columns])
+
+    def forced(self, leaf: IntArray, columns: Columns, minimum: int) -> IntArray:
+        return small_group_units(leaf, self.lut, self.starts, self.sizes, columns, minimum)
+
+
+def _view(space: Space, tuples: Tuples | Elsewhere) -> _View:
+    if not tuples.levels.any():
+        return _View(tuples.cube, len(tuples), np.zeros_like(space.heights), space.lut, space.starts, space.sizes)
+    starts, sizes = np.zeros_like(space.starts), np.zeros_like(space.sizes)
+    parts, columns, at = [], [], 0
+    for j, level in enumerate(tuples.levels.tolist()):
+        nodes = _table(space, j, level)
+        if isinstance(tuples, Tuples):
+            columns.append(nodes[tuples.columns[j]])
+        for number, above in enumerate(range(level, int(space.heights[j]) + 1)):
+            table = np.zeros(int(space.sizes[j, level]), dtype=space.lut.dtype)
+            table[nodes] = _table(space, j, above)
+            starts[j, number], sizes[j, number] = at, space.sizes[j, above]
+            parts.append(table)
+            at += len(table)
+
+    def cube(chosen: Columns, leaves: Sequence[int]) -> IntArray:
+        if not isinstance(tuples, Tuples):
+            return tuples.cube(chosen, leaves)
+        return leaf_cube([columns[j] for j in chosen], tuples.units, leaves)
+
+    return _View(cube, len(tuples), tuples.levels, np.concatenate(parts), starts, sizes)
+
+
+def _table(space: Space, j: int, level: int) -> AnyArray:
+    start = int(space.starts[j, level])
+    return space.lut[start : start + int(space.leaves[j])]
+
+
+def projectable(space: Space, columns: Columns) -> bool:
     """Whether the projection on these columns has few enough combinations of nodes, over all their levels."""
-    return math.prod(int(space.sizes[j].sum()) for j in columns) <= MOST_KEYS
+    return _view(space, space.root).projectable(columns)
 
 
 def project(
-    space: Space, minimum: int, columns: int, nodes: AnyArray, lost: IntArray, source: Tuples | None = None
+    space: Space, minimum: int, columns: int, nodes: AnyArray, lost: IntArray, source: Tuples | Elsewhere | None = None
 ) -> IntArray:
     """Raise the lower bounds ``lost`` of some nodes by the projections on every so many columns.
 
     From a rolled-up ``source``, the bounds of nodes that are not coarser are weaker than they could be, but hold.
     """
     lost = lost.copy()
-    levels = [np.ascontiguousarray(nodes[:, j], dtype=np.int64) for j in range(space.d)]
-    for chosen in itertools.combinations(range(space.d), columns):
-        if not projectable(space, chosen):
-            continue
-        forced = forced_units(space, minimum, chosen, source)
+    view = _view(space, source or space.root)
+    levels = [np.maximum(nodes[:, j].astype(np.int64) - view.levels[j], 0) for j in range(space.d)]
+    for chosen, leaf in _cubes(view, columns):
+        forced = view.forced(leaf, chosen, minimum)
         if not forced.any():
             continue
         place = levels[chosen[0]]
         for j in chosen[1:]:
-            place = place * (int(space.heights[j]) + 1) + levels[j]
+            place = place * int(space.heights[j] - view.levels[j] + 1) + levels[j]
         np.maximum(lost, forced[place], out=lost)
     return lost
 
 
-def forced_units(space: Space, minimum: int, columns: tuple[int, ...], source: Tuples | None = None) -> IntArray:
+def _cubes(view: _View, columns: int) -> Iterator[tuple[Columns, IntArray]]:
+    """Every projection on so many columns, with its leaves counted together."""
+    wanted = {c for c in itertools.combinations(range(view.d), columns) if view.projectable(c)}
+    if columns == 2:
+        for triple in _triples(view, wanted):
+            # one pass over the tuples serves three pairs
+            cube = view.leaf_cube(triple)
+            for left_out in range(3):
+                pair = triple[:left_out] + triple[left_out + 1 :]
+                if pair in wanted:
+                    wanted.remove(pair)
+                    yield pair, cube.sum(axis=left_out)[..., None]
+    for chosen in sorted(wanted):
+        yield chosen, view.leaf_cube(chosen)
+
+
+def _triples(view: _View, pairs: set[Columns]) -> list[Columns]:
+    """Triples of few combinations that contain two or three of these pairs that are in no other."""
+    most = min(view.n // SPARSE, MOST_KEYS)
+    left: set[Columns] = set(pairs)
+    out: list[Columns] = []
+    triples = [
+        triple
+        for triple in itertools.combinations(range(view.d), 3)
+        if math.prod(int(view.sizes[j, 0]) for j in triple) <= most
+    ]
+    for least in (3, 2):
+        for triple in triples:
+            inside = left.intersection(itertools.combinations(triple, 2))
+            if len(inside) >= least:
+                left -= inside
+                out.append(triple)
+    return out
+
+
+def forced_units(space: Space, minimum: int, columns: Columns) -> IntArray:
     """Return the units in too small groups of a projection, for every combination of its columns' levels."""
-    tuples = source or space.base
-    leaves = [int(space.leaves[j]) for j in columns]
-    leaf = leaf_cube([tuples.columns[j] for j in columns], tuples.units, leaves)
-    return small_group_units(leaf, space.lut, space.starts, space.sizes, columns, minimum)
+    view = _view(space, space.root)
+    return view.forced(view.leaf_cube(columns), columns, minimum)

@@ -32,7 +32,7 @@ def branch_and_bound(judge: Judge, deadline: float | None) -> tuple[Verdict | No
     best: Verdict | None = None
     judged = 0
     # where nothing may be suppressed a bound is a verdict, and with many tuples verdicts are dear
-    patience = 0 if judge.budget == 0 and len(judge.space.base) >= MANY else PATIENCE
+    patience = 0 if judge.budget == 0 and len(judge.space.root) >= MANY else PATIENCE
     while len(open_):
         if deadline is not None and time.monotonic() > deadline:
             return best, open_.least(), False
@@ -95,7 +95,7 @@ class _Open:
         self._triples = False
         space, judge = self._judge.space, self._judge
         source = None
-        if len(space.base) >= MANY:
+        if len(space.root) >= MANY:
             # far fewer tuples, and weaker bounds for the nodes that are finer in some column
             low = np.quantile(self._columns, LOW, axis=1, method="lower").astype(np.int64)
             space.roll_to(low)

@@ -38,6 +38,16 @@ class FullDomain(Algorithm):
 
     recoding: ClassVar[Recoding] = Recoding.GLOBAL
 
+    @property
+    def by_combinations(self) -> bool:
+        """Whether equal records stay together: they do at every node."""
+        return True
+
+    @property
+    def by_nodes(self) -> bool:
+        """Whether nodes are judged and nothing else is looked at."""
+        return True
+
     def enumerable(self, judge: Judge) -> None:
         """Refuse a lattice with too many nodes to be enumerated, instead of never coming back."""
         if judge.space.n_nodes > MOST_NODES:

@@ -67,6 +67,11 @@ class GreedyLoss(FullDomain):
 
     name: ClassVar[str] = "greedy-loss"
 
+    @property
+    def by_nodes(self) -> bool:
+        """Whether nodes are judged and nothing else is looked at: which tuples are suppressed is remembered too."""
+        return False
+
     def run(self, problem: Problem) -> Partition:
         """Two greedy climbs; see the module's docstring."""
         climb = _Climb(problem, self)

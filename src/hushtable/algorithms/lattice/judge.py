@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
+from hushtable.algorithms.elsewhere import Elsewhere
 from hushtable.algorithms.lattice.evaluated import Evaluated
 from hushtable.algorithms.lattice.monotone import additive, not_monotone
 from hushtable.algorithms.lattice.objectives import Objective, objective_of
@@ -34,7 +36,7 @@ class Judge:
     def __init__(self, problem: Problem, objective: str = "loss", fixed: Mapping[str, int] | None = None) -> None:
         self.problem = problem
         self.model = problem.model
-        self.space = Space(problem.table, problem.model.histogram_keys(), fixed)
+        self.space = Space(problem.table, problem.model.histogram_keys(), fixed, problem.elsewhere)
         least = problem.model.min_group_size()
         # 1 says nothing: a group may hold one of a person's several rows
         self.minimum = least * problem.table.unit if least > 1 else 1
@@ -46,9 +48,15 @@ class Judge:
         self.monotone = not not_monotone(problem.model, suppression=self.budget > 0)
         self.seen = Evaluated(self.space.d)
 
-    def __call__(self, node: IntArray, source: Tuples | None = None) -> Verdict:
+    def __call__(self, node: IntArray, source: Tuples | Elsewhere | None = None) -> Verdict:
         """Judge a node, grouping from a source where one is given, and write it down."""
-        verdict = self._judge(np.asarray(node, dtype=np.int64), source)
+        node = np.asarray(node, dtype=np.int64)
+        tuples = source or self.space.source(node)
+        if isinstance(tuples, Tuples):
+            verdict = self._judge(node, self.space.group(node, tuples))
+        else:
+            with closing(tuples.roll_up(node)) as groups:
+                verdict = self._judge_far(node, groups)
         self.seen.add(verdict)
         return verdict
 
@@ -56,8 +64,30 @@ class Judge:
         """Judge a node that may have been judged before."""
         return self.seen.find(node) or self(node)
 
-    def _judge(self, node: IntArray, source: Tuples | None) -> Verdict:
-        grouping = self.space.group(node, source)
+    def _judge_far(self, node: IntArray, groups: Elsewhere) -> Verdict:
+        """Judge a node whose groups are elsewhere: their sizes may tell, else they are judged here."""
+        if groups.fits:
+            return self._judge(node, next(self.space.groups(node, groups)))
+        sizes, times = groups.group_sizes()
+        small = int((sizes * times)[sizes < self.minimum].sum())
+        floor, n = self.objective.floor(sizes, times), int(times.sum())
+        if small > self.budget:
+            return Verdict(node, False, small, small, n, float("inf"), floor)
+        units, kept, gone = 0, times.copy(), np.zeros(int(self.space.leaves.sum()), dtype=np.int64)
+        for grouping, lost in self._lost_of(node, groups):
+            units += int(grouping.sizes[lost].sum())
+            np.subtract.at(kept, np.searchsorted(sizes, grouping.sizes[lost]), 1)
+            gone += self.space.units_by_leaf(grouping, lost)
+        fits = units <= self.budget and units < self.space.units
+        value = self.objective.value(node, sizes, kept, gone) if fits else float("inf")
+        return Verdict(node, fits, units, units if self._additive else small, n, value, floor)
+
+    def _lost_of(self, node: IntArray, groups: Elsewhere) -> Iterator[tuple[Grouping, BoolArray]]:
+        """Bring groups here, some at a time, and tell which violate a model; there are only groupwise ones."""
+        for grouping in self.space.groups(node, groups):
+            yield grouping, self._violating(grouping, self._stats(grouping))
+
+    def _judge(self, node: IntArray, grouping: Grouping) -> Verdict:
         small = int(grouping.sizes[grouping.sizes < self.minimum].sum())
         floor = self.objective.floor(grouping.sizes, np.ones_like(grouping.sizes))
         if small > self.budget:
@@ -120,8 +150,21 @@ class Judge:
     def partition(self, node: IntArray) -> Partition:
         """Return the partition of a node that fits."""
         node = np.asarray(node, dtype=np.int64)
+        if not isinstance(self.space.root, Tuples):
+            return self._far_partition(node, self.space.root)
         grouping, labels = self.space.labels(node)
         stats = self._stats(grouping)
         lost = self._worst_too(grouping, stats, self._violating(grouping, stats))
         number = np.where(lost, -1, np.cumsum(~lost) - 1)
         return replace(Partition(number[labels], int((~lost).sum())), levels=tuple(int(level) for level in node))
+
+    def _far_partition(self, node: IntArray, root: Elsewhere) -> Partition:
+        """Return the partition of a node by what is left out: the rows are elsewhere."""
+        kept, left_out = 0, [np.empty((self.space.d, 0), dtype=np.int64)]
+        with closing(root.roll_up(node)) as groups:
+            for grouping, lost in self._lost_of(node, groups):
+                kept += int(np.count_nonzero(~lost))
+                left_out.append(grouping.tuples.columns[:, grouping.first[lost]])
+        levels = tuple(int(level) for level in node)
+        everyone = np.empty(0, dtype=np.int64)
+        return Partition(everyone, kept, levels=levels, left_out=np.concatenate(left_out, axis=1))

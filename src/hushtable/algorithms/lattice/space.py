@@ -7,12 +7,14 @@ of those. All look-up tables of all levels lie in one flat array, so evaluating 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from functools import cached_property
 
 import numpy as np
 
+from hushtable.algorithms.elsewhere import Brought, Elsewhere
+from hushtable.algorithms.lattice.tuples import Grouping, Tuples
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
@@ -30,68 +32,6 @@ WORTH_ROLLING = 2000
 
 WIDE_COLUMNS = 4
 """Columns with most values, whose levels make up a node's anchor."""
-
-
-@dataclass(frozen=True)
-class Tuples:
-    """Distinct tuples with their weights, in canonical order.
-
-    Attributes
-    ----------
-    packed : (T, blocks) integer array
-        Leaf codes, several columns in one number; after rolling up, those of one leaf below each node.
-    units : int64 array
-    sensitive : mapping of Key to int64 array
-        Codes of the sensitive columns: tuples are distinct in these too.
-    levels : int64 array
-        The levels that they were rolled up to.
-    all_columns : (d, n) integer array
-        Leaf codes of the original tuples, one row per column.
-    rows : int64 array, optional
-        Which original tuple each one stands for, where they were rolled up.
-    """
-
-    packed: AnyArray
-    units: IntArray
-    sensitive: dict[Key, IntArray]
-    levels: IntArray
-    all_columns: AnyArray
-    rows: IntArray | None = None
-
-    def __len__(self) -> int:
-        return len(self.units)
-
-    @cached_property
-    def columns(self) -> AnyArray:
-        """Leaf codes, one row per column."""
-        return self.all_columns if self.rows is None else self.all_columns[:, self.rows]
-
-    def take(self, index: IntArray, units: IntArray, sensitive: dict[Key, IntArray], levels: IntArray) -> Tuples:
-        """Return some of the tuples, with other weights and at other levels."""
-        rows = index if self.rows is None else self.rows[index]
-        return Tuples(np.take(self.packed, index, axis=0), units, sensitive, levels, self.all_columns, rows)
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """The groups of one node.
-
-    Attributes
-    ----------
-    tuples : Tuples
-        What was grouped.
-    group : integer array
-        The group of each tuple.
-    sizes : int64 array
-        Units per group.
-    first : int64 array
-        One tuple of each group.
-    """
-
-    tuples: Tuples
-    group: AnyArray
-    sizes: IntArray
-    first: IntArray
 
 
 def level_range(table: EncodedTable, fixed: Mapping[str, int]) -> tuple[IntArray, IntArray]:
@@ -123,6 +63,14 @@ class Space:
         Sensitive columns that the models need.
     fixed : mapping of str to int
         Quasi-identifiers that stay at one level.
+    elsewhere : Elsewhere, optional
+        The combinations of quasi-identifiers and the sensitive columns, where they are on other machines; the table's
+        rows are not looked at then.
+
+    Attributes
+    ----------
+    root : Tuples or Elsewhere
+        The distinct tuples.
 
     Raises
     ------
@@ -130,7 +78,13 @@ class Space:
         If a column is fixed to a level that it does not have.
     """
 
-    def __init__(self, table: EncodedTable, keys: frozenset[Key], fixed: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        table: EncodedTable,
+        keys: frozenset[Key],
+        fixed: Mapping[str, int] | None = None,
+        elsewhere: Elsewhere | None = None,
+    ) -> None:
         self.table = table
         self.keys = sorted(keys)
         self.heights = np.array([c.coded.height for c in table.quasi], dtype=np.int64)
@@ -146,13 +100,15 @@ class Space:
         self.lut = np.concatenate(parts).astype(np.int32)
         self.leaves = np.ascontiguousarray(self.sizes[:, 0])
         self.blocks = blocks_of(self.leaves.tolist())
-        self.base, self.of_row = self._collapse()
-        self._rolled: list[Tuples] = [self.base]
+        if elsewhere is None:
+            self.base, self.of_row = self._collapse()
+        self.root: Tuples | Elsewhere = self.base if elsewhere is None else elsewhere
+        self._rolled: list[Tuples | Elsewhere] = [self.root]
         widest = np.argsort(-self.sizes[:, 0], kind="stable")[:WIDE_COLUMNS]
         self._wide = np.isin(np.arange(self.d), widest)
         self._anchors: set[tuple[int, ...]] = {(0,) * self.d}
         self._rolled_levels = np.zeros((MOST_SOURCES, self.d), dtype=np.int64)
-        self._rolled_sizes = np.full(MOST_SOURCES, len(self.base), dtype=np.int64)
+        self._rolled_sizes = np.full(MOST_SOURCES, len(self.root), dtype=np.int64)
 
     @property
     def d(self) -> int:
@@ -173,10 +129,12 @@ class Space:
     @cached_property
     def units(self) -> int:
         """Units of the whole sample."""
-        return int(self.base.units.sum())
+        return int(self.root.units.sum()) if isinstance(self.root, Tuples) else self.table.sample_units
 
     def column_units(self) -> list[IntArray]:
         """Count the leaves of every column."""
+        if not isinstance(self.root, Tuples):
+            return [self.root.cube((j,), [int(self.leaves[j])]).reshape(-1) for j in range(self.d)]
         everyone = np.ones(len(self.base), dtype=np.bool_)
         units = lost_units(self.base.packed, self.base.units, self.blocks, self.leaves, everyone)
         return np.split(units, np.cumsum(self.leaves)[:-1])
@@ -188,9 +146,8 @@ class Space:
         kept = {key: self.table.code_column(key)[0][first].astype(np.int64) for key in self.keys}
         return Tuples(packed, units, kept, np.zeros(self.d, dtype=np.int64), columns), of_row
 
-    def group(self, node: IntArray, source: Tuples | None = None) -> Grouping:
-        """Group the tuples at a node, rolling up from the smallest table at hand that is finer."""
-        tuples = source or self._source(node)
+    def group(self, node: IntArray, tuples: Tuples) -> Grouping:
+        """Group tuples at a node."""
         columns = np.arange(self.d)
         at, sizes = self.starts[columns, node], self.sizes[columns, node]
         space = math.prod(int(s) for s in sizes)
@@ -211,7 +168,7 @@ class Space:
         np.add.at(units, group, tuples.units)
         return group, units, first
 
-    def _source(self, node: IntArray) -> Tuples:
+    def source(self, node: IntArray) -> Tuples | Elsewhere:
         """Return the smallest rolled-up table that is finer than a node, rolling up to the node's anchor first.
 
         The anchor has the node's levels in the few columns with most values, where generalising merges most tuples,
@@ -223,7 +180,7 @@ class Space:
             return self.finest(node)
         return best
 
-    def finest(self, node: IntArray) -> Tuples:
+    def finest(self, node: IntArray) -> Tuples | Elsewhere:
         """Return the smallest table at hand that is finer than a node."""
         finer = np.flatnonzero((self._rolled_levels[: len(self._rolled)] <= node).all(axis=1))
         return self._rolled[int(finer[np.argmin(self._rolled_sizes[finer])])]
@@ -237,17 +194,38 @@ class Space:
         best = self.finest(anchor)
         if len(best) < WORTH_ROLLING:
             return
-        rolled = self._roll_up(anchor, self.group(anchor, best))
+        rolled = self._rolled_up(anchor, best)
         if 4 * len(rolled) <= 3 * len(best):
             self._rolled_levels[count], self._rolled_sizes[count] = anchor, len(rolled)
-            self._rolled.append(rolled)
+            self._rolled.append(self._nearer(rolled, anchor))
+        elif not isinstance(rolled, Tuples):
+            rolled.close()
 
-    def projection(self, node: IntArray) -> Tuples | None:
+    def projection(self, node: IntArray) -> Tuples | Elsewhere | None:
         """Return the table rolled up to a node, to group many coarser nodes from; None where that does not pay."""
-        source = self._source(node)
+        source = self.source(node)
         if not self._rolls_up or len(source) < WORTH_ROLLING:
             return None
-        return self._roll_up(node, self.group(node, source))
+        return self._nearer(self._rolled_up(node, source), node)
+
+    def _rolled_up(self, node: IntArray, source: Tuples | Elsewhere) -> Tuples | Elsewhere:
+        return self._roll_up(node, self.group(node, source)) if isinstance(source, Tuples) else source.roll_up(node)
+
+    def _nearer(self, rolled: Tuples | Elsewhere, node: IntArray) -> Tuples | Elsewhere:
+        """Bring a rolled-up table here for good, if there is room."""
+        if isinstance(rolled, Tuples) or rolled.stays:
+            return rolled
+        with closing(rolled):
+            return self._brought(rolled.bring(keep=True), node)
+
+    def _brought(self, parts: Brought, node: IntArray) -> Tuples:
+        packed = pack_tuples(parts.columns, self.leaves, self.blocks)
+        return Tuples(packed, parts.units, parts.sensitive, node, parts.columns)
+
+    def groups(self, node: IntArray, far: Elsewhere) -> Iterator[Grouping]:
+        """Group tuples that were rolled up to a node elsewhere: all at once if they fit, else some groups at a time."""
+        for parts in [far.bring()] if far.fits else far.pieces():
+            yield self.group(node, self._brought(parts, node))
 
     @property
     def _rolls_up(self) -> bool:

@@ -71,6 +71,11 @@ class TopDownSpecialization(Algorithm):
     name: ClassVar[str] = "top-down-specialization"
     recoding: ClassVar[Recoding] = Recoding.GLOBAL
 
+    @property
+    def by_combinations(self) -> bool:
+        """Whether equal records stay together: they do in every cut."""
+        return True
+
     def run(self, problem: Problem) -> Partition:
         """Specialise from the roots; see the module's docstring."""
         table = CutTable(problem, self.target)

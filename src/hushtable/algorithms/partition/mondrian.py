@@ -97,6 +97,11 @@ class Mondrian(Refinable):
         """Whether cuts follow from counts of values alone: not where equal records are divided or groups refined."""
         return self.mode == "strict" and self.nominal == "cuts" and not self.refine
 
+    @property
+    def by_combinations(self) -> bool:
+        """Whether equal records stay together: unless they are divided or groups refined."""
+        return self.mode == "strict" and not self.refine
+
     def level(self, frontier: Level, model: AllOf, problem: Problem) -> Proposals:
         """Return the cuts of one level that the groupwise models accept."""
         accepted = Proposals.none()

@@ -170,10 +170,12 @@ class Content:
         """The plan of the coded columns alone."""
         return replace(self.plan.table, columns=self._coded_columns, entity=None)
 
-    def tuples(self) -> Tuples:
-        """Bring the distinct combinations to the driver."""
+    def tuples(self, counted: DataFrame | None = None) -> Tuples:
+        """Bring the distinct combinations to the driver; ``counted`` has them with their rows n, if that was done."""
         by = [*self.keys, *self.rest_keys, *self.units]
-        counted = self.rows.groupBy(*by).agg(F.count(F.lit(1)).alias("n"))
+        if counted is None:
+            counted = self.rows.groupBy(*by).agg(F.count(F.lit(1)).alias("n"))
+        counted = counted.select(*by, "n")
         found = self.jobs.collect_large(counted, "counting combinations", self.records)
         if any(found.column(name).null_count for name in by):
             raise changed_input()

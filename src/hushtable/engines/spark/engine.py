@@ -13,13 +13,16 @@ from hushtable.algorithms.base import Problem, Progress
 from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.plan import Plan
+from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.content import Content
 from hushtable.engines.spark.jobs import Jobs
 from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.levels import Levels
+from hushtable.engines.spark.nodes import Nodes
 from hushtable.engines.spark.publish import published_rows
-from hushtable.engines.spark.refuse import check_engine, check_levels, check_recoded
+from hushtable.engines.spark.refuse import check_engine, check_far, check_levels, check_nodes, check_recoded
 from hushtable.engines.spark.shown import Counted, Shown
+from hushtable.engines.spark.summary import Summary
 from hushtable.errors import ParameterError
 from hushtable.release.verify import Verification
 
@@ -27,15 +30,12 @@ __all__ = ["DRIVER_ROWS", "GROUP_ROWS", "SparkOutcome", "run"]
 
 
 DRIVER_ROWS = "spark.hushtable.driverRows"
-"""Setting: tables up to so many rows are spread out on the driver as codes, of a few bytes a row and column."""
+"""Setting: so many rows, or distinct combinations, may be on the driver as codes, of a few bytes a row and column."""
 
 GROUP_ROWS = "spark.hushtable.groupRows"
 """Setting: beyond that, groups up to so many distinct combinations are finished by one task."""
 
 _DEFAULTS = {DRIVER_ROWS: 100_000_000, GROUP_ROWS: 1_000_000}
-
-KNOWN = 100_000
-"""Records that measures and attacks see of a table that is not on the driver, about."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,8 @@ class SparkOutcome:
     known : Known
         The rows that the driver knows.
     verification : Verification
+    summarised : bool
+        Whether the rows of ``problem`` are all distinct combinations, weighted.
     """
 
     shown: Shown
@@ -62,6 +64,7 @@ class SparkOutcome:
     problem: Problem
     known: Known
     verification: Verification
+    summarised: bool = False
 
     @property
     def on_driver(self) -> bool:
@@ -93,8 +96,7 @@ def run(frame: DataFrame, plan: Plan, progress: Progress | None = None) -> Spark
         limit = _setting(jobs, DRIVER_ROWS)
         if content.records <= limit:
             return _on_driver(content)
-        check_levels(plan, content.records, f"{DRIVER_ROWS} = {limit}")
-        return _by_levels(content, _setting(jobs, GROUP_ROWS))
+        return _far(content, limit)
 
 
 def _setting(jobs: Jobs, name: str) -> int:
@@ -123,15 +125,46 @@ def _on_driver(content: Content) -> SparkOutcome:
         return SparkOutcome(shown, content, counted, problem, known, verification)
 
 
-def _by_levels(content: Content, group_rows: int) -> SparkOutcome:
-    """Partition the rows where they are."""
-    levels = Levels(content, group_rows)
+def _far(content: Content, limit: int) -> SparkOutcome:
+    """Work on distinct combinations: on the driver if they fit, else where they are."""
+    plan, why = content.plan, f"{DRIVER_ROWS} = {limit}"
+    check_far(plan, content.records, why)
+    combinations = Combinations(content)
+    held = combinations.frame.count()
+    if plan.algorithm.by_combinations and held <= limit:
+        return _by_summary(Summary(combinations), content)
+    if plan.algorithm.by_nodes:
+        check_nodes(plan, combinations.finish.quasi, held, why)
+        return _by_nodes(Nodes(combinations, limit), combinations)
+    check_levels(plan, held, why)
+    return _by_levels(Levels(combinations, _setting(content.jobs, GROUP_ROWS)))
+
+
+def _by_summary(summary: Summary, content: Content) -> SparkOutcome:
+    with _kept(Shown(content.jobs, content, *summary.publish())) as shown:
+        counted = shown.count(summary.problem)
+        verification = shown.judge(summary.problem, None, counted, summary.expected)
+        verification.raise_if_violated()
+        return SparkOutcome(shown, content, counted, summary.problem, summary.known, verification, True)
+
+
+def _by_nodes(nodes: Nodes, combinations: Combinations) -> SparkOutcome:
+    content, problem = combinations.content, combinations.problem
+    with _kept(Shown(content.jobs, content, *nodes.publish())) as shown:
+        counted = shown.count(problem)
+        verification = shown.judge(problem, None, counted, nodes.expected)
+        verification.raise_if_violated()
+        return SparkOutcome(shown, content, counted, problem, nodes.sample(counted), verification)
+
+
+def _by_levels(levels: Levels) -> SparkOutcome:
+    content = levels.content
     rows, book = levels.publish()
     with _kept(Shown(content.jobs, content, rows, book)) as shown:
         counted = shown.count(levels.problem)
         verification = shown.judge(levels.problem, None, counted, content.records)
         verification.raise_if_violated()
-        known = levels.sample(counted, book.packing, KNOWN)
+        known = levels.sample(counted, book.packing)
         return SparkOutcome(shown, content, counted, levels.problem, known, verification)
 
 

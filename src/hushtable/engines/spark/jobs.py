@@ -88,6 +88,11 @@ class Jobs:
         self.held.append(frame.persist())
         return frame
 
+    def let_go(self, frame: DataFrame) -> None:
+        """Let go of one table before the run ends."""
+        self.held = [held for held in self.held if held is not frame]
+        frame.unpersist()
+
     def collect(self, frame: DataFrame, what: str) -> pa.Table:
         """Bring a small table to the driver."""
         self.progress(0.0, what)
@@ -103,14 +108,17 @@ class Jobs:
             return self.collect(frame, what)
         self.progress(0.0, what)
         with spark_errors(what):
-            frame = self.hold(frame)
+            passing = all(held is not frame for held in self.held)
+            if passing:
+                self.hold(frame)
             pieces = frame.count() // _PIECE + 1
-            if pieces == 1:
-                return frame.toArrow()
             parts = []
             for piece in range(pieces):
                 self.progress(0.0, what)
-                parts.append(frame.filter(F.pmod(F.xxhash64(*frame.columns), F.lit(pieces)) == piece).toArrow())
+                part = frame.filter(F.pmod(F.xxhash64(*frame.columns), F.lit(pieces)) == piece)
+                parts.append((part if pieces > 1 else frame).toArrow())
+            if passing:
+                self.let_go(frame)
             return pa.concat_tables(parts)
 
     def table(self, columns: dict[str, Any], schema: StructType | None = None) -> DataFrame:

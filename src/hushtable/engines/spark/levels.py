@@ -9,7 +9,6 @@ cannot be divided any further are published from their counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,21 +21,15 @@ from hushtable.algorithms.base import Partition
 from hushtable.algorithms.partition.histograms import HistogramLevel, LevelCounts
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines import local
-from hushtable.engines.spark.content import Content, changed_input
+from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.dictionaries import coded, dictionaries
-from hushtable.engines.spark.finish import Finish, with_codes
+from hushtable.engines.spark.drawn import drawn_classes
 from hushtable.engines.spark.jobs import spark_errors
-from hushtable.engines.spark.known import Known, draw_classes
+from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.packing import Packing
-from hushtable.engines.spark.people import UNITS
 from hushtable.engines.spark.publish import Cellbook, shown_columns
 from hushtable.engines.spark.shown import Counted
-from hushtable.kernels.grouping import number_rows
 from hushtable.release.cells import Cells
-from hushtable.release.recode import recode
-from hushtable.table.encode import PERSON_UNITS
-from hushtable.table.encoded import QuasiColumn, SensitiveColumn
-from hushtable.table.reference import Reference
 from hushtable.table.stats import Key
 
 __all__ = ["Levels"]
@@ -47,70 +40,18 @@ class Levels:
 
     Parameters
     ----------
-    content : Content
+    combinations : Combinations
     group_rows : int
         Combinations that one task may take.
-
-    Attributes
-    ----------
-    problem : Problem
-        The models and what they compare groups with; its rows are the combinations of sensitive values, weighted.
     """
 
-    def __init__(self, content: Content, group_rows: int) -> None:
-        self.content, self.jobs, self._group_rows = content, content.jobs, group_rows
+    def __init__(self, combinations: Combinations, group_rows: int) -> None:
+        self._combinations, self._group_rows = combinations, group_rows
+        self.content, self.jobs = combinations.content, combinations.jobs
+        self.problem, self._finish, self._values = combinations.problem, combinations.finish, combinations.values
+        self._value_keys = combinations.value_keys
+        self._frame = combinations.frame.withColumn("node", F.lit(0).cast("long"))
         self._older: list[DataFrame] = []
-        quasi, sensitive = content.coded_columns(content.dictionaries)
-        nothing = np.empty(0, dtype=np.int64)
-        plan = content.plan
-        unit = PERSON_UNITS if content.weighted else 1
-        self._values = Packing(tuple(c.coded.size for c in sensitive))
-        self._frame = self._combinations(quasi, sensitive)
-        counted = self.jobs.collect(
-            self._frame.groupBy(*self._value_keys).agg(F.sum("w").alias("w"), F.sum("n").alias("n")),
-            "counting sensitive values",
-        )
-        if int(np.sum(counted.column("n").to_numpy())) != content.records:
-            raise changed_input()
-        bare = tuple(with_codes(c, nothing) for c in quasi), tuple(with_codes(c, nothing) for c in sensitive)
-        model = plan.model()
-        self._finish = Finish(
-            *bare, unit, model, Reference(0, unit, {}), plan.algorithm, plan.seed, self._values, tuple(content.keys)
-        )
-        zeros = {f"o{j}": np.zeros(counted.num_rows, dtype=np.int64) for j in range(len(quasi))}
-        table = self._finish.encoded(pa.table({**zeros, **{n: counted.column(n) for n in (*self._value_keys, "w")}}))
-        self.problem = local.problem_from(table, plan, self.jobs.progress)
-        self._finish = replace(self._finish, reference=self.problem.reference)
-
-    @property
-    def _value_keys(self) -> list[str]:
-        return [f"v{i}" for i in range(len(self._values))]
-
-    def _combinations(self, quasi: Sequence[QuasiColumn], sensitive: Sequence[SensitiveColumn]) -> DataFrame:
-        """The distinct combinations as codes o0, o1, ..., packed sensitive codes v0, ..., rows n and weight w."""
-        content, jobs = self.content, self.jobs
-        by = [*content.keys, *content.rest_keys, *content.units]
-        frame = content.rows.groupBy(*by).agg(F.count(F.lit(1)).alias("n"))
-        places = content.quasi_packing.unpack_columns([F.col(name) for name in content.keys])
-        rest = content.rest_packing.unpack_columns([F.col(name) for name in content.rest_keys])
-        frame = frame.withColumns({f"p{j}": place for j, place in enumerate([*places, *rest[: len(sensitive)]])})
-        columns: list[QuasiColumn | SensitiveColumn] = [*quasi, *sensitive]
-        for j, (column, dictionary) in enumerate(zip(columns, content.dictionaries, strict=False)):
-            codes = column.codes[: len(dictionary)].astype(np.int64)
-            book = jobs.table({f"p{j}": np.arange(len(codes), dtype=np.int32), f"o{j}": codes})
-            frame = frame.join(book, f"p{j}", "left").drop(f"p{j}")
-        n = len(quasi)
-        packed = self._values.pack_columns([F.col(f"o{n + i}") for i in range(len(sensitive))])
-        weight = F.col("n") * F.col(UNITS) if content.weighted else F.col("n")
-        chosen = frame.select(
-            *by,
-            *(F.col(f"o{j}") for j in range(n)),
-            *(value.alias(f"v{i}") for i, value in enumerate(packed)),
-            "n",
-            weight.alias("w"),
-            F.lit(0).cast("long").alias("node"),
-        )
-        return jobs.hold(chosen)
 
     def publish(self) -> tuple[DataFrame, Cellbook]:
         """Partition, and return the published rows as ``published_rows`` does."""
@@ -217,31 +158,11 @@ class Levels:
         moved = self._frame.join(moves, "node", "left").withColumn("child", child)
         self._frame = self.jobs.hold(moved.drop("node").withColumnRenamed("child", "node").select(*names))
 
-    def sample(self, counted: Counted, packing: Packing, most: int) -> Known:
+    def sample(self, counted: Counted, packing: Packing) -> Known:
         """Bring some whole classes to the driver: what measures and attacks look at."""
-        owner, first = number_rows(counted.cells, packing.sizes)
-        sizes = np.zeros(len(first), dtype=np.int64)
-        np.add.at(sizes, owner, counted.rows)
-        chosen, weight = draw_classes(sizes, most, self.problem.seed)
-        numbers = packing.pack([cells[first[chosen]] for cells in counted.cells])
-        names = [f"g{i}" for i in range(len(numbers))]
-        wanted = self.jobs.table(
-            {**dict(zip(names, numbers, strict=True)), "class": np.arange(len(chosen), dtype=np.int64)}
-        )
-        content = self.content
-        found = self.jobs.collect_large(
-            self._frame.join(self._cells.join(wanted, names), content.keys), "sampling classes"
-        )
-        n = found.column("n").to_numpy()
-        by = [*content.keys, *content.rest_keys, *content.units]
-        tuples = content.tuples_of([found.column(name).to_numpy() for name in by], n)
-        spread = found.take(pa.array(tuples.of_row))
-        table = self._finish.encoded(spread)
-        units = tuples.units[tuples.of_row] if content.weighted else np.empty(0, dtype=np.int64)
-        table = replace(table, row_units=units)
-        partition = Partition(spread.column("class").to_numpy().astype(np.int64), len(chosen))
-        recoded = recode(table, partition, content.plan.algorithm.recoding)
-        return Known(replace(self.problem, table=table), partition, recoded, tuples, weight)
+        shown = self._combinations.frame.join(self._cells, self.content.keys)
+        nobody = Partition(np.empty(0, dtype=np.int64), 0)
+        return drawn_classes(self._combinations, shown, counted, packing, nobody)
 
     def _looked_up(self, book: DataFrame, n: int) -> tuple[DataFrame, Cellbook]:
         """Join the cells of combinations to the rows."""

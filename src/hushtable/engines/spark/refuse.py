@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+
 from hushtable.algorithms.base import Recoding
+from hushtable.algorithms.lattice.full_domain import MOST_NODES
 from hushtable.engines.plan import Plan
 from hushtable.errors import IncompatibleError
 from hushtable.models.base import Monotone
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import CellStyle, Role
+from hushtable.table.encoded import QuasiColumn
 
-__all__ = ["check_engine", "check_levels", "check_recoded"]
+__all__ = ["check_engine", "check_far", "check_levels", "check_nodes", "check_recoded"]
 
 
 def check_engine(plan: Plan) -> None:
@@ -53,7 +58,7 @@ def check_recoded(plan: Plan, recoded: Recoded) -> None:
         )
 
 
-def check_levels(plan: Plan, records: int, limit: str) -> None:
+def check_far(plan: Plan, records: int, limit: str) -> None:
     """Refuse plans that need all rows in one place, for a table that is too large for that.
 
     Raises
@@ -61,23 +66,68 @@ def check_levels(plan: Plan, records: int, limit: str) -> None:
     IncompatibleError
         With the reason and a remedy.
     """
-    model, table = plan.model(), plan.table
+    algorithm = plan.algorithm
     reasons = {
-        f"{plan.algorithm.name} as set does not decide from counts alone": not plan.algorithm.by_histograms,
-        "suppression weighs all groups against one another": plan.suppression > 0,
+        f"{algorithm.name} as set tells equal records apart or compares records with one another": not (
+            algorithm.by_combinations or algorithm.by_nodes or algorithm.by_histograms
+        ),
         "a population or background table is compared with all rows": plan.extra.population is not None
         or plan.extra.background is not None,
         "guards look at all groups": bool(plan.guards),
-        "a model does not survive merging, so that all classes have to be compared": Monotone.MERGE not in model.flags,
-        "a model judges the whole table": bool(model.part(table_level=True).members),
+    }
+    _refuse(reasons, f"The table has {records} rows, more than the driver takes ({limit})")
+
+
+def check_nodes(plan: Plan, quasi: Sequence[QuasiColumn], combinations: int, limit: str) -> None:
+    """Refuse searches of the lattice that need all combinations in one place.
+
+    Raises
+    ------
+    IncompatibleError
+        With the reason and a remedy.
+    """
+    nodes = math.prod(c.coded.height + 1 for c in quasi if c.name not in getattr(plan.algorithm, "fixed", {}))
+    reasons = {
+        **_all_classes(plan),
+        f"a lattice of {nodes} nodes is searched for a time, not to the end": nodes > MOST_NODES,
+    }
+    _refuse(reasons, f"The table has {combinations} distinct combinations, more than the driver takes ({limit})")
+
+
+def check_levels(plan: Plan, combinations: int, limit: str) -> None:
+    """Refuse partitions that need all combinations in one place.
+
+    Raises
+    ------
+    IncompatibleError
+        With the reason and a remedy.
+    """
+    table = plan.table
+    reasons = {
+        f"{plan.algorithm.name} as set does not decide from counts alone": not plan.algorithm.by_histograms,
+        "suppression weighs all groups against one another": plan.suppression > 0,
+        **_all_classes(plan),
         "the type of midpoints depends on all classes": any(
             c.role is Role.QUASI and table.style(c) is CellStyle.MIDPOINT for c in table.columns
         ),
     }
+    _refuse(reasons, f"The table has {combinations} distinct combinations, more than the driver takes ({limit})")
+
+
+def _all_classes(plan: Plan) -> dict[str, bool]:
+    """Models that look at all classes at once."""
+    model = plan.model()
+    return {
+        "a model does not survive merging, so that all classes have to be compared": Monotone.MERGE not in model.flags,
+        "a model judges the whole table": bool(model.part(table_level=True).members),
+    }
+
+
+def _refuse(reasons: Mapping[str, bool], what: str) -> None:
     for reason, holds in reasons.items():
         if holds:
             raise IncompatibleError(
-                f"The table has {records} rows, more than the driver takes ({limit}), and {reason}.",
+                f"{what}, and {reason}.",
                 code="spark-engine",
                 hint="Raise that setting if the driver has the memory, or use strict mondrian without suppression.",
             )

@@ -19,6 +19,7 @@ from hushtable.engines.spark.engine import SparkOutcome, run
 from hushtable.engines.spark.sample import SampledResult, sampled_view
 from hushtable.engines.spark.write import save_parts
 from hushtable.errors import IncompatibleError
+from hushtable.kernels.grouping import number_rows
 from hushtable.models.compose import AllOf
 from hushtable.registry import attacks, measures
 from hushtable.release.before_after import BeforeAfter, RiskSummary, risk_of, risk_summary
@@ -81,8 +82,21 @@ class SparkRelease:
     def source_rows(self) -> IntArray:
         """Which rows of ``encoded`` are published."""
         if not self.outcome.on_driver:
-            return np.arange(self.encoded.n_sample)
+            return self._shown_values()
         return np.flatnonzero(self.outcome.known.recoded.labels[: self.encoded.n_sample] >= 0)
+
+    def _shown_values(self) -> IntArray:
+        """The rows of ``encoded`` whose sensitive values are published, where they stand for many."""
+        columns, shown = self.encoded.sensitive, self.outcome.counted.sensitive
+        n = self.encoded.n_sample
+        if not columns:
+            return np.arange(n)
+        numbers, first = number_rows(
+            [np.concatenate([c.codes, shown[c.name]]) for c in columns], [c.coded.size for c in columns]
+        )
+        there = np.zeros(len(first), dtype=np.bool_)
+        there[numbers[n:]] = True
+        return np.flatnonzero(there[numbers[:n]])
 
     @property
     def n_suppressed(self) -> int:
@@ -143,13 +157,13 @@ class SparkRelease:
         IncompatibleError
             If the distinct combinations of the raw table are not on the driver.
         """
-        if not self.outcome.on_driver:
+        if not (self.outcome.on_driver or self.outcome.summarised):
             raise IncompatibleError(
-                "The risks of the raw table need all its combinations on the driver, and it has too many rows.",
+                "The risks of the raw table need all its combinations on the driver, and it has too many.",
                 code="spark-engine",
                 hint="Raise spark.hushtable.driverRows if the driver has the memory.",
             )
-        before, after = Exposure.raw(self.encoded), self._exposure()
+        before, after = Exposure.raw(self.outcome.problem.table), self._exposure()
         if name is None:
             return risk_summary(parameters, before, after)
         return risk_of(name, parameters, before, after)

@@ -1,0 +1,98 @@
+"""The distinct combinations of a table as codes, with Spark: for tables whose rows do not fit on the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from hushtable.engines import local
+from hushtable.engines.spark.content import Content, changed_input
+from hushtable.engines.spark.finish import Finish, with_codes
+from hushtable.engines.spark.packing import Packing
+from hushtable.engines.spark.people import UNITS
+from hushtable.table.encode import PERSON_UNITS
+from hushtable.table.encoded import QuasiColumn, SensitiveColumn
+from hushtable.table.reference import Reference
+
+__all__ = ["Combinations"]
+
+
+class Combinations:
+    """The combinations of a table.
+
+    Parameters
+    ----------
+    content : Content
+
+    Attributes
+    ----------
+    frame : DataFrame
+        One row for each: the columns that rows are joined by, codes o0, o1, ... of the quasi-identifiers, packed codes
+        v0, v1, ... of the sensitive columns, rows n and weight w.
+    values : Packing
+        How sensitive codes share numbers.
+    codes : tuple of int64 arrays
+        For each quasi-identifier and sensitive column, the code of each value of its dictionary.
+    finish : Finish
+        Columns without codes, the models and the algorithm.
+    problem : Problem
+        The models and what they compare groups with; its rows are the combinations of sensitive values, weighted.
+    """
+
+    def __init__(self, content: Content) -> None:
+        self.content, self.jobs, plan = content, content.jobs, content.plan
+        quasi, sensitive = content.coded_columns(content.dictionaries)
+        nothing = np.empty(0, dtype=np.int64)
+        unit = PERSON_UNITS if content.weighted else 1
+        self.values = Packing(tuple(c.coded.size for c in sensitive))
+        columns: list[QuasiColumn | SensitiveColumn] = [*quasi, *sensitive]
+        found = zip(columns, content.dictionaries, strict=False)
+        self.codes = tuple(column.codes[: len(dictionary)].astype(np.int64) for column, dictionary in found)
+        self.frame = self._counted(quasi, sensitive)
+        counted = self.jobs.collect(
+            self.frame.groupBy(*self.value_keys).agg(F.sum("w").alias("w"), F.sum("n").alias("n")),
+            "counting sensitive values",
+        )
+        if int(np.sum(counted.column("n").to_numpy())) != content.records:
+            raise changed_input()
+        bare = tuple(with_codes(c, nothing) for c in quasi), tuple(with_codes(c, nothing) for c in sensitive)
+        finish = Finish(
+            *bare, unit, plan.model(), Reference(0, unit, {}), plan.algorithm, plan.seed, self.values,
+            tuple(content.keys),
+        )  # fmt: skip
+        zeros = {f"o{j}": np.zeros(counted.num_rows, dtype=np.int64) for j in range(len(quasi))}
+        table = finish.encoded(pa.table({**zeros, **{n: counted.column(n) for n in (*self.value_keys, "w")}}))
+        self.problem = local.problem_from(table, plan, self.jobs.progress)
+        self.finish = replace(finish, reference=self.problem.reference)
+
+    @property
+    def value_keys(self) -> list[str]:
+        """The columns of ``frame`` that hold sensitive codes."""
+        return [f"v{i}" for i in range(len(self.values))]
+
+    def _counted(self, quasi: Sequence[QuasiColumn], sensitive: Sequence[SensitiveColumn]) -> DataFrame:
+        content, jobs = self.content, self.jobs
+        by = [*content.keys, *content.rest_keys, *content.units]
+        frame = content.rows.groupBy(*by).agg(F.count(F.lit(1)).alias("n"))
+        places = content.quasi_packing.unpack_columns([F.col(name) for name in content.keys])
+        rest = content.rest_packing.unpack_columns([F.col(name) for name in content.rest_keys])
+        frame = frame.withColumns({f"p{j}": place for j, place in enumerate([*places, *rest[: len(sensitive)]])})
+        for j, codes in enumerate(self.codes):
+            book = jobs.table({f"p{j}": np.arange(len(codes), dtype=np.int32), f"o{j}": codes})
+            frame = frame.join(book, f"p{j}", "left").drop(f"p{j}")
+        n = len(quasi)
+        packed = self.values.pack_columns([F.col(f"o{n + i}") for i in range(len(sensitive))])
+        weight = F.col("n") * F.col(UNITS) if content.weighted else F.col("n")
+        chosen = frame.select(
+            *by,
+            *(F.col(f"o{j}") for j in range(n)),
+            *(value.alias(f"v{i}") for i, value in enumerate(packed)),
+            "n",
+            weight.alias("w"),
+        )
+        return jobs.hold(chosen)

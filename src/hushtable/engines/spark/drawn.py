@@ -1,0 +1,72 @@
+"""Bringing some whole classes of a table that is not on the driver: what measures and attacks look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from hushtable.algorithms.base import Partition
+from hushtable.engines.spark.combinations import Combinations
+from hushtable.engines.spark.known import Known, draw_classes
+from hushtable.engines.spark.packing import Packing
+from hushtable.engines.spark.shown import Counted
+from hushtable.kernels.grouping import number_rows
+from hushtable.release.recode import recode
+
+__all__ = ["KNOWN", "drawn_classes"]
+
+KNOWN = 100_000
+"""Records that measures and attacks see of a table that is not on the driver, about."""
+
+
+def drawn_classes(
+    combinations: Combinations,
+    shown: DataFrame,
+    counted: Counted,
+    packing: Packing,
+    partition: Partition,
+    lost: Callable[[float], DataFrame | None] = lambda share: None,
+) -> Known:
+    """Return some whole classes, and as large a share of what is suppressed.
+
+    Parameters
+    ----------
+    combinations : Combinations
+    shown : DataFrame
+        The combinations that are published, and their rows n, with their packed cells g0, g1, ...
+    counted : Counted
+    packing : Packing
+        Of the cells.
+    partition : Partition
+        Says how cells are recoded; its labels are not looked at.
+    lost : callable
+        Returns about such a share of the combinations that are suppressed.
+    """
+    content, jobs = combinations.content, combinations.jobs
+    owner, first = number_rows(counted.cells, packing.sizes)
+    sizes = np.zeros(len(first), dtype=np.int64)
+    np.add.at(sizes, owner, counted.rows)
+    chosen, weight = draw_classes(sizes, KNOWN, combinations.problem.seed)
+    numbers = packing.pack([cells[first[chosen]] for cells in counted.cells])
+    names = [f"g{i}" for i in range(len(numbers))]
+    wanted = jobs.table({**dict(zip(names, numbers, strict=True)), "class": np.arange(len(chosen), dtype=np.int64)})
+    by = [*content.keys, *content.rest_keys, *content.units]
+    columns = [*by, *(f"o{j}" for j in range(len(content.quasi))), *combinations.value_keys, "n", "w"]
+    found = jobs.collect_large(shown.join(wanted, names).select(*columns, "class"), "sampling classes")
+    gone = lost(float(sizes[chosen].sum() / sizes.sum()))
+    if gone is not None:
+        more = jobs.collect_large(gone.select(*columns), "sampling classes")
+        nowhere = pa.array(np.full(more.num_rows, -1, dtype=np.int64))
+        found = pa.concat_tables([found, more.append_column("class", nowhere).cast(found.schema)])
+    tuples = content.tuples_of([found.column(name).to_numpy() for name in by], found.column("n").to_numpy())
+    spread = found.take(pa.array(tuples.of_row))
+    units = tuples.units[tuples.of_row] if content.weighted else np.empty(0, dtype=np.int64)
+    table = replace(combinations.finish.encoded(spread), row_units=units)
+    labels = spread.column("class").to_numpy().astype(np.int64)
+    partition = replace(partition, labels=labels, n_groups=len(chosen), left_out=None)
+    recoded = recode(table, partition, content.plan.algorithm.recoding)
+    return Known(replace(combinations.problem, table=table), partition, recoded, tuples, weight)

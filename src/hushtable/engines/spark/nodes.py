@@ -1,0 +1,126 @@
+"""Recoding a table globally whose combinations do not fit on the driver: nodes of the lattice are judged with Spark.
+
+The search is that of every engine, and asks the same questions in the same order; what it asks of combinations that
+are not on the driver is answered by aggregations (see ``far_tuples``). Nodes that are coarse enough are judged on the
+driver. The recoding is then applied column by column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from hushtable import rng
+from hushtable.algorithms.base import Partition
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.engines import local
+from hushtable.engines.spark.combinations import Combinations
+from hushtable.engines.spark.dictionaries import coded
+from hushtable.engines.spark.drawn import drawn_classes
+from hushtable.engines.spark.far_tuples import FarTuples, looked_up
+from hushtable.engines.spark.known import Known
+from hushtable.engines.spark.packing import Packing
+from hushtable.engines.spark.publish import Cellbook, shown_columns
+from hushtable.engines.spark.shown import Counted
+from hushtable.release.cells import Cells
+
+__all__ = ["Nodes"]
+
+
+class Nodes:
+    """A table that is recoded to one node of the lattice.
+
+    Parameters
+    ----------
+    combinations : Combinations
+    limit : int
+        Combinations that the driver may hold.
+
+    Attributes
+    ----------
+    partition : Partition
+        The node, and what is left out.
+    expected : int
+        Rows that are published.
+    """
+
+    def __init__(self, combinations: Combinations, limit: int) -> None:
+        self._combinations, self._jobs = combinations, combinations.jobs
+        self._content = content = combinations.content
+        local.check_feasible(combinations.problem)
+        far = FarTuples.of(combinations, limit)
+        self.partition: Partition = content.plan.algorithm.run(replace(combinations.problem, elsewhere=far))
+        far.close()
+        quasi = combinations.finish.quasi
+        levels = self.partition.levels or ()
+        leaves = [np.arange(c.coded.size + 1, dtype=np.int64) for c in quasi]
+        # one group for each leaf: what it publishes at its level
+        labels = [
+            Cells(c, every, every[:-1], level).labels() for c, every, level in zip(quasi, leaves, levels, strict=True)
+        ]
+        self._book, self._ranks = Cellbook.of(labels)
+        self._nodes = [c.coded.levels[level].astype(np.int64) for c, level in zip(quasi, levels, strict=True)]
+        self._packing = Packing(tuple(len(c.coded.labels[h]) for c, h in zip(quasi, levels, strict=True)))
+        self._lost = self._lost_keys()
+        self.expected = content.records - self._lost_rows()
+
+    def _lost_keys(self) -> list[IntArray]:
+        """The nodes of the groups that are left out, packed."""
+        left_out = self.partition.left_out
+        if left_out is None or not left_out.shape[1]:
+            return []
+        return self._packing.pack([nodes[codes] for nodes, codes in zip(self._nodes, left_out, strict=True)])
+
+    @property
+    def _names(self) -> list[str]:
+        return [f"h{i}" for i in range(len(self._packing))]
+
+    def _lost_table(self, chosen: AnyArray | None = None) -> DataFrame:
+        keys = self._lost if chosen is None else [key[chosen] for key in self._lost]
+        return self._jobs.table(dict(zip(self._names, keys, strict=True)))
+
+    def _at_node(self) -> DataFrame:
+        """The combinations with their packed nodes h0, h1, ... and cells g0, g1, ..."""
+        columns = [F.col(f"o{j}") for j in range(len(self._nodes))]
+        nodes = self._packing.pack_columns([looked_up(c, n) for c, n in zip(columns, self._nodes, strict=True)])
+        cells = self._book.packing.pack_columns([looked_up(c, r) for c, r in zip(columns, self._ranks, strict=True)])
+        named = {**{f"h{i}": n for i, n in enumerate(nodes)}, **{f"g{i}": c for i, c in enumerate(cells)}}
+        return self._combinations.frame.withColumns(named)
+
+    def _lost_rows(self) -> int:
+        if not self._lost:
+            return 0
+        gone = self._at_node().join(self._lost_table(), self._names, "left_semi").agg(F.sum("n").alias("n"))
+        return int(self._jobs.collect(gone, "publishing").column("n")[0].as_py())
+
+    def publish(self) -> tuple[DataFrame, Cellbook]:
+        """Return the published rows as ``published_rows`` does."""
+        content, n = self._content, len(self._nodes)
+        more: list[dict[str, AnyArray]] = [
+            {f"x{j}": self._ranks[j][own], f"y{j}": self._nodes[j][own]}
+            for j, own in enumerate(self._combinations.codes[:n])
+        ]
+        rows = coded(self._jobs, content.rows, content.dictionaries[:n], more)
+        if self._lost:
+            packed = self._packing.pack_columns([F.col(f"y{j}") for j in range(n)])
+            rows = rows.withColumns(dict(zip(self._names, packed, strict=True)))
+            rows = rows.join(self._lost_table(), self._names, "left_anti")
+        numbers = self._book.packing.pack_columns([F.col(f"x{j}") for j in range(n)])
+        return shown_columns(content, rows, {f"g{i}": number for i, number in enumerate(numbers)}), self._book
+
+    def sample(self, counted: Counted) -> Known:
+        """Bring some whole classes to the driver: what measures and attacks look at."""
+        shown = self._at_node()
+        if self._lost:
+            shown = shown.join(self._lost_table(), self._names, "left_anti")
+        return drawn_classes(self._combinations, shown, counted, self._book.packing, self.partition, self._some_lost)
+
+    def _some_lost(self, share: float) -> DataFrame | None:
+        if not self._lost:
+            return None
+        luck = rng.uniform(self._combinations.problem.seed, "spark/measured-suppressed", len(self._lost[0]))
+        some = self._lost_table(np.flatnonzero(luck < share))
+        return self._at_node().join(some, self._names, "left_semi")

@@ -1,0 +1,108 @@
+"""A table whose rows do not fit on the driver, but whose distinct combinations do: each is a row with its weight."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from pyspark.sql import DataFrame
+
+from hushtable import rng
+from hushtable.algorithms.base import Recoding
+from hushtable.arrays import IntArray
+from hushtable.engines import local
+from hushtable.engines.spark.combinations import Combinations
+from hushtable.engines.spark.content import Tuples
+from hushtable.engines.spark.drawn import KNOWN
+from hushtable.engines.spark.finish import with_codes
+from hushtable.engines.spark.known import Known, draw_classes
+from hushtable.engines.spark.publish import Cellbook, published_rows
+from hushtable.errors import IncompatibleError
+from hushtable.release.recode import recode
+from hushtable.table.encoded import EncodedTable
+
+__all__ = ["Summary"]
+
+
+class Summary:
+    """Distinct combinations on the driver, grouped by an algorithm that keeps equal records together.
+
+    Parameters
+    ----------
+    combinations : Combinations
+
+    Attributes
+    ----------
+    problem : Problem
+        Its rows are the combinations.
+    partition : Partition
+    recoded : Recoded
+    """
+
+    def __init__(self, combinations: Combinations) -> None:
+        content = combinations.content
+        self._combinations, self._content, plan = combinations, content, content.plan
+        self.tuples = content.tuples(combinations.frame)
+        own = self._table(np.arange(len(self.tuples)))
+        weight = self.tuples.counts * self.tuples.units if content.weighted else self.tuples.counts
+        self.problem = local.problem_from(replace(own, row_units=weight), plan, content.jobs.progress)
+        model, reference = self.problem.model, self.problem.reference
+        whole = bool(model.table_satisfied(reference.whole(), reference)[0])
+        if plan.algorithm.recoding is not Recoding.GLOBAL and self.problem.budget and not whole:
+            raise IncompatibleError(
+                f"The models do not hold for the table as a whole, so that {plan.algorithm.name} would leave out some "
+                "of several equal records, and the driver holds them as one.",
+                code="spark-engine",
+                hint="Relax a model, raise spark.hushtable.driverRows, or recode globally.",
+            )
+        self.partition, self.recoded = local.solve(self.problem, plan)
+
+    def _table(self, some: IntArray) -> EncodedTable:
+        """Return the codes of some combinations, as rows."""
+        finish = self._combinations.finish
+        codes = [own[places[some]] for own, places in zip(self._combinations.codes, self.tuples.places, strict=False)]
+        n = len(finish.quasi)
+        return EncodedTable(
+            quasi=tuple(with_codes(c, own) for c, own in zip(finish.quasi, codes[:n], strict=True)),
+            sensitive=tuple(with_codes(c, own) for c, own in zip(finish.sensitive, codes[n:], strict=True)),
+            n_sample=len(some),
+            n_rows=len(some),
+            unit=finish.unit,
+        )
+
+    @property
+    def expected(self) -> int:
+        """Rows that are published."""
+        kept = local.kept_rows(self.problem, self._content.plan, self.recoded)
+        return int(self.tuples.counts[kept].sum())
+
+    def publish(self) -> tuple[DataFrame, Cellbook]:
+        """Return the published rows."""
+        once = replace(self.tuples, counts=np.ones(len(self.tuples), dtype=np.int64))
+        return published_rows(self._content, once, self.recoded)
+
+    @cached_property
+    def known(self) -> Known:
+        """Some whole classes, spread out to rows, and as large a share of what is suppressed."""
+        tuples, seed = self.tuples, self.problem.seed
+        labels = np.asarray(self.recoded.labels, dtype=np.int64)
+        kept = labels >= 0
+        sizes = np.zeros(self.recoded.n_groups, dtype=np.int64)
+        np.add.at(sizes, labels[kept], tuples.counts[kept])
+        chosen, weight = draw_classes(sizes, KNOWN, seed)
+        number = np.full(self.recoded.n_groups + 1, -1, dtype=np.int64)
+        number[chosen] = np.arange(len(chosen))
+        share = float(sizes[chosen].sum() / sizes.sum())
+        lucky = rng.uniform(seed, "spark/measured-suppressed", len(labels)) < share
+        some = np.flatnonzero(np.where(kept, number[labels] >= 0, lucky))
+        drawn = Tuples(
+            tuple(places[some] for places in tuples.places), tuples.counts[some],
+            tuples.units[some] if self._content.weighted else tuples.units, tuple(key[some] for key in tuples.keys),
+        )  # fmt: skip
+        units = drawn.units[drawn.of_row] if self._content.weighted else drawn.units
+        table = replace(self._table(some[drawn.of_row]), row_units=units)
+        inside = np.where(kept, number[labels], -1)[some[drawn.of_row]]
+        partition = replace(self.partition, labels=inside, n_groups=len(chosen))
+        recoded = recode(table, partition, self._content.plan.algorithm.recoding)
+        return Known(replace(self.problem, table=table), partition, recoded, drawn, weight)

@@ -7,7 +7,6 @@ record's values. A sensitive value that occurs in suppressed records only keeps 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -29,12 +28,11 @@ from hushtable.release.pattern import PatternCells
 from hushtable.release.recode import class_numbers
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
 from hushtable.release.rules import patterns
+from hushtable.release.saved_reference import saved_reference
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Kind, Missing, Role
-from hushtable.table.encode import sensitive_column
-from hushtable.table.encoded import range_labels
 from hushtable.table.plan import TablePlan
-from hushtable.table.reference import Attribute, Reference
+from hushtable.table.reference import Reference
 
 if TYPE_CHECKING:
     from hushtable.release.release import Release
@@ -173,7 +171,7 @@ def _stated(
     if plan.missing is Missing.WILDCARD:
         _refuse_population(model)
     kinds = {name: Kind(kind) for name, kind in (evidence or {}).get("kinds", {}).items()}
-    reference = _reference(table, plan, kinds, evidence, model)
+    reference = saved_reference(table, plan, evidence, model)
     codes = sensitive_codes(table, plan, reference, kinds)
     classes = (evidence or {}).get("class_counts")
     quasi = tuple(published_cells(table.column(n)) for n in groups or plan.named(Role.QUASI))
@@ -245,58 +243,3 @@ def _class_counts(quasi: tuple[pa.ChunkedArray, ...], classes: Mapping[str, Any]
     population = np.empty(n, dtype=np.int64)
     population[shown] = np.asarray(classes["population"], dtype=np.int64)
     return units, population
-
-
-def _reference(
-    table: pa.Table,
-    plan: TablePlan,
-    kinds: Mapping[str, Kind],
-    evidence: Mapping[str, Any] | None,
-    model: AllOf,
-) -> Reference:
-    attributes: dict[tuple[str, ...], Attribute] = {}
-    if evidence is not None:
-        data = evidence["reference"]
-        for entry in data["attributes"]:
-            attributes[(entry["column"],)] = _attribute(entry, int(data["unit"]))
-        people, unit, population = int(data["units"]), int(data["unit"]), data["population"]
-        for entry in data.get("joint", ()):
-            key = tuple(entry["columns"])
-            size = math.prod(attributes[(name,)].n_values for name in key)
-            units = np.zeros(size, dtype=np.int64)
-            units[entry["codes"]] = entry["units"]
-            attributes[key] = Attribute(key, range_labels(size), units, unit)
-    else:
-        people, unit, population = table.num_rows, 1, None
-        for column in (c for c in plan.columns if c.role is Role.SENSITIVE):
-            coded = sensitive_column(column, table, plan, table.num_rows)
-            attributes[(column.name,)] = coded.attribute(np.zeros(coded.coded.size, dtype=np.int64), 1, whole=False)
-    for key in model.histogram_keys():
-        if len(key) > 1 and key not in attributes:
-            size = math.prod(attributes[(name,)].n_values for name in key)
-            attributes[key] = Attribute(key, range(size), np.zeros(size, dtype=np.int64), whole=False)  # type: ignore[arg-type]
-    return Reference(people, unit, attributes, population)
-
-
-def _attribute(entry: Mapping[str, Any], unit: int) -> Attribute:
-    # a hidden value keeps a label that no cell can have
-    labels = [f"\0{i}" if label is None else label for i, label in enumerate(entry["labels"])]
-    numbers = entry["numbers"]
-    of_values = [entry["units"], numbers, entry["categories"], *entry["levels"]]
-    if any(part is not None and len(part) != len(labels) for part in of_values):
-        raise ValueError("lengths differ")
-    if min(entry["units"], default=0) < 0 or unit < 1:
-        raise ValueError("negative counts")
-    return Attribute(
-        key=(entry["column"],),
-        labels=labels,
-        units=np.asarray(entry["units"], dtype=np.int64),
-        unit=unit,
-        ordered=bool(entry["ordered"]),
-        numbers=None if numbers is None else np.array([np.nan if x is None else x for x in numbers], dtype=np.float64),
-        categories=None if entry["categories"] is None else np.asarray(entry["categories"], dtype=np.int64),
-        n_categories=int(entry["n_categories"]),
-        levels=tuple(np.asarray(level, dtype=np.int64) for level in entry["levels"]),
-        level_labels=tuple(tuple(x or "" for x in row) for row in entry["level_labels"]),
-        withheld=None in entry["labels"],
-    )

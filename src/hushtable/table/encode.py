@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -22,37 +22,25 @@ from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.schema.parse import convert
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, smallest
+from hushtable.table.extra import Extra, background_mass
+from hushtable.table.people import PERSON_UNITS, person_units, share_rest
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.ranks import dense_ranks
 
 __all__ = ["PERSON_UNITS", "Extra", "check_columns", "encode", "encode_rest", "encode_values", "sensitive_column"]
-
-PERSON_UNITS = 232_792_560
-"""lcm(1, ..., 22): a person's rows share it equally where there are up to 22, to the last unit beyond."""
-
-
-@dataclass(frozen=True)
-class Extra:
-    """Rows that travel with the sample: the population's, and an adversary's background table."""
-
-    population: pa.Table | None = None
-    background: pa.Table | None = None
-    background_on: str = ""
-    probability: str = "probability"
 
 
 def check_columns(names: list[str], plan: TablePlan) -> None:
     """Every column of the table has a role and every column of the policy is in the table."""
     planned = {c.name for c in plan.columns}
     unassigned = [n for n in names if n not in planned]
-    absent = [c.name for c in plan.columns if c.name not in names]
     if unassigned:
-        named = f" The policy names columns that the table does not have: {', '.join(map(repr, absent))}."
         raise PolicyError(
-            f"These columns have no role in the policy: {', '.join(map(repr, unassigned))}.{named if absent else ''}",
+            f"These columns have no role in the policy: {', '.join(map(repr, unassigned))}.",
             code="unassigned-columns",
             hint="Give each a role: identifier, quasi, sensitive or insensitive.",
         )
+    absent = [c.name for c in plan.columns if c.name not in names]
     if absent:
         raise PolicyError(
             f"The policy names columns that the table does not have: {', '.join(map(repr, absent))}.",
@@ -110,11 +98,11 @@ def encode_rest(
     n = table.num_rows
     n_rows = n + n_population + n_background
     sensitive = tuple(sensitive_column(c, table, plan, n_rows) for c in plan.columns if c.role is Role.SENSITIVE)
-    unit, weights, person = _person_units(table, plan, n_rows)
+    unit, weights, person = person_units(table, plan, n_rows)
     if n_rows > n and not len(weights):
         weights = np.zeros(n_rows, dtype=np.int64)
         weights[:n] = 1
-    mass, mass_unit, mass_codes = _background_mass(extra, sensitive, plan)
+    mass, mass_unit, mass_codes = background_mass(extra, sensitive, plan)
     encoded = EncodedTable(
         quasi=quasi,
         sensitive=sensitive,
@@ -130,7 +118,7 @@ def encode_rest(
         background_on=extra.background_on,
         tie_rank=tie_rank or _tie_rank(table, plan),
     )
-    return _share_rest(encoded, person) if len(person) else encoded
+    return share_rest(encoded, person) if len(person) else encoded
 
 
 def _prepared(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Prepared:
@@ -264,42 +252,6 @@ def _with_values(column: ColumnPlan, prepared: Prepared) -> Prepared:
     return replace(prepared, data=pa.DictionaryArray.from_arrays(place.take(data.indices), values))
 
 
-def _person_units(table: pa.Table, plan: TablePlan, n_rows: int) -> tuple[int, IntArray, IntArray]:
-    """Units per person, the rows' shares, and the person of each row where some shares left a rest."""
-    nothing = np.empty(0, dtype=np.int64)
-    if plan.entity is None:
-        return 1, nothing, nothing
-    prepared = prepare(
-        table.column(plan.entity), name=plan.entity, kind=Kind.NOMINAL, missing_values=plan.missing_values
-    )
-    indices = prepared.data.indices
-    if indices.null_count:
-        raise DataError(
-            f"The entity column {plan.entity!r} has {indices.null_count} missing values.",
-            code="missing-entity",
-            hint="Every row must say whose it is: fill the column or leave 'entity' out of the policy.",
-        )
-    person = indices.to_numpy(zero_copy_only=False)
-    rows = np.bincount(person)
-    if rows.max() == 1:
-        return 1, nothing, nothing
-    weights = np.zeros(n_rows, dtype=np.int64)
-    weights[: len(person)] = PERSON_UNITS // rows[person]
-    return PERSON_UNITS, weights, person.astype(np.int64) if np.any(PERSON_UNITS % rows[rows > 0]) else nothing
-
-
-def _share_rest(table: EncodedTable, person: IntArray) -> EncodedTable:
-    """Give what does not divide evenly to each person's first rows in canonical order: shares sum to one person."""
-    order = table.canonical_order[: table.n_sample]
-    order = order[np.argsort(person[order], kind="stable")]
-    rows = np.bincount(person)
-    owner = person[order]
-    place = np.arange(len(order)) - (np.cumsum(rows) - rows)[owner]
-    units = table.row_units.copy()
-    units[order] += place < PERSON_UNITS % np.maximum(rows, 1)[owner]
-    return replace(table, row_units=units)
-
-
 def _tie_rank(table: pa.Table, plan: TablePlan) -> IntArray | None:
     """Rank of the published cells that are neither quasi nor sensitive; None where there are none."""
     names = plan.named(Role.INSENSITIVE)
@@ -314,53 +266,3 @@ def _tie_rank(table: pa.Table, plan: TablePlan) -> IntArray | None:
             )
     ranks = [dense_ranks(table.column(name)) for name in names]
     return number_rows([r for r, _ in ranks], [n for _, n in ranks])[0]
-
-
-def _background_mass(
-    extra: Extra, sensitive: tuple[SensitiveColumn, ...], plan: TablePlan
-) -> tuple[IntArray, int, IntArray]:
-    empty = np.empty(0, dtype=np.int64)
-    if extra.background is None:
-        return empty, 1, empty
-    column = next((c for c in sensitive if c.name == extra.background_on), None)
-    names = extra.background.column_names
-    if column is None or extra.background_on not in names or extra.probability not in names:
-        raise DataError(
-            f"The background table needs the sensitive column and a column {extra.probability!r}.",
-            code="background-columns",
-        )
-    try:
-        raw = np.asarray(extra.background.column(extra.probability).cast(pa.float64()).to_numpy())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DataError(
-            "The background table's probabilities must be numbers.", code="background-probabilities"
-        ) from None
-    if not np.all(np.isfinite(raw)) or raw.min(initial=0.0) < 0 or abs(raw.sum() - 1) > 1e-6:
-        raise DataError(
-            "The background table's probabilities must be finite, not negative, and sum to 1.",
-            code="background-probabilities",
-            hint=f"They sum to {raw.sum():.6g}.",
-        )
-    labels = pa.array([label or "" for label in column.coded.labels[0]])
-    text = extra.background.column(extra.background_on).cast(pa.string()).fill_null("")
-    place = pc.index_in(text, value_set=labels)
-    if place.null_count:
-        raise DataError(
-            f"The background table has {place.null_count} rows whose {extra.background_on!r} does not occur in "
-            "the table.",
-            code="background-values",
-        )
-    unit = 2**52
-    codes = place.to_numpy().astype(np.int64)
-    q = _tuple_numbers(extra.background, plan)
-    return np.rint(raw * unit).astype(np.int64), unit, q * column.coded.size + codes
-
-
-def _tuple_numbers(table: pa.Table, plan: TablePlan) -> IntArray:
-    codes, sizes = [], []
-    for name in plan.named(Role.QUASI):
-        encoded = table.column(name).combine_chunks().dictionary_encode()
-        array = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-        codes.append(array)
-        sizes.append(len(encoded.dictionary) + 1)
-    return number_rows(codes, sizes)[0]

@@ -13,104 +13,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
-from hushtable.arrays import AnyArray, FloatArray, IntArray
-from hushtable.hierarchy.base import Coded
+from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.collapse import collapse_rows
 from hushtable.kernels.grouping import group_rows, histogram
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.table.coded_columns import SCALE, QuasiColumn, SensitiveColumn, numbers_of, smallest
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["SCALE", "EncodedTable", "QuasiColumn", "SensitiveColumn", "numbers_of", "smallest"]
-
-SCALE = 2**30
-"""Width of a whole column's range; spans are compared as integers on this scale."""
-
-
-def smallest(size: int) -> npt.DTypeLike:
-    """Return the smallest unsigned integer type that holds codes below ``size``."""
-    return np.min_scalar_type(max(size - 1, 0))
-
-
-def numbers_of(coded: Coded) -> FloatArray | None:
-    """The number behind each code (days for dates), NaN for the missing value; None for labels."""
-    if coded.kind is Kind.DATE:
-        plain = coded.values.cast(pa.int32())
-    elif coded.kind is Kind.NUMERIC:
-        plain = coded.values
-    else:
-        return None
-    numbers = np.asarray(plain.to_numpy(zero_copy_only=False), dtype=np.float64)
-    return np.concatenate([[np.nan], numbers]) if coded.missing else numbers
-
-
-@dataclass(frozen=True)
-class QuasiColumn:
-    """One quasi-identifier: its codes, its hierarchy, and how much its detail matters."""
-
-    name: str
-    codes: AnyArray
-    coded: Coded
-    weight: float = 1.0
-    style: CellStyle = CellStyle.INTERVALS
-
-    @cached_property
-    def positions(self) -> IntArray:
-        """Where each code lies on the column's scale, times the weight: spans are differences of these.
-
-        Numbers and dates lie at their value, other kinds at their rank in leaf order. The missing value shares the
-        lowest position: how far it is from the others is not a number, and partitioning treats it on its own.
-        """
-        coded = self.coded
-        first = int(coded.missing)
-        n = coded.size - first
-        if n <= 1:
-            return np.zeros(coded.size, dtype=np.int64)
-        if coded.kind in (Kind.NUMERIC, Kind.DATE):
-            values = coded.values.cast(pa.int32()) if coded.kind is Kind.DATE else coded.values
-            raw = values.to_numpy(zero_copy_only=False)
-            if raw.dtype.kind == "i":
-                # unsigned differences are exact over the whole int64 range
-                offset = (raw.astype(np.int64).view(np.uint64) - np.uint64(int(raw[0]) % 2**64)).astype(np.float64)
-            else:
-                offset = raw / 2 - raw[0] / 2  # halves do not overflow
-            if offset[-1] == 0:  # ... but the least floats have none
-                offset = np.arange(n, dtype=np.float64)
-        else:
-            offset = np.arange(n, dtype=np.float64)
-        scaled = np.rint(offset / offset[-1] * (SCALE * self.weight)).astype(np.int64)
-        return np.concatenate([np.zeros(first, dtype=np.int64), scaled])
-
-
-@dataclass(frozen=True)
-class SensitiveColumn:
-    """One sensitive column: its codes, its hierarchy, its sensitivity categories."""
-
-    name: str
-    codes: AnyArray
-    coded: Coded
-    categories: IntArray | None = None
-    n_categories: int = 0
-
-    def attribute(self, units: IntArray, unit: int, *, whole: bool = True) -> Attribute:
-        """Describe the column to models, given how often each code occurs."""
-        coded = self.coded
-        return Attribute(
-            key=(self.name,),
-            labels=tuple(label or "" for label in coded.labels[0]),
-            units=units,
-            unit=unit,
-            ordered=coded.kind.ordered,
-            numbers=numbers_of(coded),
-            categories=self.categories,
-            n_categories=self.n_categories,
-            levels=coded.levels,
-            level_labels=tuple(tuple(label or "" for label in row) for row in coded.labels),
-            whole=whole,
-        )
+__all__ = ["SCALE", "EncodedTable", "QuasiColumn", "SensitiveColumn", "numbers_of", "range_labels", "smallest"]
 
 
 @dataclass(frozen=True)

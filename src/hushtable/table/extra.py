@@ -1,0 +1,79 @@
+"""Tables beside the one that is published: the population's, and what an adversary believes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import IntArray
+from hushtable.errors import DataError
+from hushtable.kernels.grouping import number_rows
+from hushtable.schema.columns import Role
+from hushtable.table.coded_columns import SensitiveColumn
+from hushtable.table.plan import TablePlan
+
+__all__ = ["Extra", "background_mass"]
+
+
+@dataclass(frozen=True)
+class Extra:
+    """Rows that travel with the sample: the population's, and an adversary's background table."""
+
+    population: pa.Table | None = None
+    background: pa.Table | None = None
+    background_on: str = ""
+    probability: str = "probability"
+
+
+def background_mass(
+    extra: Extra, sensitive: tuple[SensitiveColumn, ...], plan: TablePlan
+) -> tuple[IntArray, int, IntArray]:
+    """Return the prior mass of each background row, the units of the whole mass, and what each row speaks of."""
+    empty = np.empty(0, dtype=np.int64)
+    if extra.background is None:
+        return empty, 1, empty
+    column = next((c for c in sensitive if c.name == extra.background_on), None)
+    names = extra.background.column_names
+    if column is None or extra.background_on not in names or extra.probability not in names:
+        raise DataError(
+            f"The background table needs the sensitive column and a column {extra.probability!r}.",
+            code="background-columns",
+        )
+    try:
+        raw = np.asarray(extra.background.column(extra.probability).cast(pa.float64()).to_numpy())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(
+            "The background table's probabilities must be numbers.", code="background-probabilities"
+        ) from None
+    if not np.all(np.isfinite(raw)) or raw.min(initial=0.0) < 0 or abs(raw.sum() - 1) > 1e-6:
+        raise DataError(
+            "The background table's probabilities must be finite, not negative, and sum to 1.",
+            code="background-probabilities",
+            hint=f"They sum to {raw.sum():.6g}.",
+        )
+    labels = pa.array([label or "" for label in column.coded.labels[0]])
+    text = extra.background.column(extra.background_on).cast(pa.string()).fill_null("")
+    place = pc.index_in(text, value_set=labels)
+    if place.null_count:
+        raise DataError(
+            f"The background table has {place.null_count} rows whose {extra.background_on!r} does not occur in "
+            "the table.",
+            code="background-values",
+        )
+    unit = 2**52
+    codes = place.to_numpy().astype(np.int64)
+    q = _tuple_numbers(extra.background, plan)
+    return np.rint(raw * unit).astype(np.int64), unit, q * column.coded.size + codes
+
+
+def _tuple_numbers(table: pa.Table, plan: TablePlan) -> IntArray:
+    codes, sizes = [], []
+    for name in plan.named(Role.QUASI):
+        encoded = table.column(name).combine_chunks().dictionary_encode()
+        array = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+        codes.append(array)
+        sizes.append(len(encoded.dictionary) + 1)
+    return number_rows(codes, sizes)[0]

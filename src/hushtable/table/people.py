@@ -1,0 +1,56 @@
+"""People with several rows: what each row weighs, so that the rows of a person weigh one person together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import IntArray
+from hushtable.errors import DataError
+from hushtable.schema.columns import Kind
+from hushtable.schema.prepare import prepare
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.plan import TablePlan
+
+__all__ = ["PERSON_UNITS", "person_units", "share_rest"]
+
+PERSON_UNITS = 232_792_560
+"""lcm(1, ..., 22): a person's rows share it equally where there are up to 22, to the last unit beyond."""
+
+
+def person_units(table: pa.Table, plan: TablePlan, n_rows: int) -> tuple[int, IntArray, IntArray]:
+    """Units per person, the rows' shares, and the person of each row where some shares left a rest."""
+    nothing = np.empty(0, dtype=np.int64)
+    if plan.entity is None:
+        return 1, nothing, nothing
+    prepared = prepare(
+        table.column(plan.entity), name=plan.entity, kind=Kind.NOMINAL, missing_values=plan.missing_values
+    )
+    indices = prepared.data.indices
+    if indices.null_count:
+        raise DataError(
+            f"The entity column {plan.entity!r} has {indices.null_count} missing values.",
+            code="missing-entity",
+            hint="Every row must say whose it is: fill the column or leave 'entity' out of the policy.",
+        )
+    person = indices.to_numpy(zero_copy_only=False)
+    rows = np.bincount(person)
+    if rows.max() == 1:
+        return 1, nothing, nothing
+    weights = np.zeros(n_rows, dtype=np.int64)
+    weights[: len(person)] = PERSON_UNITS // rows[person]
+    return PERSON_UNITS, weights, person.astype(np.int64) if np.any(PERSON_UNITS % rows[rows > 0]) else nothing
+
+
+def share_rest(table: EncodedTable, person: IntArray) -> EncodedTable:
+    """Give what does not divide evenly to each person's first rows in canonical order: shares sum to one person."""
+    order = table.canonical_order[: table.n_sample]
+    order = order[np.argsort(person[order], kind="stable")]
+    rows = np.bincount(person)
+    owner = person[order]
+    place = np.arange(len(order)) - (np.cumsum(rows) - rows)[owner]
+    units = table.row_units.copy()
+    units[order] += place < PERSON_UNITS % np.maximum(rows, 1)[owner]
+    return replace(table, row_units=units)

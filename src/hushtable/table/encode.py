@@ -34,13 +34,14 @@ def check_columns(names: list[str], plan: TablePlan) -> None:
     """Every column of the table has a role and every column of the policy is in the table."""
     planned = {c.name for c in plan.columns}
     unassigned = [n for n in names if n not in planned]
+    absent = [c.name for c in plan.columns if c.name not in names]
     if unassigned:
+        named = f" The policy names columns that the table does not have: {', '.join(map(repr, absent))}."
         raise PolicyError(
-            f"These columns have no role in the policy: {', '.join(map(repr, unassigned))}.",
+            f"These columns have no role in the policy: {', '.join(map(repr, unassigned))}.{named if absent else ''}",
             code="unassigned-columns",
             hint="Give each a role: identifier, quasi, sensitive or insensitive.",
         )
-    absent = [c.name for c in plan.columns if c.name not in names]
     if absent:
         raise PolicyError(
             f"The policy names columns that the table does not have: {', '.join(map(repr, absent))}.",

@@ -186,7 +186,8 @@ def random_case(seed: int) -> Case:
     if engine == "spark":
         # Spark has no unsigned numbers and no dictionaries
         types = {n: {"uint8": "int16", "uint64": "int64", "dictionary": "string"}.get(t, t) for n, t in types.items()}
-    costs, cost_type = r.choice([([1, 2, 10, 11, 100], "int64"), ([0.5, -0.0, 0.0, 2.0, 1e9], "float64")])
+    prices: list[tuple[list[Any], str]] = [([1, 2, 10, 11, 100], "int64"), ([0.5, -0.0, 0.0, 2.0, 1e9], "float64")]
+    costs, cost_type = r.choice(prices)
     columns: dict[str, Any] = {PERSON: {"role": "identifier"}}
     for name, column in drawn.items():
         columns[name] = {"role": "quasi", **column.settings}

@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = ["covers", "is_missing", "members", "number", "same"]
 
-_PERIODS = {
+_PERIODS: dict[str, Callable[[datetime.date, re.Match[str]], bool]] = {
     r"(\d{4})-(\d{2})": lambda day, m: (day.year, day.month) == (int(m[1]), int(m[2])),
     r"(\d{4})-Q([1-4])": lambda day, m: (day.year, (day.month + 2) // 3) == (int(m[1]), int(m[2])),
     r"(\d{4})": lambda day, m: day.year == int(m[1]),
@@ -48,15 +48,9 @@ def number(value: Any) -> Fraction | None:
         return None
 
 
-def _near(value: Any) -> tuple[Fraction, Fraction] | None:
-    """The least and greatest number that is meant: as it is written, and as the float that stands for it."""
-    exact = number(value)
-    if exact is None:
-        return None
-    meant = [exact, *([Fraction(repr(value))] if isinstance(value, float) else [])]
-    if abs(exact) < Fraction(2) ** 1023:
-        meant.append(Fraction(float(exact)))
-    return min(meant), max(meant)
+def _meant(value: Any) -> Fraction | None:
+    """The number as it is written: a float stands for its shortest decimal."""
+    return number(repr(value) if isinstance(value, float) else value)
 
 
 def _texts(value: Any) -> set[str]:
@@ -81,8 +75,7 @@ def same(text: Any, value: Any, column: Mapping[str, Any] | None = None) -> bool
     if isinstance(value, str) and (column or {}).get("kind") in ("nominal", "ordinal"):
         # 01 and 1 are two labels
         return False
-    one, other = _near(text), _near(value)
-    return one is not None and other is not None and one[0] <= other[1] and other[0] <= one[1]
+    return _meant(text) is not None and _meant(text) == _meant(value)
 
 
 def _split(text: str) -> list[str]:
@@ -137,9 +130,9 @@ def _between(low: str, value: Any, high: str, column: Mapping[str, Any]) -> bool
     order = column.get("order")
     if order:
         return low in order and high in order and order.index(low) <= order.index(value) <= order.index(high)
-    first, middle, last = _near(low), _near(value), _near(high)
+    first, middle, last = _meant(low), _meant(value), _meant(high)
     if first is not None and middle is not None and last is not None and column.get("kind") != "nominal":
-        return first[0] <= middle[1] and middle[0] <= last[1]
+        return first <= middle <= last
     if isinstance(value, datetime.date):
         day = value.date() if isinstance(value, datetime.datetime) else value
         return _day(low) is not None and _day(high) is not None and low <= day.isoformat() <= high
@@ -163,22 +156,20 @@ def _under(cell: str, value: Any, column: Mapping[str, Any]) -> bool:
 
 
 def _interval(cell: str, value: Any, given: Any, column: Mapping[str, Any]) -> bool:
-    found = _near(value)
+    found = _meant(value)
     if found is None:
         return False
     if inner := re.fullmatch(r"\[(\S+), (\S+)\)", cell):
-        low, high = _near(inner[1]), _near(inner[2])
-        return low is not None and high is not None and low[0] <= found[1] and found[0] < high[1]
+        low, high = _meant(inner[1]), _meant(inner[2])
+        return low is not None and high is not None and low <= found < high
     if outer := re.fullmatch(r"(<|>=) (\S+)", cell):
-        bound = _near(outer[2])
-        if bound is None:
-            return False
-        return found[0] < bound[1] if outer[1] == "<" else bound[0] <= found[1]
+        bound = _meant(outer[2])
+        return bound is not None and (found < bound if outer[1] == "<" else found >= bound)
     return False
 
 
 def _period(cell: str, value: Any, given: Any, column: Mapping[str, Any]) -> bool:
-    return any((m := re.fullmatch(form, cell)) and inside(value, m) for form, inside in _PERIODS.items())
+    return any((m := re.fullmatch(form, cell)) is not None and inside(value, m) for form, inside in _PERIODS.items())
 
 
 def _masked(cell: str, value: Any, given: Any, column: Mapping[str, Any]) -> bool:

@@ -154,19 +154,19 @@ def _similar(c: Class, p: Row) -> bool:
             like = c.count[None]
         else:
             reach = eps * abs(x) if p.get("relative") else eps
-            like = sum(amount for y, amount in c.count.items() if y is not None and abs(y - x) <= reach)
+            like = sum((a for y, a in c.count.items() if y is not None and abs(y - x) <= reach), Fraction(0))
         if like / c.size > 1 / _exact(p["m"]) + GRAIN:
             return False
-    return c.people >= p["m"]
+    return bool(c.people >= p["m"])
 
 
 def _l_alpha(c: Class, p: Row) -> bool:
-    diverse = {
+    diverse: dict[str, Callable[[], bool]] = {
         "probabilistic": lambda: c.diversity() >= _exact(p["l"]) - GRAIN,
         "distinct": lambda: c.different() >= _exact(p["l"]),
         "entropy": lambda: c.effective() >= float(p["l"]) - DUST,
-    }[p.get("diversity", "probabilistic")]
-    return diverse() and c.weight() >= _exact(p["alpha"]) - GRAIN
+    }
+    return diverse[p.get("diversity", "probabilistic")]() and c.weight() >= _exact(p["alpha"]) - GRAIN
 
 
 def _alpha_k(c: Class, p: Row) -> bool:

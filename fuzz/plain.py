@@ -103,7 +103,7 @@ def _broken(groups: Mapping[Cells, _Group], outside: _Outside, policy: Mapping[s
 
 
 def _algorithm(policy: Mapping[str, Any]) -> str:
-    return next(iter(policy.get("algorithm", {"mondrian": {}})))
+    return str(next(iter(policy.get("algorithm", {"mondrian": {}}))))
 
 
 def _role(policy: Mapping[str, Any], role: str) -> list[str]:

@@ -159,7 +159,7 @@ def _represents(cell: Any, known: Sequence[Any], column: Mapping[str, Any], *, w
     kind = column.get("kind")
     if column.get("order"):
         order = column["order"]
-        return _unescaped(cell) == sorted(known, key=order.index)[(len(known) - 1) // 2]
+        return bool(_unescaped(cell) == sorted(known, key=order.index)[(len(known) - 1) // 2])
     if isinstance(known[0], datetime.date) and kind in (None, "date"):
         days = [v.toordinal() for v in known]
         return same(str(cell), datetime.date.fromordinal(math.floor(Fraction(sum(days), len(days)))))

@@ -8,6 +8,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,8 +18,9 @@ from fuzz.formats import CANARY, FORMATS
 from fuzz.readers import Finding, mutated, read
 from hushtable.comparison.results import Results
 from hushtable.comparison.save import load_outcomes
-from hushtable.errors import DataError, HierarchyError
+from hushtable.errors import DataError, HierarchyError, PolicyError
 from hushtable.io.files import iter_batches, read_table
+from hushtable.policy.files import load_policy
 
 DEEP = b"[" * 100_000
 STEPS = ("ab", "bc", "cd", "de", "ef", "fg", "gh")
@@ -114,6 +116,31 @@ def test_codes_that_lead_out_of_a_dictionary(tmp_path: Path) -> None:
     path = _changed(table, _plain_feather, old, old[:-4] + b"\1\1\1\1", tmp_path / "t.arrow")
     with pytest.raises(DataError, match="is not a complete Arrow file"):
         read_table(path)
+
+
+def test_a_workbook_without_a_sheet(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.create_chartsheet()
+    book.remove(book.active)
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(DataError, match="is not a complete Excel workbook"):
+        read_table(tmp_path / "t.xlsx")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"columns: -*anony {{}}:![{CANARY}]",
+        f"columns:\n  age: role quasi, order [{CANARY}]",
+        f"columns: {{d: {{role: sensitive}}}}\nmodels: [{{value-bounds: {{bounds: {{{CANARY}: {CANARY}}}, on: d}}}}]",
+        f"columns: {{d: {{role: sensitive}}}}\nmodels: [{{alp-dif: {{alp: {{{CANARY}: 7}}, on: d}}}}]",
+    ],
+)
+def test_a_policy_with_values_where_none_belong(text: str, tmp_path: Path) -> None:
+    (tmp_path / "p.yaml").write_text(text)
+    with pytest.raises(PolicyError) as caught:
+        load_policy(tmp_path / "p.yaml")
+    assert CANARY not in str(caught.value)
 
 
 def test_the_fuzzer_notices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

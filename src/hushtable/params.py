@@ -160,7 +160,7 @@ class Param:
             ok = all(c.holds(coerced) for c in self.constraints)
         if not ok:
             raise ParameterError(
-                f"The {self.name!r} parameter of {owner} must be {self.expected()}. Got {value!r} instead."
+                f"The {self.name!r} parameter of {owner} must be {self.expected()}. Got {_told(value)} instead."
             )
         return coerced
 
@@ -267,6 +267,24 @@ def _param(field: dataclasses.Field[Any], hint: Any) -> Param:
         default=default,
         of_values=any(isinstance(e, OfValues) for e in extras),
     )
+
+
+def _told(value: Any) -> str:
+    """A wrong value; without the keys and texts of a mapping, which may be values of the table.
+
+    Examples
+    --------
+    >>> _told(1), _told(["x", 2]), _told({"a cell": 7, "another": "cell"})
+    ('1', "['x', 2]", 'a mapping to 7, text')
+    """
+    if not isinstance(value, Mapping):
+        return repr(value)
+    found = [repr(v) if isinstance(v, int | float) else _kind(v) for v in value.values()]
+    return f"a mapping to {', '.join(found[:5] + ['...'] * (len(found) > 5))}" if found else "an empty mapping"
+
+
+def _kind(value: Any) -> str:
+    return "text" if isinstance(value, str) else "nothing" if value is None else "something else"
 
 
 def _plain(value: Any) -> Any:

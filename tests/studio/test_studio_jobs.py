@@ -60,10 +60,12 @@ def test_progress_of_a_deleted_job_stops_its_worker(tmp_path):
 def test_what_ran_when_the_studio_died_is_interrupted(tmp_path):
     store = Store(tmp_path)
     running, waiting = store.submit("p", "run", "heavy"), store.submit("p", "unknown", "nobody")
+    upload = store.submit("p", "open", "nobody")  # its file does not outlive the studio
     store.claim("heavy", 1)
     jobs = Jobs(tmp_path)
     try:
-        assert jobs.interrupted == 1
+        assert jobs.interrupted == 2
+        assert store.job(upload.id).state == "interrupted"
         assert store.job(running.id).state == "interrupted"
         assert store.job(waiting.id).state == "queued"
     finally:

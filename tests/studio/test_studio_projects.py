@@ -106,3 +106,17 @@ def test_a_revision_changes_with_the_policy(tmp_path):
     project.edit(lambda draft: {**draft, "seed": 1})
     assert project.revision() != before
     assert json.loads((project.folder / "project.json").read_text())["name"] == "p"
+
+
+def test_whatever_a_killed_studio_left_is_removed(tmp_path):
+    projects = Projects(tmp_path)
+    project = projects.create("p")
+    kept = {path for path in tmp_path.rglob("*") if path.is_file()}
+    for name in (".project.json.0123456789ab.tmp", "data/.new-people.csv", "data/.0123456789ab.upload"):
+        (project.folder / name).parent.mkdir(exist_ok=True)
+        (project.folder / name).write_text("somebody's values")
+    half = project.folder / "runs" / ".0001.0123456789ab.tmp" / "0001"
+    half.mkdir(parents=True)
+    (half / ".inner.tmp").write_text("x")
+    projects.tidy()
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == kept

@@ -79,21 +79,20 @@ def _rows(path: Path) -> Iterator[tuple[Any, ...]]:
             code="needs-openpyxl",
             hint="Install it with: pip install 'hushtable[excel]', or save the sheet as CSV.",
         ) from None
-    book = None
+    sheet = None
     try:
         # Not read_only: that mode trusts the sheet's declared size, which some writers get wrong.
-        book = openpyxl.load_workbook(path, data_only=True)
+        sheet = openpyxl.load_workbook(path, data_only=True).worksheets[0]
     except MemoryError:
         raise
     except Exception:  # what a damaged file trips in there is anybody's guess: zlib, XML, a missing attribute, ...
-        book = None
-    if book is None:
+        sheet = None
+    if sheet is None:
         raise DataError(
             f"The file {str(path)!r} is not a complete Excel workbook.",
             code="damaged-file",
             hint="Save it again as .xlsx, or as CSV.",
         )
-    sheet = book.worksheets[0]
     return iter(sheet.iter_rows(values_only=True))
 
 

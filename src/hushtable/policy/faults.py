@@ -139,9 +139,13 @@ def _fault(place: Place, entry: Any, known: Callable[[Place], Iterable[str]]) ->
         return Fault(place, f"It must be {wanted}. {_got(place, got)}", "" if "Known" in hint else hint, "bad-value")
     if not wanted:
         return Fault(place, f"{entry['msg']}. {_got(place, got)}", code="bad-value")
-    return Fault(place, f"It must be {wanted}. {_got(place, got)}", code="bad-value")
+    # where settings were to be, a slip of the indentation makes one text of them, values and all
+    slipped = kind in _COLLECTIONS and isinstance(got, str) and not _SIMPLE.fullmatch(got) and _VALUES.isdisjoint(place)
+    shown = "Got text instead." if slipped else _got(place, got)
+    return Fault(place, f"It must be {wanted}. {shown}", code="bad-value")
 
 
+_COLLECTIONS = ("model_type", "model_attributes_type", "dict_type", "mapping_type", "tuple_type", "list_type")
 _WORDS = {
     "float_type": "a number",
     "float_parsing": "a number",

@@ -142,11 +142,11 @@ class Projects:
 
     def tidy(self) -> None:
         """Remove what a studio that was killed left behind."""
-        for left in [*self.folder.glob(".*.deleted"), *self.folder.glob("*/runs/.*"), *self.folder.glob("*/data/.*")]:
+        for left in [*self.folder.rglob(".*")]:
             if left.is_dir():
                 shutil.rmtree(left)
             else:
-                left.unlink()
+                left.unlink(missing_ok=True)  # its folder may have gone before it
 
 
 def check_title(name: str) -> str:

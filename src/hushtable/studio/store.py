@@ -193,10 +193,15 @@ class Store:
         return None if row is None else (row[0], row[1], row[2])
 
     def interrupt(self) -> int:
-        """Mark what still counts as running: its worker died with the studio that started it."""
+        """Mark what still counts as running: its worker died with the studio that started it.
+
+        So is what waits for an upload: that is not kept.
+        """
         with self._open() as db:
             return db.execute(
-                "UPDATE jobs SET state = 'interrupted', ended = ? WHERE state = 'running'", (time.time(),)
+                "UPDATE jobs SET state = 'interrupted', ended = ? "
+                "WHERE state = 'running' OR (state = 'queued' AND kind IN ('open', 'query'))",
+                (time.time(),),
             ).rowcount
 
     def forget(self, project: str) -> None:

@@ -100,11 +100,12 @@ def _accept(project: Project, report: Report, table: pa.Table, file: Path, name:
     write_paged(view, project.folder / "preview.parquet")
     folder = project.folder / "data"
     shutil.copyfile(file, folder / f".new-{name}")
-    for old in folder.iterdir():
-        if not old.name.startswith("."):
-            old.unlink()
     (folder / f".new-{name}").rename(folder / name)
     atomic_write_text(project.policy_file, write_yaml(policy))
     atomic_write_text(project.folder / "profile.json", json.dumps(plain(found.as_dict())))
     project.note(data=name, origin=origin, rows=table.num_rows, columns=table.column_names)
+    # last: whoever is killed before it leaves a project with the data that its facts name
+    for old in folder.iterdir():
+        if not old.name.startswith(".") and old.name != name:
+            old.unlink()
     return {"rows": table.num_rows, "columns": table.column_names}

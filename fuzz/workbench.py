@@ -1,0 +1,94 @@
+"""What the attacks on the running program share: a folder with people in it, and commands in their own processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Bench", "people"]
+
+
+def people(rows: int, seed: int) -> Any:
+    """Return patients with one identifier, as Arrow."""
+    from hushtable.datasets.patients import patients
+
+    return patients(rows, seed).drop_columns(["patient_id"])
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A folder to work in, with nothing of this machine's in it.
+
+    Attributes
+    ----------
+    folder : path
+        Home, temporary folder and everything else is below it.
+    """
+
+    folder: Path
+    environment: dict[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name in ("home", "tmp", "work"):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        found = {k: v for k, v in os.environ.items() if not k.startswith(("HUSHTABLE", "XDG_"))}
+        found |= {"HOME": str(self.folder / "home"), "TMPDIR": str(self.folder / "tmp"), "NO_COLOR": "1"}
+        # compiled code is no trace of anybody, and compiling takes longer than the work
+        found.setdefault("NUMBA_CACHE_DIR", str(Path.home() / ".cache" / "hushtable-fuzz-numba"))
+        object.__setattr__(self, "environment", found)
+
+    @property
+    def work(self) -> Path:
+        """Where commands run."""
+        return self.folder / "work"
+
+    def command(self, *arguments: Any) -> list[str]:
+        """Return a call of hushtable."""
+        return [sys.executable, "-m", "hushtable", *map(str, arguments)]
+
+    def start(self, *arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        """Start hushtable; whatever it starts is in one group with it."""
+        quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        return subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.work,
+            env=self.environment,
+            start_new_session=True,
+            **{**quiet, **options},
+        )
+
+    def run(self, *arguments: Any, **options: Any) -> subprocess.CompletedProcess[bytes]:
+        """Run hushtable to its end."""
+        return subprocess.run(
+            self.command(*arguments),
+            cwd=self.work,
+            env={**self.environment, **options.pop("env", {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=600,
+            **options,
+        )
+
+    def write_policy(self, name: str, columns: dict[str, Any] | None = None, **changes: Any) -> Path:
+        """Write the patients' policy, with some columns and settings changed."""
+        from hushtable.datasets.patients import patients_policy
+        from hushtable.policy.policy import Policy
+
+        document = {**patients_policy(), **changes}
+        document["columns"] = {k: v for k, v in document["columns"].items() if k != "patient_id"} | (columns or {})
+        path = self.work / name
+        path.write_text(Policy(**document).to_yaml())
+        return path
+
+    def json(self, *arguments: Any) -> Any:
+        """Run hushtable and return what it says with ``--json``."""
+        ended = self.run(*arguments, "--json")
+        if ended.returncode:
+            raise RuntimeError(f"{arguments} ended with {ended.returncode}: {ended.stdout!r} {ended.stderr!r}")
+        return json.loads(ended.stdout)

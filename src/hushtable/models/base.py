@@ -24,6 +24,7 @@ __all__ = [
     "TOLERANCE",
     "Monotone",
     "PrivacyModel",
+    "Sense",
     "SensitiveModel",
     "Stat",
     "Threat",
@@ -34,6 +35,7 @@ TOLERANCE = 1e-9
 """Scores this close (relative, and absolute near 0) to the bound count as equal to it."""
 
 Sense = Literal[">=", "<=", "<"]
+"""How a score is compared with a bound."""
 
 
 class Stat(Enum):

@@ -211,14 +211,6 @@ def test_equal_cells_are_one_class_and_suppressed_rows_are_none(style, rows, dat
             assert cells.members[cells.offsets[g] : cells.offsets[g + 1]].tolist() == mine
 
 
-def test_boxes_as_cells():
-    table = pa.table({"x": [1, 2, 3, 4]})
-    column = encode(table, TablePlan((quasi("x", Kind.NUMERIC),))).quasi[0]
-    cells = Cells.of_boxes(column, np.array([0, 2]), np.array([1, 3]))
-    assert cells.labels().to_pylist() == ["[1, 2]", "[3, 4]"]
-    assert cells.members.tolist() == [0, 1, 2, 3]
-
-
 def test_global_levels():
     table = pa.table({"x": ["France", "Spain", "Japan", None]})
     column = encode(table, TablePlan((quasi("x", Kind.NOMINAL, hierarchy=WORLD),), cells=CellStyle.SETS)).quasi[0]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["compact", "counts", "decode", "encode", "from_codes", "look_up", "smallest_index", "to_codes"]
+__all__ = ["compact", "counts", "decode", "encode", "from_codes", "look_up", "null_last", "smallest_index", "to_codes"]
 
 _SLICE = 1 << 20
 
@@ -67,6 +67,20 @@ def _proper(array: pa.DictionaryArray) -> pa.DictionaryArray:
     again = values.dictionary_encode()
     remap = np.append(to_codes(again), -1)
     return from_codes(remap[to_codes(array)], again.dictionary, pa.int32())
+
+
+def null_last(array: pa.DictionaryArray) -> pa.Array:
+    """Return the positions in the dictionary; null is the one behind the last.
+
+    Examples
+    --------
+    >>> null_last(pa.array(["x", None, "y"]).dictionary_encode()).to_pylist()
+    [0, 2, 1]
+    """
+    if not array.indices.null_count:
+        return array.indices
+    # the type of the indices need not hold one more
+    return array.indices.cast(pa.int64()).fill_null(len(array.dictionary))
 
 
 def to_codes(array: pa.DictionaryArray) -> npt.NDArray[np.int64]:

@@ -17,7 +17,6 @@ from hushtable.kernels.compile import dispatch
 __all__ = ["NODE", "RANGE", "SET", "Tables", "cheapest_groups", "cover"]
 
 NODE, RANGE, SET = 0, 1, 2
-NEVER = 2**62
 
 
 class Tables(NamedTuple):

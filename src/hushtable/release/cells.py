@@ -80,14 +80,6 @@ class Cells:
         )
         return cls(column, counted, members, level)
 
-    @classmethod
-    def of_boxes(cls, column: QuasiColumn, low: IntArray, high: IntArray) -> Cells:
-        """Cover whole ranges of codes: the regions behind a partition."""
-        lengths = high - low + 1
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        members = np.repeat(low - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return cls(column, offsets, members)
-
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

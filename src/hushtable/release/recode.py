@@ -12,6 +12,7 @@ import pyarrow as pa
 from hushtable.algorithms.base import Partition, Recoding
 from hushtable.algorithms.earlier import Counterfeits
 from hushtable.arrays import AnyArray, IntArray
+from hushtable.io.dictionaries import null_last
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.cells import Cells
 from hushtable.release.centroid import CentroidCells
@@ -86,11 +87,7 @@ def class_numbers(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[IntArr
                 column = column.dictionary_decode()
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
-        indices = column.indices
-        if indices.null_count:
-            # the type of the indices need not hold one more
-            indices = indices.cast(pa.int64()).fill_null(len(column.dictionary))
-        codes.append(indices.to_numpy(zero_copy_only=False))
+        codes.append(null_last(column).to_numpy(zero_copy_only=False))
         sizes.append(len(column.dictionary) + 1)
     labels, first = number_rows(codes, sizes)
     return labels, len(first)

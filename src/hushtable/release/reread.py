@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import AnyArray
 from hushtable.errors import DataError, PolicyError
-from hushtable.io.dictionaries import counts, encode, from_codes, look_up, to_codes
+from hushtable.io.dictionaries import counts, encode, from_codes, look_up, null_last, to_codes
 from hushtable.io.text import is_text, to_labels
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
@@ -66,9 +66,7 @@ def sensitive_labels(
     """Return the canonical text of a published sensitive column; missing values are the empty text."""
     data = prepare(column, name=plan.name, kind=kind or plan.kind, missing_values=missing_values, order=plan.order).data
     labels = pa.concat_arrays([to_labels(data.dictionary).cast(pa.string()), pa.array([""], pa.string())])
-    # the type of the indices need not hold one more
-    indices = data.indices.cast(pa.int64()).fill_null(len(labels) - 1) if data.indices.null_count else data.indices
-    return pa.DictionaryArray.from_arrays(indices, labels)
+    return pa.DictionaryArray.from_arrays(null_last(data), labels)
 
 
 def sensitive_codes(

@@ -14,7 +14,7 @@ from hushtable.hierarchy.base import Coded
 from hushtable.schema.columns import CellStyle, Kind
 from hushtable.table.reference import Attribute
 
-__all__ = ["SCALE", "QuasiColumn", "SensitiveColumn", "numbers_of", "smallest"]
+__all__ = ["SCALE", "QuasiColumn", "SensitiveColumn", "numbers_of", "offsets_of", "smallest"]
 
 SCALE = 2**30
 """Width of a whole column's range; spans are compared as integers on this scale."""
@@ -35,6 +35,21 @@ def numbers_of(coded: Coded) -> FloatArray | None:
         return None
     numbers = np.asarray(plain.to_numpy(zero_copy_only=False), dtype=np.float64)
     return np.concatenate([[np.nan], numbers]) if coded.missing else numbers
+
+
+def offsets_of(sorted_values: AnyArray) -> FloatArray:
+    """How far each number is from the first, in whole units for integers and in halves for floats.
+
+    Examples
+    --------
+    >>> offsets_of(np.array([-(2**63), 2**63 - 1])).tolist(), offsets_of(np.array([-1.5e308, 1.5e308])).tolist()
+    ([0.0, 1.8446744073709552e+19], [0.0, 1.5e+308])
+    """
+    if sorted_values.dtype.kind == "i":
+        # unsigned differences are exact over the whole int64 range
+        first = np.uint64(int(sorted_values[0]) % 2**64)
+        return np.asarray((sorted_values.astype(np.int64).view(np.uint64) - first).astype(np.float64))
+    return np.asarray(sorted_values / 2 - sorted_values[0] / 2)  # halves do not overflow
 
 
 @dataclass(frozen=True)
@@ -62,11 +77,7 @@ class QuasiColumn:
         if coded.kind in (Kind.NUMERIC, Kind.DATE):
             values = coded.values.cast(pa.int32()) if coded.kind is Kind.DATE else coded.values
             raw = values.to_numpy(zero_copy_only=False)
-            if raw.dtype.kind == "i":
-                # unsigned differences are exact over the whole int64 range
-                offset = (raw.astype(np.int64).view(np.uint64) - np.uint64(int(raw[0]) % 2**64)).astype(np.float64)
-            else:
-                offset = raw / 2 - raw[0] / 2  # halves do not overflow
+            offset = offsets_of(raw)
             if offset[-1] == 0:  # ... but the least floats have none
                 offset = np.arange(n, dtype=np.float64)
         else:

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError
+from hushtable.io.dictionaries import null_last
 from hushtable.kernels.grouping import number_rows
 from hushtable.schema.columns import Role
 from hushtable.table.coded_columns import SensitiveColumn
@@ -73,7 +74,6 @@ def _tuple_numbers(table: pa.Table, plan: TablePlan) -> IntArray:
     codes, sizes = [], []
     for name in plan.named(Role.QUASI):
         encoded = table.column(name).combine_chunks().dictionary_encode()
-        array = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-        codes.append(array)
+        codes.append(null_last(encoded).to_numpy(zero_copy_only=False))
         sizes.append(len(encoded.dictionary) + 1)
     return number_rows(codes, sizes)[0]

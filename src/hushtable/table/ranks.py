@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
+from hushtable.io.dictionaries import null_last
 
 __all__ = ["dense_ranks"]
 
@@ -30,8 +31,4 @@ def dense_ranks(column: pa.ChunkedArray | pa.Array) -> tuple[IntArray, int]:
     rank = np.zeros(len(dictionary) + 1, dtype=np.int64)
     if len(dictionary):
         rank[:-1] = pc.rank(dictionary, tiebreaker="dense").to_numpy(zero_copy_only=False).astype(np.int64)
-    indices = array.indices
-    if indices.null_count:
-        # the type of the indices need not hold one more
-        indices = indices.cast(pa.int64()).fill_null(len(dictionary))
-    return rank[indices.to_numpy(zero_copy_only=False)], len(dictionary) + 1
+    return rank[null_last(array).to_numpy(zero_copy_only=False)], len(dictionary) + 1

@@ -19,6 +19,7 @@ from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import DataError
 from hushtable.kernels.metric import Metric
 from hushtable.schema.columns import Kind
+from hushtable.table.coded_columns import offsets_of
 from hushtable.table.encoded import EncodedTable, QuasiColumn
 
 __all__ = ["Scale", "Space"]
@@ -127,8 +128,7 @@ def _shares(column: QuasiColumn) -> tuple[FloatArray, float]:
     values = coded.values.cast(pa.int32()) if coded.kind is Kind.DATE else coded.values
     raw = values.to_numpy(zero_copy_only=False)
     if raw.dtype.kind == "i":
-        # unsigned differences are exact over the whole int64 range
-        offset = (raw.astype(np.int64).view(np.uint64) - np.uint64(int(raw[0]) % 2**64)).astype(np.float64)
+        offset = offsets_of(raw)
         return (offset / offset[-1] if offset[-1] > 0 else offset), float(offset[-1])
     if not np.isfinite(raw).all():
         raise DataError(
@@ -136,7 +136,7 @@ def _shares(column: QuasiColumn) -> tuple[FloatArray, float]:
             code="infinite",
             hint="List them under missing_values, or choose an algorithm that generalises, such as mondrian.",
         )
-    offset = raw / 2 - raw[0] / 2  # halves do not overflow
+    offset = offsets_of(raw)
     width = float(offset[-1])
     return (offset / width if width > 0 else np.zeros(len(offset))), 2 * width
 

@@ -18,7 +18,7 @@ from hushtable.algorithms.elsewhere import Elsewhere
 from hushtable.algorithms.lattice.space import Space
 from hushtable.algorithms.lattice.tuples import Tuples
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.kernels.tuples import leaf_cube, small_group_units
+from hushtable.kernels.cubes import leaf_cube, small_group_units
 
 __all__ = ["forced_units", "project", "projectable"]
 

@@ -49,6 +49,11 @@ class Evaluated:
         return self._counts[: self._n, 0]
 
     @property
+    def small(self) -> IntArray:
+        """Units that every finer node has to suppress too."""
+        return self._counts[: self._n, 1]
+
+    @property
     def groups(self) -> IntArray:
         """Groups of each node, suppressed ones included."""
         return self._counts[: self._n, 2]

@@ -16,6 +16,7 @@ from hushtable.algorithms.lattice.objectives import Objective, objective_of
 from hushtable.algorithms.lattice.space import Grouping, Space, Tuples
 from hushtable.algorithms.lattice.verdict import Verdict
 from hushtable.arrays import BoolArray, IntArray
+from hushtable.kernels.tuples import spread
 from hushtable.models.base import Stat
 from hushtable.table.stats import GroupStats
 
@@ -152,11 +153,14 @@ class Judge:
         node = np.asarray(node, dtype=np.int64)
         if not isinstance(self.space.root, Tuples):
             return self._far_partition(node, self.space.root)
-        grouping, labels = self.space.labels(node)
+        grouping = self.space.group(node, self.space.base)
         stats = self._stats(grouping)
         lost = self._worst_too(grouping, stats, self._violating(grouping, stats))
-        number = np.where(lost, -1, np.cumsum(~lost) - 1)
-        return replace(Partition(number[labels], int((~lost).sum())), levels=tuple(int(level) for level in node))
+        # numbers as short as may be: most of the time goes into looking them up row by row
+        short = np.int16 if len(lost) < 2**15 else np.int32
+        number = np.where(lost, -1, np.cumsum(~lost) - 1).astype(short)
+        labels = spread(number[grouping.group], self.space.of_row)
+        return replace(Partition(labels, int((~lost).sum())), levels=tuple(int(level) for level in node))
 
     def _far_partition(self, node: IntArray, root: Elsewhere) -> Partition:
         """Return the partition of a node by what is left out: the rows are elsewhere."""

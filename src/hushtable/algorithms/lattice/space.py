@@ -18,7 +18,8 @@ from hushtable.algorithms.lattice.tuples import Grouping, Tuples
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
-from hushtable.kernels.tuples import blocks_of, group_tuples, lost_units, pack_tuples
+from hushtable.kernels.packing import blocks_of, lost_units, pack_tuples
+from hushtable.kernels.tuples import group_tuples
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
 
@@ -176,7 +177,7 @@ class Space:
         """
         best = self.finest(node)
         if len(best) >= WORTH_ROLLING:
-            self.roll_to(np.where(self._wide, node, 0))
+            self.roll_to(np.where(self._wide, node, best.levels))
             return self.finest(node)
         return best
 
@@ -184,6 +185,13 @@ class Space:
         """Return the smallest table at hand that is finer than a node."""
         finer = np.flatnonzero((self._rolled_levels[: len(self._rolled)] <= node).all(axis=1))
         return self._rolled[int(finer[np.argmin(self._rolled_sizes[finer])])]
+
+    def served(self, nodes: AnyArray) -> BoolArray:
+        """Whether each node can be grouped from a rolled-up table."""
+        out = np.zeros(len(nodes), dtype=np.bool_)
+        for levels in self._rolled_levels[1 : len(self._rolled)]:
+            out |= (nodes >= levels).all(axis=1)
+        return out
 
     def roll_to(self, anchor: IntArray) -> None:
         """Keep the table rolled up to a node, as a source for all coarser ones, where that is much smaller."""
@@ -283,8 +291,3 @@ class Space:
         stays = kept[self.of_row]
         stays[self.table.n_sample :] = True
         return np.where(stays, group[self.of_row], -1)
-
-    def labels(self, node: IntArray) -> tuple[Grouping, IntArray]:
-        """Group at a node from the original tuples, and return the group of every row."""
-        grouping = self.group(node, self.base)
-        return grouping, grouping.group[self.of_row]

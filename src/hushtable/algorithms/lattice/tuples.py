@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.kernels.tuples import leaf_cube
+from hushtable.kernels.cubes import leaf_cube
 from hushtable.table.stats import Key
 
 __all__ = ["Grouping", "Tuples"]

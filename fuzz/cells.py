@@ -62,7 +62,7 @@ def _texts(value: Any) -> set[str]:
     if isinstance(value, datetime.date):
         return {value.isoformat()}
     if isinstance(value, float):
-        return {repr(value).removesuffix(".0"), *([str(int(value))] if value.is_integer() else [])}
+        return {repr(value), repr(value).removesuffix(".0"), *([str(int(value))] if value.is_integer() else [])}
     if isinstance(value, Decimal):
         return {f"{value.normalize():f}", str(value)}
     return {str(value)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -171,11 +171,11 @@ def _represents(cell: Any, known: Sequence[Any], column: Mapping[str, Any], *, w
         if good or (whole and shown == round(mean)) or not isinstance(known[0], str):
             return good or (whole and shown == round(mean))
         # digits may be codes, where nobody says that they are numbers
-    counted: dict[str, int] = defaultdict(int)
-    for value in known:
-        counted[repr(value)] += 1
+    # 0.0 and -0.0 are one value
+    keys = [number(v) if isinstance(v, float) else repr(v) for v in known]
+    counted = Counter(keys)
     most = max(counted.values())
-    return any(same(_unescaped(cell), v, column) for v in known if counted[repr(v)] == most)
+    return any(same(_unescaped(cell), v, column) for v, key in zip(known, keys, strict=True) if counted[key] == most)
 
 
 def _unescaped(cell: Any) -> Any:

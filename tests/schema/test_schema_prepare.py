@@ -103,6 +103,10 @@ def test_a_listed_number_matches_every_spelling_and_an_unlisted_one_is_a_value()
         assert ready(values).values.to_pylist() == [-999, 5]
         for token in ("-999", "-999.0"):
             assert ready(values, missing_values=(token,)).values.to_pylist() == [5]
+    decimals = pa.array([decimal.Decimal("5.00"), decimal.Decimal("-0.50")], pa.decimal128(9, 2))
+    for kind, left in ((Kind.NUMERIC, [5]), (Kind.NOMINAL, ["5"])):
+        for token in ("-0.5", "-0.50"):
+            assert ready(decimals, kind, missing_values=(token,)).values.to_pylist() == left
 
 
 def test_blanks_belong_to_labels_but_not_to_numbers() -> None:

@@ -203,7 +203,7 @@ def _without_missing(values: pa.Array, tokens: Sequence[str]) -> pa.Array:
 
 def _canonical(tokens: Sequence[str], type_: pa.DataType) -> list[str]:
     """How listed numbers look once they are numbers, so that ``-999.0`` also finds -999."""
-    if not (pa.types.is_integer(type_) or pa.types.is_floating(type_)):
+    if not (pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)):
         return []
     numbers = []
     for token in tokens:

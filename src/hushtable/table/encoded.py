@@ -8,9 +8,10 @@ background table follow the sample's rows with weight 0, so that grouping carrie
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -100,15 +101,9 @@ class EncodedTable:
             self._collapsed[keys] = collapse_rows(columns, sizes, self.row_units)
         return self._collapsed[keys]
 
-    def distinct_codes(self, keys: tuple[Key, ...] = ()) -> AnyArray:
-        """Return the quasi-identifiers of the distinct combinations, one row per column."""
-        if keys not in self._combinations:
-            _, first, _ = self.distinct(keys)
-            self._combinations[keys] = np.stack([c.codes[first] for c in self.quasi])
-        return self._combinations[keys]
-
     @cached_property
-    def _combinations(self) -> dict[tuple[Key, ...], AnyArray]:
+    def derived(self) -> dict[Hashable, Any]:
+        """What was computed from the table, under keys of those who did: who looks at it again finds it here."""
         return {}
 
     @cached_property

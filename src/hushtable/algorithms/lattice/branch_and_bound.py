@@ -131,6 +131,7 @@ class _Open:
         if many:
             # far fewer tuples, and weaker bounds for the nodes that are finer in some column
             low = self._lowest(LOW, self._columns)
+            space.roll_to(self._lowest(LOWEST, self._columns))
             space.roll_to(low)
             source = space.finest(low)
         self._lost = project(space, judge.minimum, 3, self.nodes, self._lost, source)

@@ -136,16 +136,24 @@ class Space:
         """Count the leaves of every column."""
         if not isinstance(self.root, Tuples):
             return [self.root.cube((j,), [int(self.leaves[j])]).reshape(-1) for j in range(self.d)]
-        everyone = np.ones(len(self.base), dtype=np.bool_)
-        units = lost_units(self.base.packed, self.base.units, self.blocks, self.leaves, everyone)
-        return np.split(units, np.cumsum(self.leaves)[:-1])
+        key = ("leaves", tuple(self.keys))
+        if key not in self.table.derived:
+            everyone = np.ones(len(self.base), dtype=np.bool_)
+            units = lost_units(self.base.packed, self.base.units, self.blocks, self.leaves, everyone)
+            self.table.derived[key] = np.split(units, np.cumsum(self.leaves)[:-1])
+        counted: list[IntArray] = self.table.derived[key]
+        return counted
 
     def _collapse(self) -> tuple[Tuples, AnyArray]:
-        of_row, first, units = self.table.distinct(tuple(self.keys))
-        columns = self.table.distinct_codes(tuple(self.keys))
-        packed = pack_tuples(columns, self.leaves, self.blocks)
-        kept = {key: self.table.code_column(key)[0][first].astype(np.int64) for key in self.keys}
-        return Tuples(packed, units, kept, np.zeros(self.d, dtype=np.int64), columns), of_row
+        keys = tuple(self.keys)
+        of_row, first, units = self.table.distinct(keys)
+        if ("tuples", keys) not in self.table.derived:
+            columns = np.stack([c.codes[first] for c in self.table.quasi])
+            packed = pack_tuples(columns, self.leaves, self.blocks)
+            kept = {key: self.table.code_column(key)[0][first].astype(np.int64) for key in self.keys}
+            self.table.derived["tuples", keys] = Tuples(packed, units, kept, np.zeros_like(self.heights), columns)
+        tuples: Tuples = self.table.derived["tuples", keys]
+        return tuples, of_row
 
     def group(self, node: IntArray, tuples: Tuples) -> Grouping:
         """Group tuples at a node."""

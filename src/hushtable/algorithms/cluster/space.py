@@ -101,17 +101,19 @@ def _coordinates(column: QuasiColumn, codes: IntArray, scale: Scale) -> FloatArr
 
 def _scaled(column: QuasiColumn, counts: IntArray, scale: Scale) -> FloatArray:
     """The place of each known code."""
-    share, width = _shares(column)
-    if scale == "range":
-        return share
+    offset, unit = _offsets(column)
+    width = float(offset[-1])
     if scale == "none":
-        if not width < 1e150:
+        if not width * unit < 1e150:
             raise DataError(
                 f"Column {column.name!r} has numbers too far apart to be compared as they are.",
                 code="range-too-wide",
                 hint="Use 'scale: standard' or 'scale: range'.",
             )
-        return share * width
+        return offset * unit
+    share = offset / width if width > 0 else np.zeros(len(offset))
+    if scale == "range":
+        return share
     n = max(int(counts.sum()), 1)
     mean = float((counts * share).sum()) / n
     deviation = float(np.sqrt((counts * (share - mean) ** 2).sum() / n))
@@ -119,26 +121,20 @@ def _scaled(column: QuasiColumn, counts: IntArray, scale: Scale) -> FloatArray:
     return (share - mean) / deviation if deviation > 0 else np.zeros(len(share))
 
 
-def _shares(column: QuasiColumn) -> tuple[FloatArray, float]:
-    """Each known code's place between the least (0) and the greatest (1), and how far these are apart."""
+def _offsets(column: QuasiColumn) -> tuple[FloatArray, float]:
+    """How far each known code is from the least one, and what that is counted in."""
     coded = column.coded
     if coded.kind is Kind.ORDINAL:
-        offset = np.arange(len(coded.values), dtype=np.float64)
-        return offset / max(len(offset) - 1, 1), float(len(offset) - 1)
+        return np.arange(len(coded.values), dtype=np.float64), 1.0
     values = coded.values.cast(pa.int32()) if coded.kind is Kind.DATE else coded.values
     raw = values.to_numpy(zero_copy_only=False)
-    if raw.dtype.kind == "i":
-        offset = offsets_of(raw)
-        return (offset / offset[-1] if offset[-1] > 0 else offset), float(offset[-1])
-    if not np.isfinite(raw).all():
+    if raw.dtype.kind != "i" and not np.isfinite(raw).all():
         raise DataError(
             f"Column {column.name!r} has infinite numbers, which have no mean.",
             code="infinite",
             hint="List them under missing_values, or choose an algorithm that generalises, such as mondrian.",
         )
-    offset = offsets_of(raw)
-    width = float(offset[-1])
-    return (offset / width if width > 0 else np.zeros(len(offset))), 2 * width
+    return offsets_of(raw), 1.0 if raw.dtype.kind == "i" else 2.0
 
 
 def _metric(table: EncodedTable, points: FloatArray, hierarchical: bool) -> Metric:

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hushtable.kernels import bounds as spans
 from hushtable.kernels import partition
 from hushtable.kernels.compile import compiled
 
@@ -45,7 +46,7 @@ def levels(draw, *, divisible: bool = False):
 @given(levels())
 def test_bounds(case):
     work, _, _, starts, ends, _ = case
-    for function in (partition._bounds_numpy, compiled(partition._bounds_loops)):
+    for function in (spans._bounds_numpy, compiled(spans._bounds_loops)):
         lo = np.empty((len(starts), work.shape[1]), dtype=np.int64)
         hi = np.empty_like(lo)
         function(work, starts, ends, lo, hi)
@@ -87,7 +88,7 @@ def test_a_wide_and_a_narrow_group_do_not_share_counts():
     codes = np.array([[0], [4_000_000_000], [7], [9], [0], [1023], [1023]], dtype=np.uint32)
     starts, ends = np.array([0, 2, 4]), np.array([2, 4, 7])
     index, dims = np.arange(7, dtype=np.uint32), np.zeros(3, dtype=np.int64)
-    lo, hi = partition.bounds(codes, starts, ends)
+    lo, hi = spans.bounds(codes, starts, ends)
     for function in (partition._cuts_numpy, compiled(partition._cuts_loops)):
         cut, left, right = (np.empty(3, dtype=np.int64) for _ in range(3))
         function(codes, index, NOTHING, starts, ends, dims, lo[:, 0], hi[:, 0], cut, left, right)
@@ -140,7 +141,7 @@ def test_split_children_keeps_a_childs_rows_together(codes):
 def test_bounds_of_one_column_and_spreading_labels_equal_their_twins():
     work = np.array([[3, 9], [1, 4], [7, 5], [2, 8]], dtype=np.uint8)
     starts, ends, dims = np.array([0, 2]), np.array([2, 4]), np.array([0, 1])
-    for function in (partition._column_bounds_numpy, compiled(partition._column_bounds_loops)):
+    for function in (spans._column_bounds_numpy, compiled(spans._column_bounds_loops)):
         lo, hi = np.empty(2, dtype=np.int64), np.empty(2, dtype=np.int64)
         function(work, starts, ends, dims, lo, hi)
         assert (lo.tolist(), hi.tolist()) == ([1, 5], [3, 8])

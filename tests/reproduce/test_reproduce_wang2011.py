@@ -9,6 +9,7 @@ import hushtable as ht
 from hushtable.datasets.locate import find_data
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.reproduce import wang2011 as paper
+from hushtable.reproduce.wang_sentences import SENTENCES, Sentence
 
 needs_adult = pytest.mark.skipif(find_data("adult/adult.data") is None, reason="Adult is not here")
 
@@ -29,17 +30,17 @@ def test_attacked_records_are_those_of_classes_with_one_value():
     ],
 )
 def test_directions(grows, lines, holds):
-    assert paper.Sentence("Figure 0", "", grows).holds(lines) is holds
+    assert Sentence("Figure 0", "", grows).holds(lines) is holds
 
 
 def test_comparisons():
     lines = {"x": {1: 1.0, 2: 2.0}, "y": {1: 0.0, 2: 2.5}}
-    assert paper.Sentence("Figure 0", "", 0, "x", "y").holds(lines)
-    assert not paper.Sentence("Figure 0", "", 0, "y", "x").holds(lines)
+    assert Sentence("Figure 0", "", 0, "x", "y").holds(lines)
+    assert not Sentence("Figure 0", "", 0, "y", "x").holds(lines)
 
 
 def test_every_sentence_speaks_of_lines_that_are_drawn():
-    for sentence in paper.SENTENCES:
+    for sentence in SENTENCES:
         assert sentence.figure in {f"Figure {i}" for i in range(4, 11)}
         assert bool(sentence.grows) != bool(sentence.higher and sentence.lower)
 
@@ -93,7 +94,7 @@ def test_a_quick_run(tmp_path):
     assert all(y == 0 for y in four["(alp, dif), protected values"].values())
     assert all(lines["Figure 6"]["k-anonymity"][k] >= lines["Figure 6"]["(alp, dif)"][k] for k in (2, 4))
     sentences = [r for r in rows if "in words" in r["experiment"]]
-    assert [r["setting"] for r in sentences] == [s.words for s in paper.SENTENCES]
+    assert [r["setting"] for r in sentences] == [s.words for s in SENTENCES]
     files = paper.write(tmp_path, rows)
     assert len(files) == 14
     assert all(path.stat().st_size > 1000 for path in files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,34 +93,37 @@ def found_groups(
     return Founded(np.concatenate([[0], ends]).astype(np.int64), who, where, gain)
 
 
+def _costs_numpy(
+    codes: Any, kind: Any, at: Any, size: Any, weight: Any, gap: Any, node: Any, leaf: Any, members: list[int],
+    candidates: Any,
+) -> Any:  # fmt: skip
+    """The cost of one record of the group of these members with each candidate."""
+    total = np.zeros(len(candidates), dtype=np.int64)
+    for j in range(codes.shape[1]):
+        own = codes[members, j].astype(np.int64)
+        new = codes[candidates, j].astype(np.int64)
+        if kind[j] == NODE:
+            h = np.zeros(len(candidates), dtype=np.int64)
+            for c in own:
+                while (apart := node[at[j] + h * size[j] + c] != node[at[j] + h * size[j] + new]).any():
+                    h += apart
+                while (apart := node[at[j] + h * size[j] + c] != node[at[j] + h * size[j] + own[0]]).any():
+                    h += apart
+            total += leaf[at[j] + h * size[j] + new]
+        elif kind[j] == RANGE:
+            low, high = np.minimum(new, own.min()), np.maximum(new, own.max())
+            total += np.where((gap[j] >= 0) & (low == 0) & (high > 0), gap[j], (high - low) * weight[j])
+        else:
+            total += (len(np.unique(own)) - 1 + ~np.isin(new, own)) * weight[j]
+    return total
+
+
 def _found_numpy(
     codes: Any, seeds: Any, rows: Any, offsets: Any, want: Any, lender: Any, lender_group: Any, count: Any,
     credit: Any, room: Any, price: Any, cost: Any, kind: Any, at: Any, size: Any, weight: Any, gap: Any, word: Any,
     words: Any, node: Any, leaf: Any,
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
-    d = codes.shape[1]
-
-    def costs(members: list[int], candidates: Any) -> Any:
-        """The cost of one record of the group of these members with each candidate."""
-        total = np.zeros(len(candidates), dtype=np.int64)
-        for j in range(d):
-            own = codes[members, j].astype(np.int64)
-            new = codes[candidates, j].astype(np.int64)
-            if kind[j] == NODE:
-                h = np.zeros(len(candidates), dtype=np.int64)
-                for c in own:
-                    while (apart := node[at[j] + h * size[j] + c] != node[at[j] + h * size[j] + new]).any():
-                        h += apart
-                    while (apart := node[at[j] + h * size[j] + c] != node[at[j] + h * size[j] + own[0]]).any():
-                        h += apart
-                total += leaf[at[j] + h * size[j] + new]
-            elif kind[j] == RANGE:
-                low, high = np.minimum(new, own.min()), np.maximum(new, own.max())
-                total += np.where((gap[j] >= 0) & (low == 0) & (high > 0), gap[j], (high - low) * weight[j])
-            else:
-                total += (len(np.unique(own)) - 1 + ~np.isin(new, own)) * weight[j]
-        return total
-
+    costs = functools.partial(_costs_numpy, codes, kind, at, size, weight, gap, node, leaf)
     ends, who, where, gains = [], [], [], []
     for g in seeds:
         mine = rows[offsets[g] : offsets[g + 1]]
@@ -144,15 +148,11 @@ def _found_numpy(
                 if not len(values):
                     break
                 least = int(np.argmin(values))
-                if least < len(mates):
-                    picked = int(mates[least])
-                    picks.append(picked)
-                    owed += int(price[picked])
-                else:
-                    e = int(able[least - len(mates)])
-                    picked = int(lender[e])
-                    picks.append(-1 - e)
-                    owed += int(credit[e])
+                e = -1 if least < len(mates) else int(able[least - len(mates)])
+                picked = int(mates[least]) if e < 0 else int(lender[e])
+                picks.append(picked if e < 0 else -1 - e)
+                owed += int(price[picked]) if e < 0 else int(credit[e])
+                if e >= 0:
                     spent_now[e] += 1
                     left_now[lender_group[e]] -= 1
                 total = int(costs(members, np.array([picked]))[0])

@@ -9,8 +9,9 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.kernels import compile as kernels
 from hushtable.kernels.compile import compiled, dispatch
-from hushtable.kernels.kdtree import build, nearest
+from hushtable.kernels.kdtree import build
 from hushtable.kernels.metric import Metric, distance, plain_distance, squared_distances
+from hushtable.kernels.search import nearest
 
 __all__ = ["neighbours", "spread"]
 

@@ -1,4 +1,4 @@
-"""Kernels of top-down partitioning: spans, balanced cuts, and moving rows, for a whole level at once.
+"""Kernels of top-down partitioning: balanced cuts and moving rows, for a whole level at once.
 
 ``work`` is the row-major matrix of codes that is being partitioned, ``index`` the original row of each of its rows;
 a group is a contiguous range ``starts[g]:ends[g]``. Rows are moved, not pointed at: at ten million rows indirection
@@ -14,75 +14,7 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["balanced_cuts", "bounds", "column_bounds", "split_children", "split_rows", "split_ties", "spread_labels"]
-
-
-def bounds(work: AnyArray, starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the least and greatest code of each group in each column.
-
-    Examples
-    --------
-    >>> lo, hi = bounds(np.array([[3, 1], [5, 0], [4, 4]], dtype=np.uint8), np.array([0]), np.array([3]))
-    >>> lo.tolist(), hi.tolist()
-    ([[3, 0]], [[5, 4]])
-    """
-    lo = np.empty((len(starts), work.shape[1]), dtype=np.int64)
-    hi = np.empty_like(lo)
-    dispatch(_bounds_loops, _bounds_numpy, len(work))(work, starts, ends, lo, hi)
-    return lo, hi
-
-
-def _bounds_numpy(work: Any, starts: Any, ends: Any, lo: Any, hi: Any) -> None:
-    for g in range(len(starts)):
-        rows = work[starts[g] : ends[g]]
-        lo[g] = rows.min(axis=0)
-        hi[g] = rows.max(axis=0)
-
-
-def _bounds_loops(work: Any, starts: Any, ends: Any, lo: Any, hi: Any) -> None:
-    d = work.shape[1]
-    small = np.empty(d, work.dtype)
-    large = np.empty(d, work.dtype)
-    for g in range(len(starts)):
-        first = starts[g]
-        for j in range(d):
-            small[j] = work[first, j]
-            large[j] = work[first, j]
-        for i in range(first + 1, ends[g]):
-            for j in range(d):
-                x = work[i, j]
-                small[j] = min(small[j], x)
-                large[j] = max(large[j], x)
-        for j in range(d):
-            lo[g, j] = small[j]
-            hi[g, j] = large[j]
-
-
-def column_bounds(work: AnyArray, starts: IntArray, ends: IntArray, dims: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the least and greatest code of each group in one column of its own."""
-    lo = np.empty(len(starts), dtype=np.int64)
-    hi = np.empty(len(starts), dtype=np.int64)
-    dispatch(_column_bounds_loops, _column_bounds_numpy, len(work))(work, starts, ends, dims, lo, hi)
-    return lo, hi
-
-
-def _column_bounds_numpy(work: Any, starts: Any, ends: Any, dims: Any, lo: Any, hi: Any) -> None:
-    for g in range(len(starts)):
-        codes = work[starts[g] : ends[g], dims[g]]
-        lo[g], hi[g] = codes.min(), codes.max()
-
-
-def _column_bounds_loops(work: Any, starts: Any, ends: Any, dims: Any, lo: Any, hi: Any) -> None:
-    for g in range(len(starts)):
-        dim = dims[g]
-        small = work[starts[g], dim]
-        large = small
-        for i in range(starts[g] + 1, ends[g]):
-            x = work[i, dim]
-            small = min(small, x)
-            large = max(large, x)
-        lo[g] = small
-        hi[g] = large
+__all__ = ["balanced_cuts", "split_children", "split_rows", "split_ties", "spread_labels"]
 
 
 def balanced_cuts(

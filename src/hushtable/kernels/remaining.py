@@ -17,10 +17,11 @@ from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels import compile as kernels
 from hushtable.kernels.centre import centre, modes, no_sums, shift
 from hushtable.kernels.compile import compiled, dispatch
-from hushtable.kernels.kdtree import build, farthest, nearest, remove
-from hushtable.kernels.metric import Metric
+from hushtable.kernels.kdtree import build, remove
+from hushtable.kernels.metric import Metric, dimensions
 from hushtable.kernels.outermost import outermost, reach
 from hushtable.kernels.scan import scan_farthest, scan_nearest
+from hushtable.kernels.search import farthest, nearest
 
 __all__ = ["Index", "Remaining", "Scan", "remaining"]
 
@@ -46,25 +47,6 @@ def remaining(points: FloatArray, metric: Metric, units: IntArray | None = None)
         return Scan(points, metric, units)
     pays = dimensions(points, metric) <= MOST_DIMENSIONS
     return Index(points, metric, units) if pays else Scan(points, metric, units)
-
-
-def dimensions(points: FloatArray, metric: Metric) -> float:
-    """Return in how many directions the points really spread: the columns, or fewer where they are correlated.
-
-    The squared trace of the covariance matrix over the sum of its squared entries; it decides how records are found,
-    never which.
-
-    Examples
-    --------
-    >>> line = np.outer(np.arange(5.0), [1.0, 2.0, 3.0])
-    >>> round(dimensions(line, Metric.of_numbers(3)), 6)
-    1.0
-    """
-    if not metric.plain or len(points) < 2:
-        return float(points.shape[1])
-    spread = np.atleast_2d(np.cov(points.T))
-    whole = float((spread * spread).sum())
-    return float(np.trace(spread)) ** 2 / whole if whole > 0 else 0.0
 
 
 class Remaining(ABC):

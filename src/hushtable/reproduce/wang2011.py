@@ -18,8 +18,7 @@ paper does not have, follow as "Figure 9, other alp and dif"; attacked records n
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,9 +37,10 @@ from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms
 from hushtable.release.release import Release
 from hushtable.reproduce.papers import Row, row
+from hushtable.reproduce.wang_sentences import SENTENCES
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["SENTENCES", "Sentence", "Series", "attacked", "figures", "lines_of", "rows", "smaller_alp", "write"]
+__all__ = ["Series", "attacked", "figures", "lines_of", "rows", "smaller_alp", "write"]
 
 QUASI = ("age", "education", "sex", "occupation", "native-country", "salary-class")
 STATUS = "marital-status"
@@ -54,52 +54,6 @@ SUPPRESSION = 0.01
 Series = dict[str, dict[str, dict[int, float]]]
 """Figure -> line -> x -> y."""
 
-
-@dataclass(frozen=True)
-class Sentence:
-    """What the paper says of a figure, and how to check it: a line's direction, or which of two lines is higher.
-
-    Attributes
-    ----------
-    figure, words : str
-    grows : {-1, 0, 1}
-        Whether every line rises or falls along x.
-    higher, lower : str
-        Which line lies above which, where the sentence compares two.
-    """
-
-    figure: str
-    words: str
-    grows: int = 0
-    higher: str = ""
-    lower: str = ""
-
-    def holds(self, lines: Mapping[str, Mapping[int, float]]) -> bool:
-        """Whether our numbers agree: from a line's first to its last point, none the other way; one line's mean."""
-        if self.grows:
-            moves = [self.grows * (points[-1] - points[0]) for points in (list(p.values()) for p in lines.values())]
-            return min(moves) >= 0 and max(moves) > 0
-        above, below = lines[self.higher], lines[self.lower]
-        return sum(above.values()) > sum(below.values())
-
-
-SENTENCES = (
-    Sentence("Figure 4", "attacked records fall as k grows", -1),
-    Sentence("Figure 4", "(alp, dif) has evidently fewer attacked records", 0, "k-anonymity", "(alp, dif)"),
-    Sentence("Figure 5", "time grows with k", 1),
-    Sentence("Figure 5", "(alp, dif) takes longer", 0, "(alp, dif)", "k-anonymity"),
-    Sentence("Figure 6", "precision falls as k grows", -1),
-    Sentence("Figure 6", "(alp, dif) is less precise", 0, "k-anonymity", "(alp, dif)"),
-    Sentence("Figure 7", "time grows with k", 1),
-    Sentence("Figure 7", "the smaller alp takes longer", 0, "alp 0.41", "alp 0.43"),
-    Sentence("Figure 8", "precision falls as k grows", -1),
-    Sentence("Figure 8", "the larger alp is more precise", 0, "alp 0.43", "alp 0.41"),
-    Sentence("Figure 9", "attacked records fall as k grows", -1),
-    Sentence("Figure 9", "the smaller alp has fewer attacked records", 0, "alp 0.43", "alp 0.41"),
-    Sentence("Figure 10", "time grows with the number of records", 1),
-    Sentence("Figure 10", "the larger k takes longer", 0, "k=3", "k=2"),
-)
-"""What the paper says in words."""
 
 _AXES = {
     "Figure 4": ("k", "attacked records"),

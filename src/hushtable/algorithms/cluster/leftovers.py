@@ -13,8 +13,8 @@ from hushtable.algorithms.base import Problem
 from hushtable.algorithms.cluster.costs import CellCosts
 from hushtable.algorithms.kinds import Kinds, add_groups
 from hushtable.arrays import BoolArray, IntArray
+from hushtable.kernels.bounds import bounds
 from hushtable.kernels.grouping import group_rows
-from hushtable.kernels.partition import bounds
 from hushtable.models.base import Monotone
 from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats

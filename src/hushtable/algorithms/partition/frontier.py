@@ -15,15 +15,8 @@ from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.partition.proposals import Proposals, column_spans, gap_columns
 from hushtable.algorithms.regions import TreeBuilder
 from hushtable.arrays import AnyArray, BoolArray, IntArray
-from hushtable.kernels.partition import (
-    balanced_cuts,
-    bounds,
-    column_bounds,
-    split_children,
-    split_rows,
-    split_ties,
-    spread_labels,
-)
+from hushtable.kernels.bounds import bounds, column_bounds
+from hushtable.kernels.partition import balanced_cuts, split_children, split_rows, split_ties, spread_labels
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Kind

@@ -13,8 +13,9 @@ import numpy as np
 
 from hushtable.algorithms.partition.proposals import Proposals, column_spans, gap_columns
 from hushtable.arrays import BoolArray, IntArray
+from hushtable.kernels.bounds import column_bounds
 from hushtable.kernels.grouping import histogram
-from hushtable.kernels.partition import balanced_cuts, column_bounds
+from hushtable.kernels.partition import balanced_cuts
 from hushtable.models.compose import AllOf
 from hushtable.table.encoded import QuasiColumn
 from hushtable.table.reference import Reference

@@ -15,8 +15,8 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.hierarchy.base import Coded
+from hushtable.kernels.bounds import bounds
 from hushtable.kernels.grouping import group_rows, number_rows
-from hushtable.kernels.partition import bounds
 from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -79,11 +80,19 @@ class _Group(NamedTuple):
     weights: list[Fraction]
 
 
-class _Outside(NamedTuple):
+@dataclass
+class _Outside:
     source: Sequence[Row]
     weights: Sequence[Fraction]
     population: Sequence[Row]
     background: Sequence[Row]
+    tables: dict[str, Class] = field(default_factory=dict)
+
+    def whole(self, on: Any, policy: Mapping[str, Any]) -> Class:
+        """The whole table, counted once for each column."""
+        if repr(on) not in self.tables:
+            self.tables[repr(on)] = _class(self.source, self.weights, on, policy)
+        return self.tables[repr(on)]
 
 
 def _broken(groups: Mapping[Cells, _Group], outside: _Outside, policy: Mapping[str, Any]) -> list[str]:
@@ -183,7 +192,7 @@ def _violated(one: _Group, outside: _Outside, classes: list[Cells], policy: Mapp
             if name in WHOLE:
                 continue
             group = _class(one.rows, one.weights, on, policy)
-            group.table = _class(outside.source, outside.weights, on, policy)
+            group.table = outside.whole(on, policy)
             believed = outside.background if parameters.get("background") else ()
             known = outside.population if name == "delta-presence" else believed
             if known and not _told_apart(known, classes, policy):

@@ -23,7 +23,8 @@ _NAMED = 6
 
 def init(
     data: Annotated[
-        str, typer.Argument(metavar="DATA", help="The table to look at: a file or an address.", show_default=False)
+        str,
+        typer.Argument(metavar="DATA", help="The table to look at: a file, folder or address.", show_default=False),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the policy goes.")] = Path(
         "policy.yaml"
@@ -39,8 +40,9 @@ def init(
     suggests roles with reasons. Shows no value of the table.
     """
     from hushtable.cli.output import deliver
+    from hushtable.cli.tables import read_tables
     from hushtable.errors import OutputError
-    from hushtable.io.files import atomic_write_text, read_table
+    from hushtable.io.files import atomic_write_text
     from hushtable.io.urls import shown, source_of
     from hushtable.policy.starter import starter_policy
     from hushtable.schema.profile import profile
@@ -50,7 +52,7 @@ def init(
             f"{str(output)!r} exists.", code="exists", hint="Choose another file with --output, or add --force."
         )
     source = source_of(data, table=table, query=query)
-    found = profile(read_table(source))
+    found = profile(read_tables([source]))
     name = shown(source)
     atomic_write_text(output, starter_policy(found, name))
     result = {"data": name, "policy": output, **found.as_dict()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from hushtable.algorithms.base import Progress
+    from hushtable.engines.spark.release import SparkRelease
     from hushtable.engines.stream import Streamed
     from hushtable.policy.policy import Policy
     from hushtable.release.release import Release
@@ -42,7 +43,7 @@ _To = Annotated[
 _Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace an earlier release in that folder, and what --to names.")
 ]
-_Engine = Annotated[Engine, typer.Option("--engine", help="local, or spark for tables in Parquet or CSV.")]
+_Engine = Annotated[Engine, typer.Option("--engine", help="local, or spark.")]
 _Master = Annotated[
     str | None,
     typer.Option("--master", metavar="URL", help="Spark's master, for example local[2].", show_default=False),
@@ -91,7 +92,7 @@ def run(
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.signals import nearly_done
-    from hushtable.cli.spark import spark_table
+    from hushtable.cli.spark import run_on_spark
     from hushtable.cli.streaming import streams
     from hushtable.cli.tables import read_tables
     from hushtable.cli.targets import check_target
@@ -109,9 +110,13 @@ def run(
         raise UsageError("--master is Spark's.", code="master", hint="Add --engine spark.")
     streaming = streams(sources, policy, asked=stream, part_rows=part_rows, spark=engine is Engine.SPARK)
     announce_compiling()
-    release: Release | Streamed
-    with progress_bar() as progress, ExitStack() as session:
-        if streaming:
+    release: Release | Streamed | SparkRelease
+    with progress_bar() as progress:
+        if engine is Engine.SPARK:
+            release = run_on_spark(
+                sources, policy, output, master=master, to=address, overwrite=overwrite, progress=progress
+            )
+        elif streaming:
             release = run_files(
                 sources,
                 policy.plan(),
@@ -123,11 +128,7 @@ def run(
                 progress=progress,
             )
         else:
-            if engine is Engine.SPARK:
-                source = session.enter_context(spark_table(data, master, elsewhere=address or table or query))
-            else:
-                source = read_tables(sources)
-            release = _in_memory(source, policy, output, address, progress, overwrite=overwrite)
+            release = _in_memory(read_tables(sources), policy, output, address, progress, overwrite=overwrite)
     nearly_done()
     published = {} if address is None else {"published": shown(address)}
     found = {**release.summary(), "files": _written(output, policy.output.format), **published}

@@ -1,47 +1,68 @@
-"""The table of a command that Spark works on."""
+"""``hushtable run --engine spark``."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hushtable.errors import UsageError
 
-__all__ = ["spark_table"]
+if TYPE_CHECKING:
+    from hushtable.algorithms.base import Progress
+    from hushtable.engines.spark.release import SparkRelease
+    from hushtable.io.urls import Source
+    from hushtable.policy.policy import Policy
+
+__all__ = ["run_on_spark"]
 
 
-@contextmanager
-def spark_table(data: Sequence[str], master: str | None, *, elsewhere: str | None = None) -> Iterator[Any]:
-    """Start Spark and read the table; Spark ends with the block.
+def run_on_spark(
+    data: Sequence[Source],
+    policy: Policy,
+    output: Path,
+    *,
+    master: str | None = None,
+    to: str | None = None,
+    overwrite: bool = False,
+    progress: Progress,
+) -> SparkRelease:
+    """Start Spark, anonymize a table with it, and write the release; Spark has ended when it returns.
 
     Parameters
     ----------
-    data : sequence of str
-        Files, folders, patterns or addresses.
+    data : sequence of path or address
+        Files, folders, patterns, tables of databases, or addresses that Spark knows.
+    policy : Policy
+    output : path
+        A folder that driver and executors share.
     master : str, optional
-    elsewhere : str, optional
-        An option that reads from or writes to a database, which the Spark engine does not.
+    to : str, optional
+        A database's table, or Parquet in a store, that gets the rows too.
+    overwrite : bool
+    progress : callable
 
     Raises
     ------
     UsageError
         If pyspark is not installed, Spark does not start, or the table cannot be read.
     """
-    if elsewhere:
-        raise UsageError(
-            "The Spark engine reads and writes files; --table, --query and --to are for the local engine.",
-            code="spark-engine",
-            hint="In Python, give hushtable.anonymize any Spark DataFrame, and write release.frame anywhere.",
-        )
     if importlib.util.find_spec("pyspark") is None:
         raise UsageError(
             "The Spark engine needs pyspark, which is not installed.",
             code="no-spark",
             hint="Install it with: pip install 'hushtable[spark]'.",
         )
+    from hushtable.api import anonymize
     from hushtable.engines.spark.session import read_frame, spark_session
+    from hushtable.engines.spark.staged import staged
+    from hushtable.engines.spark.write import save_parts
+    from hushtable.schema.columns import Role
 
-    with spark_session(master) as spark:
-        yield read_frame(spark, list(map(str, data)))
+    unread = [n for n, column in policy.columns.items() if column.role is Role.IDENTIFIER and n != policy.entity]
+    with spark_session(master) as spark, staged(data, unread, output, progress) as files:
+        release: SparkRelease = anonymize(read_frame(spark, files), policy, progress=progress)
+        progress(1.0, "writing")
+        save_parts(release, output, format=policy.output.format, overwrite=overwrite, to=to)
+    return release

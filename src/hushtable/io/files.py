@@ -35,6 +35,7 @@ from hushtable.io.ipc import read_ipc
 from hushtable.io.layout import row_groups, write_parquet
 from hushtable.io.names import check_names
 from hushtable.io.parquet import iter_parquet, parquet_names, read_parquet
+from hushtable.io.partitions import PartitionFile, own_columns, with_values
 from hushtable.io.remote import write_remote
 from hushtable.io.sql.access import iter_sql, read_sql, sql_names, write_sql
 from hushtable.io.urls import DATABASES, Source, Url, is_url
@@ -140,6 +141,10 @@ def read_table(
     ...     read_table(Path(folder, "t.csv"))["a"].to_pylist()
     ['01', '']
     """
+    if isinstance(path, PartitionFile):
+        own, wanted = own_columns(path, columns, column_names(Path(path)))
+        whole = read_table(Path(path), own, delimiter=delimiter, unescape_formulas=unescape_formulas)
+        return with_values(whole, path, wanted)
     found, file = _kind_of(path)
     if found == "sql":
         return read_sql(str(path), columns=columns)
@@ -174,6 +179,12 @@ def iter_batches(
     ...     [b.num_rows for b in iter_batches(Path(folder, "t.parquet"), batch_rows=2)]
     [2, 1]
     """
+    if isinstance(path, PartitionFile):
+        own, wanted = own_columns(path, columns, column_names(Path(path)))
+        batches = iter_batches(
+            Path(path), own, batch_rows, delimiter=delimiter, unescape_formulas=unescape_formulas
+        )
+        return rebatch((with_values(pa.Table.from_batches([b]), path, wanted) for b in batches), batch_rows)
     found, file = _kind_of(path)
     if found == "sql":
         return iter_sql(str(path), columns, batch_rows)
@@ -203,6 +214,9 @@ def column_names(path: Source, *, delimiter: str | None = None, unescape_formula
     ...     column_names(Path(folder, "t.tsv"))
     ['a', 'b']
     """
+    if isinstance(path, PartitionFile):
+        own_names = column_names(Path(path), delimiter=delimiter, unescape_formulas=unescape_formulas)
+        return own_columns(path, None, own_names)[1]
     found, file = _kind_of(path)
     if found == "sql":
         return sql_names(str(path))

@@ -13,6 +13,7 @@ import pyarrow as pa
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode, encode, from_codes, to_codes
 from hushtable.io.files import column_names, is_table_file, iter_batches
+from hushtable.io.partitions import files_below
 from hushtable.io.urls import Source, Url, is_url, shown
 
 __all__ = [
@@ -47,7 +48,8 @@ class Stamp(NamedTuple):
 def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     r"""Return the files that paths stand for: files, folders of files, and patterns such as ``day-*.parquet``.
 
-    Of a folder, the files of a known format count, by name; hidden ones and those that begin with ``_`` do not.
+    Of a folder, the files of a known format count, by name; hidden ones and those that begin with ``_`` do not. Folders
+    in it that are named ``column=value`` are the parts of a table that has that column too.
 
     Raises
     ------
@@ -66,8 +68,7 @@ def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     found: list[Path] = []
     for path in map(Path, paths):
         if path.is_dir():
-            inside = sorted(p for p in path.iterdir() if p.is_file() and p.name[0] not in "._" and is_table_file(p))
-            found += _some(inside, f"The folder {str(path)!r} has no file of a known format.")
+            found += _some(files_below(path, is_table_file), f"The folder {str(path)!r} has no file of a known format.")
         elif not path.exists() and glob.has_magic(str(path)):
             matching = sorted(Path(p) for p in glob.glob(str(path)) if os.path.isfile(p))
             found += _some(matching, f"No file is named like {str(path)!r}.")

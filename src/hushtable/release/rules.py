@@ -5,6 +5,7 @@ Everything here is counted in the published table, so exporting it discloses not
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ from hushtable.table.ranks import dense_ranks
 if TYPE_CHECKING:
     from hushtable.release.release import Release
 
-__all__ = ["patterns"]
+__all__ = ["patterns", "patterns_of"]
 
 
 def patterns(release: Release) -> pa.Table:
@@ -47,8 +48,23 @@ def patterns(release: Release) -> pa.Table:
     {'job': 'a', 'city': '*', 'pay': '+', 'pay: share': 1.0, 'length': 1, 'records': 2}
     {'job': 'b', 'city': 'z', 'pay': '+', 'pay: share': 0.5, 'length': 2, 'records': 2}
     """
-    table = release.table
-    labels = release.verification.labels[: table.num_rows]
+    table, encoded = release.table, release.encoded
+    names = [c.name for c in encoded.quasi], [c.name for c in encoded.sensitive]
+    return patterns_of(table, release.verification.labels[: table.num_rows], *names)
+
+
+def patterns_of(table: pa.Table, labels: IntArray, quasi: Sequence[str], sensitive: Sequence[str]) -> pa.Table:
+    """Return the patterns of a published table whose classes are known; see ``patterns``.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The published rows, in their order; quasi-identifiers and sensitive columns will do.
+    labels : integer array
+        The class of each row.
+    quasi, sensitive : sequences of str
+        Names of columns.
+    """
     _, first, owner, size = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
@@ -57,14 +73,14 @@ def patterns(release: Release) -> pa.Table:
     take = pa.array(first[order])
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     length = np.zeros(len(order), dtype=np.int64)
-    for quasi in release.encoded.quasi:
-        cells = table.column(quasi.name).take(take)
-        columns[quasi.name] = cells
+    for name in quasi:
+        cells = table.column(name).take(take)
+        columns[name] = cells
         length += np.array([cell != ROOT for cell in cells.to_pylist()], dtype=np.int64)
-    for sensitive in release.encoded.sensitive:
-        row, count = _commonest(table.column(sensitive.name), owner, len(order))
-        columns[sensitive.name] = table.column(sensitive.name).take(pa.array(row))
-        columns[_free(f"{sensitive.name}: share", columns)] = pa.array(count / size)
+    for name in sensitive:
+        row, count = _commonest(table.column(name), owner, len(order))
+        columns[name] = table.column(name).take(pa.array(row))
+        columns[_free(f"{name}: share", columns)] = pa.array(count / size)
     columns[_free("length", columns)] = pa.array(length)
     columns[_free("records", columns)] = pa.array(size.astype(np.int64))
     return pa.table(columns)

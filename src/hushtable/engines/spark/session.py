@@ -10,13 +10,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from hushtable.engines.spark.jobs import spark_errors
+from hushtable.engines.spark.paths import to_read, to_write
 from hushtable.errors import DataError, UsageError
+from hushtable.io.partitions import PartitionFile
 from hushtable.io.sniff import read_head
 from hushtable.io.sources import same_columns, table_files
 
@@ -24,6 +28,8 @@ __all__ = ["read_frame", "spark_session"]
 
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """Set by spark-submit, which then has its own settings."""
+
+_INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
 _SETTINGS = {
     "spark.ui.enabled": "false",
@@ -110,26 +116,59 @@ def read_frame(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     DataError
         If files are of another kind, do not have the same columns, or cannot be read.
     """
-    alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    alike: dict[tuple[str, str, tuple[str, ...], str], list[str]] = {}
     for path in paths:
         if "://" in path:
-            alike.setdefault((_kind(path), ",", ()), []).append(path)
-    for file in table_files([path for path in paths if "://" not in path]):
+            alike.setdefault((_kind(path), ",", (), ""), []).append(path)
+    files = table_files([path for path in paths if "://" not in path])
+    for file in files:
         kind = _kind(str(file))
-        how: tuple[str, str, tuple[str, ...]] = (kind, ",", ())
+        # folders named column=value below this one are columns
+        base = to_write(Path(file.base)) if isinstance(file, PartitionFile) else ""
+        how: tuple[str, str, tuple[str, ...], str] = (kind, ",", (), base)
         if kind != "parquet":
             head = read_head(file, "\t" if kind == "tsv" else None)
-            how = (kind, head.delimiter, head.names)
+            how = (kind, head.delimiter, head.names, base)
         # files with other delimiters, or the columns in another order, are read apart
-        alike.setdefault(how, []).append(file.absolute().as_uri())
+        alike.setdefault(how, []).append(to_read(file))
     frames = [_read(spark, addresses, *how) for how, addresses in alike.items()]
     same_columns([Path(addresses[0]) for addresses in alike.values()], [frame.columns for frame in frames])
     with spark_errors("reading the table"):
-        return reduce(lambda one, other: one.unionByName(other), frames)
+        whole = reduce(lambda one, other: one.unionByName(other), frames)
+        for name, texts in _misread(files).items():
+            whole = whole.replace(texts, subset=[name])
+        return whole
+
+
+def _misread(files: Sequence[Path]) -> dict[str, dict[Any, Any]]:
+    """By column, what Spark takes the names of folders for where they were written in UTF-8, and what they say.
+
+    Spark takes every percent-encoded byte for a character.
+    """
+    found: dict[str, dict[Any, Any]] = {}
+    for file in (file for file in files if isinstance(file, PartitionFile)):
+        for part in file.parts:
+            name, _, value = part.partition("=")
+            if unquote(name) in file.values and (text := unquote(value, "latin-1")) != unquote(value):
+                found.setdefault(unquote(name), {})[text] = unquote(value)
+    return found
+
+
+@contextmanager
+def _folders_as_text(spark: SparkSession) -> Iterator[None]:
+    """Read what folders named column=value give as text, as everywhere in hushtable, not as what it looks like."""
+    before = spark.conf.get(_INFERENCE, "true")
+    spark.conf.set(_INFERENCE, "false")
+    try:
+        yield
+    finally:
+        spark.conf.set(_INFERENCE, before or "true")
 
 
 def _kind(path: str) -> str:
-    name = path.lower().removesuffix(".gz").rstrip("/")
+    name = path.lower().rstrip("/").removesuffix(".gz")
+    if "://" in path and "." not in name.rpartition("/")[2]:
+        return "parquet"  # a folder of a store: what Spark itself takes it for
     for ending, kind in (
         (".parquet", "parquet"),
         (".pq", "parquet"),
@@ -147,12 +186,13 @@ def _kind(path: str) -> str:
 
 
 def _read(
-    spark: SparkSession, addresses: Sequence[str], kind: str, delimiter: str, names: Sequence[str] = ()
+    spark: SparkSession, addresses: Sequence[str], kind: str, delimiter: str, names: Sequence[str], base: str
 ) -> DataFrame:
-    with spark_errors("reading the table"):
+    with spark_errors("reading the table"), _folders_as_text(spark):
+        reader = spark.read.option("basePath", base) if base else spark.read
         if kind == "parquet":
-            return spark.read.parquet(*addresses)
-        reader = spark.read.options(
+            return reader.parquet(*addresses)
+        reader = reader.options(
             header=True, sep="\t" if kind == "tsv" else delimiter, quote='"', escape='"', multiLine=True,
             mode="FAILFAST", enforceSchema=True, columnPruning=False, maxCharsPerColumn=-1,
         )  # fmt: skip

@@ -6,20 +6,29 @@ Nothing appears under its name before the written cells were verified. Of Spark'
 from __future__ import annotations
 
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from hushtable.arrays import IntArray
 from hushtable.engines.spark.jobs import spark_errors
+from hushtable.engines.spark.paths import to_read, to_write
 from hushtable.errors import UsageError, VerificationError
 from hushtable.io.atomic import atomic_folder
 from hushtable.io.coded import read_coded
-from hushtable.io.files import write_table
+from hushtable.io.files import iter_batches, write_table
+from hushtable.io.layout import Rows
+from hushtable.io.sources import table_files
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.evidence import write_documents
 from hushtable.release.files import OWNED
+from hushtable.release.pattern import PatternCells
+from hushtable.release.places import writing_rows
+from hushtable.release.recode import class_numbers
+from hushtable.release.rules import patterns_of
 
 if TYPE_CHECKING:
     from hushtable.engines.spark.release import SparkRelease
@@ -30,8 +39,19 @@ ONE_FILE = 1_000_000
 """Rows up to which a Parquet release is one file."""
 
 
-def save_parts(release: SparkRelease, folder: Any, *, format: str, overwrite: bool, parts: bool | None) -> Path:
+def save_parts(
+    release: SparkRelease,
+    folder: Any,
+    *,
+    format: str,
+    overwrite: bool,
+    parts: bool | None = None,
+    to: str | None = None,
+) -> Path:
     """Write ``release.csv`` or ``release.parquet``, ``policy.yaml`` and ``release.json``, all or nothing.
+
+    A release made of patterns also gets ``patterns.csv``. With ``to``, a database's table, or Parquet in a store, gets
+    the rows that were written and counted, in one transaction.
 
     Raises
     ------
@@ -47,18 +67,37 @@ def save_parts(release: SparkRelease, folder: Any, *, format: str, overwrite: bo
     if format == "csv" and parts:
         raise UsageError("A release in parts is saved as parquet.", code="format", hint="Use format='parquet'.")
     many = parts if parts is not None else format == "parquet" and release.verification.rows > ONE_FILE
-    with atomic_folder(folder, overwrite=overwrite, owned=OWNED) as target:
+    with ExitStack() as elsewhere, atomic_folder(folder, overwrite=overwrite, owned=OWNED) as target:
         name = f"release.{format}"
         place = target / (name if many else ".parts")
         with spark_errors("writing the release"):
-            release.frame.write.parquet(place.absolute().as_uri())
+            release.frame.write.parquet(to_write(place))
         _tidy(place)
         _check(release, place)
+        if any(isinstance(cells, PatternCells) for cells in release.outcome.known.recoded.cells):
+            write_table(_patterns(release, place), target / "patterns.csv")
+        if to is not None:
+            # complete when the folder is there, and not before
+            elsewhere.enter_context(writing_rows([(to, _rows(place))], overwrite=overwrite))
         if not many:
             write_table(read_coded(place), target / name)
             shutil.rmtree(place)
         write_documents(release, target, name, lambda: _shown_classes(release))
     return Path(folder)
+
+
+def _patterns(release: SparkRelease, place: Path) -> pa.Table:
+    quasi, sensitive = ([c.name for c in columns] for columns in (release.encoded.quasi, release.encoded.sensitive))
+    written = read_coded(place, [*quasi, *sensitive])
+    labels, _ = class_numbers(tuple(written.column(name) for name in quasi))
+    return patterns_of(written, labels, quasi, sensitive)
+
+
+def _rows(place: Path) -> Rows:
+    """The written parts, one after the other."""
+    files = table_files([place])
+    schema = next(iter_batches(files[0])).schema
+    return Rows(schema, (pa.Table.from_batches([batch]) for file in files for batch in iter_batches(file)))
 
 
 def _tidy(place: Path) -> None:
@@ -75,7 +114,7 @@ def _check(release: SparkRelease, place: Path) -> None:
     outcome = release.outcome
     with outcome.shown.jobs.run() as jobs:
         with spark_errors("reading the release again"):
-            written = jobs.spark.read.parquet(place.absolute().as_uri())
+            written = jobs.spark.read.parquet(to_read(place))
         counted = outcome.shown.count(outcome.problem, written)
     if not counted.same_as(outcome.counted):
         raise VerificationError(

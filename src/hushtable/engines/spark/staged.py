@@ -1,0 +1,68 @@
+"""Tables of databases for Spark: read once by the driver, in one snapshot, into Parquet that the executors read.
+
+Spark reads its input several times, and a table that somebody writes to would be another one each time; a connection
+for every executor would see other rows than the next one's. So one connection reads it, in the types that the local
+engine gives it, into a hidden folder beside the output, which driver and executors share anyway. Identifiers stay in
+the database.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import chain
+from pathlib import Path
+
+import pyarrow as pa
+
+from hushtable.algorithms.base import Progress
+from hushtable.io.atomic import reported
+from hushtable.io.files import column_names, iter_batches
+from hushtable.io.layout import GROUP_ROWS
+from hushtable.io.parts import write_pieces
+from hushtable.io.temporary import held_temporary
+from hushtable.io.urls import DATABASES, Source, Url, is_url
+
+__all__ = ["staged"]
+
+
+@contextmanager
+def staged(sources: Sequence[Source], unread: Collection[str], target: Path, progress: Progress) -> Iterator[list[str]]:
+    """Yield the sources with tables of databases as files, which are gone when the block ends.
+
+    Parameters
+    ----------
+    sources : sequence of path or address
+    unread : collection of str
+        Columns that nobody looks at, which stay in the database.
+    target : path
+        The output, beside which the files are.
+    progress : callable
+    """
+    tables = [str(s) for s in sources if is_url(s) and Url.of(str(s)).scheme in DATABASES]
+    others = [os.fspath(s) for s in sources if str(s) not in tables]
+    if not tables:
+        yield others
+        return
+    beside = Path(os.path.realpath(target))
+    with ExitStack() as held:
+        files = []
+        with reported(target):
+            make = held_temporary(beside, lambda name: name.mkdir(mode=0o700, parents=True))
+            folder = held.enter_context(make)
+            for number, address in enumerate(tables):
+                files.append(folder / f"{number:05}.parquet")
+                pieces = _pieces(address, unread, progress)
+                first = next(pieces)
+                write_pieces(chain([first], pieces), first.schema, files[-1])
+        yield [*map(str, files), *others]
+
+
+def _pieces(address: str, unread: Collection[str], progress: Progress) -> Iterator[pa.Table]:
+    names = column_names(address)
+    read = [name for name in names if name not in unread] or names[:1]
+    for batch in iter_batches(address, read, GROUP_ROWS):
+        progress(0.0, "reading")
+        gap = pa.nulls(batch.num_rows, pa.string())
+        yield pa.table({name: batch.column(read.index(name)) if name in read else gap for name in names})

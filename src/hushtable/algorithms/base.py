@@ -171,6 +171,11 @@ class Algorithm(Parametrised, ABC):
         return False
 
     @property
+    def by_groups(self) -> bool:
+        """Whether it divides groups one by one by their hierarchies, and ``run_group`` goes on with any of them."""
+        return False
+
+    @property
     def by_nodes(self) -> bool:
         """Whether it judges nodes of the lattice and looks at nothing else, so that combinations may be elsewhere."""
         return False

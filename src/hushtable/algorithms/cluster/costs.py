@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.algorithms.partition.specialise import depth_first
+from hushtable.algorithms.partition.children import depth_first
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.members import CostTables, box_costs
 from hushtable.schema.columns import CellStyle

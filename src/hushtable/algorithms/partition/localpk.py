@@ -49,13 +49,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.kinds import Kinds
-from hushtable.algorithms.partition.specialise import Branches, Children
+from hushtable.algorithms.partition.children import Branching, Children
+from hushtable.algorithms.partition.specialise import Branches
 from hushtable.algorithms.partition.table_level import satisfied_prefix
 from hushtable.algorithms.partition.unspecialise import unspecialise
 from hushtable.algorithms.refine import Refinable
@@ -64,7 +65,7 @@ from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.base import Monotone
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Localpk"]
+__all__ = ["Localpk", "Specialising"]
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,25 @@ class Localpk(Refinable):
             raise self.not_found(problem)
         budget = _budget(problem, kept)
         branches = Branches(problem, kept, budget)
-        level = _Level(problem, branches, budget)
+        self._specialise(problem, branches, budget)
+        return self.refined(problem, branches.partition())
+
+    def run_group(self, problem: Problem, closed: BoolArray) -> Partition:
+        """Specialise one group of a larger table, whose closed columns stay as they are; nothing is suppressed."""
+        branches = Branches(problem, np.ones(problem.table.n_rows, dtype=np.bool_), closed=closed)
+        self._specialise(problem, branches, 0)
+        return branches.partition()
+
+    def _specialise(self, problem: Problem, branches: Branches, budget: int) -> None:
+        level = Specialising(problem, branches, budget, Kinds.of(problem))
         while branches.open:
             problem.progress(branches.share_done(), "specialising")
             level.work()
-        return self.refined(problem, branches.partition())
+
+    @property
+    def by_groups(self) -> bool:
+        """Whether groups are divided one by one, each from its own counts: not where they are refined."""
+        return not self.refine
 
 
 def _budget(problem: Problem, kept: BoolArray) -> int:
@@ -103,14 +118,23 @@ def _budget(problem: Problem, kept: BoolArray) -> int:
     return problem.budget - (int(table.row_units[gone].sum()) if len(table.row_units) else len(gone))
 
 
-class _Level:
-    """One level of specialisations: what is offered, what can be done, what is done."""
+class Specialising:
+    """One level of specialisations after the other: what is offered, what can be done, what is done.
 
-    def __init__(self, problem: Problem, branches: Branches, budget: int) -> None:
-        self._problem, self._branches, self._budget = problem, branches, budget
+    Parameters
+    ----------
+    problem : Problem
+    branches : Branching
+        The groups; with models that judge the whole table they are ``Branches``.
+    budget : int
+        Units that may be suppressed.
+    kinds : Kinds
+    """
+
+    def __init__(self, problem: Problem, branches: Branching, budget: int, kinds: Kinds) -> None:
+        self._problem, self._branches, self._budget, self._kinds = problem, branches, budget, kinds
         self._groups = problem.model.part(table_level=False)
         self._table = problem.model.part(table_level=True)
-        self._kinds = Kinds.of(problem)
         # with a population it has to be clear which class covers whom
         alone = problem.table.n_rows == problem.table.n_sample
         self._overlap = alone and Monotone.MERGE in problem.model.flags
@@ -128,7 +152,7 @@ class _Level:
             if family is not None:
                 self._judge(family, saving, broken, unfit)
         chosen = np.full(branches.open, -1, dtype=np.int64)
-        back: list[IntArray] = [np.empty(0, dtype=np.int64)]
+        back: list[Any] = []
         for _ in range(branches.width):
             best = np.argmax(saving, axis=1)
             waiting = (chosen < 0) & (saving.max(axis=1) >= 0)
@@ -138,20 +162,20 @@ class _Level:
             done = waiting & ~broken[np.arange(branches.open), best]
             for family in families:
                 if family is not None:
-                    mended, places = self._mend(family, (trying == family.column) & ~done)
+                    mended, moved = self._mend(family, (trying == family.column) & ~done)
                     done[mended] = True
-                    back.append(places)
+                    back += moved
             done[self._suppressed(families, np.where(waiting & ~done, best, -1), saving)] = True
             chosen[done] = best[done]
             saving[np.flatnonzero(waiting), best[waiting]] = np.where(
                 done[waiting], saving[np.flatnonzero(waiting), best[waiting]], -1
             )
         if self._table.members:
-            chosen = self._committed(chosen, families, np.concatenate(back), unfit, saving)
+            chosen = self._committed(chosen, families, back, unfit, saving)
         for family in families:
             if family is not None:
                 self._uncover(family, chosen)
-        branches.advance(chosen, families, np.concatenate(back), unfit & self._shrinks)
+        branches.advance(chosen, families, back, unfit & self._shrinks)
 
     def _judge(self, family: Children, saving: IntArray, broken: BoolArray, unfit: BoolArray) -> None:
         """Note what a column saves each group, and whether its parent has to be mended."""
@@ -179,31 +203,23 @@ class _Level:
         place[groups] = np.arange(len(groups))
         return family.stats.merge(np.where(family.good, -1, place[family.group]), len(groups))
 
-    def _mend(self, family: Children, wanted: BoolArray) -> tuple[IntArray, IntArray]:
-        """Move records back until the parents of these groups hold; return the groups where that works, and places."""
+    def _mend(self, family: Children, wanted: BoolArray) -> tuple[IntArray, list[Any]]:
+        """Move records back until the parents of these groups hold; return the groups where that works, and records."""
         groups = np.flatnonzero(wanted & self._overlap)
         if not len(groups):
-            return groups, groups
+            return groups, []
         problem, branches = self._problem, self._branches
         number = np.full(branches.open, -1, dtype=np.int64)
         number[groups] = np.arange(len(groups))
         child = np.flatnonzero(family.good & wanted[family.group])
-        rows = branches.rows[family.places]
         moved = unspecialise(
             self._groups, problem.reference, branches.minimum, self._kinds,
             self._remainder(family, groups), family.stats.take(child), number[family.group[child]],
-            self._kinds.counts(rows, family.offsets[:-1][child], family.offsets[1:][child]),
+            branches.kind_counts(family, child, self._kinds),
         )  # fmt: skip
         possible = np.zeros(branches.open, dtype=np.bool_)
         possible[groups[moved.possible]] = True
-        whole = np.zeros(len(family.group), dtype=np.bool_)
-        whole[child[moved.dissolved]] = True
-        owner = family.place_owner()
-        # how many records of each kind a child gives; the first ones in canonical order go
-        key = owner * len(self._kinds.stats) + self._kinds.of_row[rows]
-        asked = child[moved.child] * len(self._kinds.stats) + moved.kind
-        goes = whole[owner] | _first_of(key, asked, moved.count, self._kinds.movable[rows] > 0)
-        return np.flatnonzero(possible), family.places[goes & possible[family.group[owner]]]
+        return np.flatnonzero(possible), [branches.going_back(family, child, moved, possible, self._kinds)]
 
     def _suppressed(self, families: Sequence[Children | None], trying: IntArray, saving: IntArray) -> IntArray:
         """Leave out what stays at parents that cannot be mended, where that pays; return the groups."""
@@ -226,7 +242,7 @@ class _Level:
         for family in families:
             if family is not None:
                 stays = ~family.good & out[family.group] & (trying[family.group] == family.column)
-                branches.drop(family.places[stays[family.place_owner()]])
+                branches.leave_out(family, stays)
         return taken
 
     def _uncover(self, family: Children, chosen: IntArray) -> None:
@@ -235,13 +251,15 @@ class _Level:
         units = np.zeros(self._branches.open, dtype=np.int64)
         np.add.at(units, family.group[divided], family.stats.units[divided])
         empty = divided & (units[family.group] == 0)
-        self._branches.drop(family.places[empty[family.place_owner()]])
+        if empty.any():
+            self._branches.leave_out(family, empty)
 
     def _committed(
-        self, chosen: IntArray, families: Sequence[Children | None], back: IntArray, unfit: BoolArray, saving: IntArray
+        self, chosen: IntArray, families: Sequence[Any], back: list[Any], unfit: BoolArray, saving: IntArray
     ) -> IntArray:
         """Return the choices that leave the table satisfied, the greatest saving first."""
         branches, model = self._branches, self._table
+        assert isinstance(branches, Branches)
         places, parts, closed = branches.parts(chosen, families, back, unfit)
         standing, n_done = branches.standing(model)
         everything = GroupStats.concat([standing, branches.stats(places, parts, len(closed), model)])
@@ -268,20 +286,3 @@ class _Level:
 def _people(groups: GroupStats) -> GroupStats:
     """Leave out groups of population rows alone: they are not published."""
     return groups.take(groups.units > 0)
-
-
-def _first_of(key: IntArray, asked: IntArray, count: IntArray, able: BoolArray) -> BoolArray:
-    """Return for the places with each key in ``asked`` whether they are among the first ``count`` of them."""
-    place = np.flatnonzero(able & np.isin(key, asked))
-    order = np.argsort(key[place], kind="stable")
-    place = place[order]
-    own = key[place]
-    new = np.ones(len(own), dtype=np.bool_)
-    new[1:] = own[1:] != own[:-1]
-    start = np.flatnonzero(new)
-    rank = np.arange(len(own)) - np.repeat(start, np.diff(np.append(start, len(own))))
-    by_key = np.argsort(asked)
-    limit = count[by_key][np.searchsorted(asked[by_key], own)] if len(asked) else own
-    out = np.zeros(len(key), dtype=np.bool_)
-    out[place[rank < limit]] = True
-    return out

@@ -13,46 +13,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
-from hushtable.arrays import AnyArray, BoolArray, IntArray
-from hushtable.hierarchy.base import Coded
+from hushtable.algorithms.kinds import Kinds
+from hushtable.algorithms.partition.children import Children, Trees, satisfied_children
+from hushtable.algorithms.partition.unspecialise import Moved
+from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.bounds import bounds
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Branches", "Children", "depth_first"]
-
-_STEP = 1 << 10
-"""Fineness of column weights; savings are compared as integers."""
+__all__ = ["Branches", "Placed"]
 
 
 @dataclass(frozen=True)
-class Children:
-    """What specialising one column makes of the groups that can be.
+class Placed(Children):
+    """Children whose records are here.
 
     Attributes
     ----------
-    column : int
     places : int64 array
         Places of records; child c owns ``places[offsets[c]:offsets[c + 1]]``, in canonical order.
     offsets : int64 array
-    group : int64 array
-        The group that each child comes from, ascending.
-    stats : GroupStats
-        Of the children.
-    good : bool array
-        Which children satisfy the model.
-    saves : int64 array
-        By how much each child's records lie lower in the hierarchies, all columns together.
     """
 
-    column: int
     places: IntArray
     offsets: IntArray
-    group: IntArray
-    stats: GroupStats
-    good: BoolArray
-    saves: IntArray
 
     def place_owner(self) -> IntArray:
         """Return the child of every place."""
@@ -69,31 +54,29 @@ class Branches:
         Rows that take part.
     budget : int
         Units that may be suppressed: then what leaves one satisfied child may be divided.
+    closed : bool array, optional
+        Columns that are not specialised, where the records are a group of a larger table.
     """
 
-    def __init__(self, problem: Problem, kept: BoolArray, budget: int = 0) -> None:
+    def __init__(self, problem: Problem, kept: BoolArray, budget: int = 0, closed: BoolArray | None = None) -> None:
         self._table = table = problem.table
         self._reference = problem.reference
         self.minimum = max(problem.model.min_group_size(), 1) * table.unit
         self._divisible = self.minimum + 1 if budget > 0 else 2 * self.minimum
         order = table.canonical_order
         self.rows = order[kept[order]]
-        ranks = [depth_first(c.coded) for c in table.quasi]
-        # [height][rank] -> node, ranks being leaf codes in depth-first order
-        self._nodes = [
-            np.stack([level[np.argsort(rank)] for level in c.coded.levels])
-            for c, rank in zip(table.quasi, ranks, strict=True)
-        ]
+        self._trees = Trees(table.quasi)
+        ranks = self._trees.ranks
         dtype = np.result_type(np.uint8, *(c.codes.dtype for c in table.quasi))
         self._codes = np.empty((len(self.rows), len(ranks)), dtype=dtype)
         for j, (column, rank) in enumerate(zip(table.quasi, ranks, strict=True)):
             self._codes[:, j] = rank[column.codes[self.rows]]
-        self._weights = np.array([round(_STEP * c.weight) for c in table.quasi], dtype=np.int64)
         self._final = np.full(len(self.rows), -1, dtype=np.int64)
         self._n_final = 0
         self._dropped = np.zeros(len(self.rows), dtype=np.bool_)
         start = np.zeros(len(self.rows), dtype=np.int64)
-        self._open(np.arange(len(self.rows), dtype=np.int64), start, np.zeros((1, len(ranks)), dtype=np.bool_))
+        shut = np.zeros((1, len(ranks)), dtype=np.bool_) if closed is None else closed[None, :]
+        self._open(np.arange(len(self.rows), dtype=np.int64), start, shut)
 
     @property
     def open(self) -> int:
@@ -130,12 +113,7 @@ class Branches:
 
     def _heights(self, places: IntArray, offsets: IntArray) -> IntArray:
         """Return the height of the lowest node that covers each group, column by column."""
-        low, high = bounds(self._codes[places], offsets[:-1], offsets[1:])
-        heights = np.zeros_like(low)
-        for j, nodes in enumerate(self._nodes):
-            for h in range(len(nodes) - 1):
-                heights[:, j] += nodes[h][low[:, j]] != nodes[h][high[:, j]]
-        return heights
+        return self._trees.heights(*bounds(self._codes[places], offsets[:-1], offsets[1:]))
 
     def _units(self, places: IntArray, offsets: IntArray) -> IntArray:
         weights = self._table.row_units
@@ -144,36 +122,51 @@ class Branches:
         total = np.concatenate([[0], np.cumsum(weights[self.rows[places]])]).astype(np.int64)
         return total[offsets[1:]] - total[offsets[:-1]]
 
-    def children(self, column: int, model: AllOf) -> Children | None:
+    def children(self, column: int, model: AllOf) -> Placed | None:
         """Return the children along one column of all groups that can be specialised there."""
         able = (self.heights[:, column] > 0) & ~self.closed[:, column]
         mine = able[self._labels]
         places, labels = self._places[mine], self._labels[mine]
         if not len(places):
             return None
-        nodes = self._nodes[column]
+        nodes = self._trees.nodes[column]
         node = nodes[self.heights[labels, column] - 1, self._codes[places, column]]
         child, first = number_rows([labels, node], [self.open, int(nodes.max()) + 1])
         in_order, offsets = group_rows(child, len(first))
         group, places = labels[first], places[in_order]
         stats = self._table.stats(self.rows[places], offsets[:-1], offsets[1:], model.histogram_keys())
-        good = stats.units >= self.minimum
-        large = np.flatnonzero(good)
-        good[large] = model.satisfied(stats.take(large), self._reference)
+        good = satisfied_children(stats, self.minimum, model, self._reference)
         lower = self.heights[group] - self._heights(places, offsets)
-        return Children(column, places, offsets, group, stats, good, stats.units * (lower @ self._weights))
+        return Placed(column, group, stats, good, stats.units * (lower @ self._trees.weights), places, offsets)
+
+    def kind_counts(self, family: Placed, child: IntArray, kinds: Kinds) -> tuple[IntArray, IntArray, IntArray]:
+        """Return how many records of each kind some children hold: child (by its place in ``child``), kind, count."""
+        rows = self.rows[family.places]
+        return kinds.counts(rows, family.offsets[:-1][child], family.offsets[1:][child])
+
+    def going_back(self, family: Placed, child: IntArray, moved: Moved, possible: BoolArray, kinds: Kinds) -> IntArray:
+        """Return the places of the records that go back to parents for which it is possible."""
+        rows = self.rows[family.places]
+        whole = np.zeros(len(family.group), dtype=np.bool_)
+        whole[child[moved.dissolved]] = True
+        owner = family.place_owner()
+        # how many records of each kind a child gives; the first ones in canonical order go
+        key = owner * len(kinds.stats) + kinds.of_row[rows]
+        asked = child[moved.child] * len(kinds.stats) + moved.kind
+        goes = whole[owner] | _first_of(key, asked, moved.count, kinds.movable[rows] > 0)
+        return family.places[goes & possible[family.group[owner]]]
 
     def loss(self, groups: IntArray) -> IntArray:
         """Return what suppressing one unit of each group loses: the levels between its nodes and the roots."""
-        full = np.array([len(nodes) - 1 for nodes in self._nodes], dtype=np.int64)
-        lost: IntArray = (full - self.heights[groups]) @ self._weights
-        return lost
+        return self._trees.loss(self.heights[groups])
 
-    def drop(self, places: IntArray) -> None:
-        """Suppress the records at these places."""
-        self._dropped[places] = True
+    def leave_out(self, family: Placed, children: BoolArray) -> None:
+        """Suppress the records of some children."""
+        self._dropped[family.places[children[family.place_owner()]]] = True
 
-    def advance(self, chosen: IntArray, families: Sequence[Children | None], back: IntArray, unfit: BoolArray) -> None:
+    def advance(
+        self, chosen: IntArray, families: Sequence[Placed | None], back: Sequence[IntArray], unfit: BoolArray
+    ) -> None:
         """Divide groups and go on with their parts.
 
         Parameters
@@ -182,7 +175,7 @@ class Branches:
             The column along which each group is specialised; -1 for groups that are finished.
         families : sequence of Children
             By column.
-        back : int64 array
+        back : sequence of int64 arrays
             Places of records of good children that go back to the parent.
         unfit : bool array
             (group x column): no group below this one can be specialised there.
@@ -192,11 +185,12 @@ class Branches:
         self._open(places, labels, closed)
 
     def parts(
-        self, chosen: IntArray, families: Sequence[Children | None], back: IntArray, unfit: BoolArray
+        self, chosen: IntArray, families: Sequence[Placed | None], back: Sequence[IntArray], unfit: BoolArray
     ) -> tuple[IntArray, IntArray, BoolArray]:
         """Return places, the part that each belongs to, and the parts' closed columns."""
         moved = np.zeros(len(self.rows), dtype=np.bool_)
-        moved[back] = True
+        for places_back in back:
+            moved[places_back] = True
         places, labels, closed = [], [], [np.zeros((0, self.width), dtype=np.bool_)]
         n = 0
         for family in families:
@@ -254,10 +248,18 @@ class Branches:
         return Partition(labels, self._n_final)
 
 
-def depth_first(coded: Coded) -> AnyArray:
-    """Return each leaf's rank in depth-first order of its tree, so that the leaves of a node are neighbours."""
-    if coded.contiguous:
-        return np.arange(coded.size, dtype=np.int64)
-    rank = np.empty(coded.size, dtype=np.int64)
-    rank[np.lexsort(coded.levels)] = np.arange(coded.size)
-    return rank
+def _first_of(key: IntArray, asked: IntArray, count: IntArray, able: BoolArray) -> BoolArray:
+    """Return for the places with each key in ``asked`` whether they are among the first ``count`` of them."""
+    place = np.flatnonzero(able & np.isin(key, asked))
+    order = np.argsort(key[place], kind="stable")
+    place = place[order]
+    own = key[place]
+    new = np.ones(len(own), dtype=np.bool_)
+    new[1:] = own[1:] != own[:-1]
+    start = np.flatnonzero(new)
+    rank = np.arange(len(own)) - np.repeat(start, np.diff(np.append(start, len(own))))
+    by_key = np.argsort(asked)
+    limit = count[by_key][np.searchsorted(asked[by_key], own)] if len(asked) else own
+    out = np.zeros(len(key), dtype=np.bool_)
+    out[place[rank < limit]] = True
+    return out

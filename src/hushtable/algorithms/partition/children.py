@@ -1,0 +1,138 @@
+"""What specialising makes of groups, whoever holds their records: children, and what is asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from hushtable.algorithms.kinds import Kinds
+from hushtable.algorithms.partition.unspecialise import Moved
+from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.hierarchy.base import Coded
+from hushtable.models.compose import AllOf
+from hushtable.table.encoded import QuasiColumn
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["Branching", "Children", "Trees", "depth_first", "satisfied_children"]
+
+_STEP = 1 << 10
+"""Fineness of column weights; savings are compared as integers."""
+
+
+@dataclass(frozen=True)
+class Children:
+    """What specialising one column makes of the groups that can be.
+
+    Attributes
+    ----------
+    column : int
+    group : int64 array
+        The group that each child comes from, ascending.
+    stats : GroupStats
+        Of the children.
+    good : bool array
+        Which children satisfy the model.
+    saves : int64 array
+        By how much each child's records lie lower in the hierarchies, all columns together.
+    """
+
+    column: int
+    group: IntArray
+    stats: GroupStats
+    good: BoolArray
+    saves: IntArray
+
+
+class Branching(Protocol):
+    """The groups of a level that may still be specialised; their records are here or elsewhere."""
+
+    @property
+    def open(self) -> int:
+        """How many there are."""
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+
+    @property
+    def minimum(self) -> int:
+        """Units that a satisfied group has at least."""
+
+    def children(self, column: int, model: AllOf) -> Children | None:
+        """Return the children along one column of all groups that can be specialised there."""
+
+    def kind_counts(self, family: Any, child: IntArray, kinds: Kinds) -> tuple[IntArray, IntArray, IntArray]:
+        """Return how many records of each kind some children hold: child (by its place in ``child``), kind, count."""
+
+    def going_back(self, family: Any, child: IntArray, moved: Moved, possible: BoolArray, kinds: Kinds) -> Any:
+        """Return what goes back to the parents for which it is ``possible``: the first records in canonical order."""
+
+    def loss(self, groups: IntArray) -> IntArray:
+        """Return what suppressing one unit of each group loses: the levels between its nodes and the roots."""
+
+    def leave_out(self, family: Any, children: BoolArray) -> None:
+        """Suppress the records of some children."""
+
+    def advance(self, chosen: IntArray, families: Sequence[Any], back: Sequence[Any], unfit: BoolArray) -> None:
+        """Divide groups and go on with their parts."""
+
+
+class Trees:
+    """The hierarchies, with leaves in depth-first order: a node is a range of ranks.
+
+    Parameters
+    ----------
+    quasi : sequence of QuasiColumn
+
+    Attributes
+    ----------
+    ranks : list of int64 arrays
+        The rank of each leaf code.
+    nodes : list of (height + 1, leaves) integer arrays
+        ``nodes[j][height][rank]`` is a node of column j.
+    weights : int64 array
+        What a level of each column is worth.
+    """
+
+    def __init__(self, quasi: Sequence[QuasiColumn]) -> None:
+        self.ranks = [depth_first(c.coded) for c in quasi]
+        self.nodes = [
+            np.stack([level[np.argsort(rank)] for level in c.coded.levels])
+            for c, rank in zip(quasi, self.ranks, strict=True)
+        ]
+        self.weights = np.array([round(_STEP * c.weight) for c in quasi], dtype=np.int64)
+
+    def heights(self, low: IntArray, high: IntArray) -> IntArray:
+        """Return the height of the lowest node between two ranks, group by column."""
+        heights = np.zeros_like(low)
+        for j, nodes in enumerate(self.nodes):
+            for h in range(len(nodes) - 1):
+                heights[:, j] += nodes[h][low[:, j]] != nodes[h][high[:, j]]
+        return heights
+
+    def loss(self, heights: IntArray) -> IntArray:
+        """Return the levels between nodes of these heights and the roots, by their worth."""
+        full = np.array([len(nodes) - 1 for nodes in self.nodes], dtype=np.int64)
+        lost: IntArray = (full - heights) @ self.weights
+        return lost
+
+
+def satisfied_children(stats: GroupStats, minimum: int, model: AllOf, reference: Reference) -> BoolArray:
+    """Return which children satisfy the model; those that are too small are not asked about."""
+    good = stats.units >= minimum
+    large = np.flatnonzero(good)
+    good[large] = model.satisfied(stats.take(large), reference)
+    return good
+
+
+def depth_first(coded: Coded) -> AnyArray:
+    """Return each leaf's rank in depth-first order of its tree, so that the leaves of a node are neighbours."""
+    if coded.contiguous:
+        return np.arange(coded.size, dtype=np.int64)
+    rank = np.empty(coded.size, dtype=np.int64)
+    rank[np.lexsort(coded.levels)] = np.arange(coded.size)
+    return rank

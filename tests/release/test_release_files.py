@@ -1,20 +1,13 @@
-"""Saving a release and verifying it later from its files, and what must not be in them."""
+"""Saving a release and verifying it later from its files."""
 
 from __future__ import annotations
 
-import json
-
-import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from support_release_files import FORMATS, same, saved
 
 from hushtable.api import run_plan
-from hushtable.engines import local
 from hushtable.errors import DataError, OutputError, UsageError
-from hushtable.hierarchy.taxonomy import Taxonomy
-from hushtable.models.alp_dif import AlpDif
-from hushtable.models.alpha_k import AlphaK
 from hushtable.models.average_risk import AverageRisk
 from hushtable.models.bayes_optimal import BayesOptimal
 from hushtable.models.beta_likeness import BetaLikeness
@@ -26,31 +19,13 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.models.t_closeness import TCloseness
-from hushtable.models.value_bounds import ValueBounds
-from hushtable.release.files import load_evidence, read_published, verify_published
+from hushtable.release.files import load_evidence, verify_published
 from hushtable.schema.columns import CellStyle, Kind, Missing, Role
 from hushtable.table.encode import Extra
 from hushtable.table.plan import ColumnPlan
-from support_core import COUNTRIES, PEOPLE, Given, people_table, plan_of, quasi, random_people, sensitive
+from support_core import COUNTRIES, PEOPLE, people_table, plan_of, quasi, random_people, sensitive
 
-FORMATS = ["csv", "parquet"]
 WHO = ColumnPlan("who", Role.IDENTIFIER)
-
-
-def saved(table, plan, folder, format="csv"):
-    release = run_plan(table, plan)
-    release.save(folder / "out", format=format)
-    published = read_published(folder / "out" / f"release.{format}")
-    return release, published, load_evidence(folder / "out" / "release.json")
-
-
-def same(one, two) -> None:
-    assert one.ok == two.ok
-    assert one.classes == two.classes and one.rows == two.rows
-    assert one.people == pytest.approx(two.people)
-    for a, b in zip(one.evidence, two.evidence, strict=True):
-        assert (a.model, a.violations) == (b.model, b.violations)
-        assert a.achieved == pytest.approx(b.achieved, nan_ok=True)
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -187,68 +162,6 @@ def test_a_table_level_model_from_the_files(tmp_path):
     plan = plan_of([AverageRisk(average=0.2)])
     release, published, evidence = saved(random_people(60, 1), plan, tmp_path)
     same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
-
-
-CANARY = "zz-canary"
-ILLS = Taxonomy(
-    rows=(
-        ("HIV", "virus", "any"),
-        ("flu", "virus", "any"),
-        ("cold", "virus", "any"),
-        (CANARY, f"rare {CANARY}", "any"),
-    )
-)
-
-
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("hierarchy", [None, ILLS])
-@pytest.mark.parametrize("category", [False, True])
-def test_a_value_of_suppressed_records_alone_is_in_no_file(tmp_path, format, hierarchy, category):
-    rows = [(20 + i % 10, "Fiji", ["HIV", "flu", "cold"][i % 3]) for i in range(30)] + [(99, "Spain", CANARY)]
-    table = people_table(rows)
-    if category:
-        table = table.set_column(2, "illness", table["illness"].dictionary_encode())
-    columns = (*PEOPLE[:2], sensitive("illness", hierarchy=hierarchy))
-    plan = plan_of([KAnonymity(k=5), TCloseness(t=0.5)], columns, suppression=0.05)
-    release, published, evidence = saved(table, plan, tmp_path, format)
-    assert release.n_suppressed >= 1 and CANARY not in published["illness"].to_pylist()
-    for file in (tmp_path / "out").iterdir():
-        assert CANARY.encode() not in file.read_bytes(), file.name
-    if format == "parquet":
-        assert CANARY not in str(pq.read_table(tmp_path / "out" / "release.parquet", read_dictionary=["illness"]))
-    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
-    assert CANARY not in str(release.table), "dictionaries of a release hold only what it shows"
-    assert CANARY not in repr(release.frame) and CANARY not in json.dumps(release.summary())
-
-
-def test_numbers_of_suppressed_records_alone_are_in_no_file(tmp_path):
-    rows = [(20 + i % 10, "Fiji", 100 + i % 3) for i in range(30)] + [(99, "Spain", 424242)]
-    table = pa.table({n: [r[j] for r in rows] for j, n in enumerate(("age", "country", "pay"))})
-    columns = (*PEOPLE[:2], sensitive("pay", Kind.NUMERIC))
-    plan = plan_of([KAnonymity(k=5), TCloseness(t=0.5, distance="ordered")], columns, suppression=0.05)
-    release, published, evidence = saved(table, plan, tmp_path)
-    assert release.n_suppressed >= 1
-    for file in (tmp_path / "out").iterdir():
-        assert b"424242" not in file.read_bytes(), file.name
-    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [AlphaK(alpha=0.6, k=5, only=(CANARY,)), ValueBounds(bounds={CANARY: 0.6}), AlpDif(alp={CANARY: 0.9})],
-    ids=lambda m: m.name,
-)
-def test_a_policy_may_name_a_value_that_only_suppressed_records_had(tmp_path, model):
-    rows = [(20 + i % 10, "Fiji", ["HIV", "flu", "cold"][i % 3]) for i in range(30)] + [(99, "Spain", CANARY)]
-    plan = plan_of([KAnonymity(k=5), model], suppression=0.05)
-    problem = local.problem_of(people_table(rows), plan)
-    labels = np.append(np.zeros(30, dtype=np.int64), -1)
-    plan = plan_of([KAnonymity(k=5), model], algorithm=Given(tuple(labels.tolist())), suppression=0.05)
-    assert problem.budget == 1
-    release, published, evidence = saved(people_table(rows), plan, tmp_path)
-    assert CANARY not in json.dumps(evidence["reference"])
-    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
-    assert verify_published(published, plan.table, plan.model(), None).ok
 
 
 def test_files_of_other_releases_do_not_fit(tmp_path):

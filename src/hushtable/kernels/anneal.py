@@ -103,40 +103,118 @@ def _join(i: Any, g: Any, points: Any, units: Any, own: Any, member: Any, place:
     own[i] = g
 
 
+def _scrambled(state: Any) -> Any:
+    """Take the next step of a xorshift in 32 bits."""
+    state ^= (state << 13) & 0xFFFFFFFF
+    state ^= state >> 17
+    return state ^ ((state << 5) & 0xFFFFFFFF)
+
+
+def _swapped(i: Any, r: Any, a: Any, b: Any, na: Any, nb: Any, points: Any, total: Any) -> Any:
+    """What it costs that records i of group a and r of group b change places."""
+    # |S - x + y|^2 = |S|^2 + 2 S.(y - x) + |y - x|^2
+    along, apart = 0.0, 0.0
+    for c in range(points.shape[1]):
+        diff = points[r, c] - points[i, c]
+        along += diff * (total[a, c] * nb - total[b, c] * na)
+        apart += diff * diff
+    return -(2 * along + apart * (na + nb)) / (na * nb)
+
+
+def _found(i: Any, new: Any, limit: Any, needed: Any, near: Any, touched: Any, origin: Any, points: Any, units: Any,
+           own: Any, member: Any, place: Any, count: Any, weight: Any, total: Any) -> bool:  # fmt: skip
+    """Found a group around record i with records that their groups can spare; undone where it does not pay."""
+    found, size, change = 0, 0, 0.0
+    for m in range(-1, near.shape[1]):
+        r = i if m < 0 else near[i, m]
+        g = own[r]
+        if g == new or weight[g] - units[r] < needed:
+            if m < 0:
+                break
+            continue
+        change += _dot(total, g, total, g) / count[g]
+        _leave(r, g, points, units, own, member, place, count, weight, total)
+        change -= _dot(total, g, total, g) / count[g]
+        _join(r, new, points, units, own, member, place, count, weight, total)
+        touched[found], origin[found] = r, g
+        found += 1
+        size += units[r]
+        if size >= needed or found == len(touched):
+            break
+    if found == 0:
+        return False
+    change -= _dot(total, new, total, new) / count[new]
+    if size >= needed and change < limit:
+        return True
+    for m in range(found):
+        r = touched[m]
+        _leave(r, new, points, units, own, member, place, count, weight, total)
+        _join(r, origin[m], points, units, own, member, place, count, weight, total)
+    for c in range(points.shape[1]):
+        total[new, c] = 0.0
+    return False
+
+
+def _dissolve(a: Any, limit: Any, near: Any, touched: Any, origin: Any, points: Any, units: Any, own: Any, member: Any,
+              place: Any, count: Any, weight: Any, total: Any) -> bool:  # fmt: skip
+    """Dissolve group a into those of its members' neighbours; undone where it does not pay."""
+    size, capacity = count[a], len(touched)
+    change = _dot(total, a, total, a) / size
+    for m in range(size):
+        r = member[a, m]
+        goes = -1
+        for c in range(near.shape[1]):
+            g = own[near[r, c]]
+            if g != a and count[g] < capacity:
+                goes = g
+                break
+        if goes < 0:
+            return False
+        touched[m], origin[m] = r, goes
+    done = 0
+    for m in range(size):
+        r, g = touched[m], origin[m]
+        if count[g] >= capacity:
+            break
+        change += _dot(total, g, total, g) / count[g]
+        _leave(r, a, points, units, own, member, place, count, weight, total)
+        _join(r, g, points, units, own, member, place, count, weight, total)
+        change -= _dot(total, g, total, g) / count[g]
+        done += 1
+    if done == size and change < limit:
+        for c in range(points.shape[1]):
+            total[a, c] = 0.0
+        return True
+    for m in range(done):
+        r = touched[m]
+        _leave(r, origin[m], points, units, own, member, place, count, weight, total)
+        _join(r, a, points, units, own, member, place, count, weight, total)
+    return False
+
+
 def _anneal(points: Any, own: Any, near: Any, units: Any, needed: Any, steps: Any, hot: Any, cold: Any, tolerance: Any,
             seed: Any, capacity: Any, slots: Any) -> None:  # fmt: skip
     n, d = points.shape
     width = near.shape[1]
     last = len(tolerance) - 1
-    member = np.empty((slots, capacity), np.int64)
-    place = np.empty(n, np.int64)
-    count = np.zeros(slots, np.int64)
-    weight = np.zeros(slots, np.int64)
-    total = np.zeros((slots, d))
-    square = np.zeros(n)
+    member, place = np.empty((slots, capacity), np.int64), np.empty(n, np.int64)
+    count, weight = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
+    total, square = np.zeros((slots, d)), np.zeros(n)
     for i in range(n):
         square[i] = _dot(points, i, points, i)
         _join(i, own[i], points, units, own, member, place, count, weight, total)
-    free = np.empty(slots, np.int64)
-    n_free = 0
-    for g in range(slots):
-        if count[g] == 0:
-            free[n_free] = g
-            n_free += 1
-    touched = np.empty(capacity, np.int64)
-    origin = np.empty(capacity, np.int64)
+    free, empty = np.empty(slots, np.int64), np.flatnonzero(count == 0)
+    n_free = len(empty)
+    free[:n_free] = empty
+    touched, origin = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
     state, weyl = 2463534242 ^ seed, 362437 + seed
     for step in range(steps):
         heat = cold + (hot - cold) * (steps - step) / steps
         # two draws of 32 bits: the record, and everything else
-        state ^= (state << 13) & 0xFFFFFFFF
-        state ^= state >> 17
-        state ^= (state << 5) & 0xFFFFFFFF
+        state = _scrambled(state)
         weyl = (weyl + 362437) & 0xFFFFFFFF
         i = (((state + weyl) & 0xFFFFFFFF) * n) >> 32
-        state ^= (state << 13) & 0xFFFFFFFF
-        state ^= state >> 17
-        state ^= (state << 5) & 0xFFFFFFFF
+        state = _scrambled(state)
         weyl = (weyl + 362437) & 0xFFFFFFFF
         drawn = (state + weyl) & 0xFFFFFFFF
         share = (drawn & 1023) / 1024.0
@@ -145,81 +223,16 @@ def _anneal(points: Any, own: Any, near: Any, units: Any, needed: Any, steps: An
         limit = heat * tolerance[(drawn >> 16) & last]
         a, b = own[i], own[j]
         if kind == 0:
-            # found a group around i with records that their groups can spare
-            if n_free == 0:
-                continue
-            new = free[n_free - 1]
-            found, size, change = 0, 0, 0.0
-            for m in range(-1, width):
-                r = i if m < 0 else near[i, m]
-                g = own[r]
-                if g == new or weight[g] - units[r] < needed:
-                    if m < 0:
-                        break
-                    continue
-                change += _dot(total, g, total, g) / count[g]
-                _leave(r, g, points, units, own, member, place, count, weight, total)
-                change -= _dot(total, g, total, g) / count[g]
-                _join(r, new, points, units, own, member, place, count, weight, total)
-                touched[found], origin[found] = r, g
-                found += 1
-                size += units[r]
-                if size >= needed or found == capacity:
-                    break
-            if found == 0:
-                continue
-            change -= _dot(total, new, total, new) / count[new]
-            if size >= needed and change < limit:
+            if n_free > 0 and _found(i, free[n_free - 1], limit, needed, near, touched, origin, points, units, own,
+                                     member, place, count, weight, total):  # fmt: skip
                 n_free -= 1
-                continue
-            for m in range(found):
-                r = touched[m]
-                _leave(r, new, points, units, own, member, place, count, weight, total)
-                _join(r, origin[m], points, units, own, member, place, count, weight, total)
-            for c in range(d):
-                total[new, c] = 0.0
             continue
         if a == b:
             continue
         if kind == 1:
-            # dissolve a group into those of its members' neighbours
-            size = count[a]
-            change = _dot(total, a, total, a) / size
-            found = 0
-            for m in range(size):
-                r = member[a, m]
-                goes = -1
-                for c in range(width):
-                    g = own[near[r, c]]
-                    if g != a and count[g] < capacity:
-                        goes = g
-                        break
-                if goes < 0:
-                    break
-                touched[m], origin[m] = r, goes
-                found += 1
-            if found < size:
-                continue
-            done = 0
-            for m in range(size):
-                r, g = touched[m], origin[m]
-                if count[g] >= capacity:
-                    break
-                change += _dot(total, g, total, g) / count[g]
-                _leave(r, a, points, units, own, member, place, count, weight, total)
-                _join(r, g, points, units, own, member, place, count, weight, total)
-                change -= _dot(total, g, total, g) / count[g]
-                done += 1
-            if done == size and change < limit:
-                for c in range(d):
-                    total[a, c] = 0.0
+            if _dissolve(a, limit, near, touched, origin, points, units, own, member, place, count, weight, total):
                 free[n_free] = a
                 n_free += 1
-                continue
-            for m in range(done):
-                r = touched[m]
-                _leave(r, origin[m], points, units, own, member, place, count, weight, total)
-                _join(r, a, points, units, own, member, place, count, weight, total)
             continue
         na, nb = count[a], count[b]
         if weight[a] - units[i] >= needed and nb < capacity and kind & 1 == 0:
@@ -233,14 +246,7 @@ def _anneal(points: Any, own: Any, near: Any, units: Any, needed: Any, steps: An
         r = member[b, (((drawn * 40503) & 0xFFFFFFFF) * nb) >> 32]
         if weight[a] - units[i] + units[r] < needed or weight[b] - units[r] + units[i] < needed:
             continue
-        # |S - x + y|^2 = |S|^2 + 2 S.(y - x) + |y - x|^2
-        along, apart = 0.0, 0.0
-        for c in range(d):
-            diff = points[r, c] - points[i, c]
-            along += diff * (total[a, c] * nb - total[b, c] * na)
-            apart += diff * diff
-        change = -(2 * along + apart * (na + nb)) / (na * nb)
-        if change < limit:
+        if _swapped(i, r, a, b, na, nb, points, total) < limit:
             _leave(i, a, points, units, own, member, place, count, weight, total)
             _leave(r, b, points, units, own, member, place, count, weight, total)
             _join(i, b, points, units, own, member, place, count, weight, total)

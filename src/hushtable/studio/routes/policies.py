@@ -21,6 +21,13 @@ __all__ = ["policies_routes"]
 def policies_routes(studio: Studio) -> APIRouter:
     """Return the calls about policies."""
     router = new_router("policy")
+    _add_settings(router, studio)
+    _add_looks(router, studio)
+    return router
+
+
+def _add_settings(router: APIRouter, studio: Studio) -> None:
+    """Add what reads and changes a policy."""
     find: Callable[[str], Project] = studio.projects.__getitem__
 
     def state(project: Project) -> dict[str, Any]:
@@ -67,6 +74,11 @@ def policies_routes(studio: Studio) -> APIRouter:
         studio.set_settings(find(project), body)
         return state(find(project))
 
+
+def _add_looks(router: APIRouter, studio: Studio) -> None:
+    """Add what holds a policy against the data."""
+    find: Callable[[str], Project] = studio.projects.__getitem__
+
     @router.get("/projects/{project}/hierarchies/{column:path}", response_class=FileResponse)
     def export_hierarchy(project: ProjectId, column: str) -> FileResponse:
         """Download the hierarchy of a column as CSV; look at the column first."""
@@ -87,5 +99,3 @@ def policies_routes(studio: Studio) -> APIRouter:
         """Describe a column's values, and try a hierarchy on them."""
         given = body is not None and "hierarchy" in body.model_fields_set
         return job_view(studio.look_at(find(project), column, body.hierarchy if body else None, given=given))
-
-    return router

@@ -16,10 +16,24 @@ from hushtable.studio.service import Studio
 
 __all__ = ["projects_routes"]
 
+_FILE: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
 
 def projects_routes(studio: Studio) -> APIRouter:
     """Return the calls about projects and their data."""
     router = new_router("projects and data")
+    _add_projects(router, studio)
+    _add_data(router, studio)
+    return router
+
+
+def _add_projects(router: APIRouter, studio: Studio) -> None:
+    """Add what makes, shows and deletes projects."""
     find: Callable[[str], Project] = studio.projects.__getitem__
 
     @router.get("/projects")
@@ -48,16 +62,12 @@ def projects_routes(studio: Studio) -> APIRouter:
         """Delete a project with its uploads and runs."""
         studio.delete(find(project))
 
-    @router.put(
-        "/projects/{project}/data",
-        status_code=202,
-        openapi_extra={
-            "requestBody": {
-                "required": True,
-                "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-            }
-        },
-    )
+
+def _add_data(router: APIRouter, studio: Studio) -> None:
+    """Add what fills a project and shows its data."""
+    find: Callable[[str], Project] = studio.projects.__getitem__
+
+    @router.put("/projects/{project}/data", status_code=202, openapi_extra=_FILE)
     async def upload_data(
         request: Request,
         project: ProjectId,
@@ -104,18 +114,7 @@ def projects_routes(studio: Studio) -> APIRouter:
         """Names of the files beside the data: hierarchies, population and background tables."""
         return studio.files(find(project))
 
-    @router.put(
-        "/projects/{project}/files/{name}",
-        status_code=201,
-        openapi_extra={
-            "requestBody": {
-                "required": True,
-                "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-            }
-        },
-    )
+    @router.put("/projects/{project}/files/{name}", status_code=201, openapi_extra=_FILE)
     async def upload_file(request: Request, project: ProjectId, name: str) -> dict[str, str]:
         """Upload a file beside the data: the request's body is the file."""
         return {"file": studio.add_file(find(project), name, await request.body())}
-
-    return router

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Response
@@ -27,9 +28,20 @@ __all__ = ["runs_routes"]
 def runs_routes(studio: Studio) -> APIRouter:
     """Return the calls about runs."""
     router = new_router("runs")
+    _add_runs(router, studio)
+    _add_pages(router, studio)
+    _add_evidence(router, studio)
+    _add_exports(router, studio)
+    return router
 
-    def find(project: str, number: int) -> Run:
-        return run_of(studio.projects[project], number)
+
+def _finder(studio: Studio) -> Callable[[str, int], Run]:
+    return lambda project, number: run_of(studio.projects[project], number)
+
+
+def _add_runs(router: APIRouter, studio: Studio) -> None:
+    """Add what starts, shows and deletes runs."""
+    find = _finder(studio)
 
     @router.get("/projects/{project}/runs")
     def list_runs(project: ProjectId) -> list[RunView]:
@@ -51,17 +63,22 @@ def runs_routes(studio: Studio) -> APIRouter:
         """Delete one run."""
         find(project, number).delete()
 
+    @router.post("/projects/{project}/runs/{number}/apply", status_code=202)
+    def apply_levels(project: ProjectId, number: Number, body: LevelsRequest) -> JobView:
+        """Make another solution a run of its own."""
+        return job_view(studio.apply(studio.projects[project], number, body.levels))
+
+
+def _add_pages(router: APIRouter, studio: Studio) -> None:
+    """Add what shows a run's solutions, classes and rows."""
+    find = _finder(studio)
+
     @router.get("/projects/{project}/runs/{number}/space")
     def read_space(
         project: ProjectId, number: Number, offset: Offset = 0, limit: Limit = 50, fits: bool = False
     ) -> TablePage:
         """Read the solutions that the search looked at, the best first."""
         return TablePage(**views.space_page(find(project, number), offset, limit, fits=fits))
-
-    @router.post("/projects/{project}/runs/{number}/apply", status_code=202)
-    def apply_levels(project: ProjectId, number: Number, body: LevelsRequest) -> JobView:
-        """Make another solution a run of its own."""
-        return job_view(studio.apply(studio.projects[project], number, body.levels))
 
     @router.get("/projects/{project}/runs/{number}/classes")
     def read_classes(project: ProjectId, number: Number, offset: Offset = 0, limit: Limit = 50) -> dict[str, Any]:
@@ -74,6 +91,11 @@ def runs_routes(studio: Studio) -> APIRouter:
     ) -> dict[str, Any]:
         """Read published rows, and on request the original beside each."""
         return views.rows_page(find(project, number), offset, limit, original=original)
+
+
+def _add_evidence(router: APIRouter, studio: Studio) -> None:
+    """Add what is found out about a run: risks, attacks, verification, the report."""
+    find = _finder(studio)
 
     @router.post("/projects/{project}/runs/{number}/risk", status_code=202)
     def assess_risk(project: ProjectId, number: Number, body: Annotated[RiskRequest | None, Body()] = None) -> JobView:
@@ -109,6 +131,11 @@ def runs_routes(studio: Studio) -> APIRouter:
         """Write the evidence report."""
         return job_view(studio.report(studio.projects[project], number, (body or ReportRequest()).template))
 
+
+def _add_exports(router: APIRouter, studio: Studio) -> None:
+    """Add what leaves the studio."""
+    find = _finder(studio)
+
     @router.get("/projects/{project}/runs/{number}/export")
     def list_exports(project: ProjectId, number: Number) -> dict[str, str]:
         """The files that can be exported, with what each is."""
@@ -125,5 +152,3 @@ def runs_routes(studio: Studio) -> APIRouter:
         if path is None:
             return PlainTextResponse(exports.export_file(run, name), headers=attachment)
         return FileResponse(path, media_type="application/octet-stream", filename=name)
-
-    return router

@@ -162,9 +162,7 @@ class Space:
         space = math.prod(int(s) for s in sizes)
         if space < 2**62:
             strides = np.concatenate([np.cumprod(sizes[::-1])[::-1][1:], [1]]).astype(np.int64)
-            grouped = group_tuples(
-                tuples.packed, tuples.units, self.blocks, self.lut, at, self.leaves, strides, space
-            )
+            grouped = group_tuples(tuples.packed, tuples.units, self.blocks, self.lut, at, self.leaves, strides, space)
         else:
             grouped = self._group_wide(tuples, at, sizes)
         return Grouping(tuples, *grouped)

@@ -1,0 +1,62 @@
+"""Files and functions stay small enough to be read at once; what is longer is named here, with the reason."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "hushtable"
+MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+
+LONGEST_MODULE = 300
+LONGEST_FUNCTION = 60  # without its docstring
+
+_FACADE = "what users hold: a method for each thing they do with it, and more documentation than code"
+LONG_MODULES = {
+    "kernels/companions.py": "a kernel and its twin, which are read side by side",
+    "policy/policy.py": _FACADE,
+    "release/release.py": _FACADE,
+    "studio/texts.py": "all words of the studio, in one place",
+}
+LONG_FUNCTIONS = {
+    ("kernels/companions.py", "_found_loops"): "one loop whose state, thirty arrays, would go to every part and back",
+}
+
+
+def length(source: str) -> int:
+    return len(source.splitlines())
+
+
+def functions(source: str) -> dict[str, int]:
+    """Lines of every function, its decorators and docstring left out."""
+    found = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = node.end_lineno - node.lineno + 1
+            if ast.get_docstring(node) is not None:
+                lines -= node.body[0].end_lineno - node.body[0].lineno + 1
+            found[node.name] = max(lines, found.get(node.name, 0))
+    return found
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_modules_and_functions_are_short(module):
+    source = (PACKAGE / module).read_text(encoding="utf-8")
+    if module not in LONG_MODULES:
+        assert length(source) <= LONGEST_MODULE
+    long = {name: lines for name, lines in functions(source).items() if lines > LONGEST_FUNCTION}
+    assert {name: lines for name, lines in long.items() if (module, name) not in LONG_FUNCTIONS} == {}
+
+
+def test_no_exception_outlives_its_reason():
+    for module in LONG_MODULES:
+        # some room, so that a line more or less does not change the list
+        assert length((PACKAGE / module).read_text(encoding="utf-8")) > LONGEST_MODULE - 20, module
+    for module, name in LONG_FUNCTIONS:
+        assert functions((PACKAGE / module).read_text(encoding="utf-8"))[name] > LONGEST_FUNCTION, name
+
+
+def test_docstrings_do_not_count():
+    assert functions('def f():\n    """One\n\n    two.\n    """\n    return 1\n') == {"f": 2}

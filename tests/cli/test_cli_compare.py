@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from support_cli import CANARY, write_csv
@@ -57,6 +58,11 @@ def test_a_comparison_file_and_everything_as_json(call, policy, people, tmp_path
     assert found.data["utility"] == "query-error"
     assert all("query-error" in row["values"] for row in found.data["rows"] if row["status"] == "ok")
     assert (tmp_path / "comparison" / "comparison.png").stat().st_size > 1000
+    # a policy is as long as its table has columns: what is printed points to the file that has them
+    assert not any("policy" in row for row in found.data["rows"])
+    kept = json.loads(Path(found.data["files"]["data"]).read_text())["rows"]
+    assert [row["policy"]["models"] for row in kept if row["status"] == "ok"]
+    assert [{k: v for k, v in row.items() if k != "policy"} for row in kept] == found.data["rows"]
 
 
 def test_a_suggestion_is_a_policy_that_runs(call, compared, people, tmp_path):

@@ -1,6 +1,7 @@
 """Random tables, policies, algorithms and engines, each release judged by the verifier and by a checker of its own.
 
-    python -m fuzz.campaign [--cases 100000] [--first 0] [--seconds 600] [--jobs 2] [--case-seconds 120] [--json]
+    python -m fuzz.campaign [--cases 100000] [--first 0] [--seconds 600] [--jobs 2] [--case-seconds 600]
+                            [--engine NAME] [--json]
 
 Every release passes hushtable's verifier, and then a naive checker that shares no code with it (``fuzz.plain``). Prints
 how the cases ended, and every finding with the number that repeats it (``--first N --cases 1``). Exits 1 where there
@@ -19,9 +20,10 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from fuzz.cases import random_case
+from fuzz.cases import ENGINES, random_case
 from fuzz.engines import close, run
 from fuzz.plain import complaints, one_class_would_do
 from fuzz.workers import run_all
@@ -30,9 +32,9 @@ from hushtable.errors import HushtableError, Infeasible, NotFound, UsageError, V
 __all__ = ["main", "run_batch", "run_case"]
 
 
-def run_case(seed: int) -> tuple[str, str]:
+def run_case(seed: int, engine: str | None = None) -> tuple[str, str]:
     """Run one case; how it ended, and what is wrong with it."""
-    case = random_case(seed)
+    case = random_case(seed, engine)
 
     def end(word: str) -> str:
         return f"{case.engine}: {word}"
@@ -97,7 +99,8 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--case-seconds", type=float, default=120)
+    parser.add_argument("--case-seconds", type=float, default=600)
+    parser.add_argument("--engine", choices=list(ENGINES))
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     start = time.monotonic()
@@ -108,7 +111,7 @@ def main() -> int:
     # ended early, it still says what was done
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):
-        for ended in run_all(run_case, seeds, options.jobs, **limits):
+        for ended in run_all(partial(run_case, engine=options.engine), seeds, options.jobs, **limits):
             ends[ended.end] += 1
             if ended.wrong:
                 findings.append((ended.seed, ended.wrong))

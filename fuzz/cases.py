@@ -143,7 +143,8 @@ ALGORITHMS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "m-invariant": lambda r: {},
 }
 
-ENGINES = ("local", "stream", "increment", "spark")
+ENGINES = {"spark": 0.001, "stream": 0.035, "increment": 0.06, "local": 1.0}
+"""What runs a case, with the share of the cases that it and those before it get."""
 
 
 @dataclass
@@ -174,10 +175,10 @@ class Case:
     background: list[Row] | None = None
 
 
-def random_case(seed: int) -> Case:
-    """Draw the case with this number."""
+def random_case(seed: int, engine: str | None = None) -> Case:
+    """Draw the case with this number; on an engine of its own choice, or on the one that is asked for."""
     r = random.Random(f"hushtable {seed}")
-    engine, options = _engine(r)
+    engine, options = _engine(r, engine)
     quasi = r.sample(list(QUASI), r.choice([1, 1, 2, 2, 3, 4]))
     drawn = {name: draw_column(name, r) for name in quasi}
     chosen = r.sample(list(MODELS), r.choice([1, 1, 1, 2, 2, 3]))
@@ -286,21 +287,22 @@ def _refuses(algorithm: str, models: set[str], columns: int) -> bool:
     }.get(algorithm, algorithm in CENTROIDS and bool(outside))
 
 
-def _engine(r: random.Random) -> tuple[str, dict[str, Any]]:
+def _engine(r: random.Random, asked: str | None) -> tuple[str, dict[str, Any]]:
     drawn = r.random()
-    if drawn < 0.001:
+    engine = asked or next(name for name, below in ENGINES.items() if drawn < below)
+    if engine == "spark":
         sizes = {} if r.random() < 0.5 else {"driverRows": r.choice([1, 5]), "groupRows": r.choice([1, 4, 100])}
-        return "spark", sizes
-    if drawn < 0.035:
-        return "stream", {
+        return engine, sizes
+    if engine == "stream":
+        return engine, {
             "read": r.choice(["csv", "parquet"]),
             "format": r.choice(["csv", "parquet"]),
             "part_rows": r.choice([None, None, 1, 7]),
             "files": r.choice([1, 1, 2]),
         }
-    if drawn < 0.06:
-        return "increment", {"share": r.choice([0.2, 0.5, 0.8])}
-    return "local", {"shuffled": r.random() < 0.05, "saved": r.random() < 0.03}
+    if engine == "increment":
+        return engine, {"share": r.choice([0.2, 0.5, 0.8])}
+    return engine, {"shuffled": r.random() < 0.05, "saved": r.random() < 0.03}
 
 
 def _population(case: Case, row: Callable[[int], Row], r: random.Random) -> list[Row]:

@@ -19,7 +19,8 @@ help:
 	@echo "lint        ruff and mypy"
 	@echo "docs        build the documentation into site/"
 	@echo "properties  the long property tests"
-	@echo "fuzz        random releases and damaged files, bounded in time (CASES=100000 SECONDS=3600)"
+	@echo "fuzz        random releases, damaged files, kill -9, canaries and a hostile page, bounded in time"
+	@echo "            (CASES=100000 SECONDS=3600)"
 	@echo "bench       the benchmarks"
 	@echo "dist        the wheel and the sdist, into dist/"
 	@echo "try-dist    install that wheel into a new environment and use it: command line, Python, studio, Spark"
@@ -53,6 +54,12 @@ fuzz: $(VENV)/.installed-dev
 	@$(PIP) atheris
 	$(BIN)/python -m fuzz.campaign --cases $(CASES) --seconds $(SECONDS)
 	$(BIN)/python -m fuzz.readers all --seconds 60
+	$(BIN)/python -m fuzz.kills all --kills 20 --seconds 120
+	$(BIN)/python -m fuzz.studio_kills --kills 10 --seconds 300
+	$(BIN)/python -m fuzz.leaks --spark --seconds 1200
+	$(BIN)/python -m fuzz.api --seconds 300
+	$(BIN)/python -m fuzz.hostile
+	$(BIN)/python -m fuzz.storage
 
 bench: $(VENV)/.installed-dev
 	@test -n "$(BENCHMARKS)" || { echo "There is no benchmark in benchmarks/." >&2; exit 1; }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
+import runpy
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -14,10 +16,21 @@ __all__ = ["Bench", "people"]
 
 
 def people(rows: int, seed: int) -> Any:
-    """Return patients with one identifier, as Arrow."""
+    """Return patients, as Arrow; their names are their own."""
     from hushtable.datasets.patients import patients
 
-    return patients(rows, seed).drop_columns(["patient_id"])
+    found = patients(rows, seed)
+    return found.drop_columns(["patient_id"]).set_column(0, "name", found["patient_id"])
+
+
+def _call(arguments: list[str], folder: Path, environment: dict[str, str]) -> None:
+    os.chdir(folder)
+    os.environ.update(environment)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    sys.argv = ["hushtable", *arguments]
+    runpy.run_module("hushtable", run_name="__main__")
 
 
 @dataclass(frozen=True)
@@ -61,6 +74,14 @@ class Bench:
             start_new_session=True,
             **{**quiet, **options},
         )
+
+    def fork(self, *arguments: Any) -> Any:
+        """Start hushtable in a process that has imported it already: all its time is work."""
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["fuzz.preloaded"])
+        process = context.Process(target=_call, args=(list(map(str, arguments)), self.work, self.environment))
+        process.start()
+        return process
 
     def run(self, *arguments: Any, **options: Any) -> subprocess.CompletedProcess[bytes]:
         """Run hushtable to its end."""

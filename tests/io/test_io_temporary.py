@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from hushtable.io.atomic import atomic_file, atomic_folder, atomic_write_text
-from hushtable.io.temporary import held_temporary, sweep
+from hushtable.io.temporary import held_temporary, private_folder, sweep
 
 WRITER = """
 import sys
@@ -88,7 +89,7 @@ def test_the_work_folder_of_a_killed_run_is_swept(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_link_is_removed_and_not_followed(tmp_path):
+def test_a_link_is_not_followed(tmp_path):
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "a").touch()
     (tmp_path / ".out.0123456789ab.tmp").symlink_to(tmp_path / "precious")
@@ -102,3 +103,15 @@ def test_inside_a_temporary_nothing_is_looked_for(tmp_path, monkeypatch):
     with atomic_folder(tmp_path / "out") as folder, atomic_file(folder / "a") as out:
         out.write(b"1")
     assert looked == [tmp_path]
+
+
+def test_private_folders_are_swept_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with private_folder() as first:
+        (first / "x").write_text("1")
+        with private_folder() as second:
+            assert first.exists() and second.exists() and first != second
+    left = tmp_path / first.name
+    left.mkdir(mode=0o700)
+    with private_folder() as third:
+        assert os.listdir(tmp_path) == [third.name]

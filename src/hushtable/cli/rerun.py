@@ -117,10 +117,10 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
 def check_same(release: Release, published: Path) -> None:
     """Refuse originals, or a published file, that do not belong together."""
     import filecmp
-    import tempfile
 
     from hushtable.io.files import read_table, write_table
     from hushtable.io.sources import table_files
+    from hushtable.io.temporary import private_folder
 
     if not published.exists():
         raise DataError(
@@ -131,7 +131,7 @@ def check_same(release: Release, published: Path) -> None:
     # where sensitive values are apart from their people, the published file has the people alone
     table = release.table if release.linked is None else release.linked(release)[0]
     same, at = True, 0
-    with tempfile.TemporaryDirectory(prefix="hushtable-") as place:
+    with private_folder() as place:
         # a folder holds the table in parts
         for file in table_files([published]):
             rows = table.num_rows if file == published else read_table(file).num_rows

@@ -11,11 +11,12 @@ import os
 import re
 import secrets
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["held_temporary", "sweep"]
+__all__ = ["held_temporary", "private_folder", "sweep"]
 
 _TEMPORARY = re.compile(r"\..*\.[0-9a-f]{12}\.tmp", re.DOTALL)
 _LOCK = "lock"
@@ -57,6 +58,23 @@ def held_temporary(target: Path, make: Callable[[Path], object]) -> Iterator[Pat
         _close(lock)
 
 
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    """Make a folder for its owner alone in the system's place for temporary files; it is gone when the block ends.
+
+    What a killed process of the same user left there is removed first.
+
+    Examples
+    --------
+    >>> with private_folder() as folder:
+    ...     oct(folder.stat().st_mode)[-3:]
+    '700'
+    """
+    target = Path(tempfile.gettempdir()) / f"hushtable-{getattr(os, 'getuid', int)()}"
+    with held_temporary(target, lambda folder: folder.mkdir(mode=0o700)) as folder:
+        yield folder
+
+
 def sweep(target: Path) -> None:
     """Remove what killed processes left of a target; what somebody still writes, and everything else, stays.
 
@@ -89,11 +107,12 @@ def _stem(target: Path) -> str:
 
 
 def _lock(path: Path) -> int | None:
-    """Lock a file or folder; None where somebody else has, or the system cannot."""
+    """Lock a file or folder; None where somebody else has, it is a link, or the system cannot."""
     try:
         import fcntl
 
-        handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+        # a link that somebody put here leads anywhere
+        handle = os.open(path, (os.O_RDONLY if path.is_dir() else os.O_RDWR) | os.O_NOFOLLOW)
     except (ImportError, OSError):
         return None
     try:

@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from support_cli import CANARY, POLICY, rows, write_csv
 
+from hushtable import api
 from hushtable.algorithms.cluster import tempering
 from hushtable.io.files import read_table
 
@@ -85,6 +86,14 @@ def test_an_existing_folder_is_refused_before_the_work(call, policy, people, tmp
     assert "would be lost" in answer.err
     assert (tmp_path / "release" / "thesis.doc").read_text() == "mine"
     assert left_behind(tmp_path) == []
+
+
+def test_what_would_be_lost_is_told_before_the_work_is_done(call, policy, people, tmp_path, monkeypatch):
+    assert call("run", policy, "--data", people).code == 0
+    (tmp_path / "release" / "evidence.html").touch()
+    monkeypatch.setattr(api, "anonymize", lambda *_, **__: pytest.fail("the work was done for nothing"))
+    answer = call("run", policy, "--data", people, "--overwrite")
+    assert (answer.code, "would be lost: 'evidence.html'" in answer.words) == (2, True)
 
 
 def test_overwrite_replaces_an_earlier_release(call, policy, people, tmp_path):

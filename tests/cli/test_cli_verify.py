@@ -56,6 +56,7 @@ def test_a_row_that_was_added_is_noticed(call, release, policy):
     release.write_text(release.read_text() + f"99,{CANARY},flu\n")
     answer = call("verify", release, "--policy", policy)
     assert answer.code == 1
+    assert "VIOLATED by 1 class\n" in "\n".join(line.rstrip() for line in answer.out.splitlines())
     assert CANARY not in answer.out + answer.err
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from hushtable.datasets import patients, patients_policy
 from hushtable.io.files import write_table
+from hushtable.io.sql.access import write_sql
 from hushtable.policy.policy import Policy
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -85,6 +86,18 @@ def test_the_nightly_job(job, tmp_path):
     assert published.read_bytes() == first
     code, log = job(patients(320), "--highest-risk", "0.5")
     assert code == 0 and published.read_bytes() != first
+
+
+def test_the_nightly_job_on_a_database_with_several_rows_a_person(tmp_path, env):
+    settings = {**patients_policy(), "entity": "patient_id"}
+    (tmp_path / "policy.yaml").write_text(Policy(**settings).to_yaml(), encoding="utf-8")
+    table = patients(300)
+    whose = table["patient_id"].take([n // 2 for n in range(300)])
+    visits = table.set_column(table.column_names.index("patient_id"), "patient_id", whose)
+    write_sql(visits, f"sqlite:///{tmp_path}/clinic.db", table="visits")
+    call = [sys.executable, str(EXAMPLES / "nightly.py"), "policy.yaml", "sqlite:///clinic.db?table=visits", "out"]
+    done = subprocess.run([*call, "--highest-risk", "1"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert (done.returncode, "nightly: published" in done.stderr) == (0, True), done.stderr
 
 
 @pytest.mark.spark

@@ -36,7 +36,8 @@ def print_models(to: Console, models: Sequence[Mapping[str, Any]]) -> None:
     rows = []
     for entry in models:
         parameters = ", ".join(f"{k}={_parameter(v)}" for k, v in entry["parameters"].items())
-        verdict = "holds" if entry["satisfied"] else f"VIOLATED by {entry['violations']:,} classes"
+        broken = entry["violations"]
+        verdict = "holds" if entry["satisfied"] else f"VIOLATED by {broken:,} class{'es' if broken != 1 else ''}"
         needed = f"{_SENSES.get(entry['comparison'], entry['comparison'])} {number(entry['bound'])}"
         rows.append((f"{entry['model']} ({parameters})", needed, number(entry["achieved"]), verdict))
     columns = ["privacy model", "needed", "achieved", "verdict"]

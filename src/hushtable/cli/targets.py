@@ -6,8 +6,11 @@ import os
 from pathlib import Path
 
 from hushtable.errors import OutputError
+from hushtable.release.files import OWNED
 
 __all__ = ["check_target"]
+
+_OURS = frozenset({*OWNED, "policy.yaml", "release.json"})
 
 
 def check_target(folder: Path, *, overwrite: bool) -> None:
@@ -31,6 +34,14 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
             f"The folder {str(folder)!r} is not empty.",
             code="not-empty",
             hint="Choose another folder, or add --overwrite.",
+        )
+    foreign = sorted(p.name for p in folder.iterdir() if p.name not in _OURS) if folder.is_dir() else []
+    if foreign:
+        some = ", ".join(repr(name) for name in foreign[:3]) + (" and others" if len(foreign) > 3 else "")
+        raise OutputError(
+            f"The folder {str(folder)!r} holds more than a release, which would be lost: {some}.",
+            code="not-empty",
+            hint="Choose another folder, or move them away.",
         )
     parent = Path(os.path.realpath(folder)).parent
     while not parent.exists():

@@ -54,13 +54,13 @@ class Anonymizer:
             raise UsageError("This Anonymizer is not fitted yet.", code="not-fitted", hint="Call fit first.")
         plan = self.policy.plan()
         outcome = apply_regions(to_arrow(X), plan, self.release_.problem, self.release_.partition)
-        return self._shown(release_of(outcome, plan, X), X)
+        return self._shown(release_of(outcome, plan, X))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Return the release of a table."""
-        return self._shown(self.fit(X).release_, X)
+        return self._shown(self.fit(X).release_)
 
-    def _shown(self, release: Release, X: Any) -> Any:
+    def _shown(self, release: Release) -> Any:
         if self._output == "default":
             return release.frame
         if self._output == "pandas":

@@ -102,7 +102,7 @@ class BayesOptimal(SensitiveAttack):
         changed = self._shares(view, column)[labels]
         known = np.zeros(records, dtype=np.bool_)
         if self.background is not None or self.outside is not None:
-            informed = self._informed(view, column)
+            informed = self._informed(view)
             known = ~np.isnan(informed)
             changed = np.where(known, informed, changed)
         breach = compare(changed, ">=", self.theta)
@@ -144,7 +144,7 @@ class BayesOptimal(SensitiveAttack):
             groups, self._reference(view, column)
         ), people, first  # fmt: skip
 
-    def _informed(self, view: View, column: SensitiveColumn) -> FloatArray:
+    def _informed(self, view: View) -> FloatArray:
         """Return the greatest change of belief about each released record; NaN where f does not know its q."""
         beliefs, people, first = self.beliefs(view)
         change = np.where(np.isnan(beliefs.posterior), 1.0, np.abs(beliefs.prior - beliefs.posterior))

@@ -130,7 +130,7 @@ def describe(release: Release, key: Key, *, name: str = "", person: str | None =
     units = np.full(len(rows), release.encoded.unit, dtype=np.int64)
     if len(release.encoded.row_units):
         units[real] = release.encoded.row_units[rows[real]]
-    entry_class, entry_values, entry_units = _joint(label.astype(np.int64), codes, units, len(used))
+    entry_class, entry_values, entry_units = _joint(label.astype(np.int64), codes, units)
     own = _stacked([c[real][order] for c in codes], len(real))
     entry = Entry(
         name=name,
@@ -164,7 +164,7 @@ def _records(table: EncodedTable, rows: IntArray, persons: PersonIds, key: Key) 
     return np.frombuffer(made, dtype="<u8").astype(np.uint64)
 
 
-def _joint(label: IntArray, codes: Sequence[Any], units: IntArray, n: int) -> tuple[IntArray, IntArray, IntArray]:
+def _joint(label: IntArray, codes: Sequence[Any], units: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Return the joint histogram of the sensitive columns: classes, codes by column, and units of its entries."""
     columns = [label, *codes]
     numbers, first = number_rows(columns, [int(c.max(initial=0)) + 1 for c in columns])

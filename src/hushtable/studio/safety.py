@@ -67,7 +67,7 @@ class Guard:
             await self._refuse(guarded, headers, refusal)
             return
         if scope["method"] in _SAFE and b"token=" in scope.get("query_string", b""):
-            await self._welcome(guarded, scope, headers)
+            await self._welcome(guarded, scope)
             return
         await self._limited(scope, receive, guarded, headers)
 
@@ -101,7 +101,7 @@ class Guard:
         said = {"error": "Refused", "code": reason, "message": sentence, "hint": ""}
         await _respond(send, status, json.dumps(said).encode(), "application/json")
 
-    async def _welcome(self, send: Send, scope: Scope, headers: Mapping[str, str]) -> None:
+    async def _welcome(self, send: Send, scope: Scope) -> None:
         """Turn the token in the address into a cookie, and the address into one without it.
 
         A page that goes on by itself, not a redirect: browsers keep strict cookies from redirects that began at

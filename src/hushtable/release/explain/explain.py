@@ -60,7 +60,7 @@ def _released(release: Release, row: int) -> Explanation:
             *_achieved(verdict),
             *_guarded(release),
         ),
-        columns=tuple(_story(release, own, j, cells, g) for j, cells in enumerate(release.recoded.cells)),
+        columns=tuple(_story(own, cells, g) for cells in release.recoded.cells),
     )
 
 
@@ -94,7 +94,7 @@ def _guarded(release: Release) -> tuple[str, ...]:
     return (f"{subject} some cells coarser than the models ask.",)
 
 
-def _story(release: Release, own: Class, j: int, cells: Cells, g: int) -> ColumnStory:
+def _story(own: Class, cells: Cells, g: int) -> ColumnStory:
     column, coded = cells.column, cells.column.coded
     height = int(cells.height[g])
     if isinstance(cells, CentroidCells):

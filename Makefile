@@ -9,12 +9,13 @@ SECONDS ?= 3600
 # these two compare with a file of somebody else's and are run by hand
 BENCHMARKS := $(filter-out benchmarks/arx_optimal.py benchmarks/microaggregation.py,$(wildcard benchmarks/[!_]*.py))
 
-.PHONY: help demo studio screenshots test lint docs properties fuzz bench dist try-dist clean
+.PHONY: help demo studio screenshots recordings test lint docs properties fuzz bench dist try-dist clean
 
 help:
 	@echo "demo        anonymize generated patients into demo/"
 	@echo "studio      open the studio, a local web app"
 	@echo "screenshots pictures of its pages, into docs/screenshots"
+	@echo "recordings  pictures of terminals, into docs/recordings"
 	@echo "test        lint, types and tests, as CI runs them"
 	@echo "lint        ruff and mypy"
 	@echo "docs        build the documentation into site/"
@@ -35,6 +36,9 @@ studio: $(VENV)/.installed-studio
 
 screenshots: $(VENV)/.installed-dev
 	$(BIN)/python docs/generator/screenshots.py
+
+recordings: $(VENV)/.installed-dev
+	$(BIN)/python docs/generator/recordings.py
 
 test: $(VENV)/.installed-dev lint
 	@$(BIN)/python -m hushtable.datasets.fetch || echo "Tests that need Adult will be skipped."

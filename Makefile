@@ -6,8 +6,6 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 CASES ?= 100000
 SECONDS ?= 3600
-# these two compare with a file of somebody else's and are run by hand
-BENCHMARKS := $(filter-out benchmarks/arx_optimal.py benchmarks/microaggregation.py,$(wildcard benchmarks/[!_]*.py))
 
 .PHONY: help demo studio screenshots recordings test lint docs properties fuzz bench dist try-dist clean
 
@@ -22,7 +20,7 @@ help:
 	@echo "properties  the long property tests"
 	@echo "fuzz        random releases, damaged files, kill -9, canaries and a hostile page, bounded in time"
 	@echo "            (CASES=100000 SECONDS=3600)"
-	@echo "bench       the benchmarks"
+	@echo "bench       the benchmarks, into docs/benchmarks.md: an hour, or some of them (ONLY=mondrian,speed)"
 	@echo "dist        the wheel and the sdist, into dist/"
 	@echo "try-dist    install that wheel into a new environment and use it: command line, Python, studio, Spark"
 	@echo "clean       remove everything that make made"
@@ -66,8 +64,7 @@ fuzz: $(VENV)/.installed-dev
 	$(BIN)/python -m fuzz.storage
 
 bench: $(VENV)/.installed-dev
-	@test -n "$(BENCHMARKS)" || { echo "There is no benchmark in benchmarks/." >&2; exit 1; }
-	@set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python $$script; done
+	$(BIN)/python benchmarks/_page.py $(if $(ONLY),--only $(ONLY))
 
 dist: $(VENV)/.installed-dev
 	rm -rf dist

@@ -1,0 +1,297 @@
+"""The figures of the benchmark page: what is measured, by which command, beside what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["FIGURES", "SECTIONS", "Figure"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the page.
+
+    Attributes
+    ----------
+    section, what : str
+    command : str
+        The benchmark and its arguments; ``REFERENCE`` and ``CENSUS`` stand for files of the reader's own.
+    pick : callable
+        The figure, in what the command prints as JSON.
+    unit : str
+    target : float
+        What it has to be below, or above where ``more`` is better.
+    peer : tuple of str and float, optional
+        Another tool and its figure in the same unit.
+    why : str
+        Why the target is missed, where it is.
+    """
+
+    section: str
+    what: str
+    command: str
+    pick: Callable[[Any], float]
+    unit: str
+    target: float
+    more: bool = False
+    peer: tuple[str, float] | None = None
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """Identify the figure in the stored results."""
+        return f"{self.section}: {self.what}"
+
+    def met(self, value: float) -> bool:
+        """Whether a value is as good as the target."""
+        return value >= self.target if self.more else value <= self.target
+
+
+SECTIONS = {
+    "The core": "Mondrian and verifying on encoded tables and files.",
+    "Whole commands": "From the start of the process to its end, on Adult's 30,162 records.",
+    "Full-domain search": "Adult, nine quasi-identifiers, 12,960 nodes, k = 5, loss, warm. ARX's times were taken on a "
+    "quiet machine of the same kind.",
+    "Local recoding": "Adult, k = 5, nothing suppressed; NCP by the same formula as ARX's.",
+    "Microaggregation": "Six Gaussian columns, k = 5, one core; Census for the loss.",
+    "Attacks and risks": "All fifteen attacks on Adult; all twelve risk measures on a generated table.",
+    "Growth with rows": "Generated tables with eight quasi-identifiers, from Parquet to verified Parquet, k = 5.",
+}
+
+
+def _mondrian(models: str) -> Callable[[Any], float]:
+    return lambda found: next(r["seconds"] for r in found["ours"] if r["models"] == models)
+
+
+def _peer(tool: str) -> Callable[[Any], float]:
+    return lambda found: next(r["ratio"] for r in found["peers"] if r["tool"] == tool)
+
+
+def _named(key: str, what: str, rows: int | None = None) -> Callable[[Any], float]:
+    return lambda found: next(r[key] for r in found if r["what"] == what and rows in (None, r.get("rows")))
+
+
+def _arx(limit: float) -> Callable[[Any], float]:
+    def pick(found: Any) -> float:
+        rows = [r for r in found["rows"] if (r["model"], r["metric"], len(r["node"])) == ("k:5", "loss", 9)]
+        return float(next(r["ours_ms"] for r in rows if r["suppression_limit"] == limit))
+
+    return pick
+
+
+def _rows(table: str, limit: float) -> Callable[[Any], float]:
+    return lambda found: next(r["ratio"] for r in found if r["table"] == table and r["suppression"] == limit)
+
+
+def _recoding(key: str, recoding: str, columns: int) -> Callable[[Any], float]:
+    def pick(found: Any) -> float:
+        rows = [r for r in found if r["recoding"] == recoding and r["quasi_identifiers"] == columns]
+        return float(min(r[key] for r in rows if "ARX" not in r["algorithm"]))
+
+    return pick
+
+
+def _below_mdav(k: int) -> Callable[[Any], float]:
+    return lambda found: next(100 * (1 - r["ours"] / r["mdav"]) for r in found if r["k"] == k)
+
+
+def _scale(key: str, engine: str, algorithm: str, rows: int) -> Callable[[Any], float]:
+    def pick(found: Any) -> float:
+        wanted = {"engine": engine, "algorithm": algorithm, "rows": rows}
+        run = next(r for r in found["runs"] if wanted.items() <= r.items())
+        return float(run[key] - (run.get("session_s") or 0.0 if key == "seconds" else 0.0))
+
+    return pick
+
+
+def _spark_ratio(found: Any) -> float:
+    rows = 10_000_000
+    return _scale("seconds", "spark", "mondrian", rows)(found) / _scale("seconds", "local", "mondrian", rows)(found)
+
+
+def _slope(engine: str, algorithm: str) -> Callable[[Any], float]:
+    wanted = {"engine": engine, "algorithm": algorithm}
+    return lambda found: next(r["slope"] for r in found["slopes"] if wanted.items() <= r.items())
+
+
+_GROWN = "adult_like has 15 times the combinations at 1,000,000 rows, and each is looked at. "
+_CENSUS = "microaggregation.py CENSUS --k 3,5,10 --quality best"
+_LARGE = "scale.py --rows 10000000,100000000 --engine local"
+_BOTH = "scale.py --rows 1000000,10000000 --algorithm mondrian"
+
+FIGURES = (
+    Figure("The core", "Mondrian, 1,000,000 x 8, k-anonymity", "mondrian.py", _mondrian("k-anonymity"), "s", 0.6),
+    Figure(
+        "The core",
+        "Mondrian, 1,000,000 x 8, k + entropy-l + t-closeness",
+        "mondrian.py",
+        _mondrian("k + entropy-l + t-closeness"),
+        "s",
+        1.5,
+    ),
+    Figure(
+        "The core",
+        "working memory of Mondrian beside the encoded table",
+        "mondrian.py",
+        lambda found: max(r["working_bytes_per_row"] for r in found["ours"]),
+        "bytes a row",
+        16,
+    ),
+    Figure("The core", "anonypy's CPU time over ours, Adult", "mondrian.py --peers", _peer("anonypy"), "x", 100, True),
+    Figure("The core", "anonypyx's CPU time over ours", "mondrian.py --peers", _peer("anonypyx"), "x", 100, True),
+    Figure("The core", "lighthouse's CPU time over ours", "mondrian.py --peers", _peer("lighthouse"), "x", 100, True),
+    Figure("The core", "verify 10,000,000 x 8", "verify.py", lambda found: found["warm"]["seconds"], "s", 8),
+    Figure("The core", "its peak memory", "verify.py", lambda found: found["warm"]["peak_mib"], "MiB", 1024),
+    Figure("Whole commands", "hushtable --help", "commands.py --only help", _named("seconds", "help"), "s", 0.5),
+    Figure(
+        "Whole commands",
+        "hushtable run",
+        "commands.py --only run",
+        _named("seconds", "run"),
+        "s",
+        3,
+        peer=("ARX", 2.9),
+    ),
+    Figure(
+        "Whole commands", "report, attacks included", "commands.py --only report", _named("seconds", "report"), "s", 90
+    ),
+    Figure("Whole commands", "size of the report", "commands.py --only report", _named("mib", "report"), "MiB", 3),
+    Figure(
+        "Whole commands",
+        "compare, 4 algorithms x 5 values of k",
+        "commands.py --only compare",
+        _named("seconds", "compare"),
+        "s",
+        180,
+    ),
+    Figure(
+        "Full-domain search",
+        "rows of ARX's own results that differ",
+        "arx_optimal.py REFERENCE",
+        lambda found: sum(not r["agrees"] for r in found["rows"]),
+        "",
+        0,
+    ),
+    *(
+        Figure(
+            "Full-domain search",
+            f"the search, {limit:.0%} suppression",
+            "arx_optimal.py REFERENCE",
+            _arx(limit),
+            "ms",
+            theirs / times,
+            peer=("ARX", theirs),
+        )
+        for limit, theirs, times in ((0.0, 34.0, 2), (0.02, 777.0, 5), (1.0, 3160.0, 10))
+    ),
+    *(
+        Figure(
+            "Full-domain search",
+            f"1,000,000 rows over 30,162, {table}, {limit:.0%} suppression",
+            "lattice_rows.py",
+            _rows(table, limit),
+            "x",
+            3,
+            why=_GROWN if table == "adult_like" else "",
+        )
+        for table in ("adult drawn with replacement", "adult_like")
+        for limit in (0.0, 0.02, 1.0)
+    ),
+    *(
+        Figure(
+            "Local recoding",
+            f"NCP with {kind}, {columns} quasi-identifiers",
+            "local_recoding.py",
+            _recoding("ncp", kind, columns),
+            "",
+            round(share * theirs, 5),
+            peer=("ARX", theirs),
+        )
+        for kind, share in (("nodes", 0.85), ("sets", 0.4))
+        for columns, theirs in ((9, 0.0591), (8, 0.0329))
+    ),
+    *(
+        Figure(
+            "Local recoding",
+            f"CPU with {kind}, {columns} quasi-identifiers, the fastest of ours",
+            "local_recoding.py",
+            _recoding("cpu_s", kind, columns),
+            "s",
+            theirs,
+            peer=("ARX", theirs),
+        )
+        for kind in ("nodes", "sets")
+        for columns, theirs in ((9, 3.36), (8, 0.60))
+    ),
+    Figure(
+        "Local recoding",
+        "localpk, Adult, 45,222 x 7",
+        "speed.py --only localpk",
+        _named("cpu_s", "localpk", 45_222),
+        "s",
+        2,
+    ),
+    Figure(
+        "Local recoding",
+        "localpk, 500,000 x 7",
+        "speed.py --only localpk",
+        _named("cpu_s", "localpk", 500_000),
+        "s",
+        30,
+    ),
+    Figure("Local recoding", "patterns, Adult, k = 5", "speed.py --only patterns", _named("cpu_s", "patterns"), "s", 2),
+    Figure(
+        "Microaggregation",
+        "exact MDAV, 100,000 x 6",
+        "speed.py --only mdav",
+        _named("cpu_s", "mdav", 100_000),
+        "s",
+        36.1 / 30,
+        peer=("sdcMicro", 36.1),
+    ),
+    Figure(
+        "Microaggregation", "exact, 1,000,000 x 6", "speed.py --only mdav", _named("cpu_s", "mdav", 1_000_000), "s", 90
+    ),
+    Figure("Microaggregation", "fast, 1,000,000 x 6", "speed.py --only mdav", _named("cpu_s", "mdav, fast"), "s", 15),
+    Figure(
+        "Microaggregation", "loss of fast over exact", "speed.py --only mdav", _named("loss", "mdav, fast"), "x", 1.05
+    ),
+    *(
+        Figure("Microaggregation", f"best below MDAV, Census, k = {k}", _CENSUS, _below_mdav(k), "%", 16, True)
+        for k in (3, 5, 10)
+    ),
+    Figure(
+        "Microaggregation",
+        "best, CPU, the longest of k = 3, 5, 10",
+        _CENSUS,
+        lambda found: max(r["cpu_s"] for r in found),
+        "s",
+        60,
+    ),
+    Figure(
+        "Attacks and risks",
+        "all attacks on Adult, hierarchy nodes",
+        "attacks.py",
+        lambda found: max(sum(by.values()) for by in found["attacks"].values()),
+        "s",
+        60,
+    ),
+    Figure(
+        "Attacks and risks", "all risks, 1,000,000 rows", "attacks.py", lambda found: found["risks"]["seconds"], "s", 5
+    ),
+    *(
+        Figure("Growth with rows", f"{name}, 100,000,000 rows{what}", _LARGE, _scale(key, "local", name, 10**8), *limit)
+        for name, what, key, limit in (
+            ("mondrian", "", "seconds", ("s", 600)),
+            ("mondrian", ", peak memory", "peak_mib", ("MiB", 12 * 1024)),
+            ("optimal", "", "seconds", ("s", 300)),
+        )
+    ),
+    *(
+        Figure("Growth with rows", f"slope of {name}, n log n: 1.05", _LARGE, _slope("local", name), "", 1.06)
+        for name in ("mondrian", "optimal")
+    ),
+    Figure("Growth with rows", "Spark local[2] over local, 10^7 rows, session excluded", _BOTH, _spark_ratio, "x", 8),
+)

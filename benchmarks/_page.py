@@ -1,0 +1,144 @@
+"""Run the benchmarks and write docs/benchmarks.md.
+
+    python benchmarks/_page.py [--only mondrian,lattice_rows] [--reference FILE.json] [--census FILE.csv] [--write]
+
+Every figure that was ever measured is kept in docs/benchmarks.json with its day and the machine's load; a benchmark
+that is not run leaves its figures as they were. ``--write`` runs nothing and writes the page from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from _figures import FIGURES, SECTIONS, Figure
+
+HERE = Path(__file__).parent
+DOCS = HERE.parent / "docs"
+STORE = DOCS / "benchmarks.json"
+BESIDE = HERE.parent.parent / "shared"
+BUSY = 1.5
+"""Load from which on a figure is marked: other work ran beside it."""
+
+Stored = dict[str, dict[str, Any]]
+
+
+def measured(command: str, files: dict[str, Path]) -> Any:
+    """Run one benchmark; what it printed, or None where a file that it needs is not there."""
+    words = shlex.split(command)
+    for name, file in files.items():
+        if name in words:
+            if not file.is_file():
+                print(f"{command}: {name} is not there; its figures stay as they were.", file=sys.stderr)
+                return None
+            words[words.index(name)] = str(file)
+    print(f"== {command}", file=sys.stderr, flush=True)
+    done = subprocess.run(
+        [sys.executable, str(HERE / words[0]), *words[1:], "--json"], stdout=subprocess.PIPE, check=False
+    )
+    if not done.stdout:
+        print(f"{command}: failed; its figures stay as they were.", file=sys.stderr)
+        return None
+    return json.loads(done.stdout)
+
+
+def update(stored: Stored, figures: Iterable[Figure], files: dict[str, Path]) -> None:
+    """Measure figures, each command once, and store what was found after every one."""
+    figures = list(figures)
+    for command in dict.fromkeys(figure.command for figure in figures):
+        load = os.getloadavg()[0]
+        found = measured(command, files)
+        if found is None:
+            continue
+        for figure in figures:
+            if figure.command == command:
+                day = datetime.date.today().isoformat()
+                stored[figure.name] = {"value": float(figure.pick(found)), "day": day, "load": round(load, 1)}
+        STORE.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def page(stored: Stored) -> str:
+    """The page, from what is stored."""
+    out = [
+        "# Benchmarks\n",
+        "Written by `make bench`. Figures of one machine with 2 cores, with the command that repeats each (after "
+        "`python benchmarks/`); ratios tell more than seconds, which depend on the machine. A figure marked * was "
+        "taken while other work ran on it, and is an upper bound rather than a measurement. How each is taken stands "
+        "at the top of its benchmark. `REFERENCE` and `CENSUS` are files of other people's that are not part of this "
+        "repository.\n",
+    ]
+    for section, text in SECTIONS.items():
+        out += [f"## {section}\n", text + "\n"]
+        out += ["| what | ours | target | other tool | ratio | command |", "| --- | --- | --- | --- | --- | --- |"]
+        for figure in FIGURES:
+            if figure.section == section:
+                out.append(_line(figure, stored.get(figure.name)))
+        out.append("")
+    return "\n".join([*out, *_missed(stored)])
+
+
+def _line(figure: Figure, found: dict[str, Any] | None) -> str:
+    bound = f"{'at least' if figure.more else 'at most'} {_number(figure.target, figure.unit)}"
+    peer = f"{figure.peer[0]}: {_number(figure.peer[1], figure.unit)}" if figure.peer else ""
+    ratio = f"{figure.peer[1] / found['value']:.2g}" if figure.peer and found and found["value"] else ""
+    ours = "not measured" if found is None else _number(found["value"], figure.unit)
+    if found is not None:
+        ours += "*" if found["load"] > BUSY else ""
+        ours = ours if figure.met(found["value"]) else f"**{ours}**"
+    return f"| {figure.what} | {ours} | {bound} | {peer} | {ratio} | `{figure.command}` |"
+
+
+def _missed(stored: Stored) -> list[str]:
+    out = ["## What was missed\n"]
+    for figure in FIGURES:
+        found = stored.get(figure.name)
+        if found is None:
+            out.append(f"- {figure.name}: not measured.")
+        elif not figure.met(found["value"]):
+            off = abs(found["value"] / figure.target - 1) if figure.target else 1.0
+            loaded = "" if found["load"] <= BUSY else f" The machine's load was {found['load']:g}."
+            why = f" {figure.why}" if figure.why else ""
+            value, target = _number(found["value"], figure.unit), _number(figure.target, figure.unit)
+            out.append(f"- {figure.name}: {value} instead of {target} ({off:.0%} off).{why.rstrip()}{loaded}")
+    if len(out) == 1:
+        out.append("Nothing.")
+    return [*out, ""]
+
+
+def _number(value: float, unit: str) -> str:
+    digits = f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
+    return f"{digits} {unit}".strip() if unit not in ("x", "%") else f"{digits}{unit}"
+
+
+def main() -> None:
+    """Run the benchmarks that are asked for, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", help="benchmarks, by the names of their files, separated by commas")
+    parser.add_argument("--reference", type=Path, default=BESIDE / "reference" / "arx-optimal.json")
+    parser.add_argument("--census", type=Path, default=BESIDE / "data" / "census" / "census-1080.csv")
+    parser.add_argument("--write", action="store_true", help="run nothing")
+    options = parser.parse_args()
+    stored: Stored = json.loads(STORE.read_text(encoding="utf-8")) if STORE.is_file() else {}
+    stored = {figure.name: stored[figure.name] for figure in FIGURES if figure.name in stored}
+    if not options.write:
+        names = set(options.only.split(",")) if options.only else None
+        known = {Path(shlex.split(figure.command)[0]).stem for figure in FIGURES}
+        if names is not None and names - known:
+            parser.error(
+                f"There is no benchmark {', '.join(sorted(names - known))}; there are {', '.join(sorted(known))}."
+            )
+        chosen = [f for f in FIGURES if names is None or Path(shlex.split(f.command)[0]).stem in names]
+        update(stored, chosen, {"REFERENCE": options.reference, "CENSUS": options.census})
+    (DOCS / "benchmarks.md").write_text(page(stored), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

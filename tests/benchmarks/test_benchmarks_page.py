@@ -1,0 +1,69 @@
+"""The benchmark page: what it says of figures that are met, missed or not measured, and that it is up to date."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def page() -> Any:
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        return importlib.import_module("_page")
+    finally:
+        sys.path.pop(0)
+
+
+def test_every_benchmark_has_figures_and_every_figure_a_benchmark(page):
+    scripts = {p.name for p in (ROOT / "benchmarks").glob("[!_]*.py")}
+    assert {figure.command.split()[0] for figure in page.FIGURES} == scripts
+    assert {figure.section for figure in page.FIGURES} == set(page.SECTIONS)
+    assert len({figure.name for figure in page.FIGURES}) == len(page.FIGURES)
+
+
+def test_the_page_is_written_from_what_is_stored(page):
+    stored = json.loads(page.STORE.read_text(encoding="utf-8"))
+    assert (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8") == page.page(stored)
+    assert set(stored) <= {figure.name for figure in page.FIGURES}
+
+
+def test_met_missed_and_not_measured(page):
+    first, second = (f for f in page.FIGURES if f.command == "mondrian.py" and f.unit == "s")
+    text = page.page(
+        {
+            first.name: {"value": 0.2, "day": "2026-01-01", "load": 0.1},
+            second.name: {"value": 3.0, "day": "2026-01-01", "load": 7.0},
+        }
+    )
+    assert f"| {first.what} | 0.2 s | at most 0.6 s |" in text
+    assert f"| {second.what} | **3 s*** | at most 1.5 s |" in text
+    assert f"- {second.name}: 3 s instead of 1.5 s (100% off). The machine's load was 7." in text
+    assert f"- {first.name}" not in text
+    assert "not measured" in text
+
+
+def test_a_benchmark_that_cannot_run_leaves_its_figures(page, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(page, "STORE", tmp_path / "benchmarks.json")
+    needs_a_file = [f for f in page.FIGURES if "CENSUS" in f.command]
+    stored = {needs_a_file[0].name: {"value": 17.0, "day": "2026-01-01", "load": 0.0}}
+    page.update(stored, needs_a_file, {"CENSUS": tmp_path / "missing.csv"})
+    assert stored[needs_a_file[0].name]["value"] == 17.0
+    assert "stay as they were" in capsys.readouterr().err
+
+
+def test_figures_are_picked_from_what_a_benchmark_prints(page, monkeypatch, tmp_path):
+    monkeypatch.setattr(page, "STORE", tmp_path / "benchmarks.json")
+    printed = [{"k": k, "mdav": 10.0, "ours": 8.0, "cpu_s": float(k)} for k in (3, 5, 10)]
+    monkeypatch.setattr(page, "measured", lambda command, files: printed)
+    stored: dict[str, Any] = {}
+    page.update(stored, [f for f in page.FIGURES if "CENSUS" in f.command], {})
+    assert sorted(v["value"] for v in stored.values()) == pytest.approx([10.0, 20.0, 20.0, 20.0])
+    assert json.loads(page.STORE.read_text()) == stored

@@ -112,10 +112,14 @@ def compare(
         )
         files = save_outcomes(found, output, chart.value)
     nearly_done()
+    deliver({**_told(found), "files": files}, as_json, lambda to: _text(to, found, output, spec))
+
+
+def _told(found: Outcomes) -> dict[str, Any]:
     told = found.as_dict()
     # every setting's whole policy is in comparison.json
     told["rows"] = [{name: value for name, value in row.items() if name != "policy"} for row in told["rows"]]
-    deliver({**told, "files": files}, as_json, lambda to: _text(to, found, output, spec))
+    return told
 
 
 def _cores() -> int:

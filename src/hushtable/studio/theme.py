@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CSS", "SERIES", "shade"]
-
-SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Okabe and Ito's palette: its colours are told apart by everybody."""
+__all__ = ["CSS", "shade"]
 
 CSS = """
 :root { --ht-page:#f6f7f9; --ht-card:#ffffff; --ht-ink:#1b2733; --ht-soft:#4a5a6a; --ht-line:#c9d2db;

@@ -80,11 +80,15 @@ def _photograph(browser: Any, url: str) -> None:
                 shown.get_by_text("This hierarchy covers every value").wait_for()
             if step == "protect":
                 shown.get_by_text("Nothing stands in the way").wait_for()
+            if step == "run":
+                _fold(shown)
             if step == "compare" and not suffix:
                 shown.get_by_role("checkbox", name="Show my original rows").click()
                 shown.get_by_role("cell", name="original", exact=True).first.wait_for()
             _take(shown, f"{step}{suffix}")
         context.close()
+    _settings(page, base)
+    _report(browser, page, base)
     page.goto(f"{base}/hierarchies?column=country")
     page.get_by_label("Tree").wait_for()
     page.get_by_label("Tree").scroll_into_view_if_needed()
@@ -102,6 +106,7 @@ def _two_releases(page: Any, base: str) -> None:
         page.goto(f"{base}/run")
         page.get_by_role("button", name="Start a run").click()
         page.get_by_role("heading", name=f"Release {number}:").wait_for(timeout=120_000)
+    _compare_settings(page, base)
     page.goto(f"{base}/attack")
     page.get_by_role("button", name="Assess the risk").click()
     page.get_by_role("cell", name="prosecutor").wait_for()
@@ -110,6 +115,50 @@ def _two_releases(page: Any, base: str) -> None:
     page.goto(f"{base}/export")
     page.get_by_role("button", name="Verify the file again").click()
     page.get_by_text("Every promise holds").wait_for()
+
+
+def _compare_settings(page: Any, base: str) -> None:
+    """Several k and two algorithms on the same table."""
+    page.goto(f"{base}/run")
+    page.get_by_text("Not sure? Compare settings").click()
+    page.get_by_label("k of k-anonymity: values to try").fill("5, 10, 20")
+    page.get_by_label("Algorithms to try").click()
+    page.get_by_role("option", name="mondrian:").first.click()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_role("heading", name="What they gave").wait_for(timeout=240_000)
+
+
+def _fold(page: Any) -> None:
+    """Close the part about settings, so that the releases are in the picture."""
+    if page.get_by_role("heading", name="What they gave").is_visible():
+        page.get_by_text("Not sure? Compare settings").click()
+        page.get_by_role("heading", name="What they gave").wait_for(state="hidden")
+
+
+def _settings(page: Any, base: str) -> None:
+    page.goto(f"{base}/run")
+    page.get_by_label("Risk at most, in percent").fill("11")
+    page.get_by_role("button", name="Suggest one").click()
+    page.get_by_text("It loses least among").wait_for()
+    page.get_by_role("heading", name="What they gave").scroll_into_view_if_needed()
+    page.evaluate("window.scrollBy(0, 420)")
+    _take(page, "run-settings")
+
+
+def _report(browser: Any, page: Any, base: str) -> None:
+    """The evidence report as the officer sees it first."""
+    page.goto(f"{base}/export")
+    page.get_by_role("button", name="Write the evidence report").click()
+    page.get_by_role("link", name="Download the report").wait_for(timeout=240_000)
+    with page.expect_download() as got:
+        page.get_by_role("link", name="Download the report").click()
+    shown = browser.new_context(**SIZES[""]).new_page()
+    with tempfile.TemporaryDirectory() as folder:
+        got.value.save_as(Path(folder, "evidence.html"))
+        shown.goto(Path(folder, "evidence.html").as_uri())
+        _take(shown, "report")
+    shown.context.close()
 
 
 def _take(page: Any, name: str) -> None:

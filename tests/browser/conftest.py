@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 QUIET = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let a test in the browser be tried once again: on a busy machine a page may be slower than any patience."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture(scope="session")

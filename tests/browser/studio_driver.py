@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+PATIENCE = 90_000
+"""Milliseconds: on a busy machine a worker alone needs half a minute to start."""
+
 STEPS = ("data", "roles", "hierarchies", "protect", "run", "explore", "compare", "attack", "export")
 
 
@@ -39,6 +42,12 @@ class Server:
         parts = urlsplit(self.url)
         self.base = f"{parts.scheme}://{parts.netloc}"
 
+    def workers(self, lane: str) -> list[int]:
+        """The process numbers of its workers of a lane."""
+        command = ["ps", "-ww", "--ppid", str(self.process.pid), "-o", "pid=,args="]
+        listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        return [int(line.split()[0]) for line in listed if line.split()[-1] == lane]
+
     def stop(self, number: int = signal.SIGINT) -> int:
         """End it as Ctrl-C does, and return its exit code."""
         if self.process.poll() is None:
@@ -57,10 +66,16 @@ def open_page(browser: Any, server: Server, **options: Any) -> Any:
     page.on("request", lambda request: page.asked.append(request.url))
     page.on("console", lambda m: page.complaints.append(m.text) if m.type == "error" else None)
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(PATIENCE)
     page.goto(server.url)
     page.get_by_role("heading", name="Projects", exact=True).wait_for()
+    connected(page)
     return page
+
+
+def connected(page: Any) -> None:
+    """Wait until the page talks with the server: what is done before arrives late, and in any order."""
+    page.wait_for_function("window.did_handshake === true")
 
 
 def try_it(page: Any) -> str:
@@ -80,10 +95,11 @@ def go(page: Any, base: str, step: str) -> None:
     """Open a step and wait for it."""
     page.goto(f"{base}/{step}")
     page.locator("h1").wait_for()
+    connected(page)
 
 
 def run_it(page: Any, base: str, number: int = 1) -> None:
     """Make a release."""
     go(page, base, "run")
     page.get_by_role("button", name="Start a run").click()
-    page.get_by_role("heading", name=f"Release {number}:").wait_for(timeout=90_000)
+    page.get_by_role("heading", name=f"Release {number}:").wait_for()

@@ -136,7 +136,7 @@ def test_charts_are_safe_drawings():
         drawn(charts.histogram({"heights": [1, 0, 2], "edges": [0, 1, 2, 3], "labels": [word] * 4}, word, [1.5, 99]))
         drawn(charts.sizes([[5, 3], [6, 1]], word))
         drawn(charts.partition_map([(0, 1, 0, 2, 5)], (4, 4), (word, word), word))
-        drawn(charts.frontier([(1, 0.2, 0.5), (2, 0.0, 0.0)], word, (word, word), 1))
+        drawn(charts.frontier([(1, 0.2, 0.5), (2, 0.0, 0.0)], word, (word, word), [1]))
         node = {"levels": (0, 1), "fits": True, "words": word}
         root = drawn(charts.lattice([node, {**node, "levels": (1, 1), "fits": False}], word, picked=0, current=1))
         assert [g.get("data-pick") for g in root.iter("g") if g.get("data-pick")] == ["0", "1"]

@@ -135,7 +135,7 @@ def number(value: float | None) -> str:
         return "unbounded" if value > 0 else "-unbounded"
     if float(value).is_integer():
         return f"{int(value):,}"
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def share(part: float) -> str:

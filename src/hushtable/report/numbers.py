@@ -10,12 +10,13 @@ def count(value: float | None) -> str:
 
     Examples
     --------
-    >>> count(30162), count(2.5), count(None)
-    ('30,162', '2.5', 'n/a')
+    >>> count(30162), count(2.5), count(4220.3), count(None)
+    ('30,162', '2.5', '4,220', 'n/a')
     """
     if value is None:
         return "n/a"
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+    # parts of people occur where some of a person's records are left out; among thousands they tell nothing
+    return f"{value:,.0f}" if float(value).is_integer() or value >= 1000 else f"{value:,.1f}"
 
 
 def percent(share: float | None) -> str:

@@ -151,12 +151,15 @@ def partition_map(
     height = 420
     across, up = _WIDTH - _LEFT - _RIGHT, height - _BOTTOM - _TOP
     wide, tall = max(domains[0], 1), max(domains[1], 1)
-    faint = min(max(8 / max(len(boxes), 1), 0.03), 0.3)  # many rectangles on top of each other still show through
+    # many rectangles on top of each other still show through
+    covered = sum((high1 - low1 + 1) / wide * (high2 - low2 + 1) / tall for low1, high1, low2, high2, _ in boxes)
+    faint = min(max(0.8 / max(covered, 1), 0.01), 0.3)
+    line = min(max(8 / max(covered, 1), 0.15), 1.0)
     parts = []
     for low1, high1, low2, high2, rows in boxes:
         x, y = _LEFT + low1 / wide * across, _TOP + (1 - (high2 + 1) / tall) * up
         parts.append(
-            f'<rect class="box" style="fill-opacity:{faint:.2f}" x="{x:.1f}" y="{y:.1f}" '
+            f'<rect class="box" style="fill-opacity:{faint:.3f};stroke-opacity:{line:.2f}" x="{x:.1f}" y="{y:.1f}" '
             f'width="{max((high1 - low1 + 1) / wide * across, 1):.1f}" '
             f'height="{max((high2 - low2 + 1) / tall * up, 1):.1f}"><title>{rows:,} rows</title></rect>'
         )
@@ -167,16 +170,22 @@ def partition_map(
     return _svg(height, title, "".join(parts))
 
 
-def frontier(points: Sequence[tuple[int, float, float]], title: str, names: tuple[str, str], current: int) -> str:
-    """Releases by risk and loss."""
+def frontier(
+    points: Sequence[tuple[int, float, float]],
+    title: str,
+    names: tuple[str, str],
+    ringed: Sequence[int],
+    word: str = "Release",
+) -> str:
+    """Releases or settings by risk and loss; some of them ringed."""
     height = 300
     across, up, base = _WIDTH - _LEFT - 60, height - _BOTTOM - _TOP - 8, height - _BOTTOM
     top1, top2 = max(p[1] for p in points) or 1.0, max(p[2] for p in points) or 1.0
     parts = [_line(_LEFT, base, _WIDTH - _RIGHT, base), _line(_LEFT, _TOP, _LEFT, base)]
     for number, risk, loss in points:
         x, y = _LEFT + 8 + risk / top1 * (across - 40), base - loss / top2 * (up - 16)
-        ring = f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="12"/>' if number == current else ""
-        words = f"Release {number}: {names[0]} {risk:.3g}, {names[1]} {loss:.4g}"
+        ring = f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="12"/>' if number in ringed else ""
+        words = f"{word} {number}: {names[0]} {risk:.3g}, {names[1]} {loss:.4g}"
         parts.append(
             f'<g>{ring}<circle class="fits" cx="{x:.1f}" cy="{y:.1f}" r="7"/><title>{html.escape(words)}</title></g>'
             + _text(x + 12, y + 4, str(number), "start")

@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from hushtable._version import __version__
 from hushtable.cli.failures import failure
 from hushtable.errors import HushtableError, UsageError
+from hushtable.studio.routes.comparing import comparing_routes
 from hushtable.studio.routes.jobs import jobs_routes
 from hushtable.studio.routes.policies import policies_routes
 from hushtable.studio.routes.projects import projects_routes
@@ -45,6 +46,7 @@ def api(studio: Studio) -> FastAPI:
     )
     app.include_router(projects_routes(studio))
     app.include_router(policies_routes(studio))
+    app.include_router(comparing_routes(studio))
     app.include_router(runs_routes(studio))
     app.include_router(jobs_routes(studio))
     app.add_exception_handler(HushtableError, _failed)

@@ -11,6 +11,7 @@ __all__ = [
     "ColumnChange",
     "ColumnLook",
     "Failure",
+    "GridRequest",
     "JobView",
     "LevelsRequest",
     "NewExample",
@@ -121,6 +122,14 @@ class LevelsRequest(_Body):
     """Another solution: the level of every quasi-identifier."""
 
     levels: dict[str, Annotated[int, Field(ge=0, le=10_000)]]
+
+
+class GridRequest(_Body):
+    """What is tried: every algorithm with every alternative of models and every share that may be left out."""
+
+    algorithms: Annotated[list[str | dict[str, dict[str, Any]]], Field(max_length=100)] = []
+    models: Annotated[list[list[dict[str, dict[str, Any]]]], Field(max_length=100)] = []
+    suppression: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(max_length=100)] = []
 
 
 class AttackRequest(_Body):

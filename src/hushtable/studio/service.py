@@ -15,11 +15,12 @@ from typing import Any
 
 from hushtable import registry
 from hushtable.cli.catalogue import describe
+from hushtable.comparison.outcomes import Outcomes
 from hushtable.errors import UsageError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.policy.policy import Policy
 from hushtable.schema.columns import Kind, Role
-from hushtable.studio import drafts
+from hushtable.studio import comparing, drafts
 from hushtable.studio.home import inside
 from hushtable.studio.jobs import Jobs
 from hushtable.studio.policies import confined, policy_of
@@ -227,6 +228,21 @@ class Studio:
     def run(self, project: Project) -> Job:
         """Run the policy as it is now; later changes do not reach it."""
         return self.jobs.submit(project.id, "run", {"policy": policy_of(project).document()})
+
+    def compare(self, project: Project, grid: Mapping[str, Any]) -> Job:
+        """Run several settings on the table and measure each; no release of them is kept."""
+        policy = policy_of(project)
+        comparing.check_grid(policy, grid)
+        return self.jobs.submit(project.id, "compare", {"policy": policy.document(), "grid": dict(grid)})
+
+    def compared(self, project: Project) -> Outcomes | None:
+        """Return what the last comparison found, if there was one."""
+        return comparing.found_in(project)
+
+    def use_setting(self, project: Project, place: int) -> None:
+        """Make a compared setting the policy's own."""
+        changes = comparing.setting_of(project, place)
+        project.edit(lambda draft: {**draft, **changes})
 
     def apply(self, project: Project, number: int, levels: Mapping[str, int]) -> Job:
         """Run a kept run's policy again with other levels: another solution of its space."""

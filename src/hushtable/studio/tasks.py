@@ -43,6 +43,7 @@ TASKS = {
     "column": Task("quick", "columns:look_at_column"),
     "check": Task("quick", "checking:check"),
     "run": Task("heavy", "running:run"),
+    "compare": Task("heavy", "comparing:compare"),
     "risk": Task("heavy", "judging:risk"),
     "attack": Task("heavy", "judging:attack"),
     "verify": Task("heavy", "judging:verify_again"),

@@ -1,61 +1,10 @@
-"""All words of the studio's pages, in one place."""
+"""All words of the studio's pages, in one place; ``labels`` has the names of things."""
 
 from __future__ import annotations
 
-from hushtable.schema.columns import CellStyle, Kind, Missing, Role
+from hushtable.studio.labels import CELLS, KINDS, MISSING, ROLES, STATES, STEPS
 
 __all__ = ["CELLS", "KINDS", "MISSING", "ROLES", "STATES", "STEPS", "T"]
-
-STEPS = {
-    "data": ("Data", "Choose the table that you want to publish."),
-    "roles": ("Roles", "Say what each column tells about a person."),
-    "hierarchies": ("Hierarchies", "Say how values may be made coarser."),
-    "protect": ("Protect", "Say what must not be possible with the release."),
-    "run": ("Run", "Make a release that keeps those promises."),
-    "explore": ("Explore", "See other solutions, and choose one."),
-    "compare": ("Compare", "See what became of the data."),
-    "attack": ("Attack & risk", "Try to break the release before others do."),
-    "export": ("Export", "Take the release, its policy and its evidence with you."),
-}
-"""Step -> title and what it is for, in the order of the way."""
-
-ROLES = {
-    Role.IDENTIFIER: ("Identifier", "Names a person (name, number, e-mail). It is never published."),
-    Role.QUASI: (
-        "Quasi-identifier",
-        "Others may know it about a person (age, postcode, job). It is made coarser until nobody stands out.",
-    ),
-    Role.SENSITIVE: (
-        "Sensitive",
-        "Must not be learnt about a person (diagnosis, income). It is published, and protected by the models.",
-    ),
-    Role.INSENSITIVE: ("Insensitive", "Harmless, and nobody can be found by it. It is published as it is."),
-}
-KINDS = {
-    Kind.NUMERIC: "numbers",
-    Kind.ORDINAL: "labels in an order",
-    Kind.NOMINAL: "labels without an order",
-    Kind.DATE: "dates",
-}
-MISSING = {
-    Missing.OWN_CATEGORY: "An empty cell is a value like any other: it looks like other empty cells only.",
-    Missing.WILDCARD: "An empty cell may stand for anything: classes it could belong to are judged together.",
-    Missing.ERROR: "There must be no empty cells among the quasi-identifiers.",
-}
-CELLS = {
-    CellStyle.NODES: "the label of the hierarchy (1424*, Europe)",
-    CellStyle.INTERVALS: "ranges of numbers, sets of labels ([20, 29], {flu, cold})",
-    CellStyle.SETS: "sets of values everywhere",
-    CellStyle.MIDPOINT: "the middle of a range as a number",
-}
-STATES = {
-    "queued": "waiting",
-    "running": "running",
-    "done": "done",
-    "failed": "failed",
-    "cancelled": "cancelled",
-    "interrupted": "interrupted: the studio was closed",
-}
 
 
 class T:
@@ -112,6 +61,12 @@ class T:
     ROWS = "{rows:,} rows, {columns} columns"
     DUPLICATES = "{:,} rows repeat an earlier row."
     OTHER_DATA = "Use other data"
+    TOKENS_FOUND = "Taken for missing values: {}. Change the list under Protect, Settings."
+    TOKENS_MAYBE = "May stand for a missing value: {}. If so, add it under Protect, Settings."
+    REPEATED = (
+        "{name} has {distinct:,} values in {rows:,} rows: a person seems to have several rows. People are counted "
+        "then, not rows; change it under Protect, Settings."
+    )
 
     ROLES_TEXT = (
         "Each role below is a suggestion with its reason. Ask of every column: could somebody know this about a "
@@ -136,7 +91,7 @@ class T:
     RECIPE = "How to build it"
     SPREAD = "How the values spread"
     FREQUENT = "Most frequent values"
-    CUTS = "Orange lines: where the intervals of the first level begin."
+    CUTS = "Orange lines: where the intervals of level {} begin."
     CHECK_OK = "This hierarchy covers every value: {} labels from level to level."
     CHECK_BAD = "This hierarchy cannot be used yet:"
     LEVELS = "Some values and their labels, level by level"
@@ -145,6 +100,9 @@ class T:
     SAVE = "Save this hierarchy"
     SAVED = "Saved."
     UNSAVED = "Not saved yet."
+    WEIGHT = "Weight: how much its detail matters"
+    WEIGHT_HINT = "1 as all others; with 2, algorithms spare this column twice as much"
+    NEXT_COLUMN = "Next column: {}"
     TREE = "Tree"
     TREE_TEXT = (
         "One label per line; what stands further in belongs to the label above it. Choose values and put them into a "
@@ -160,7 +118,7 @@ class T:
 
     PROTECT_TEXT = (
         "All models that you choose must hold. Some hide who somebody is, others hide what they have: most tables need "
-        "one of each."
+        "one of each. A class is a set of people who look the same in the release."
     )
     MODELS = "Privacy models"
     ADD_MODEL = "Add a model"
@@ -187,6 +145,17 @@ class T:
     )
     ORDERS = "Labels that have an order"
     ORDERS_TEXT = "One label per line, from low to high (never, rarely, often). Leave it empty if there is no order."
+    OUTSIDE = "What is known from elsewhere"
+    OUTSIDE_TEXT = (
+        "Some models count people of a larger population, or what somebody already believes. Upload the tables here; "
+        "they have the quasi-identifiers' columns under the same names."
+    )
+    OUTSIDE_NONE = "none"
+    POPULATION = "Table of the population"
+    POPULATION_HINT = "for models that ask how many people of the population look alike"
+    BACKGROUND = "Table of what somebody believes"
+    BACKGROUND_ON = "The sensitive column that it speaks of"
+    BACKGROUND_SHARE = "Its column of probabilities"
     POLICY = "The policy as text"
     POLICY_TEXT = (
         "Everything that you chose, as the file that the command line and Python use. Edit it here, or paste one. "
@@ -210,10 +179,38 @@ class T:
     STOP = "Cancel the run"
     STOPPING = "Cancelling ..."
     RUNS = "Releases"
+    DELETE_RUN = "Delete release {} with everything found out about it? This cannot be undone."
+    DELETE_RELEASE = "Delete release {}"
     RUN_NAME = "Release {}"
     VERIFIED = "verified"
     NOT_RUN = "Runs that gave no release"
     BLOCKED = "The policy is not complete yet:"
+
+    TRIALS = "Not sure? Compare settings"
+    TRIALS_TEXT = (
+        "Every combination of the lists below is run on your table and measured. Only the figures are kept; a setting "
+        "that you choose becomes the policy, and Start a run makes its release."
+    )
+    TRIALS_ALGORITHMS = "Algorithms to try"
+    TRIALS_VALUES = "{param} of {model}: values to try"
+    TRIALS_VALUES_HINT = "separated by commas"
+    TRIALS_LEFT_OUT = "Records that may be left out, in percent: values to try"
+    TRIALS_START = "Compare"
+    TRIALS_STOP = "Cancel the comparison"
+    TRIALS_KEPT = "Settings that were finished before are not run again."
+    TRIALS_FOUND = "What they gave"
+    TRIALS_FOUND_TEXT = (
+        "Risk: the highest chance that a person is found. Loss: the share of detail that is gone. ★ marks settings "
+        "that no other one beats in both."
+    )
+    TRIALS_HEADS = ("setting", "algorithm", "models", "may be left out", "risk", "loss", "left out", "")
+    TRIALS_SUGGEST = "Suggest one"
+    TRIALS_RISK = "Risk at most, in percent"
+    TRIALS_LOST = "Left out at most, in percent"
+    TRIALS_BEST = "Setting {}: {}, {}. It loses least among {} of {} settings that keep these limits."
+    TRIALS_USE = "Use setting {}"
+    TRIALS_USED = "Setting {} is the policy now. Start a run to make the release."
+    TRIALS_POINT = "Setting"
 
     WHICH = "Release"
     SPACE = "Solutions of the search"
@@ -228,6 +225,10 @@ class T:
     APPLY = "Make this a release"
     APPLIED = "The run has started; see the Run step."
     DOES_NOT_FIT = "This one does not keep all promises."
+    NO_SPACE = (
+        "{} makes one release and looks at no others. Algorithms that generalise whole columns, such as optimal, show "
+        "the solutions that they looked at here; choose one under Protect."
+    )
     PARTITION = "Classes of look-alikes"
     PARTITION_TEXT = (
         "Everybody in a class looks the same to others. Larger classes hide better; smaller ones tell more."
@@ -264,6 +265,8 @@ class T:
     RISK = "Risk"
     RISK_TEXT = "How exposed people are: in the raw table, and in the release."
     ASSESS = "Assess the risk"
+    ESTIMATES = "Estimates of how many people are unique in the population"
+    MEANINGS = "What these risks are"
     FRACTION = "Share of the population that the table holds, in percent"
     FRACTION_HINT = "Leave it empty if it holds everybody."
     ATTACKS = "Attacks"
@@ -282,12 +285,19 @@ class T:
     VERIFY_TEXT = "Anybody can repeat this from the published file, the policy and release.json."
     VERIFY_OK = "Every promise holds, recomputed from the published cells."
     VERIFY_BAD = "The published file does not keep its promises:"
-    VERIFY_UNKNOWN = "Verified when it was made; this part cannot be told from the file alone:"
+    VERIFY_UNKNOWN = "This cannot be told from the file alone:"
     FILES = "Files"
     DOWNLOAD = "Download {}"
     BUNDLE = "Download everything (ZIP)"
+    EVIDENCE = "The evidence report"
+    EVIDENCE_TEXT = (
+        "One offline page for the protection officer: what was done, what the risk was and is, which attacks were "
+        "played, and what the models cannot promise. No value of a person is in it."
+    )
     TEMPLATE = "Whose questions come first"
     REPORT = "Write the evidence report"
+    REPORT_AGAIN = "Write it again"
+    REPORT_FETCH = "Download the report"
     CODE = "The same in Python"
 
     ROWS_OF = "Rows {first:,} to {last:,} of {total:,}"

@@ -27,7 +27,7 @@ body { background:var(--ht-page); color:var(--ht-ink); font-size:15px; line-heig
 .ht-num { width:24px; height:24px; border-radius:50%; border:1px solid var(--ht-soft); display:inline-flex;
   align-items:center; justify-content:center; font-size:12px; flex:none; }
 .ht-num.done { background:var(--ht-good); border-color:var(--ht-good); color:var(--ht-card); }
-.ht-main { max-width:1120px; margin:0 auto; padding:20px 24px 64px; display:block; }
+.ht-main { max-width:1400px; margin:0 auto; padding:20px 24px 64px; display:block; }
 .ht-main h1 { font-size:25px; margin:0 0 2px; line-height:1.25; font-weight:700; }
 .ht-main h2 { font-size:18px; margin:0 0 6px; line-height:1.3; font-weight:650; }
 .ht-main h3 { font-size:15px; margin:0 0 4px; font-weight:650; line-height:1.3; }
@@ -60,6 +60,7 @@ body { background:var(--ht-page); color:var(--ht-ink); font-size:15px; line-heig
 .ht-note.bad { border-left-color:var(--ht-bad); } .ht-note.good { border-left-color:var(--ht-good); }
 .ht-chart { width:100%; height:auto; display:block; }
 .ht-main .q-select { min-width:160px; }
+.ht-card .nicegui-expansion-content { display:block; }
 .ht-form { margin:10px 0 8px; }
 .q-expansion-item.ht-card { padding:2px 6px; } .q-expansion-item .q-item { padding-left:8px; }
 .ht-chart text { fill:var(--ht-ink); font-size:12px; } .ht-chart .axis { stroke:var(--ht-soft); stroke-width:1; }
@@ -78,7 +79,8 @@ body { background:var(--ht-page); color:var(--ht-ink); font-size:15px; line-heig
 .ht-track { display:inline-block; width:120px; background:var(--ht-mark); border-radius:2px; line-height:0; }
 .ht-field { border-top:1px solid var(--ht-line); padding:12px 0; display:grid; gap:4px 16px;
   grid-template-columns:minmax(180px,1.3fr) 190px 190px minmax(170px,1.3fr); align-items:center; }
-@media (max-width:900px) { .ht-field { grid-template-columns:1fr 1fr; } .ht-field .wide { grid-column:1 / -1; } }
+@media (max-width:1000px) { .ht-field { grid-template-columns:1fr 1fr; }
+  .ht-field > :first-child, .ht-field .wide { grid-column:1 / -1; } }
 @media (max-width:520px) { .ht-field { grid-template-columns:1fr; } .ht-main { padding:14px 12px 48px; } }
 .ht-code { background:var(--ht-mark); padding:10px 12px; border-radius:6px; overflow-x:auto; font-size:12.5px;
   white-space:pre; font-family:ui-monospace,monospace; margin:0; max-height:340px; }

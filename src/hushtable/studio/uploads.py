@@ -8,7 +8,7 @@ from pathlib import Path
 from hushtable.errors import DataError, UsageError
 from hushtable.studio.home import safe_name
 
-__all__ = ["HIERARCHIES", "LARGEST", "TABLES", "check_content", "check_upload_name"]
+__all__ = ["HIERARCHIES", "LARGEST", "OUTSIDE", "TABLES", "check_content", "check_upload_name"]
 
 LARGEST = 4 * 2**30
 """Bytes of an upload."""
@@ -18,6 +18,9 @@ TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet", "
 
 HIERARCHIES = (".csv", ".tsv", ".txt", ".yaml", ".yml")
 """Endings of the other files of a project: hierarchies and tables beside the data."""
+
+OUTSIDE = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
+"""Endings of tables of the population and of what somebody believes."""
 
 _SHEET = 2**30
 _BEGINS = {".parquet": b"PAR1", ".pq": b"PAR1", ".xlsx": b"PK", ".gz": b"\x1f\x8b", ".arrow": b"ARROW1"}

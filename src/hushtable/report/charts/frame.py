@@ -15,10 +15,11 @@ __all__ = ["NARROW", "WIDE", "Frame", "data_table", "figure", "short", "ticks"]
 
 WIDE = (176, 360, 124)
 """Widths of the three parts of a row: its label, its marks, its numbers."""
-NARROW = (128, 196, 112)
+NARROW = (156, 172, 108)
 """The same for charts that stand beside each other."""
 TOP, BOTTOM = 6, 26
-_CHARACTER = 6.4
+_CHARACTER = 7.0
+"""Of the widest of the usual fonts: a label must not begin outside of the drawing."""
 
 
 def ticks(most: float) -> list[float]:
@@ -42,10 +43,10 @@ def short(label: str, width: int) -> str:
 
     Examples
     --------
-    >>> short("marital-status × occupation", 128)
-    'marital-status × o…'
+    >>> short("marital-status × occupation", 156)
+    'marital-status × occ…'
     """
-    longest = int(width / _CHARACTER) - 1
+    longest = int((width - 6) / _CHARACTER)
     return label if len(label) <= longest else label[: longest - 1] + "…"
 
 

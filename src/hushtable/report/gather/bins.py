@@ -172,7 +172,7 @@ def _ranges(coded: Coded, counts: IntArray, least: int) -> Bins:
         starts = np.array([_first_day(e) for e in edges.tolist()], dtype=np.float64)
         return Bins(labels, of_code, starts, "Ranges of dates; the outer ones are open.")
     texts = [f"{e:,.10g}" for e in edges.tolist()]
-    ends = [f"{e - 1:,.10g}" for e in edges.tolist()] if whole else [f"below {t}" for t in texts]
+    ends = [f"{e - 1:,.10g}" for e in edges.tolist()] if whole else [f"<{t}" for t in texts]
     return Bins(_labels(texts, ends), of_code, edges, "Ranges with round ends; the outer ones are open.")
 
 

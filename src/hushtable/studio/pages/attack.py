@@ -62,8 +62,25 @@ def _risk(page: Page, project: Project, run: Run) -> None:
         _job(page, project, run, "risk")
         found = run.json("risk")
         if found:
-            rows = [row for name, entry in found.items() for row in _risk_rows(name, entry)]
-            html_table(["risk", "what", T.BEFORE, T.AFTER], rows, caption=T.RISK, numbers=(2, 3))
+            _risks(found)
+
+
+def _risks(found: Mapping[str, Any]) -> None:
+    """The figures; estimates of the population, which few read, stand apart."""
+    estimates = {name: entry for name, entry in found.items() if "estimator" in entry["before"]}
+    for title, part in ((T.RISK, {n: e for n, e in found.items() if n not in estimates}), (T.ESTIMATES, estimates)):
+        rows = [row for name, entry in part.items() for row in _risk_rows(name, entry)]
+        if not rows:
+            continue
+        if part is estimates:
+            with ui.expansion(title).props("dense"):
+                html_table(["estimate", "what", T.BEFORE, T.AFTER], rows, caption=title, numbers=(2, 3))
+        else:
+            html_table(["risk", "what", T.BEFORE, T.AFTER], rows, caption=title, numbers=(2, 3))
+    with ui.expansion(T.MEANINGS).props("dense"), ui.element("dl").classes("ht-list"):
+        for name in found:
+            text(name, "dt", "ht-good")
+            text(summary(registry.risks[name]), "dd", "")
 
 
 def _risk_rows(name: str, found: Mapping[str, Any]) -> Iterator[list[str]]:

@@ -10,14 +10,14 @@ from nicegui import ui
 from hushtable.cli.output import share
 from hushtable.studio import views
 from hushtable.studio.pages.layout import Page
-from hushtable.studio.pages.widgets import attempted, card, failed, file_field, html_table, pager, text, watch
+from hushtable.studio.pages.widgets import attempted, card, failed, file_field, html_table, note, pager, text, watch
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import runs_of
 from hushtable.studio.service import Studio
 from hushtable.studio.texts import KINDS, T
 from hushtable.studio.uploads import TABLES
 
-__all__ = ["build"]
+__all__ = ["build", "repeated"]
 
 OPENING = ("open", "example", "query")
 
@@ -37,7 +37,7 @@ async def build(page: Page, project: Project) -> None:
         _sources(studio, project)
         return
     await _table(project)
-    _profile(project.profile)
+    _profile(project, project.profile)
     if not runs_of(project):
         with ui.expansion(T.OTHER_DATA, icon="swap_horiz").classes("ht-card"):
             _sources(studio, project)
@@ -71,6 +71,14 @@ def _sources(studio: Studio, project: Project) -> None:
             ui.button(T.FETCH, icon="storage", on_click=fetch).props("no-caps outline").classes("q-mt-sm")
 
 
+def repeated(project: Project, profile: dict[str, Any]) -> None:
+    """Say that a person has several rows, where the policy says so."""
+    entity = project.document().get("entity")
+    found = next((c for c in profile["columns"] if c["name"] == entity), None)
+    if found is not None:
+        note(T.REPEATED.format(name=entity, distinct=found["distinct"], rows=profile["rows"]))
+
+
 def _size(n: int) -> str:
     return f"{n / 2**30:.3g} GiB" if n >= 2**30 else f"{n / 2**20:.3g} MiB"
 
@@ -91,10 +99,23 @@ async def _table(project: Project) -> None:
         await pager(facts["rows"], show, size=10)(0)
 
 
-def _profile(profile: dict[str, Any]) -> None:
+def _told(project: Project, profile: dict[str, Any]) -> None:
+    """What the draft of the policy already says about the table, and what it leaves to the user."""
+    document = project.document()
+    listed = document.get("missing_values", [])
+    seen = dict.fromkeys(token["text"] for column in profile["columns"] for token in column["tokens"])
+    if listed:
+        text(T.TOKENS_FOUND.format(", ".join(listed)), "p", "ht-soft")
+    if rest := [word for word in seen if word not in listed]:
+        text(T.TOKENS_MAYBE.format(", ".join(rest)), "p", "ht-soft")
+    repeated(project, profile)
+
+
+def _profile(project: Project, profile: dict[str, Any]) -> None:
     with card(T.COLUMNS):
         if profile["duplicates"]:
             text(T.DUPLICATES.format(profile["duplicates"]), "p", "ht-soft")
+        _told(project, profile)
         rows = []
         for column in profile["columns"]:
             kind = KINDS[column["kind"]] if column["kind"] else column["problem"]

@@ -1,4 +1,4 @@
-"""What few tables need: which sensitive values are the worst, labels in an order, and the policy as text."""
+"""What few tables need: which sensitive values are the worst, orders, outside knowledge, and the policy as text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from hushtable.policy.text import write_yaml
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio.outline import outline_of, tree_of
 from hushtable.studio.pages.layout import Page
-from hushtable.studio.pages.widgets import attempted, text
+from hushtable.studio.pages.widgets import attempted, file_field, once_left, text
 from hushtable.studio.projects import Project
 from hushtable.studio.texts import T
+from hushtable.studio.uploads import OUTSIDE
 
-__all__ = ["categories", "orders", "policy_text"]
+__all__ = ["categories", "orders", "outside", "policy_text"]
 
 Again = Callable[[], Awaitable[None]]
 
@@ -52,7 +53,7 @@ def _outline(page: Page, project: Project, name: str, have: dict[str, Any], agai
         .style("width:100%;font-family:ui-monospace,monospace")
         .classes("q-mb-md")
     )
-    area.on("change", change)
+    once_left(area, change)
 
 
 def orders(page: Page, project: Project, again: Again) -> None:
@@ -77,7 +78,47 @@ def _order(page: Page, project: Project, name: str, have: list[str], again: Agai
             await again()
 
     area = ui.textarea(f"{T.ORDERS}: {name}", value="\n".join(have)).props("outlined autogrow").style("width:100%")
-    area.classes("q-mb-md").on("change", change)
+    once_left(area.classes("q-mb-md"), change)
+
+
+def outside(page: Page, project: Project, again: Again) -> None:
+    """Let the user name the tables that some models hold a release against."""
+    document = project.document()
+    known = document.get("background") or {}
+    files = page.studio.files(project)
+    sensitive = [n for n, c in document["columns"].items() if c.get("role") == Role.SENSITIVE]
+
+    async def change(settings: dict[str, Any]) -> None:
+        with attempted():
+            page.studio.set_settings(project, settings)
+            await again()
+
+    async def believed() -> None:
+        if table.value and not on.value:
+            return  # half of it; the column is asked for beside it
+        said = {"file": table.value, "on": on.value, "probability": (share.value or "").strip() or "probability"}
+        await change({"background": said if table.value else None})
+
+    with ui.expansion(T.OUTSIDE, icon="travel_explore", value=bool(known or document.get("population"))).classes(
+        "ht-card"
+    ):
+        text(T.OUTSIDE_TEXT)
+        address = f"/api/projects/{project.id}/files/{{name}}"
+        file_field(T.UPLOAD_LABEL, address, OUTSIDE, lambda name: ui.navigate.reload())
+        options = {"": T.OUTSIDE_NONE, **{name: name.removeprefix("files/") for name in files}}
+        with ui.element("div").classes("ht-cols q-mt-md"):
+            ui.select(
+                options,
+                value=document.get("population") or "",
+                label=T.POPULATION,
+                on_change=lambda e: change({"population": e.value or None}),
+            ).props(f'outlined dense bottom-slots hint="{T.POPULATION_HINT}"')
+            table = ui.select(options, value=known.get("file", ""), label=T.BACKGROUND, on_change=believed)
+            on = ui.select(sensitive, value=known.get("on"), label=T.BACKGROUND_ON, on_change=believed)
+            share = ui.input(T.BACKGROUND_SHARE, value=known.get("probability", "probability"))
+            once_left(share, believed)
+            for made in (table, on, share):
+                made.props("outlined dense")
 
 
 def policy_text(page: Page, project: Project) -> None:

@@ -29,6 +29,8 @@ async def build(page: Page, project: Project, wanted: int | None = None) -> None
     if run.facts["solutions"]:
         space = _Space(page, run)
         await space.show()
+    else:
+        note(T.NO_SPACE.format(next(iter(run.facts["summary"]["algorithm"]))))
     _partition(run)
     _frontier(project, run)
 
@@ -164,7 +166,7 @@ def _frontier(project: Project, current: Run) -> None:
             points = [(r["number"], 1 / max(r["size_counts"][0][0], 1), r["summary"]["measures"][name]) for r in runs]
             with box:
                 if len(points) > 1:
-                    picture(charts.frontier(points, T.FRONTIER, (T.RISK_AXIS, name), current.number))
+                    picture(charts.frontier(points, T.FRONTIER, (T.RISK_AXIS, name), [current.number]))
                 rows = [[n, share(risk), number(loss)] for n, risk, loss in points]
                 html_table([T.WHICH, T.RISK_AXIS, name], rows, caption=T.FRONTIER, numbers=(1, 2))
 

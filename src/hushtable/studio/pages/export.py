@@ -25,7 +25,8 @@ async def build(page: Page, project: Project, wanted: int | None = None) -> None
     if run is None:
         return
     text(T.EXPORT_TEXT)
-    _files(page, project, run)
+    _files(project, run)
+    _evidence(page, project, run)
     _verification(page, project, run)
     with card(T.CODE):
         text(code_of(run), "pre", "ht-code").props(f'tabindex=0 role=region aria-label="{T.CODE}"')
@@ -39,7 +40,7 @@ def _reload(project: Project, run: Run) -> None:
     ui.navigate.to(f"/p/{project.id}/export?run={run.number}")
 
 
-def _files(page: Page, project: Project, run: Run) -> None:
+def _files(project: Project, run: Run) -> None:
     with card(T.FILES):
         with ui.element("ul").style("list-style:none;padding:0;margin:0 0 12px"):
             for name, meaning in export_files(run).items():
@@ -50,12 +51,18 @@ def _files(page: Page, project: Project, run: Run) -> None:
                     ui.link(T.DOWNLOAD.format(name), f"{_at(project, run)}/{name}").classes("ht-link").props(
                         f'download="{name}"'
                     )
+        ui.link(T.BUNDLE, f"{_at(project, run)}/bundle.zip").classes("ht-link").props('download="bundle.zip"')
+
+
+def _evidence(page: Page, project: Project, run: Run) -> None:
+    with card(T.EVIDENCE):
+        text(T.EVIDENCE_TEXT)
+        there = "evidence.html" in export_files(run)
         with ui.element("div").classes("ht-row"):
-            ui.link(T.BUNDLE, f"{_at(project, run)}/bundle.zip").classes("ht-link").props('download="bundle.zip"')
-            _report(page, project, run)
+            _report(page, project, run, there=there)
 
 
-def _report(page: Page, project: Project, run: Run) -> None:
+def _report(page: Page, project: Project, run: Run, *, there: bool) -> None:
     busy = page.studio.busy(project, "report")
     if busy is not None:
         watch(page.studio, busy, lambda job: _reload(project, run))
@@ -74,7 +81,13 @@ def _report(page: Page, project: Project, run: Run) -> None:
         ui.select(options, value="general", label=T.TEMPLATE).props("outlined dense options-dense").classes("grow")
     )
 
-    ui.button(T.REPORT, icon="description", on_click=write).props("no-caps outline")
+    ui.button(T.REPORT_AGAIN if there else T.REPORT, icon="description", on_click=write).props(
+        "no-caps outline" if there else "no-caps"
+    )
+    if there:
+        ui.link(T.REPORT_FETCH, f"{_at(project, run)}/evidence.html").classes("ht-link").props(
+            'download="evidence.html"'
+        )
 
 
 def _verification(page: Page, project: Project, run: Run) -> None:
@@ -98,7 +111,9 @@ def _verification(page: Page, project: Project, run: Run) -> None:
         if found["satisfied"]:
             note(T.VERIFY_OK, "good")
         else:
-            note(f"{T.VERIFY_UNKNOWN if found['satisfied'] is None else T.VERIFY_BAD} {found.get('reason', '')}", "bad")
+            unknown = found["satisfied"] is None
+            reason = found.get("reason", "")
+            note(f"{T.VERIFY_UNKNOWN if unknown else T.VERIFY_BAD} {reason}", "" if unknown else "bad")
         rows = [
             [
                 m["model"],

@@ -13,6 +13,7 @@ from hushtable.errors import ParameterError
 from hushtable.params import Param, Parametrised
 from hushtable.policy.faults import InvalidPolicy
 from hushtable.policy.text import read_yaml
+from hushtable.studio.pages.widgets import once_left
 
 __all__ = ["Form", "field_text", "parse_field"]
 
@@ -165,8 +166,7 @@ class Form:
         else:
             made = ui.input(label, value=field_text(shown))
         if not isinstance(made, ui.select | ui.checkbox):
-            # leaving the field or the Enter key, not every key: half a number is no parameter
-            made.on("change", changed)
+            once_left(made, changed)
         if not isinstance(made, ui.checkbox):
             made.props(f'outlined dense bottom-slots hint="{_attribute(param.doc)}"').classes("grow")
         return made

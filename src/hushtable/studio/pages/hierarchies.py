@@ -15,12 +15,25 @@ from hushtable.studio import charts
 from hushtable.studio.outline import grouped, outline_of, tree_of
 from hushtable.studio.pages.forms import Form
 from hushtable.studio.pages.layout import Page, needs
-from hushtable.studio.pages.widgets import attempted, card, file_field, html_table, note, picture, problems, text
+from hushtable.studio.pages.widgets import (
+    after_showing,
+    attempted,
+    card,
+    file_field,
+    html_table,
+    note,
+    once_left,
+    picture,
+    problems,
+    text,
+)
 from hushtable.studio.projects import Project
 from hushtable.studio.texts import KINDS, T
 from hushtable.studio.uploads import HIERARCHIES
 
 __all__ = ["build"]
+
+_CUTS = 40
 
 
 async def build(page: Page, project: Project, wanted: str = "") -> None:
@@ -35,14 +48,34 @@ async def build(page: Page, project: Project, wanted: str = "") -> None:
         return
     text(T.HIERARCHIES_TEXT)
     chosen = wanted if wanted in quasi else quasi[0]
-    ui.select(
-        quasi,
-        value=chosen,
-        label=T.COLUMN,
-        on_change=lambda e: ui.navigate.to(f"/p/{project.id}/hierarchies?column={_quoted(e.value)}"),
-    ).props("outlined dense").classes("q-mb-md").style("max-width:360px")
+
+    def open_column(name: str) -> None:
+        ui.navigate.to(f"/p/{project.id}/hierarchies?column={_quoted(name)}")
+
+    after = quasi[(quasi.index(chosen) + 1) % len(quasi)]
+    with ui.element("div").classes("ht-row q-mb-md"):
+        ui.select(quasi, value=chosen, label=T.COLUMN, on_change=lambda e: open_column(e.value)).props(
+            "outlined dense"
+        ).style("min-width:min(360px,100%)")
+        _weight(page, project, chosen, columns[chosen].get("weight", 1.0))
+        if len(quasi) > 1:
+            ui.button(T.NEXT_COLUMN.format(after), on_click=lambda: open_column(after)).props("no-caps outline")
     editor = _Editor(page, project, chosen, columns[chosen].get("hierarchy"))
-    await editor.look()
+    after_showing(editor.look)
+
+
+def _weight(page: Page, project: Project, column: str, weight: float) -> None:
+    def change() -> None:
+        value = float(field.value or 1)
+        with attempted():
+            page.studio.set_column(project, column, {"weight": None if value == 1 else value})
+            page.seen()
+
+    field = ui.number(T.WEIGHT, value=weight, min=0, step=1).props(
+        f'outlined dense bottom-slots hint="{T.WEIGHT_HINT}"'
+    )
+    field.style("min-width:min(300px,100%)")
+    once_left(field, change)
 
 
 def _quoted(name: str) -> str:
@@ -56,17 +89,20 @@ class _Editor:
 
     def __init__(self, page: Page, project: Project, column: str, spec: Any) -> None:
         self.page, self.project, self.column = page, project, column
-        self.saved = spec
         recipe = parse_hierarchy(spec, column)
+        self.saved = hierarchy_data(recipe)  # as the fields say it, whichever way it was written
         self.recipe, self.values = recipe.name, recipe.values()
         self.form: Form | None = None
         self.tree: Any = self.values.get("tree")
         self.found: dict[str, Any] = {}
+        self.turn = 0
         with ui.element("div").classes("ht-cols"):
             with card(T.RECIPE):
                 self._recipes()
                 self.fields = ui.element("div")
                 self.verdict = ui.element("div").classes("q-mt-sm")
+                with self.verdict:
+                    text(T.CHECKING, "span", "ht-soft")
                 with ui.element("div").classes("ht-row q-mt-sm"):
                     ui.button(T.SAVE, icon="save", on_click=self.save).props("no-caps")
                     self.state = text("", "span", "ht-soft").props("role=status")
@@ -115,7 +151,9 @@ class _Editor:
         return hierarchy_data(registry.hierarchies.build(self.recipe, values))
 
     async def look(self) -> None:
-        """Try the hierarchy as it is on the column."""
+        """Try the hierarchy as it is on the column; what was asked last is told."""
+        self.turn += 1
+        turn = self.turn
         self.verdict.clear()
         try:
             spec = self.spec()
@@ -129,6 +167,8 @@ class _Editor:
             self.page.studio.look_at, self.project, self.column, spec, given=spec != self.saved
         )
         over = await self.page.studio.jobs.ended(job.id)
+        if turn != self.turn:
+            return
         self.verdict.clear()
         if over.state != "done":
             with self.verdict:
@@ -162,10 +202,11 @@ class _Editor:
         text(T.SPREAD if found["histogram"] else T.FREQUENT, "h2", "")
         text(f"{self.column}: {KINDS[Kind(found['kind'])]}, {T.DISTINCT.format(found['distinct'])}", "p", "ht-soft")
         if found["histogram"]:
-            cuts = found["cuts"][0] if found["cuts"] else []
+            # the finest level whose intervals can be told apart in a picture
+            level, cuts = next(((i, c) for i, c in enumerate(found["cuts"], 1) if 0 < len(c) <= _CUTS), (0, []))
             picture(charts.histogram(found["histogram"], f"{T.SPREAD}: {self.column}", cuts))
             if cuts:
-                text(T.CUTS, "p", "ht-soft")
+                text(T.CUTS.format(level), "p", "ht-soft")
         else:
             picture(charts.bars(found["values"][:12], f"{T.FREQUENT}: {self.column}"))
 
@@ -195,7 +236,7 @@ class _Editor:
                 .classes("q-mt-md")
                 .style("width:100%;font-family:ui-monospace,monospace")
             )
-            area.on("change", lambda: self._outline(area.value))
+            once_left(area, lambda: self._outline(area.value))
 
     async def _group(self, tree: Any, chosen: list[str], name: str) -> None:
         with attempted():

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 
 from nicegui import ui
 
 from hushtable.studio.pages.layout import frame
-from hushtable.studio.pages.widgets import attempted, card, text
+from hushtable.studio.pages.widgets import attempted, card, sure, text
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import runs_of
 from hushtable.studio.service import Studio
 from hushtable.studio.texts import T
 
 __all__ = ["build"]
+
+_FIELD = "project-name"
+# the name travels with the click: on a slow machine the two would arrive in any order while the page connects
+_SEND = f"() => emit(document.getElementById('{_FIELD}').value)"
 
 
 def build(studio: Studio) -> None:
@@ -26,11 +31,11 @@ def build(studio: Studio) -> None:
                 ui.button(T.TRY, icon="play_arrow", on_click=lambda: _try(studio)).props("no-caps")
             with card(T.OWN):
                 text(T.OWN_TEXT)
-                name = ui.input(T.NAME).props("outlined dense maxlength=80").style("width:100%")
-                name.on("keydown.enter", lambda: _create(studio, name.value))
-                ui.button(T.CREATE, icon="add", on_click=lambda: _create(studio, name.value)).props("no-caps").classes(
-                    "q-mt-sm"
+                ui.input(T.NAME).props(f"outlined dense maxlength=80 for={_FIELD}").style("width:100%").on(
+                    "keydown.enter", lambda e: _create(studio, e.args), js_handler=_SEND
                 )
+                create = ui.button(T.CREATE, icon="add").props("no-caps").classes("q-mt-sm")
+                create.on("click", lambda e: _create(studio, e.args), js_handler=_SEND)
         ui.element("div").classes("q-mt-md")
         with card(T.YOURS):
             found = studio.projects.all()
@@ -58,24 +63,16 @@ def _try(studio: Studio) -> None:
     ui.navigate.to(f"/p/{project.id}/data")
 
 
-def _create(studio: Studio, name: str) -> None:
+def _create(studio: Studio, name: object) -> None:
     with attempted():
-        project = studio.create(name or "")
+        project = studio.create(name if isinstance(name, str) else "")
         ui.navigate.to(f"/p/{project.id}/data")
 
 
 def _delete(studio: Studio, project: Project) -> None:
-    async def sure() -> None:
-        import asyncio
-
-        dialog.close()
+    async def delete() -> None:
         with attempted():
             await asyncio.to_thread(studio.delete, project)
         ui.navigate.reload()
 
-    with ui.dialog() as dialog, ui.card():
-        text(T.DELETE_SURE.format(project.facts["name"]))
-        with ui.element("div").classes("ht-row"):
-            ui.button(T.CANCEL, on_click=dialog.close).props("flat no-caps")
-            ui.button(T.DELETE, on_click=sure).props("color=negative no-caps")
-    dialog.open()
+    sure(T.DELETE_SURE.format(project.facts["name"]), T.DELETE, delete)

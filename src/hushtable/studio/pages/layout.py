@@ -141,7 +141,7 @@ def which_run(project: Project, wanted: int | None, step: str) -> Run | None:
 def _title(run: Run) -> str:
     summary = run.facts["summary"]
     algorithm = next(iter(summary["algorithm"]))
-    models = ", ".join(entry["model"] for entry in summary["models"])
+    models = ", ".join(dict.fromkeys(entry["model"] for entry in summary["models"]))
     return f"{T.RUN_NAME.format(run.number)}: {algorithm}; {models}; {summary['released']:,} records"
 
 

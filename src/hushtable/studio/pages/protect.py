@@ -11,10 +11,10 @@ from hushtable import registry
 from hushtable.errors import HushtableError
 from hushtable.schema.columns import CellStyle, Missing, Role
 from hushtable.studio.explanations import explanation, summary
-from hushtable.studio.pages.details import categories, orders, policy_text
+from hushtable.studio.pages.details import categories, orders, outside, policy_text
 from hushtable.studio.pages.forms import Form
 from hushtable.studio.pages.layout import Page, needs
-from hushtable.studio.pages.widgets import attempted, card, html_table, note, problems, text
+from hushtable.studio.pages.widgets import after_showing, attempted, card, html_table, note, once_left, problems, text
 from hushtable.studio.projects import Project
 from hushtable.studio.texts import CELLS, MISSING, T
 
@@ -33,9 +33,10 @@ async def build(page: Page, project: Project) -> None:
     _settings(page, project, panel)
     categories(page, project, panel.look)
     orders(page, project, panel.look)
+    outside(page, project, panel.look)
     policy_text(page, project)
     panel.box.move(target_index=-1)
-    await panel.look()
+    after_showing(panel.look)
 
 
 def _sensitive(project: Project) -> list[str]:
@@ -51,6 +52,8 @@ class _Feasibility:
         with self.box:
             text(T.FEASIBLE, "h2", "")
             self.inner = ui.element("div")
+            with self.inner:
+                text(T.CHECKING, "p", "ht-soft").props("role=status")
         self._turn = 0
 
     async def look(self) -> None:
@@ -237,7 +240,7 @@ def _settings(page: Page, project: Project, panel: _Feasibility) -> None:
         suppression = ui.number(
             T.SUPPRESSION, value=round(100 * document.get("suppression", 0.0), 6), min=0, max=100, step=1
         ).props(f'outlined dense bottom-slots hint="{T.SUPPRESSION_HINT}"')
-        suppression.on("change", lambda: change("suppression", float(suppression.value or 0) / 100))
+        once_left(suppression, lambda: change("suppression", float(suppression.value or 0) / 100))
         ui.select(
             {str(m): MISSING[m] for m in Missing},
             value=document.get("missing", str(Missing.OWN_CATEGORY)),
@@ -266,9 +269,9 @@ def _settings(page: Page, project: Project, panel: _Feasibility) -> None:
         seed = ui.number(T.SEED, value=document.get("seed", 0), min=0, step=1, precision=0).props(
             f'outlined dense bottom-slots hint="{T.SEED_HINT}"'
         )
-        seed.on("change", lambda: change("seed", int(seed.value or 0)))
+        once_left(seed, lambda: change("seed", int(seed.value or 0)))
         tokens = ui.input(T.TOKENS, value=", ".join(document.get("missing_values", []))).props("outlined dense")
-        tokens.on("change", lambda: change("missing_values", _words(tokens.value) or None))
+        once_left(tokens, lambda: change("missing_values", _words(tokens.value) or None))
 
 
 def _words(given: str) -> list[str]:

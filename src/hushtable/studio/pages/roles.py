@@ -8,6 +8,7 @@ from nicegui import ui
 
 from hushtable.cli.output import share
 from hushtable.schema.columns import Kind, Role
+from hushtable.studio.pages.data import repeated
 from hushtable.studio.pages.layout import Page, needs
 from hushtable.studio.pages.widgets import attempted, card, html_table, problems, text
 from hushtable.studio.projects import Project
@@ -47,6 +48,7 @@ async def build(page: Page, project: Project) -> None:
         for title, meaning in ROLES.values():
             text(title, "dt", "ht-good")
             text(meaning, "dd", "")
+    repeated(project, profile)
     faults = ui.element("div")
 
     def tell() -> None:
@@ -62,7 +64,7 @@ async def build(page: Page, project: Project) -> None:
         for column in profile["columns"]:
             _column(page, project, column, columns.get(column["name"], {}), adds, tell)
     tell()
-    _subsets(profile)
+    _subsets(profile, project)
 
 
 def _column(
@@ -107,8 +109,10 @@ def _column(
                 text(found["problem"], "div", "ht-bad")
 
 
-def _subsets(profile: dict[str, Any]) -> None:
-    subsets = sorted(profile["subsets"], key=lambda s: (-s["unique_share"], len(s["columns"])))[:12]
+def _subsets(profile: dict[str, Any], project: Project) -> None:
+    quasi = {name for name, settings in project.document()["columns"].items() if settings.get("role") == Role.QUASI}
+    known = [s for s in profile["subsets"] if quasi.issuperset(s["columns"])]
+    subsets = sorted(known, key=lambda s: (-s["unique_share"], len(s["columns"])))[:12]
     if not subsets:
         return
     with card(T.UNIQUE):

@@ -7,12 +7,13 @@ import asyncio
 from nicegui import ui
 
 from hushtable.cli.output import number, share
+from hushtable.studio.pages import trials
 from hushtable.studio.pages.layout import Page, needs
-from hushtable.studio.pages.widgets import attempted, card, failed, html_table, problems, text, watch
+from hushtable.studio.pages.widgets import attempted, card, failed, html_table, problems, sure, text, watch
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run, runs_of
 from hushtable.studio.store import Job
-from hushtable.studio.texts import STATES, T
+from hushtable.studio.texts import STATES, STEPS, T
 
 __all__ = ["build"]
 
@@ -38,7 +39,7 @@ async def build(page: Page, project: Project) -> None:
                 return
             with ended:
                 failed(job)
-            start.enable()
+            start.set_visibility(True)
 
         async def begin() -> None:
             ended.clear()
@@ -46,7 +47,7 @@ async def build(page: Page, project: Project) -> None:
                 # another tab may have begun one; that is the one to watch
                 other = studio.busy(project, "run")
                 job = other if other is not None else await asyncio.to_thread(studio.run, project)
-                start.disable()
+                start.set_visibility(False)
                 with place:
                     watch(studio, job, over, cancel=T.STOP)
 
@@ -54,9 +55,10 @@ async def build(page: Page, project: Project) -> None:
         if faults:
             start.disable()
         if busy is not None:
-            start.disable()
+            start.set_visibility(False)
             with place:
                 watch(studio, busy, over, cancel=T.STOP)
+    trials.build(page, project)
     kept = runs_of(project)
     if kept:
         with card(T.RUNS):
@@ -80,6 +82,8 @@ def _line(page: Page, project: Project, run: Run) -> None:
             run.delete()
         ui.navigate.reload()
 
+    at = f"/p/{project.id}/{{}}?run={run.number}"
+
     with ui.element("div").style("border-top:1px solid var(--ht-line);padding:10px 0"):
         with ui.element("div").classes("ht-row"):
             with ui.element("div").classes("grow"):
@@ -92,10 +96,12 @@ def _line(page: Page, project: Project, run: Run) -> None:
                     "ht-soft",
                 )
             text(f"✓ {T.VERIFIED}", "span", "ht-good")
-            ui.link("Explore", f"/p/{project.id}/explore?run={run.number}").classes("ht-link")
-            ui.link("Compare", f"/p/{project.id}/compare?run={run.number}").classes("ht-link")
-            ui.link("Export", f"/p/{project.id}/export?run={run.number}").classes("ht-link")
-            ui.button(icon="delete", on_click=delete).props(f'flat dense aria-label="{T.DELETE} {run.number}"')
+            for step in ("explore", "compare", "attack", "export"):
+                ui.link(STEPS[step][0], at.format(step)).classes("ht-link")
+            ask = T.DELETE_RUN.format(run.number)
+            ui.button(icon="delete", on_click=lambda: sure(ask, T.DELETE, delete)).props(
+                f'flat dense aria-label="{T.DELETE_RELEASE.format(run.number)}"'
+            )
         rows = [
             [
                 m["model"],

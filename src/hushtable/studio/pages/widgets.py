@@ -17,20 +17,25 @@ from hushtable.studio.store import Job
 from hushtable.studio.texts import STATES, T
 
 __all__ = [
+    "after_showing",
     "attempted",
     "card",
     "file_field",
     "html_table",
     "note",
+    "once_left",
     "pager",
     "picture",
     "problems",
+    "sure",
     "text",
     "watch",
 ]
 
 PAGE = 25
 """Rows of a table at a time."""
+
+_CLAMPED = 24
 
 
 def text(words: str, tag: str = "p", classes: str = "ht-text") -> TextElement:
@@ -105,7 +110,10 @@ def html_table(
                 cells.append(f'<td class="empty"{style}>{T.EMPTY}</td>')
                 continue
             shown = html.escape(str(cell))
-            cells.append(f'<td{" class=num" if i in numbers else ""}{style}><div class="clamp">{shown}</div></td>')
+            # what does not fit into two lines can be read where the mouse rests
+            whole = f' title="{shown}"' if len(str(cell)) > _CLAMPED else ""
+            number = " class=num" if i in numbers else ""
+            cells.append(f'<td{number}{style}{whole}><div class="clamp">{shown}</div></td>')
         lines.append(f"<tr{f' class={kinds[r]}' if kinds and kinds[r] else ''}>{''.join(cells)}</tr>")
     made = ui.html(
         f'<table class="ht-table" aria-label="{html.escape(caption)}"><thead><tr>{head}</tr></thead>'
@@ -146,6 +154,19 @@ def attempted() -> Iterator[None]:
         yield
     except HushtableError as error:
         ui.notify(str(error), type="negative", multi_line=True, timeout=8000, close_button=True)
+
+
+def once_left(field: ui.element, changed: Callable[[], Any]) -> None:
+    """Call ``changed`` when a field is left or the Enter key pressed, not at every key: half a number is no number.
+
+    The browser tells the new value in a moment of its own; what is told here comes after it.
+    """
+    field.on("change", lambda: changed(), js_handler="(...args) => setTimeout(() => emit(...args), 0)")
+
+
+def after_showing(look: Callable[[], Awaitable[None]]) -> None:
+    """Do what has to wait for a worker once the page is there: a page that waits itself stays blank that long."""
+    ui.timer(0.01, look, once=True)
 
 
 def file_field(label: str, address: str, accept: Sequence[str], done: Callable[[str], Any]) -> None:
@@ -224,11 +245,12 @@ def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str =
         bar = ui.linear_progress(job.share, show_value=False, size="12px").props(
             f'instant-feedback aria-label="{T.STEPS}"'
         )
-        stop = ui.button(cancel, icon="close").props("flat")
+        stop = ui.button(cancel, icon="close").props("flat no-caps")
 
     def tell(now: Job) -> None:
         left = now.seconds_left()
-        parts = [STATES[now.state], now.what, T.LEFT.format(duration(left)) if left is not None else ""]
+        done = f"{now.share:.0%}" if now.state == "running" else ""
+        parts = [STATES[now.state], done, now.what, T.LEFT.format(duration(left)) if left is not None else ""]
         if now.cancelling and not now.over:
             parts = [T.STOPPING]
         words.set_text(" · ".join(part for part in parts if part))
@@ -256,6 +278,23 @@ def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str =
     tell(job)
     timer = ui.timer(0.25, look)
     return box
+
+
+def sure(question: str, words: str, go: Callable[[], Any]) -> None:
+    """Ask before something is done that cannot be undone."""
+
+    async def done() -> None:
+        dialog.close()
+        result = go()
+        if isinstance(result, Awaitable):
+            await result
+
+    with ui.dialog() as dialog, ui.card():
+        text(question)
+        with ui.element("div").classes("ht-row"):
+            ui.button(T.CANCEL, on_click=dialog.close).props("flat no-caps")
+            ui.button(words, on_click=done).props("color=negative no-caps")
+    dialog.open()
 
 
 def failed(job: Job) -> None:

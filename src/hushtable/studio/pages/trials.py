@@ -1,0 +1,178 @@
+"""Part of Run: several settings side by side on the user's own table, and one of them chosen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from nicegui import ui
+
+from hushtable import registry
+from hushtable.cli.output import number, share
+from hushtable.comparison.outcomes import Outcomes
+from hushtable.errors import ParameterError
+from hushtable.studio import charts
+from hushtable.studio.comparing import suggested
+from hushtable.studio.explanations import summary
+from hushtable.studio.pages.forms import field_text, parse_field
+from hushtable.studio.pages.layout import Page
+from hushtable.studio.pages.widgets import attempted, failed, html_table, note, picture, text, watch
+from hushtable.studio.projects import Project
+from hushtable.studio.texts import T
+
+__all__ = ["build"]
+
+
+def build(page: Page, project: Project) -> None:
+    """Build the part; it is open where there is something to see."""
+    studio = page.studio
+    busy, found = studio.busy(project, "compare"), studio.compared(project)
+    last = studio.job_of(project, "compare")
+    with ui.expansion(T.TRIALS, icon="balance", value=last is not None or found is not None).classes("ht-card"):
+        text(T.TRIALS_TEXT)
+        if busy is not None:
+            watch(studio, busy, lambda job: ui.navigate.reload(), cancel=T.TRIALS_STOP)
+            return
+        if studio.faults(project):
+            text(T.BLOCKED, "p", "ht-soft")
+            return
+        _Form(page, project, (last.arguments.get("grid") or {}) if last is not None else {})
+        if last is not None and last.state in ("failed", "cancelled", "interrupted"):
+            failed(last)
+            text(T.TRIALS_KEPT, "p", "ht-soft")
+        if found is not None:
+            _found(page, project, found)
+
+
+class _Form:
+    """The lists of what is tried: one per algorithm, per number of a model, and for what may be left out."""
+
+    def __init__(self, page: Page, project: Project, tried: Mapping[str, Any]) -> None:
+        self.page, self.project = page, project
+        before = [dict(choice) for choice in (tried.get("models") or [[]])[0]]
+        document = project.document()
+        ((algorithm, self.parameters),) = document["algorithm"].items()
+        self.own = algorithm
+        options = {name: f"{name}: {summary(known)}" for name, known in registry.algorithms.items()}
+        self.algorithms = (
+            ui.select(options, multiple=True, value=_names(tried) or [algorithm], label=T.TRIALS_ALGORITHMS)
+            .props("outlined dense options-dense use-chips")
+            .classes("q-mb-sm")
+            .style("width:100%")
+        )
+        self.models: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
+        with ui.element("div").classes("ht-cols"):
+            for place, chosen in enumerate(document["models"]):
+                ((name, values),) = chosen.items()
+                again = before[place].get(name, {}) if place < len(before) else {}
+                fields = {p.name: self._list(name, p, again.get(p.name, values[p.name])) for p in _numbers(name)}
+                self.models.append((name, dict(values or {}), fields))
+            left = tried.get("suppression") or [document.get("suppression", 0.0)]
+            self.left_out = ui.input(T.TRIALS_LEFT_OUT, value=field_text([_plain(100 * v) for v in left])).props(
+                f'outlined dense bottom-slots hint="{T.TRIALS_VALUES_HINT}"'
+            )
+        self.place = ui.element("div")
+        with self.place:
+            ui.button(T.TRIALS_START, icon="balance", on_click=self._start).props("no-caps outline")
+
+    def _list(self, model: str, param: Any, value: Any) -> Any:
+        label = T.TRIALS_VALUES.format(param=param.name, model=model)
+        shown = field_text([_plain(v) for v in (value if isinstance(value, list) else [value])])
+        return ui.input(label, value=shown).props(f'outlined dense bottom-slots hint="{T.TRIALS_VALUES_HINT}"')
+
+    def grid(self) -> dict[str, Any]:
+        """What the fields say."""
+        models = []
+        for name, values, fields in self.models:
+            numbers = {p.name: _listed(p, fields[p.name].value) for p in _numbers(name)}
+            models.append({name: {**values, **numbers}})
+        algorithms = [{self.own: self.parameters or {}} if a == self.own else a for a in self.algorithms.value]
+        left_out = [float(word) / 100 for word in _listed(None, self.left_out.value)]
+        return {"algorithms": algorithms, "models": [models], "suppression": left_out}
+
+    async def _start(self) -> None:
+        with attempted():
+            await asyncio.to_thread(self.page.studio.compare, self.project, self.grid())
+            ui.navigate.reload()
+
+
+def _names(tried: Mapping[str, Any]) -> list[str]:
+    return [choice if isinstance(choice, str) else next(iter(choice)) for choice in tried.get("algorithms") or ()]
+
+
+def _plain(value: float) -> str:
+    return f"{value:.10g}"
+
+
+def _numbers(name: str) -> list[Any]:
+    """The parameters of a model that are one number each: what a comparison usually varies."""
+    return [p for p in registry.models[name].params() if p.required and p.type in (int, float)]
+
+
+def _listed(param: Any, written: str) -> list[Any]:
+    words = [word.strip() for word in str(written or "").split(",") if word.strip()]
+    if param is not None:
+        return [parse_field(param, word) for word in words]
+    try:
+        return [float(word) for word in words]
+    except ValueError:
+        raise ParameterError("A list holds numbers, separated by commas.", hint="For example: 0, 2, 5") from None
+
+
+def _found(page: Page, project: Project, found: Outcomes) -> None:
+    best = set(found.frontier)
+    text(T.TRIALS_FOUND, "h3", "q-mt-md")
+    text(T.TRIALS_FOUND_TEXT)
+    rows = []
+    for i, row in enumerate(found.rows):
+        risk, loss = row["values"].get(found.privacy), row["values"].get(found.utility)
+        figures = [share(risk), number(loss), share(row["values"]["suppressed"])] if risk is not None else ["", "", ""]
+        mark = "★" if i in best else row["reason"] or "\u00a0"
+        rows.append([i + 1, row["algorithm"], row["models"], share(row["suppression limit"]), *figures, mark])
+    html_table(T.TRIALS_HEADS, rows, caption=T.TRIALS_FOUND, numbers=(0, 3, 4, 5, 6))
+    points = [
+        (i + 1, row["values"][found.privacy], row["values"][found.utility])
+        for i, row in enumerate(found.rows)
+        if row["values"].get(found.privacy) is not None and row["values"].get(found.utility) is not None
+    ]
+    if len(points) > 1:
+        ringed = [i + 1 for i in best]
+        picture(charts.frontier(points, T.TRIALS_FOUND, ("risk", "loss"), ringed, T.TRIALS_POINT))
+    if points:
+        _suggest(page, project)
+        with ui.element("div").classes("ht-row q-mt-sm"):
+            for place in (p[0] - 1 for p in points):
+                ui.button(T.TRIALS_USE.format(place + 1), on_click=lambda p=place: _use(page, project, p)).props(
+                    "flat dense no-caps"
+                )
+
+
+def _suggest(page: Page, project: Project) -> None:
+    said = ui.element("div")
+
+    def ask() -> None:
+        said.clear()
+        with attempted():
+            limits = [None if field.value is None else float(field.value) / 100 for field in (risk, lost)]
+            place, chosen = suggested(project, *limits)
+            row = chosen.row
+            with said:
+                note(
+                    T.TRIALS_BEST.format(place + 1, row["algorithm"], row["models"], chosen.fulfilled, chosen.tried),
+                    "good",
+                )
+                ui.button(T.TRIALS_USE.format(place + 1), on_click=lambda: _use(page, project, place)).props("no-caps")
+
+    with ui.element("div").classes("ht-row q-mt-md"):
+        risk = ui.number(T.TRIALS_RISK, min=0, max=100).props("outlined dense").style("min-width:240px")
+        lost = ui.number(T.TRIALS_LOST, min=0, max=100).props("outlined dense").style("min-width:240px")
+        ui.button(T.TRIALS_SUGGEST, icon="lightbulb", on_click=ask).props("no-caps outline")
+    said.move(target_index=-1)
+
+
+async def _use(page: Page, project: Project, place: int) -> None:
+    with attempted():
+        await asyncio.to_thread(page.studio.use_setting, project, place)
+        page.seen()
+        ui.notify(T.TRIALS_USED.format(place + 1), type="positive")

@@ -1,0 +1,39 @@
+"""The calls about comparing settings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+
+from hushtable.studio.rest_models import GridRequest, JobView
+from hushtable.studio.routes.common import ProjectId, job_view, new_router
+from hushtable.studio.service import Studio
+
+__all__ = ["comparing_routes"]
+
+Place = Annotated[int, Path(description="a setting's place", ge=0, le=999_999)]
+
+
+def comparing_routes(studio: Studio) -> APIRouter:
+    """Return the calls about comparing settings."""
+    router = new_router("comparison")
+
+    @router.post("/projects/{project}/comparison", status_code=202)
+    def compare(project: ProjectId, body: GridRequest) -> JobView:
+        """Run several settings on the table and measure each; no release is kept."""
+        return job_view(studio.compare(studio.projects[project], body.model_dump()))
+
+    @router.get("/projects/{project}/comparison")
+    def read_comparison(project: ProjectId) -> dict[str, Any]:
+        """Read what the last comparison found; empty where there was none."""
+        found = studio.compared(studio.projects[project])
+        return {} if found is None else found.as_dict()
+
+    @router.post("/projects/{project}/comparison/{place}/use")
+    def use_setting(project: ProjectId, place: Place) -> dict[str, Any]:
+        """Make a compared setting the policy's own."""
+        studio.use_setting(studio.projects[project], place)
+        return studio.projects[project].document()
+
+    return router

@@ -1,0 +1,33 @@
+"""A comparison: every setting is run on the project's table and measured; no release of it is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from hushtable.cli.output import plain
+from hushtable.comparison.run import compare as compare_settings
+from hushtable.io.atomic import atomic_write_text
+from hushtable.policy.policy import Policy
+from hushtable.studio.comparing import FILE
+from hushtable.studio.policies import confined
+from hushtable.studio.projects import Project
+from hushtable.studio.tasks import Report
+from hushtable.studio.work.tables import table_of
+
+__all__ = ["compare"]
+
+
+def compare(project: Project, report: Report, policy: Mapping[str, Any], grid: Mapping[str, Any]) -> dict[str, Any]:
+    """Compare settings; those that are finished before it is cancelled need not be run again."""
+    report(0.0, "reading")
+    found = compare_settings(
+        table_of(project),
+        confined(project, Policy(**policy)),
+        {name: grid[name] for name in ("algorithms", "models", "suppression") if grid.get(name)},
+        results=project.folder / "comparison.jsonl",
+        progress=lambda done, total: report(done / max(total, 1), f"{done} of {total} settings"),
+    )
+    atomic_write_text(project.folder / FILE, json.dumps(plain(found.as_dict()), allow_nan=False))
+    return {"settings": len(found.rows)}

@@ -78,7 +78,7 @@ def _gone(*names: str) -> Callable[[Bench], None]:
 def _earlier(bench: Bench) -> None:
     """An earlier release, to be replaced."""
     if not (bench.work / "release").exists():
-        bench.json("run", "other.yaml", "--data", "people.csv")
+        bench.finish("run", "other.yaml", "--data", "people.csv")
         if not (bench.folder / "earlier").exists():
             shutil.copytree(bench.work / "release", bench.folder / "earlier")
 
@@ -109,11 +109,11 @@ def _published(bench: Bench) -> str:
 def _ledger(bench: Bench) -> None:
     """A ledger with one release in it, or none, in turn."""
     if not (bench.folder / "pristine").exists():
-        bench.json("run", "policy.yaml", "--data", "people.csv")
-        bench.json("run", "policy.yaml", "--data", "others.csv", "--output", "before")
+        bench.finish("run", "policy.yaml", "--data", "people.csv")
+        bench.finish("run", "policy.yaml", "--data", "others.csv", "--output", "before")
         (bench.folder / "pristine").mkdir()
         add = ("--ledger", "ledger", "--data", "others.csv")
-        bench.json("ledger", "add", "before", *add)
+        bench.finish("ledger", "add", "before", *add)
         for name in ("ledger", "ledger.key"):
             (bench.work / name).rename(bench.folder / "pristine" / name)
     _gone("ledger", "ledger.key")(bench)
@@ -172,17 +172,16 @@ def _set_up(bench: Bench, name: str) -> float:
         models = [{"k-anonymity": {"k": k}}, {"distinct-l": {"l": 2, "on": "diagnosis"}}]
         bench.write_policy(file, insensitive, models=models)
     if name == "increment":
-        bench.json("run", "policy.yaml", "--data", "people.csv", "--output", "first")
+        bench.finish("run", "policy.yaml", "--data", "people.csv", "--output", "first")
     SCENES[name].prepare(bench)
-    bench.json(*SCENES[name].arguments)
+    bench.finish(*SCENES[name].arguments)
     for made in ("increment", "release"):
         if (bench.work / made).exists() and name != "ledger":
             shutil.copytree(bench.work / made, bench.folder / "complete")
             break
     SCENES[name].prepare(bench)
-    bench.fork("--version").join()  # the first one waits for everything to be imported
     began = time.monotonic()
-    bench.fork(*SCENES[name].arguments).join()
+    bench.finish(*SCENES[name].arguments)
     return time.monotonic() - began
 
 
@@ -255,7 +254,7 @@ def campaign(name: str, kills: int, seconds: float, seed: int) -> tuple[Counter[
 def _finish(bench: Bench, scene: Scene) -> None:
     """The next run goes to its end and leaves nothing but its result."""
     scene.prepare(bench)
-    bench.json(*scene.arguments)
+    bench.finish(*scene.arguments)
     scene.state(bench)
     left = leftovers(bench)
     if left:

@@ -16,6 +16,7 @@ from hushtable.comparison.outcomes import Outcomes, better
 from hushtable.errors import NotFound, ParameterError, UsageError
 from hushtable.models.base import TOLERANCE, compare
 from hushtable.policy.policy import Policy
+from hushtable.policy.text import in_a_comment
 
 __all__ = ["Condition", "Suggestion", "suggest"]
 
@@ -128,11 +129,11 @@ class Suggestion:
         asked = "; ".join(map(str, self.conditions)) or "none"
         lines = [
             f"# Suggested by hushtable {__version__} from a comparison of {self.tried} settings.",
-            f"# Goal: {self.goal}. Conditions: {_one_line(asked)}. Settings that fulfil them: {self.fulfilled}.",
-            f"# Setting: {_one_line(self.row['algorithm'])}; {_one_line(self.row['models'])}.",
+            f"# Goal: {self.goal}. Conditions: {in_a_comment(asked)}. Settings that fulfil them: {self.fulfilled}.",
+            f"# Setting: {in_a_comment(self.row['algorithm'])}; {in_a_comment(self.row['models'])}.",
             "# What its release of the compared table achieved (another table will differ):",
         ]
-        lines += [f"#   {_one_line(name)}: {_number(value)}" for name, value in self.row["values"].items()]
+        lines += [f"#   {in_a_comment(name)}: {_number(value)}" for name, value in self.row["values"].items()]
         return [*lines, "# A suggestion weighs only what was measured. Read the policy before it is run."]
 
 
@@ -199,8 +200,3 @@ def _nothing(released: Sequence[Mapping[str, Any]], conditions: Sequence[Conditi
 
 def _number(value: float | None) -> str:
     return "not defined" if value is None else f"{value:.6g}"
-
-
-def _one_line(text: str) -> str:
-    """Text that stays inside a comment."""
-    return "".join(c if c.isprintable() else " " for c in text)

@@ -15,6 +15,7 @@ from hushtable.arrays import AnyArray
 from hushtable.engines.spill import bucket_edges, read_bucket, spill
 from hushtable.engines.stored import StoredTable
 from hushtable.io import layout
+from hushtable.io.dictionaries import value_type
 from hushtable.io.workspace import Workspace
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Role
@@ -125,7 +126,7 @@ class Published:
             elif others is not None:
                 columns[column.name] = _typed(others.column(column.name), kind)
             else:
-                columns[column.name] = _typed(pa.chunked_array([], _value_type(kind)), kind)
+                columns[column.name] = _typed(pa.chunked_array([], value_type(kind)), kind)
         return pa.table(columns)
 
 
@@ -138,9 +139,5 @@ def _cells(column: pa.DictionaryArray, rows: AnyArray, kind: pa.DataType) -> pa.
 
 
 def _typed(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    plain = column.cast(_value_type(kind))
+    plain = column.cast(value_type(kind))
     return plain.dictionary_encode() if pa.types.is_dictionary(kind) else plain
-
-
-def _value_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -13,7 +13,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["compact", "counts", "decode", "encode", "from_codes", "look_up", "null_last", "smallest_index", "to_codes"]
+__all__ = [
+    "compact",
+    "counts",
+    "decode",
+    "encode",
+    "from_codes",
+    "look_up",
+    "null_last",
+    "smallest_index",
+    "to_codes",
+    "value_type",
+]
 
 _SLICE = 1 << 20
 
@@ -67,6 +78,17 @@ def _proper(array: pa.DictionaryArray) -> pa.DictionaryArray:
     again = values.dictionary_encode()
     remap = np.append(to_codes(again), -1)
     return from_codes(remap[to_codes(array)], again.dictionary, pa.int32())
+
+
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of a column's values, in a dictionary or not.
+
+    Examples
+    --------
+    >>> value_type(pa.dictionary(pa.int8(), pa.string())), value_type(pa.int64())
+    (DataType(string), DataType(int64))
+    """
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def null_last(array: pa.DictionaryArray) -> pa.Array:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from hushtable.errors import DataError
-from hushtable.io.dictionaries import decode, encode, from_codes, to_codes
+from hushtable.io.dictionaries import decode, encode, from_codes, to_codes, value_type
 from hushtable.io.files import column_names, is_table_file, iter_batches
 from hushtable.io.partitions import files_below
 from hushtable.io.urls import Source, Url, is_url, shown
@@ -161,7 +161,7 @@ def same_types(schemas: Sequence[pa.Schema]) -> None:
     hushtable.errors.DataError: These columns are of another type in some of the files: 'n'. Give all files in one ...
     """
     mixed = [
-        name for name in schemas[0].names if len({str(_value_type(schema.field(name).type)) for schema in schemas}) > 1
+        name for name in schemas[0].names if len({str(value_type(schema.field(name).type)) for schema in schemas}) > 1
     ]
     if mixed:
         raise DataError(
@@ -169,10 +169,6 @@ def same_types(schemas: Sequence[pa.Schema]) -> None:
             code="different-types",
             hint="Give all files in one format.",
         )
-
-
-def _value_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def in_types_of(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from hushtable.errors import DataError
-from hushtable.policy.text import write_yaml
+from hushtable.policy.text import in_a_comment, write_yaml
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.hints import words_of
 from hushtable.schema.profile import ColumnProfile, Profile, suggest_missing
@@ -73,7 +73,7 @@ def _with_quasi(profile: Profile) -> Profile:
 
 
 def _heading(profile: Profile, filename: str) -> Iterator[str]:
-    yield f"# A starter policy for {_one_line(filename)}: {profile.rows:,} rows, {len(profile.columns)} columns."
+    yield f"# A starter policy for {in_a_comment(filename)}: {profile.rows:,} rows, {len(profile.columns)} columns."
     yield "# Every role below is a suggestion. Read the reasons, ask who could know what, and correct them."
     yield "#   identifier   names a person; never published"
     yield "#   quasi        may be known from outside; generalised"
@@ -85,7 +85,7 @@ def _heading(profile: Profile, filename: str) -> Iterator[str]:
     for size in sizes:
         # within a size the most revealing one stands first
         worst = next(s for s in profile.subsets if len(s.columns) == size)
-        names = " + ".join(_one_line(name) for name in worst.columns)
+        names = " + ".join(in_a_comment(name) for name in worst.columns)
         sample = "" if profile.subset_rows == profile.rows else f" (of {profile.subset_rows:,} evenly spaced ones)"
         yield f"# {worst.unique_share:.1%} of the records{sample} are unique on {names}."
 
@@ -96,7 +96,7 @@ def _columns(profile: Profile) -> Iterator[str]:
     for column in profile.columns:
         yield ""
         for comment in _comments(column, listed):
-            yield f"  # {_one_line(comment)}"
+            yield f"  # {in_a_comment(comment)}"
         text = write_yaml({"columns": {column.name: _options(column)}})
         yield from text.rstrip("\n").split("\n")[1:]
 
@@ -170,8 +170,3 @@ def _diversity(profile: Profile) -> list[dict[str, Any]]:
 
 def _setting(name: str, value: Any) -> list[str]:
     return write_yaml({name: value}).rstrip("\n").split("\n")
-
-
-def _one_line(text: str) -> str:
-    """Text that stays inside a comment: no line ends of any kind, nothing that YAML forbids."""
-    return "".join(c if c.isprintable() else " " for c in text)

@@ -16,7 +16,7 @@ import yaml
 
 from hushtable.policy.faults import Fault, InvalidPolicy, Place
 
-__all__ = ["PolicyText", "read_yaml", "write_yaml"]
+__all__ = ["PolicyText", "in_a_comment", "read_yaml", "write_yaml"]
 
 _TAG = "tag:yaml.org,2002:"
 _IMPLICIT = (
@@ -239,3 +239,14 @@ def write_yaml(data: Any) -> str:
     "columns:\n  'no': {role: quasi}\n"
     """
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+def in_a_comment(text: str) -> str:
+    r"""Text that stays inside a comment: no line ends of any kind, nothing that YAML forbids.
+
+    Examples
+    --------
+    >>> in_a_comment("age\nseed: 7")
+    'age seed: 7'
+    """
+    return "".join(c if c.isprintable() else " " for c in text)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from hushtable.algorithms.base import Partition
 from hushtable.algorithms.earlier import Counterfeits
 from hushtable.arrays import IntArray
-from hushtable.io.dictionaries import compact, encode
+from hushtable.io.dictionaries import compact, encode, value_type
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.bucket import bucket_column
 from hushtable.release.cells import Cells
@@ -104,7 +104,7 @@ def _with_fakes(
     else:
         own = next(c for c in table.sensitive if c.name == name)
         more = _values(own, fakes.codes[name], source.column(name), table)
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    kind = value_type(column.type)
     plain = [*(c.cast(kind) for c in column.chunks), more.cast(kind)]
     return (
         pa.chunked_array([encode(pa.chunked_array(plain))])
@@ -119,7 +119,7 @@ def _values(column: SensitiveColumn, codes: IntArray, source: pa.ChunkedArray, t
     order = order[order < table.n_sample][::-1]
     first = np.full(column.coded.size, -1, dtype=np.int64)
     first[column.codes[order].astype(np.int64)] = order
-    kind = source.type.value_type if pa.types.is_dictionary(source.type) else source.type
+    kind = value_type(source.type)
     known = source.take(pa.array(np.maximum(first[codes], 0))).cast(kind).to_pylist()
     labels = pa.array([column.coded.labels[0][int(c)] for c in codes], pa.string()).cast(kind).to_pylist()
     cells = [

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import AnyArray
 from hushtable.errors import DataError, PolicyError
-from hushtable.io.dictionaries import counts, encode, from_codes, look_up, null_last, to_codes
+from hushtable.io.dictionaries import counts, encode, from_codes, look_up, null_last, to_codes, value_type
 from hushtable.io.text import is_text, to_labels
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
@@ -48,7 +48,7 @@ def published_cells(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.DictionaryA
     >>> published_cells(pa.chunked_array([["a", ""]])).null_count
     1
     """
-    if not is_text(column.type.value_type if pa.types.is_dictionary(column.type) else column.type):
+    if not is_text(value_type(column.type)):
         return column
     if pa.types.is_dictionary(column.type) and all(pc.index(c.dictionary, "").as_py() < 0 for c in column.chunks):
         return column

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.errors import DataError, OutputError
-from hushtable.io.dictionaries import decode
+from hushtable.io.dictionaries import decode, value_type
 from hushtable.io.sql.text import quoted
 from hushtable.io.text import is_text, type_words
 
@@ -149,7 +149,7 @@ def lite_type(field: pa.Field) -> str:
     >>> lite_type(pa.field("a", pa.decimal128(10, 2))), lite_type(pa.field("a", pa.decimal128(30, 2)))
     ('DECIMAL(10, 2)', 'DECIMAL_TEXT(30, 2)')
     """
-    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    kind = value_type(field.type)
     if pa.types.is_decimal(kind):
         # a declaration with TEXT in it keeps SQLite from making doubles of them
         name = "DECIMAL" if kind.precision <= _EXACT_DIGITS else "DECIMAL_TEXT"

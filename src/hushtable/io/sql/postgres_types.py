@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.errors import DataError, OutputError
+from hushtable.io.dictionaries import value_type
 from hushtable.io.sql.text import quoted
 from hushtable.io.text import is_text, type_words
 
@@ -108,7 +109,7 @@ def pg_type(field: pa.Field) -> str:
     >>> pg_type(pa.field("a", pa.timestamp("us", "UTC"))), pg_type(pa.field("a", pa.decimal128(9, 2)))
     ('timestamptz', 'numeric(9, 2)')
     """
-    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    kind = value_type(field.type)
     if pa.types.is_decimal(kind):
         return f"numeric({kind.precision}, {kind.scale})"
     if pa.types.is_timestamp(kind):

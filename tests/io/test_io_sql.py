@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 
+import duckdb
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -268,3 +269,23 @@ def test_files_that_are_not_there(tmp_path, monkeypatch):
     (tmp_path / "x.db").write_text("")
     with pytest.raises(DataError, match=f"four slashes: sqlite:////{str(tmp_path / 'x.db')[1:]}"):
         read_sql(f"sqlite://{tmp_path / 'x.db'}?table=t")
+
+
+def test_what_may_not_be_written_is_told_before_the_work(tmp_path):
+    for kind in ("duckdb", "sqlite"):
+        with pytest.raises(OutputError, match="its folder does not exist"):
+            check_sql_target(SqlPlace.of(f"{kind}:///{tmp_path}/nowhere/x.db?table=t"), overwrite=False)
+        with pytest.raises(OutputError, match="it is a folder"):
+            check_sql_target(SqlPlace.of(f"{kind}:///{tmp_path}?table=t"), overwrite=False)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_duckdb_draws_nothing_on_stdout(tmp_path, monkeypatch):
+    address = f"duckdb:///{tmp_path / 'x.db'}"
+    opened = []
+    connect = duckdb.connect
+    monkeypatch.setattr(duckdb, "connect", lambda *a, **k: opened.append(connect(*a, **k)) or opened[-1])
+    asked = "SELECT current_setting('enable_progress_bar') AS drawn"
+    with writing_sql([(SqlPlace.of(f"{address}?table=t"), pa.table({"a": [1]}))]):
+        assert opened[-1].execute(asked).fetchall() == [(False,)]
+    assert read_sql(address, query=asked).to_pydict() == {"drawn": [False]}

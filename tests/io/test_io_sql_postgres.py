@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import decimal
+import secrets
 import threading
 
+import psycopg
 import pyarrow as pa
 import pytest
 from support_sql import CANARY, execute, plain
 
 from hushtable.errors import DataError, OutputError, UsageError
-from hushtable.io.sql.access import read_sql, write_sql, writing_sql
+from hushtable.io.sql.access import check_sql_target, read_sql, write_sql, writing_sql
 from hushtable.io.sql.place import SqlPlace
 
 D = decimal.Decimal
@@ -100,3 +102,23 @@ def test_a_missing_driver_is_named(monkeypatch):
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(UsageError, match=r"needs the package psycopg.*hushtable\[sql\]"):
         read_sql("postgresql://ann@127.0.0.1:1/x", table="t")
+
+
+def test_what_the_user_may_not_do_is_told_before_the_work(postgres):
+    name = f"r{secrets.token_hex(6)}"
+    write_sql(pa.table({"a": [1]}), postgres, table=f"{name}t")
+    with psycopg.connect(postgres, autocommit=True) as session:
+        session.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'sesame'")
+        session.execute(f"CREATE SCHEMA {name} AUTHORIZATION {name}")
+    reader = postgres.replace("ann:", f"{name}:", 1)
+    with pytest.raises(OutputError, match="may not make tables there"):
+        check_sql_target(SqlPlace.of(f"{reader}?schema=public&table=open"), overwrite=False)
+    with pytest.raises(DataError, match="no such schema"):
+        check_sql_target(SqlPlace.of(f"{reader}?schema=nowhere&table=open"), overwrite=False)
+    check_sql_target(SqlPlace.of(f"{reader}?schema={name}&table=open"), overwrite=False)
+    with psycopg.connect(postgres, autocommit=True) as session:
+        session.execute(f"GRANT CREATE ON SCHEMA public TO {name}")
+    with pytest.raises(OutputError, match="is somebody else's"):
+        check_sql_target(SqlPlace.of(f"{reader}?schema=public&table={name}t"), overwrite=True)
+    with pytest.raises(OutputError, match="exists"):
+        check_sql_target(SqlPlace.of(f"{postgres}?schema=public&table={name}t"), overwrite=False)

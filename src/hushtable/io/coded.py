@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +11,8 @@ import pyarrow as pa
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode, to_codes
 from hushtable.io.files import iter_batches
-from hushtable.io.sources import table_files
+from hushtable.io.sources import table_sources
+from hushtable.io.urls import Source, shown
 
 __all__ = ["read_coded"]
 
@@ -20,9 +20,9 @@ BATCH_ROWS = 1 << 18
 
 
 def read_coded(
-    path: str | os.PathLike[str], columns: Sequence[str] | None = None, *, unescape_formulas: bool = False
+    path: Source, columns: Sequence[str] | None = None, *, unescape_formulas: bool = False
 ) -> pa.Table:
-    """Read a table, or a folder with its parts, so that a column of few distinct values takes one byte a row.
+    """Read a table, a folder with its parts, or an address, so that a column of few values takes one byte a row.
 
     Every column comes as a dictionary array, values in order of first occurrence, null as null.
 
@@ -37,11 +37,11 @@ def read_coded(
     'dictionary<values=string, indices=uint8, ordered=0>'
     """
     gatherers: dict[str, _Gatherer] = {}
-    for file in table_files([path]):
+    for file in table_sources([path]):
         for batch in iter_batches(file, columns, BATCH_ROWS, unescape_formulas=unescape_formulas):
             if gatherers and set(gatherers) != set(batch.schema.names):
                 raise DataError(
-                    f"{str(file)!r} has other columns than the files before it.",
+                    f"{shown(file)!r} has other columns than the files before it.",
                     code="different-columns",
                     hint="The parts of one table have the same columns.",
                 )

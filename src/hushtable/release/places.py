@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from hushtable.errors import OutputError, UsageError
-from hushtable.io.files import read_table
+from hushtable.io.coded import read_coded
 from hushtable.io.layout import Rows
 from hushtable.io.remote import remote_exists, remote_file
 from hushtable.io.sql.access import check_sql_target, writing_sql
@@ -140,8 +140,8 @@ def read_address(address: str, linked: TablePlan | None = None) -> pa.Table:
     linked : TablePlan, optional
         Given where the sensitive values are in a table of their own, which is read too.
     """
-    table = read_table(address)
+    table = read_coded(address)
     if linked is None:
         # release.json speaks of classes in the order of the published file, and databases keep none
         return table.take(pa.array(published_order(table)))
-    return join_tables(table, read_table(sensitive_address(address)), linked)
+    return join_tables(table, read_coded(sensitive_address(address)), linked)

@@ -187,8 +187,10 @@ def writing_sql(tables: Sequence[tuple[SqlPlace, pa.Table | Rows]], *, overwrite
 
 
 def check_sql_target(place: SqlPlace, *, overwrite: bool) -> None:
-    """Refuse, before the work is done, a table that exists or a database that cannot be reached."""
+    """Refuse, before the work is done, a table that exists, or a database that cannot be reached or written."""
     from hushtable.io.sql.base import exists_error
 
-    if _database(place).exists(place.named()) and not overwrite:
+    database = _database(place)
+    database.check_writable(place.named())
+    if database.exists(place) and not overwrite:
         raise exists_error(place)

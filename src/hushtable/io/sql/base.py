@@ -55,6 +55,10 @@ class Database(ABC):
         """Whether there is a table (or view) of that name already."""
 
     @abstractmethod
+    def check_writable(self, place: SqlPlace) -> None:
+        """Raise ``OutputError`` where the table could not be made, as far as that can be told without making it."""
+
+    @abstractmethod
     def writing(self, tables: Written, *, overwrite: bool) -> AbstractContextManager[None]:
         """Fill new tables, and let them appear when the block ends without an error, or else not at all.
 

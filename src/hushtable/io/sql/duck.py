@@ -22,7 +22,7 @@ from hushtable.io.sql.base import (
     no_rows,
     select_text,
 )
-from hushtable.io.sql.file import check_file, failed_write, new_file
+from hushtable.io.sql.file import check_file, check_writable_file, failed_write, new_file
 from hushtable.io.sql.place import SqlPlace
 from hushtable.io.sql.text import quoted
 
@@ -30,6 +30,9 @@ __all__ = ["DuckDatabase"]
 
 # no extension is fetched from the network, whatever a query asks for
 _CONFIG = {"autoinstall_known_extensions": "false"}
+
+# it would be drawn on stdout, in the middle of what is printed there
+_QUIET = "SET enable_progress_bar = false"
 
 
 class DuckDatabase(Database):
@@ -87,6 +90,10 @@ class DuckDatabase(Database):
         with self._reading(place) as session, _said(place):
             return _exists(session, place)
 
+    def check_writable(self, place: SqlPlace) -> None:
+        """Look at the file and its folder."""
+        check_writable_file(place.path)
+
     @contextmanager
     def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
         """Create the tables inside one transaction."""
@@ -94,6 +101,7 @@ class DuckDatabase(Database):
         with new_file(tables[0][0].path) as path:
             try:
                 with closing(duckdb.connect(str(path), config=_CONFIG)) as session:
+                    session.execute(_QUIET)
                     session.begin()
                     for place, rows in tables:
                         _create(session, place, rows, overwrite)
@@ -119,6 +127,7 @@ class DuckDatabase(Database):
         with closing(session):
             # the zone that instants are shown in must not depend on the machine
             session.execute("SET TimeZone = 'UTC'")
+            session.execute(_QUIET)
             yield session
 
 

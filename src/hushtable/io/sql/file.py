@@ -10,7 +10,7 @@ from pathlib import Path
 from hushtable.errors import DataError, OutputError
 from hushtable.io.sql.place import SqlPlace
 
-__all__ = ["check_file", "failed_write", "new_file"]
+__all__ = ["check_file", "check_writable_file", "failed_write", "new_file"]
 
 
 def check_file(place: SqlPlace) -> None:
@@ -26,9 +26,13 @@ def check_file(place: SqlPlace) -> None:
     raise DataError(f"There is no database {str(path)!r}.", code="no-database", hint=hint)
 
 
-@contextmanager
-def new_file(path: Path) -> Iterator[Path]:
-    """Yield the path to write to; a database that was not there before is removed if the block fails."""
+def check_writable_file(path: Path) -> None:
+    """Refuse a database that could not be written: its folder is not there, or may not be written to.
+
+    Raises
+    ------
+    OutputError
+    """
     if not path.parent.is_dir():
         raise OutputError(
             f"{str(path)!r} cannot be written: its folder does not exist.", hint="Create the folder first."
@@ -39,6 +43,12 @@ def new_file(path: Path) -> Iterator[Path]:
         raise OutputError(
             f"{str(path)!r} cannot be written: permission is denied.", hint="Choose a place that you may write to."
         )
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yield the path to write to; a database that was not there before is removed if the block fails."""
+    check_writable_file(path)
     fresh = not path.exists()
     try:
         yield path

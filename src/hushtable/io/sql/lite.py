@@ -22,7 +22,7 @@ from hushtable.io.sql.base import (
     no_rows,
     select_text,
 )
-from hushtable.io.sql.file import check_file, failed_write, new_file
+from hushtable.io.sql.file import check_file, check_writable_file, failed_write, new_file
 from hushtable.io.sql.lite_types import LiteColumn, lite_rows, lite_type, look, read_column
 from hushtable.io.sql.place import SqlPlace
 from hushtable.io.sql.text import quoted
@@ -85,6 +85,10 @@ class LiteDatabase(Database):
             return False
         with self._reading(place) as session, _said(place):
             return _exists(session, place)
+
+    def check_writable(self, place: SqlPlace) -> None:
+        """Look at the file and its folder."""
+        check_writable_file(place.path)
 
     @contextmanager
     def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:

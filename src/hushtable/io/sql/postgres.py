@@ -78,6 +78,23 @@ class PostgresDatabase(Database):
         with self._session(place, reading=True) as session, _said(place):
             return _exists(session, place)
 
+    def check_writable(self, place: SqlPlace) -> None:
+        """Ask the server what the user may do: make tables in the schema, and replace the one that is there."""
+        schema = "current_schema()" if place.schema is None else "%s::text"
+        names = [] if place.schema is None else [place.schema]
+        with self._session(place, reading=True) as session, _said(place):
+            may = session.execute(f"SELECT has_schema_privilege({schema}, 'CREATE')", names).fetchone()[0]
+            own = session.execute(
+                "SELECT bool_and(pg_has_role(c.relowner, 'USAGE')) FROM pg_catalog.pg_class c "
+                "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+                f"WHERE c.relname = %s::name AND n.nspname = {schema}",
+                [place.table, *names],
+            ).fetchone()[0]
+        if not may:
+            raise failed_write(place, "the user may not make tables there")
+        if own is False:
+            raise failed_write(place, "the table that would be replaced is somebody else's")
+
     @contextmanager
     def writing(self, tables: Written, *, overwrite: bool) -> Iterator[None]:
         """Fill tables under names of their own and rename them in the same transaction, so that locks are short."""

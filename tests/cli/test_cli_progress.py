@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 
 from hushtable.cli import progress
@@ -31,6 +32,25 @@ def test_a_pipe_sees_nothing(monkeypatch):
     with progress.progress_bar() as report:
         report(0.5, "partitioning")
     assert stream.getvalue() == ""
+
+
+def test_waiting_is_seen_on_a_terminal_and_nowhere_else(monkeypatch):
+    for is_terminal in (True, False):
+        stream = terminal(monkeypatch, is_terminal=is_terminal)
+        with progress.waiting("reading the table"):
+            pass
+        assert ("reading the table" in stream.getvalue()) is is_terminal
+
+
+@pytest.mark.parametrize("words", [["init", "people.csv"], ["check", "policy.yaml", "-d", "people.csv"],
+                                   ["risk", "people.csv", "-p", "policy.yaml"],
+                                   ["verify", "release/release.csv", "-p", "policy.yaml"]], ids=str)  # fmt: skip
+def test_no_command_reads_a_table_in_silence(call, policy, people, monkeypatch, words):
+    assert call("run", policy, "-d", people).code == 0
+    policy.unlink() if words[0] == "init" else None
+    stream = terminal(monkeypatch, is_terminal=True)
+    assert call(*words).code == 0
+    assert "reading" in stream.getvalue()
 
 
 def test_stages_follow_each_other():

@@ -59,7 +59,7 @@ def _look(
     policy_file: Path, data: Sequence[str], table: str | None, query: str | None
 ) -> tuple[Preflight | None, Sequence[Problem]]:
     from hushtable.cli.preflight import Problem, check_table, missing_files
-    from hushtable.cli.progress import announce_compiling
+    from hushtable.cli.progress import announce_compiling, waiting
     from hushtable.cli.tables import read_tables
     from hushtable.errors import HushtableError, IncompatibleError
     from hushtable.policy.faults import InvalidPolicy
@@ -81,7 +81,8 @@ def _look(
     if not data:
         return None, list(missing_files(plan.table))
     announce_compiling()
-    preflight = check_table(read_tables(data, table=table, query=query), policy)
+    with waiting("reading and checking the table"):
+        preflight = check_table(read_tables(data, table=table, query=query), policy)
     return preflight, preflight.problems
 
 

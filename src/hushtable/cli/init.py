@@ -40,6 +40,7 @@ def init(
     suggests roles with reasons. Shows no value of the table.
     """
     from hushtable.cli.output import deliver
+    from hushtable.cli.progress import waiting
     from hushtable.cli.tables import read_tables
     from hushtable.errors import OutputError
     from hushtable.io.files import atomic_write_text
@@ -52,7 +53,8 @@ def init(
             f"{str(output)!r} exists.", code="exists", hint="Choose another file with --output, or add --force."
         )
     source = source_of(data, table=table, query=query)
-    found = profile(read_tables([source]))
+    with waiting("reading and profiling the table"):
+        found = profile(read_tables([source]))
     name = shown(source)
     atomic_write_text(output, starter_policy(found, name))
     result = {"data": name, "policy": output, **found.as_dict()}

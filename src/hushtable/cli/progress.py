@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from hushtable.cli.output import console
 from hushtable.cli.signals import raise_if_cancelled
 
-__all__ = ["announce_compiling", "counting_bar", "progress_bar", "share_of_run"]
+__all__ = ["announce_compiling", "counting_bar", "progress_bar", "share_of_run", "waiting"]
 
 # where the stages around the algorithm begin, as shares of a run's time (measured on 300,000 rows)
 _STAGES = {
@@ -68,6 +68,21 @@ def progress_bar() -> Iterator[Callable[[float, str], None]]:
             bar.update(task, completed=done, description=what)
 
         yield report
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show that work goes on, and for how long, where its share is not known; nothing where there is no terminal."""
+    to = console(stderr=True)
+    if not to.is_terminal:
+        yield
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=to, transient=True) as bar:
+        bar.add_task(what, total=None)
+        yield
 
 
 @contextmanager

@@ -74,7 +74,7 @@ def _exposures(
     target: str, data: Sequence[str], policy_file: Path | None, files: Path | None
 ) -> tuple[Exposure, Exposure | None]:
     """The classes before and, for a release, after."""
-    from hushtable.cli.progress import announce_compiling
+    from hushtable.cli.progress import announce_compiling, waiting
     from hushtable.cli.rerun import reproduced
     from hushtable.cli.tables import read_tables
     from hushtable.policy.files import load_policy
@@ -99,5 +99,6 @@ def _exposures(
         policy = policy.based_in(files)
     announce_compiling()
     plan = policy.plan()
-    table = read_tables([target, *data])
-    return Exposure.raw(encode(table, plan.table, plan.extra)), None
+    with waiting("reading the table"):
+        table = read_tables([target, *data])
+        return Exposure.raw(encode(table, plan.table, plan.extra)), None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,7 +55,7 @@ def verify(
     """
     from hushtable import api
     from hushtable.cli.output import deliver, put
-    from hushtable.cli.progress import announce_compiling
+    from hushtable.cli.progress import announce_compiling, waiting
     from hushtable.cli.rerun import run_again
     from hushtable.cli.summary import print_models
     from hushtable.io.urls import shown, source_of
@@ -63,7 +64,8 @@ def verify(
     announce_compiling()
     source = source_of(published, table=table)
     policy = load_policy(policy_file)
-    verification = run_again(source, policy, data) if data else api.verify(source, policy, evidence)
+    with nullcontext() if data else waiting("reading and verifying"):
+        verification = run_again(source, policy, data) if data else api.verify(source, policy, evidence)
     found = verification.as_dict()
     name = shown(source)
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 
+import pyarrow as pa
 import pytest
 
 from support_postgres import postgres as postgres
@@ -40,3 +41,33 @@ def spark():
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+@pytest.fixture
+def on_spark(spark):
+    """Run a plan on Spark and let go of the rows afterwards."""
+    from hushtable.engines.spark.release import SparkRelease
+
+    releases = []
+
+    def run(table, plan, partitions=2, **more):
+        frame = spark.createDataFrame(table) if isinstance(table, pa.Table) else table
+        releases.append(SparkRelease.of_plan(frame.repartition(partitions), plan, **more))
+        return releases[-1]
+
+    yield run
+    for release in releases:
+        release.unpersist()
+
+
+@pytest.fixture
+def far_away(spark):
+    """A driver that takes few rows, and tasks that do."""
+
+    def limit(group_rows, driver_rows=1):
+        spark.conf.set("spark.hushtable.driverRows", str(driver_rows))
+        spark.conf.set("spark.hushtable.groupRows", str(group_rows))
+
+    yield limit
+    spark.conf.unset("spark.hushtable.driverRows")
+    spark.conf.unset("spark.hushtable.groupRows")

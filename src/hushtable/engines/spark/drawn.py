@@ -56,7 +56,8 @@ def drawn_classes(
     wanted = jobs.table({**dict(zip(names, numbers, strict=True)), "class": np.arange(len(chosen), dtype=np.int64)})
     by = [*content.keys, *content.rest_keys, *content.units]
     columns = [*by, *(f"o{j}" for j in range(len(content.quasi))), *combinations.value_keys, "n", "w"]
-    found = jobs.collect_large(shown.join(wanted, names).select(*columns, "class"), "sampling classes")
+    some = shown.join(wanted, names).select(*columns, "class")
+    found = jobs.collect_large(some, "sampling classes", int(sizes[chosen].sum()))
     gone = lost(float(sizes[chosen].sum() / sizes.sum()))
     if gone is not None:
         more = jobs.collect_large(gone.select(*columns), "sampling classes")

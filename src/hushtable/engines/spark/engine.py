@@ -13,6 +13,7 @@ from hushtable.algorithms.base import Problem, Progress
 from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.plan import Plan
+from hushtable.engines.spark.branches import Branches
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.content import Content
 from hushtable.engines.spark.jobs import Jobs
@@ -33,7 +34,7 @@ DRIVER_ROWS = "spark.hushtable.driverRows"
 """Setting: so many rows, or distinct combinations, may be on the driver as codes, of a few bytes a row and column."""
 
 GROUP_ROWS = "spark.hushtable.groupRows"
-"""Setting: beyond that, groups up to so many distinct combinations are finished by one task."""
+"""Setting: beyond that, groups up to so many distinct combinations (records, for localpk) are finished by one task."""
 
 _DEFAULTS = {DRIVER_ROWS: 100_000_000, GROUP_ROWS: 1_000_000}
 
@@ -137,7 +138,9 @@ def _far(content: Content, limit: int) -> SparkOutcome:
         check_nodes(plan, combinations.finish.quasi, held, why)
         return _by_nodes(Nodes(combinations, limit), combinations)
     check_levels(plan, held, why)
-    return _by_levels(Levels(combinations, _setting(content.jobs, GROUP_ROWS)))
+    group_rows = _setting(content.jobs, GROUP_ROWS)
+    divide = Branches if plan.algorithm.by_groups else Levels
+    return _by_levels(divide(combinations, group_rows))
 
 
 def _by_summary(summary: Summary, content: Content) -> SparkOutcome:
@@ -157,7 +160,7 @@ def _by_nodes(nodes: Nodes, combinations: Combinations) -> SparkOutcome:
         return SparkOutcome(shown, content, counted, problem, nodes.sample(counted), verification)
 
 
-def _by_levels(levels: Levels) -> SparkOutcome:
+def _by_levels(levels: Levels | Branches) -> SparkOutcome:
     content = levels.content
     rows, book = levels.publish()
     with _kept(Shown(content.jobs, content, rows, book)) as shown:

@@ -33,6 +33,8 @@ _WIDEST = 2**22
 
 def looked_up(code: Column, values: AnyArray) -> Column:
     """Return the value behind each code: one array in the plan, so that no join is needed."""
+    if np.array_equal(values, np.arange(len(values))):
+        return code.cast("long")
     numbers = F.split(F.lit(",".join(map(str, values.tolist()))), ",").cast("array<long>")
     return F.element_at(numbers, code.cast("int") + 1)
 
@@ -151,7 +153,7 @@ class FarTuples:
         pieces = -(-self._n // self._shape.limit)
         piece = F.pmod(F.xxhash64(*self._shape.records), F.lit(pieces))
         for number in range(pieces):
-            found = self._shape.jobs.collect_large(self._frame.filter(piece == number), "judging groups")
+            found = self._shape.jobs.collect_large(self._frame.filter(piece == number), "judging groups", self._n)
             if found.num_rows:
                 yield self._brought(found)
 
@@ -196,7 +198,7 @@ class FarTuples:
         codes = self._frame.select(*(node.alias(name) for node, name in nodes), "u")
         which = F.grouping_id(*names).alias("which")
         counted = codes.groupingSets([[names[j] for j in chosen] for chosen in sets], *names)
-        found = shape.jobs.collect_large(counted.agg(which, F.sum("u").alias("u")), "counting leaves")
+        found = shape.jobs.collect_large(counted.agg(which, F.sum("u").alias("u")), "counting leaves", total)
         which_set, units = found.column("which").to_numpy(), found.column("u").to_numpy().astype(np.int64)
         d = len(names)
         for chosen in sets:

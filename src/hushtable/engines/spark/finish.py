@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -45,6 +45,44 @@ class Finish:
         first = _once([rows.column(name).to_numpy() for name in self.keys])
         shown = {f"k{j}": recoded.column(j, first).dictionary_decode() for j in range(len(self.quasi))}
         return pa.table({**{name: rows.column(name).take(pa.array(first)) for name in self.keys}, **shown})
+
+    def divided_cells(self, rows: pa.Table) -> pa.Table:
+        """Return the published cells of each combination's records, which may be in several classes.
+
+        Combinations have ``n`` records each, from the one ``at`` on; what is returned has them too. ``tie`` ranks them
+        among those with the same codes, and the bits of ``shut`` say which columns are closed.
+        """
+        order = np.lexsort([rows.column(name).to_numpy() for name in ("at", *reversed(self.keys))])
+        rows = rows.take(pa.array(order))
+        n, at = (rows.column(name).to_numpy().astype(np.int64) for name in ("n", "at"))
+        of_row = np.repeat(np.arange(len(n)), n)
+        spread = rows.take(pa.array(of_row))
+        units = rows.column("w").to_numpy().astype(np.int64) // n
+        table = replace(self.encoded(spread), row_units=units[of_row] if self.unit > 1 else np.empty(0, np.int64))
+        ties = rows.column("tie").combine_chunks().flatten().to_numpy().reshape(len(n), -1)
+        if ties.shape[1]:
+            table = replace(table, tie_rank=np.unique(ties, axis=0, return_inverse=True)[1].reshape(-1)[of_row])
+        problem = Problem(table, self.model, self.reference, seed=self.seed)
+        shut = int(rows.column("shut")[0].as_py())
+        closed = np.array([shut >> j & 1 for j in range(len(self.quasi))], dtype=np.bool_)
+        algorithm: Any = self.algorithm
+        recoded = recode(table, algorithm.run_group(problem, closed), algorithm.recoding)
+        labels = np.asarray(recoded.labels, dtype=np.int64)
+        # a run of records of one combination in one class
+        new = np.ones(len(labels), dtype=np.bool_)
+        new[1:] = (labels[1:] != labels[:-1]) | (of_row[1:] != of_row[:-1])
+        first = np.flatnonzero(new)
+        owner = of_row[first]
+        begin = np.cumsum(n) - n
+        shown = {f"k{j}": recoded.column(j, first).dictionary_decode() for j in range(len(self.quasi))}
+        return pa.table(
+            {
+                **{name: rows.column(name).take(pa.array(owner)) for name in self.keys},
+                "at": at[owner] + first - begin[owner],
+                "n": np.diff(np.append(first, len(labels))),
+                **shown,
+            }
+        )
 
     def encoded(self, rows: pa.Table) -> EncodedTable:
         """Return combinations, with their weights, as the table that an algorithm is given."""

@@ -19,15 +19,14 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from hushtable.algorithms.base import Partition
 from hushtable.algorithms.partition.histograms import HistogramLevel, LevelCounts
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.combinations import Combinations
-from hushtable.engines.spark.dictionaries import coded, dictionaries
 from hushtable.engines.spark.drawn import drawn_classes
 from hushtable.engines.spark.jobs import spark_errors
 from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.packing import Packing
-from hushtable.engines.spark.publish import Cellbook, shown_columns
+from hushtable.engines.spark.publish import Cellbook, numbered_cells, shown_columns
 from hushtable.engines.spark.shown import Counted
 from hushtable.release.cells import Cells
 from hushtable.table.stats import Key
@@ -73,7 +72,7 @@ class Levels:
             if parts is not None:
                 done = self._frame.select("node", *self.content.keys).distinct().join(parts, "node").drop("node")
                 book = book.unionByName(done)
-        return self._looked_up(self.jobs.hold(book), n)
+        return self._looked_up(self.jobs.hold(book))
 
     def _divide(self) -> DataFrame | None:
         """Cut the groups that are too large for a task; return the cells of those that cannot be cut."""
@@ -164,17 +163,9 @@ class Levels:
         nobody = Partition(np.empty(0, dtype=np.int64), 0)
         return drawn_classes(self._combinations, shown, counted, packing, nobody)
 
-    def _looked_up(self, book: DataFrame, n: int) -> tuple[DataFrame, Cellbook]:
+    def _looked_up(self, book: DataFrame) -> tuple[DataFrame, Cellbook]:
         """Join the cells of combinations to the rows."""
-        content, jobs = self.content, self.jobs
-        named = book.select(*content.keys, *(F.col(f"k{j}").alias(f"c{j}") for j in range(n)))
-        found = dictionaries(jobs, named, range(n))
-        cells, ranks = Cellbook.of([d.values for d in found])
-        more: list[dict[str, AnyArray]] = [{f"x{j}": rank} for j, rank in enumerate(ranks)]
-        numbered = coded(jobs, named, found, more)
-        packed = cells.packing.pack_columns([F.col(f"x{j}") for j in range(n)])
-        numbers = {f"g{i}": number for i, number in enumerate(packed)}
-        look_up = numbered.select(*content.keys, *(number.alias(name) for name, number in numbers.items()))
-        self._cells = look_up = jobs.hold(look_up)
-        rows = content.rows.join(look_up, content.keys, "inner")
-        return shown_columns(content, rows, {name: F.col(name) for name in numbers}), cells
+        content = self.content
+        self._cells, cells = numbered_cells(content, book, content.keys)
+        rows = content.rows.join(self._cells, content.keys, "inner")
+        return shown_columns(content, rows, {f"g{i}": F.col(f"g{i}") for i in range(len(cells.packing))}), cells

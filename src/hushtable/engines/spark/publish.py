@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.engines.spark.content import Content, Tuples
-from hushtable.engines.spark.dictionaries import coded
+from hushtable.engines.spark.dictionaries import coded, dictionaries
 from hushtable.engines.spark.jobs import SMALL, Jobs
 from hushtable.engines.spark.packing import Packing
 from hushtable.kernels.grouping import number_rows
@@ -25,7 +25,7 @@ from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Role
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["Cellbook", "published_rows", "shown_columns"]
+__all__ = ["Cellbook", "numbered_cells", "published_rows", "rows_in_turn", "shown_columns"]
 
 _DIVIDED = -2
 """Stands for the class of a combination whose rows are in several."""
@@ -157,14 +157,31 @@ def _look_up_divided(
     book = content.jobs.table(
         {**{name: key[owner[kept]] for name, key in keys.items()}, "turn": (number[kept] + 1).astype(np.int32), **cells}
     )
+    rows = rows_in_turn(content, concerned, list(keys))
+    return shown_columns(content, rows.join(book, [*keys, "turn"], "inner"), {name: F.col(name) for name in cells})
+
+
+def rows_in_turn(content: Content, concerned: DataFrame, keys: list[str]) -> DataFrame:
+    """Return the rows with some keys, and the turn of each among those with the same: 1, 2, ... in canonical order."""
     order = [
         F.col(f"c{content.place[c.name]}").asc_nulls_first()
         for c in content.plan.table.columns
         if c.role is Role.INSENSITIVE
     ]
     turn = F.row_number().over(Window.partitionBy(*keys).orderBy(*(order or [F.lit(0)])))
-    rows = content.rows.join(concerned, list(keys), "left_semi").withColumn("turn", turn)
-    return shown_columns(content, rows.join(book, [*keys, "turn"], "inner"), {name: F.col(name) for name in cells})
+    return content.rows.join(concerned, keys, "left_semi").withColumn("turn", turn)
+
+
+def numbered_cells(content: Content, book: DataFrame, keep: Sequence[str]) -> tuple[DataFrame, Cellbook]:
+    """Replace cells k0, k1, ... by their packed numbers g0, g1, ..., beside the columns that are kept."""
+    n = len(content.quasi)
+    named = book.select(*keep, *(F.col(f"k{j}").alias(f"c{j}") for j in range(n)))
+    found = dictionaries(content.jobs, named, range(n))
+    cells, ranks = Cellbook.of([d.values for d in found])
+    more: list[dict[str, AnyArray]] = [{f"x{j}": rank} for j, rank in enumerate(ranks)]
+    packed = cells.packing.pack_columns([F.col(f"x{j}") for j in range(n)])
+    numbers = (number.alias(f"g{i}") for i, number in enumerate(packed))
+    return content.jobs.hold(coded(content.jobs, named, found, more).select(*keep, *numbers)), cells
 
 
 def _deciding_keys(content: Content, tuples: Tuples, value: IntArray) -> tuple[dict[str, IntArray], IntArray]:

@@ -69,7 +69,7 @@ def check_far(plan: Plan, records: int, limit: str) -> None:
     algorithm = plan.algorithm
     reasons = {
         f"{algorithm.name} as set tells equal records apart or compares records with one another": not (
-            algorithm.by_combinations or algorithm.by_nodes or algorithm.by_histograms
+            algorithm.by_combinations or algorithm.by_nodes or algorithm.by_histograms or algorithm.by_groups
         ),
         "a population or background table is compared with all rows": plan.extra.population is not None
         or plan.extra.background is not None,
@@ -104,7 +104,9 @@ def check_levels(plan: Plan, combinations: int, limit: str) -> None:
     """
     table = plan.table
     reasons = {
-        f"{plan.algorithm.name} as set does not decide from counts alone": not plan.algorithm.by_histograms,
+        f"{plan.algorithm.name} as set does not decide from counts alone": not (
+            plan.algorithm.by_histograms or plan.algorithm.by_groups
+        ),
         "suppression weighs all groups against one another": plan.suppression > 0,
         **_all_classes(plan),
         "the type of midpoints depends on all classes": any(

@@ -38,6 +38,8 @@ class Summary:
         Its rows are the combinations.
     partition : Partition
     recoded : Recoded
+    expected : int
+        Rows that are published.
     """
 
     def __init__(self, combinations: Combinations) -> None:
@@ -57,6 +59,7 @@ class Summary:
                 hint="Relax a model, raise spark.hushtable.driverRows, or recode globally.",
             )
         self.partition, self.recoded = local.solve(self.problem, plan)
+        self.expected = int(self.tuples.counts[local.kept_rows(self.problem, plan, self.recoded)].sum())
 
     def _table(self, some: IntArray) -> EncodedTable:
         """Return the codes of some combinations, as rows."""
@@ -70,12 +73,6 @@ class Summary:
             n_rows=len(some),
             unit=finish.unit,
         )
-
-    @property
-    def expected(self) -> int:
-        """Rows that are published."""
-        kept = local.kept_rows(self.problem, self._content.plan, self.recoded)
-        return int(self.tuples.counts[kept].sum())
 
     def publish(self) -> tuple[DataFrame, Cellbook]:
         """Return the published rows."""

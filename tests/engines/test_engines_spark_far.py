@@ -1,0 +1,214 @@
+"""Tables that do not fit on the driver: the same groups and the same cells."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from support_spark import VISITS, WHO, held, plain, same, same_cells, visits
+
+import hushtable as ht
+from hushtable import registry
+from hushtable.algorithms.lattice import branch_and_bound, space
+from hushtable.api import run_plan
+from hushtable.errors import HushtableError, IncompatibleError
+from hushtable.models.entropy_l import EntropyL
+from hushtable.models.k_anonymity import KAnonymity
+from hushtable.models.t_closeness import TCloseness
+from hushtable.schema.columns import CellStyle, Missing
+from hushtable.testing import model_examples, random_case
+from support_core import PEOPLE, plan_of, random_people
+
+pytestmark = pytest.mark.spark
+
+CANARY = "xq-canary"
+
+
+@pytest.mark.parametrize(
+    ("models", "settings", "group_rows"),
+    [
+        ([KAnonymity(k=3), EntropyL(l=1.5)], {"cells": CellStyle.SETS, "entity": "who"}, 20),
+        ([TCloseness(t=0.001)], {}, 5),  # cannot be cut at all: published from its counts
+    ],
+)
+def test_rows_that_do_not_fit_on_the_driver(on_spark, far_away, models, settings, group_rows, tmp_path):
+    table = random_people(150, 7, missing=0.1)
+    table = table.append_column("who", pa.array([f"p{i % 100}" for i in range(150)]))
+    plan = plan_of(models, (WHO, *PEOPLE), document={"seed": 0}, **settings)
+    want = run_plan(table, plan)
+    far_away(group_rows)
+    got = on_spark(table, plan, 3)
+    assert not got.outcome.on_driver
+    assert got.frame.toArrow().to_pydict() == plain(want.table).to_pydict()
+    assert got.verification.as_dict() == want.verification.as_dict()
+    assert got.measures() == pytest.approx(want.measures())  # the sample is the whole of so small a table
+    assert got.summary()["notes"] == {"measured_records": 150}
+    with pytest.raises(IncompatibleError, match="driverRows"):
+        got.risk()
+    got.save(tmp_path / "out")
+    want.save(tmp_path / "local")
+    for name in ("release.csv", "policy.yaml"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "local" / name).read_bytes()
+
+
+def test_a_table_without_sensitive_columns(on_spark, far_away):
+    table = random_people(90, 4).drop_columns(["illness"])
+    plan = plan_of([KAnonymity(k=3)], PEOPLE[:2])
+    want = run_plan(table, plan)
+    same(on_spark(table, plan), want)
+    far_away(20)
+    assert on_spark(table, plan).frame.toArrow().to_pydict() == plain(want.table).to_pydict()
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("mondrian", {}, {"cells": CellStyle.MIDPOINT}),
+        ("mondrian", {"nominal": "children"}, {"cells": CellStyle.NODES}),
+        ("greedy-loss", {}, {}),
+        ("top-down-specialization", {}, {}),
+        ("optimal", {}, {}),
+    ],
+)
+def test_where_the_combinations_fit_they_are_rows_with_weights(on_spark, far_away, case, tmp_path):
+    name, parameters, settings = case
+    table = visits(200, 1)
+    algorithm = registry.algorithms.build(name, parameters)
+    models = [KAnonymity(k=3), EntropyL(l=1.2)]
+    plan = plan_of(models, VISITS, algorithm, suppression=0.1, document={"seed": 0}, **settings)
+    want = run_plan(table, plan)
+    far_away(20, driver_rows=table.num_rows - 1)
+    got = on_spark(table, plan, 3)
+    assert got.outcome.summarised
+    same_cells(got, want)
+    assert json.dumps(got.risk().as_dict()) == json.dumps(want.risk().as_dict())
+    assert got.attack("homogeneity").rate == want.attack("homogeneity").rate
+    got.save(tmp_path / "spark")
+    want.save(tmp_path / "local")
+    documents = [json.loads((tmp_path / engine / "release.json").read_text()) for engine in ("spark", "local")]
+    assert documents[0]["reference"] == documents[1]["reference"]
+    assert documents[0].get("class_counts") == documents[1].get("class_counts")
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "models", "suppression", "settings", "limit", "partitions"),
+    [
+        ("optimal", {}, [KAnonymity(k=4)], 0.1, {}, 30, 1),
+        ("optimal", {"objective": "entropy"}, [KAnonymity(k=3), EntropyL(l=1.5)], 0.05, {"entity": "who"}, 40, 7),
+        ("samarati", {}, [KAnonymity(k=3), EntropyL(l=1.3)], 0.1, {}, 150, 3),
+        ("incognito", {}, [KAnonymity(k=3)], 0.0, {}, 60, 3),
+        ("datafly", {}, [KAnonymity(k=3)], 0.1, {"missing": Missing.WILDCARD}, 1, 3),
+    ],
+)
+def test_where_they_do_not_nodes_are_judged_by_aggregations(
+    on_spark, far_away, spark, monkeypatch, name, parameters, models, suppression, settings, limit, partitions
+):
+    # a small table takes the ways of a large one, on both engines
+    monkeypatch.setattr(space, "WORTH_ROLLING", 20)
+    monkeypatch.setattr(branch_and_bound, "MANY", 50)
+    monkeypatch.setattr(branch_and_bound, "PATIENCE", 3)
+    table = visits(200, 1)
+    algorithm = registry.algorithms.build(name, parameters)
+    plan = plan_of(models, VISITS, algorithm, suppression=suppression, document={"seed": 0}, **settings)
+    want = run_plan(table, plan)
+    far_away(20, driver_rows=limit)
+    got = on_spark(table, plan, partitions)
+    assert not got.outcome.summarised
+    same_cells(got, want)
+    assert got.source_rows.tolist() == list(range(got.encoded.n_sample))
+    got.unpersist()
+    assert held(spark) == 0
+
+
+@pytest.mark.parametrize(
+    ("models", "settings", "group_rows", "partitions"),
+    [
+        ([KAnonymity(k=3), EntropyL(l=1.5)], {}, 80, 7),
+        ([KAnonymity(k=4)], {"cells": CellStyle.SETS, "entity": "who"}, 100, 3),
+        ([KAnonymity(k=3), EntropyL(l=1.2)], {"cells": CellStyle.NODES}, 10_000, 1),
+    ],
+)
+def test_localpk_level_by_level(on_spark, far_away, spark, models, settings, group_rows, partitions):
+    table = visits(150, 3)
+    plan = plan_of(models, VISITS, ht.Localpk(), document={"seed": 0}, **settings)
+    want = run_plan(table, plan)
+    far_away(group_rows)
+    got = on_spark(table, plan, partitions)
+    same_cells(got, want)
+    got.unpersist()
+    assert held(spark) == 0
+
+
+def test_the_names_of_values_that_are_suppressed_are_not_written(on_spark, far_away, tmp_path):
+    table = visits(60, 1)
+    rare = pa.table(
+        {"age": [99], "zip": ["999"], "country": ["Fiji"], "illness": [CANARY], "note": ["n"], "who": ["w"]}
+    )
+    table = pa.concat_tables([table, rare.cast(table.schema)])
+    plan = plan_of([KAnonymity(k=3)], VISITS, ht.Optimal(fixed={"age": 1}), suppression=0.2, document={"seed": 0})
+    want = run_plan(table, plan)
+    assert CANARY not in want.table["illness"].to_pylist()
+    far_away(20)
+    got = on_spark(table, plan, 3)
+    same_cells(got, want)
+    got.save(tmp_path / "out")
+    assert CANARY not in (tmp_path / "out" / "release.json").read_text()
+
+
+def drawn(seed: int):
+    """A random table, policy, and how little the driver holds."""
+    draw = np.random.default_rng(seed)
+    case = random_case(seed, int(draw.integers(10, 60)), entity=bool(draw.random() < 0.3))
+    name = str(draw.choice([n for n in registry.algorithms if _may_be_far(registry.algorithms.build(n, {}))]))
+    chosen = [KAnonymity(k=2)]
+    chosen += model_examples(registry.models[str(draw.choice(list(registry.models)))], case)[:1]
+    suppression = float(draw.choice([0.0, 0.0, 0.2]))
+    limits = int(draw.choice([1, 7, 30, case.table.num_rows - 1])), int(draw.choice([5, 20, 1000]))
+    return case, name, chosen, suppression, limits, int(draw.choice([1, 3, 7]))
+
+
+def _may_be_far(algorithm) -> bool:
+    return algorithm.by_combinations or algorithm.by_nodes or algorithm.by_histograms or algorithm.by_groups
+
+
+@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 80))])
+def test_random_policies(on_spark, far_away, seed):
+    case, name, models, suppression, (driver_rows, group_rows), partitions = drawn(seed)
+    plan = tried(lambda: case.plan(models, registry.algorithms.build(name, {}), suppression=suppression))
+    if isinstance(plan, HushtableError):
+        return
+    want = tried(lambda: run_plan(case.table, plan))
+    far_away(group_rows, driver_rows)
+    got = tried(lambda: on_spark(case.table, plan, partitions))
+    if isinstance(got, IncompatibleError) and got.code == "spark-engine":
+        assert "driver" in str(got)
+    elif isinstance(want, HushtableError):
+        assert (type(got), str(got)) == (type(want), str(want))
+    else:
+        same_cells(got, want)
+
+
+def tried(call):
+    """What a call returns, or the error that it raises."""
+    try:
+        return call()
+    except HushtableError as error:
+        return error
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"algorithm": ht.Mondrian(mode="relaxed")}, "does not decide from counts alone"),
+        ({"algorithm": ht.GreedyLoss()}, "does not decide from counts alone"),
+        ({"suppression": 0.1}, "suppression weighs all groups"),
+        ({"cells": CellStyle.MIDPOINT}, "midpoints"),
+    ],
+)
+def test_what_needs_all_rows_in_one_place_is_refused(change, reason):
+    from hushtable.engines.spark.refuse import check_levels
+
+    with pytest.raises(IncompatibleError, match=reason):
+        check_levels(plan_of([KAnonymity(k=3)], **change), 10**9, "limit")

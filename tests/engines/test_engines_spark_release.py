@@ -1,0 +1,121 @@
+"""What a Spark release tells, writes and is asked: as one of the local engine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from support_spark import NOTE, WHO, plain
+
+import hushtable as ht
+from hushtable.api import run_plan
+from hushtable.engines.spark import is_spark_frame
+from hushtable.errors import HushtableError, VerificationError
+from hushtable.models.k_anonymity import KAnonymity
+from support_core import PEOPLE, plan_of, random_people
+
+pytestmark = pytest.mark.spark
+
+
+def test_risks_are_those_of_the_local_engine(on_spark):
+    table = random_people(150, 3, missing=0.1)
+    plan = plan_of([KAnonymity(k=4)], suppression=0.05)
+    got, want = on_spark(table, plan).risk().as_dict(), run_plan(table, plan).risk().as_dict()
+
+    def close(one, other):
+        if isinstance(one, dict):
+            assert one.keys() == other.keys()
+            for key in one:
+                close(one[key], other[key])
+        else:
+            assert one == pytest.approx(other) if isinstance(one, float) else one == other
+
+    close(got, want)
+
+
+def test_attacks_state_the_error_of_their_sample(on_spark):
+    table = random_people(400, 5)
+    release = on_spark(table, plan_of([KAnonymity(k=4)], suppression=0.05))
+    everything = release.attack("homogeneity")
+    assert everything.sampled == everything.records == release.verification.rows
+    assert everything.as_dict()["targets"] == everything.targets
+    some = release.attack("homogeneity", sample=80)
+    assert some.sampled <= 80 < some.records
+    assert 1 / 10 < some.weight <= 1 / 4  # a class of four or more counts as one observation
+    assert some.error > everything.error
+    low, high = some.interval
+    assert low <= everything.rate <= high
+    assert release.attack("homogeneity", sample=80) == some
+
+
+def test_saved_files_are_those_of_the_local_engine(on_spark, tmp_path):
+    table = random_people(80, 6, missing=0.1).append_column("note", pa.array([f"=n{i % 7}" for i in range(80)]))
+    table = table.append_column("who", pa.array([f"p{i % 50}" for i in range(80)]))
+    plan = plan_of([KAnonymity(k=4)], (NOTE, WHO, *PEOPLE), suppression=0.05, entity="who", document={"seed": 0})
+    got, want = on_spark(table, plan), run_plan(table, plan)
+    got.save(tmp_path / "spark")
+    want.save(tmp_path / "local")
+    assert [p.name for p in sorted((tmp_path / "spark").iterdir())] == ["policy.yaml", "release.csv", "release.json"]
+    for file in (tmp_path / "local").iterdir():
+        assert (tmp_path / "spark" / file.name).read_bytes() == file.read_bytes()
+    got.save(tmp_path / "parts", format="parquet", parts=True)
+    files = sorted((tmp_path / "parts" / "release.parquet").iterdir())
+    assert [f.name for f in files] == [f"part-{i:05d}.parquet" for i in range(len(files))]
+    assert pa.concat_tables(map(pq.read_table, files)).to_pydict() == plain(want.table).to_pydict()
+    with pytest.raises(HushtableError, match="not empty"):
+        got.save(tmp_path / "parts", format="parquet")
+
+
+def test_what_is_written_is_counted_again(on_spark, tmp_path, monkeypatch):
+    release = on_spark(random_people(40, 6), plan_of([KAnonymity(k=4)], document={"seed": 0}))
+    frame = release.frame
+    object.__setattr__(release, "frame", frame.limit(39))
+    with pytest.raises(VerificationError, match="not what was verified"):
+        release.save(tmp_path / "out", format="parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_groups_and_verify(on_spark):
+    table, plan = random_people(50, 6), plan_of([KAnonymity(k=4)])
+    release = on_spark(table, plan)
+    want = run_plan(table, plan).groups
+    assert sorted(map(str, release.groups.to_pylist())) == sorted(map(str, plain(want).to_pylist()))
+    assert release.verify().as_dict() == release.verification.as_dict()
+
+
+def test_a_spark_frame_is_known_without_importing_pyspark(spark):
+    assert is_spark_frame(spark.range(1))
+    assert not is_spark_frame(random_people(1, 1))
+    code = "import sys, hushtable as ht, pyarrow as pa; ht.anonymize; assert 'pyspark' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_anonymize_and_the_command_line(spark, tmp_path, capsys):
+    from hushtable.cli.main import main
+
+    table = random_people(60, 9, missing=0.1)
+    policy = ht.Policy(quasi=["age", "country"], sensitive=["illness"], models=[KAnonymity(k=3)])
+    release = ht.anonymize(spark.createDataFrame(table), policy)
+    assert release.frame.columns == ["age", "country", "illness"]
+    release.unpersist()
+    (tmp_path / "in").mkdir()
+    pyarrow.csv.write_csv(table.slice(0, 20), tmp_path / "in" / "a.csv")
+    pyarrow.csv.write_csv(table.slice(20).select(["illness", "age", "country"]), tmp_path / "in" / "b.csv")
+    (tmp_path / "policy.yaml").write_text(policy.to_yaml())
+    call = ["run", str(tmp_path / "policy.yaml"), "--data", str(tmp_path / "in"), "--json", "-o"]
+    for engine in ("local", "spark"):
+        with pytest.raises(SystemExit) as ended:
+            main([*call, str(tmp_path / engine), "--engine", engine])
+        assert ended.value.code == 0, capsys.readouterr()
+    for name in ("release.csv", "release.json"):
+        assert (tmp_path / "local" / name).read_bytes() == (tmp_path / "spark" / name).read_bytes()
+    capsys.readouterr()
+    for wrong in (["--master", "local[2]"], ["--engine", "spark", "--to", "sqlite:///x.db"]):
+        with pytest.raises(SystemExit) as ended:
+            main([*call, str(tmp_path / "no"), *wrong])
+        assert ended.value.code == 2
+    assert not (tmp_path / "no").exists()

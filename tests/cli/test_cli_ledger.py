@@ -43,6 +43,16 @@ def test_a_release_that_breaks_the_promise_is_refused(call, policy, release, peo
     assert "person 1" not in answer.out and book.read_bytes() == before
 
 
+def test_people_with_several_rows_that_the_policy_did_not_count(call, policy, book, tmp_path):
+    visits = write_csv(tmp_path / "visits.csv", [[f"person {i // 4}", *row[1:]] for i, row in enumerate(rows())])
+    assert call("run", policy, "--data", visits).code == 0
+    answer = add(call, tmp_path / "release", visits, book)
+    assert (answer.code, "some have several rows" in answer.words, "'entity'" in answer.words) == (1, True, True)
+    policy.write_text(f"{policy.read_text()}entity: name\n")
+    assert call("run", policy, "--data", visits, "--overwrite").code == 0
+    assert add(call, tmp_path / "release", visits, book).code == 0
+
+
 def test_the_same_twice(call, release, people, book):
     add(call, release, people, book)
     answer = add(call, release, people, book, "--json")

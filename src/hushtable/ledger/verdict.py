@@ -94,6 +94,14 @@ class Verdict:
         """Raise ``VerificationError`` with every model that breaks; return silently otherwise."""
         if self.ok:
             return
+        if not self.earlier:
+            # nothing but the release itself: its classes have enough rows, of fewer people
+            raise VerificationError(
+                "A ledger counts people, and some have several rows of this release. Counted by people it breaks what "
+                f"it promises: {'; '.join(f.sentence() for f in self.findings)}.",
+                code="ledger-refused",
+                hint="Name the column that says whose a row is as 'entity' in the policy, and run it again.",
+            )
         raise VerificationError(
             f"Together with {counted(self.earlier, 'earlier release', 'earlier releases')} of the same people this "
             "release breaks what it promises: "

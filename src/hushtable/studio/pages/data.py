@@ -9,8 +9,9 @@ from nicegui import ui
 
 from hushtable.cli.output import share
 from hushtable.studio import views
+from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.layout import Page
-from hushtable.studio.pages.widgets import attempted, card, failed, file_field, html_table, note, pager, text, watch
+from hushtable.studio.pages.widgets import attempted, card, failed, html_table, note, pager, text, watch
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import runs_of
 from hushtable.studio.service import Studio

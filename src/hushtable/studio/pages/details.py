@@ -11,8 +11,9 @@ from hushtable.errors import PolicyError
 from hushtable.policy.text import write_yaml
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio.outline import outline_of, tree_of
+from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.layout import Page
-from hushtable.studio.pages.widgets import attempted, file_field, once_left, text
+from hushtable.studio.pages.widgets import attempted, once_left, text
 from hushtable.studio.projects import Project
 from hushtable.studio.texts import T
 from hushtable.studio.uploads import OUTSIDE

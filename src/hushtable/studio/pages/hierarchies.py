@@ -13,13 +13,13 @@ from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio import charts
 from hushtable.studio.outline import grouped, outline_of, tree_of
+from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.forms import Form
 from hushtable.studio.pages.layout import Page, needs
 from hushtable.studio.pages.widgets import (
     after_showing,
     attempted,
     card,
-    file_field,
     html_table,
     note,
     once_left,

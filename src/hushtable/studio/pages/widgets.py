@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from nicegui import events, ui
+from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from hushtable.errors import HushtableError
@@ -20,7 +19,6 @@ __all__ = [
     "after_showing",
     "attempted",
     "card",
-    "file_field",
     "html_table",
     "note",
     "once_left",
@@ -167,61 +165,6 @@ def once_left(field: ui.element, changed: Callable[[], Any]) -> None:
 def after_showing(look: Callable[[], Awaitable[None]]) -> None:
     """Do what has to wait for a worker once the page is there: a page that waits itself stays blank that long."""
     ui.timer(0.01, look, once=True)
-
-
-def file_field(label: str, address: str, accept: Sequence[str], done: Callable[[str], Any]) -> None:
-    """A field that sends a file to the REST API, as it is and at once; ``done`` is told its name.
-
-    Parameters
-    ----------
-    label : str
-    address : str
-        Where it goes, with ``{name}`` for the file's name.
-    accept : sequence of str
-        Endings.
-    done : callable
-    """
-    with ui.element("div").classes("ht-file"):
-        with ui.element("label"):
-            text(label, "span", "")
-            field = ui.element("input").props(f'type=file accept="{",".join(accept)}"')
-        state = text("", "div", "ht-soft").props("role=status")
-
-    def answered(event: events.GenericEventArguments) -> Any:
-        said = event.args if isinstance(event.args, dict) else {}
-        if said.get("begun"):
-            state.set_text(T.UPLOADING)
-            return None
-        state.set_text("")
-        if said.get("ok"):
-            return done(str(said.get("name", "")))
-        ui.notify(
-            f"{said.get('message', T.REJECTED)} {said.get('hint', '')}".strip(),
-            type="negative",
-            multi_line=True,
-            timeout=8000,
-            close_button=True,
-        )
-        return None
-
-    before, after = address.split("{name}")
-    field.on(
-        "change",
-        answered,
-        js_handler=f"""async (e) => {{
-            const file = e.target.files[0];
-            if (!file) return;
-            emit({{begun: true}});
-            try {{
-                const to = {json.dumps(before)} + encodeURIComponent(file.name) + {json.dumps(after)};
-                const said = await fetch(to, {{method: "PUT", body: file}});
-                emit(said.ok ? {{ok: true, name: file.name}} : await said.json());
-            }} catch (error) {{
-                emit({{}});
-            }}
-            e.target.value = "";
-        }}""",
-    )
 
 
 def duration(seconds: float) -> str:

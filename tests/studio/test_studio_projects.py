@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import shutil
 import subprocess
 import sys
 import threading
 
 import pytest
+from support_studio import finished
 
 from hushtable.errors import HushtableError, UsageError
+from hushtable.io.files import read_table
 from hushtable.studio.home import HOME, Claim, default_home, inside, safe_name
 from hushtable.studio.projects import Projects
+from hushtable.studio.work.tables import table_of
 
 
 def test_the_folder_is_the_users_alone(tmp_path, monkeypatch):
@@ -120,3 +125,18 @@ def test_whatever_a_killed_studio_left_is_removed(tmp_path):
     (half / ".inner.tmp").write_text("x")
     projects.tidy()
     assert {path for path in tmp_path.rglob("*") if path.is_file()} == kept
+
+
+def test_a_workbook_is_read_once_and_stays_the_same(studio, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["age", "when", "pay", "open", "note", "void"])
+    for i in range(30):
+        pay = "n/a" if i % 9 == 0 else 1000.5 + i
+        book.active.append([i % 5, dt.datetime(2020, 1, 1 + i % 9), pay, i % 2 == 0, None if i % 3 else "ä", None])
+    book.save(tmp_path / "people.xlsx")
+    project = studio.create("Sheet")
+    upload = studio.new_upload(project, "people.xlsx")
+    shutil.copyfile(tmp_path / "people.xlsx", upload)
+    finished(studio, studio.opened(project, upload, "people.xlsx"))
+    assert table_of(project).equals(read_table(tmp_path / "people.xlsx"))

@@ -29,7 +29,7 @@ DELIMITERS: dict[str, str] = {",": "comma", ";": "semicolon", "\t": "tab", "|": 
 _SAMPLE = 1 << 18
 _RECORDS = 50
 _BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_UTF8_HINT = "Save it as UTF-8, for example with: iconv -f LATIN1 -t UTF-8."
+_UTF8_HINT = "Save it as UTF-8: in Excel as 'CSV UTF-8', or with: iconv -f LATIN1 -t UTF-8."
 
 
 @dataclass(frozen=True)

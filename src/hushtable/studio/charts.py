@@ -188,7 +188,7 @@ def frontier(
         words = f"{word} {number}: {names[0]} {risk:.3g}, {names[1]} {loss:.4g}"
         parts.append(
             f'<g>{ring}<circle class="fits" cx="{x:.1f}" cy="{y:.1f}" r="7"/><title>{html.escape(words)}</title></g>'
-            + _text(x + 12, y + 4, str(number), "start")
+            + _text(x + 16, y + 4, str(number), "start")
         )
     parts.append(_text(_LEFT + across / 2, height - 8, f"{names[0]} →"))
     parts.append(f'<g transform="rotate(-90 16 {_TOP + up / 2:.0f})">{_text(16, _TOP + up / 2, f"{names[1]} →")}</g>')

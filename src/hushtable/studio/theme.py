@@ -94,6 +94,7 @@ a.ht-link { color:var(--ht-brand); }
   body { --q-primary:#005f8f !important; --q-negative:#a8330a !important; --q-positive:#00694d !important; }
   body.body--dark { --q-primary:#8fcaf0 !important; --q-negative:#c2451a !important; }
   .body--dark .q-btn.bg-primary { color:#0b1a26 !important; }
+  .q-notification .q-btn { color:#ffffff !important; }
   .q-field__label, .q-field__messages, .q-field__native, .q-field__input { color:var(--ht-ink) !important; }
   .q-field--outlined .q-field__control:before { border-color:var(--ht-soft) !important; }
 }

@@ -53,7 +53,7 @@ async def build(page: Page, project: Project, wanted: str = "") -> None:
         ui.navigate.to(f"/p/{project.id}/hierarchies?column={_quoted(name)}")
 
     after = quasi[(quasi.index(chosen) + 1) % len(quasi)]
-    with ui.element("div").classes("ht-row q-mb-md"):
+    with ui.element("div").classes("ht-row top q-mb-md"):
         ui.select(quasi, value=chosen, label=T.COLUMN, on_change=lambda e: open_column(e.value)).props(
             "outlined dense"
         ).style("min-width:min(360px,100%)")

@@ -149,7 +149,7 @@ def _found(page: Page, project: Project, found: Outcomes) -> None:
 
 
 def _suggest(page: Page, project: Project) -> None:
-    said = ui.element("div")
+    said = ui.element("div").classes("q-mt-sm")
 
     def ask() -> None:
         said.clear()

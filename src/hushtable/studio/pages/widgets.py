@@ -192,12 +192,17 @@ def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str =
 
     def tell(now: Job) -> None:
         left = now.seconds_left()
-        done = f"{now.share:.0%}" if now.state == "running" else ""
+        done = f"{now.share:.0%}" if now.state == "running" and now.share > 0 else ""
         parts = [STATES[now.state], done, now.what, T.LEFT.format(duration(left)) if left is not None else ""]
         if now.cancelling and not now.over:
             parts = [T.STOPPING]
         words.set_text(" · ".join(part for part in parts if part))
         bar.set_value(round(now.share, 3))
+        # nothing is known yet: it moves, so that a long first step does not look like a stop
+        if now.share > 0:
+            bar.props(remove="indeterminate")
+        else:
+            bar.props("indeterminate")
 
     def look() -> None:
         try:

@@ -227,8 +227,10 @@ def audit(bench: Bench, calls: Sequence[Call], search: Search) -> Iterator[tuple
 
 def _ended(bench: Bench, call: Call, arguments: list[str]) -> tuple[int, set[str]]:
     if not call.interrupt:
-        ended = bench.run(*arguments, env=dict(call.env))
-        return ended.returncode, words_in(ended.stdout) | words_in(ended.stderr)
+        with tempfile.NamedTemporaryFile() as said:
+            process = bench.fork(*arguments, said=said.name, **dict(call.env))
+            process.join()
+            return process.exitcode, words_in(said.read())
     process = bench.start(*arguments)
     until = time.monotonic() + 30
     while time.monotonic() < until and process.poll() is None and not list(bench.work.glob(".killed*")):

@@ -22,12 +22,13 @@ def people(rows: int, seed: int) -> Any:
     return found.drop_columns(["patient_id"]).set_column(0, "name", found["patient_id"])
 
 
-def _call(arguments: list[str], folder: Path, environment: dict[str, str]) -> None:
+def _call(arguments: list[str], folder: Path, environment: dict[str, str], said: str) -> None:
     os.chdir(folder)
     os.environ.update(environment)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nowhere, stream)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    out = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for stream in (1, 2):
+        os.dup2(out, stream)
     sys.argv = ["hushtable", *arguments]
     runpy.run_module("hushtable", run_name="__main__")
 
@@ -74,26 +75,23 @@ class Bench:
             **{**quiet, **options},
         )
 
-    def fork(self, *arguments: Any) -> Any:
-        """Start hushtable in a process that has imported it already: all its time is work."""
+    def fork(self, *arguments: Any, said: str = os.devnull, **env: str) -> Any:
+        """Start hushtable in a process that has imported it already: all its time is work.
+
+        Parameters
+        ----------
+        arguments
+        said : str
+            The file that gets stdout and stderr.
+        env
+            More of its environment.
+        """
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["fuzz.preloaded"])
-        process = context.Process(target=_call, args=(list(map(str, arguments)), self.work, self.environment))
+        given = (list(map(str, arguments)), self.work, {**self.environment, **env}, said)
+        process = context.Process(target=_call, args=given)
         process.start()
         return process
-
-    def run(self, *arguments: Any, **options: Any) -> subprocess.CompletedProcess[bytes]:
-        """Run hushtable to its end."""
-        return subprocess.run(
-            self.command(*arguments),
-            cwd=self.work,
-            env={**self.environment, **options.pop("env", {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=600,
-            **options,
-        )
 
     def write_policy(self, name: str, columns: dict[str, Any] | None = None, **changes: Any) -> Path:
         """Write the patients' policy, with some columns and settings changed."""

@@ -10,6 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from hushtable.algorithms.cluster.costs import CellCosts
+from hushtable.algorithms.cluster.leftovers import Clusters
+from hushtable.algorithms.partition import lattice_sweep
 from hushtable.algorithms.partition.lattice_sweep import LatticeSweep
 from hushtable.algorithms.partition.sweep_nodes import level_axes
 from hushtable.engines import local
@@ -31,11 +34,14 @@ ROWS = st.lists(
 )
 
 
-def run(table, models, **options):
+def run(table, models, *, sweep_alone=True, **options):
     plan = plan_of(models, algorithm=LatticeSweep(), cells=CellStyle.NODES, **options)
     problem = local.problem_of(table, plan)
     local.check_feasible(problem)
-    return problem, plan.algorithm.run(problem)
+    with pytest.MonkeyPatch.context() as patch:
+        if sweep_alone:
+            patch.setattr(lattice_sweep, "without_costly", lambda problem, partition: partition)
+        return problem, plan.algorithm.run(problem)
 
 
 def twin(problem, accept, budget=0):
@@ -98,6 +104,40 @@ def test_a_bound_that_adding_records_can_break(rows):
     problem, partition = run(people_table(rows), [ProbabilisticL(l=2)])
     groups, _ = twin(problem, accept)
     assert groups_of(partition.labels) == groups
+
+
+def loss(problem, partition):
+    rows = np.flatnonzero(partition.labels >= 0)
+    costs = CellCosts.of(problem.table, rows)
+    stats = problem.table.stats_of(partition.labels, partition.n_groups, ())
+    groups = Clusters(costs, partition.labels[rows], partition.n_groups, stats)
+    return int((groups.cost * groups.rows).sum())
+
+
+@given(ROWS, st.sampled_from([2, 3]), st.sampled_from([0.0, 0.2]))
+def test_costly_groups_are_dissolved_only_where_that_pays(rows, least, suppression):
+    assume(len({r[2] for r in rows}) >= least)
+    table, models = people_table(rows), [KAnonymity(k=2), DistinctL(l=least)]
+    problem, before = run(table, models, suppression=suppression)
+    _, after = run(table, models, sweep_alone=False, suppression=suppression)
+    assert loss(problem, after) <= loss(problem, before)
+    assert ((after.labels < 0) == (before.labels < 0)).all()
+    assert set(after.labels[after.labels >= 0].tolist()) == set(range(after.n_groups))
+    stats = problem.table.stats_of(after.labels, after.n_groups, problem.model.histogram_keys())
+    assert problem.model.satisfied(stats, problem.reference).all()
+
+
+def test_a_value_that_every_group_needs_is_not_used_up():
+    """One in four is ill: pairs take the ill, and what is left used to be one group of everybody else."""
+    draw = np.random.default_rng(3)
+    rows = [
+        (int(draw.integers(0, 60)), COUNTRIES[int(draw.integers(0, len(COUNTRIES)))], "flu" if i % 4 else "cold")
+        for i in range(400)
+    ]
+    problem, before = run(people_table(rows), [DistinctL(l=2)])
+    _, after = run(people_table(rows), [DistinctL(l=2)], sweep_alone=False)
+    assert np.bincount(before.labels).max() > 60
+    assert loss(problem, after) < 0.9 * loss(problem, before)
 
 
 @pytest.mark.parametrize("average", [0.15, 0.3])

@@ -165,9 +165,16 @@ def test_the_first_crowd(case, minimum, ceiling):
     at = 6 * draw.integers(0, 4, (9, d))
     lut = np.tile(LEVELS.ravel(), 1)
     cost = draw.integers(0, 30, len(lut))
+    marks = sweep.marks_of(len(codes))
+    # some tuples alone, and all together, are passed over
+    refused = [{0}, {len(codes) - 1}, set(range(len(codes)))]
+    sums = np.array([marks[sorted(g)].sum() for g in refused], dtype=np.uint64)
+    known = sweep.remember(np.zeros(2, dtype=np.uint64), sums, 0)
     first, second = both(
-        sweep, "crowd", lambda: sweep.first_crowd(codes, units, lut, cost, at, 1, minimum, ceiling)
-    )  # fmt: skip
+        sweep,
+        "crowd",
+        lambda: sweep.first_crowd(codes, units, marks, known, lut, cost, at, 1, minimum, ceiling),
+    )
     assert first[0] == second[0] and first[2] == second[2] and np.array_equal(first[1], second[1])
     for m in range(1, first[0] + 1):
         groups: dict[tuple[int, ...], list[int]] = {}
@@ -175,7 +182,7 @@ def test_the_first_crowd(case, minimum, ceiling):
             entry = at[m] + codes[i]
             if cost[entry].sum() <= ceiling:
                 groups.setdefault(tuple(lut[entry]), []).append(i)
-        large = [g for g in groups.values() if units[g].sum() >= minimum]
+        large = [g for g in groups.values() if units[g].sum() >= minimum and set(g) not in refused]
         expected = np.full(len(codes), -1)
         for number, g in enumerate(sorted(large)):
             expected[g] = number

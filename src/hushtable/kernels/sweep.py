@@ -1,4 +1,9 @@
-"""Kernel of sweeping a lattice: the first node at which some of the records still waiting form a large enough group."""
+"""Kernel of sweeping a lattice: the first node at which some of the records still waiting form a large enough group.
+
+A group is known by the sum of its tuples' marks, 64 random bits each: groups that a model refused before are passed
+over wherever they turn up again. Two groups with one sum are next to impossible, and would cost a better solution at
+most.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +15,66 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.grouping import number_rows
 
-__all__ = ["first_crowd"]
+__all__ = ["first_crowd", "marks_of", "remember"]
+
+
+def marks_of(n: int) -> AnyArray:
+    """Return ``n`` marks, the same ones every time.
+
+    Examples
+    --------
+    >>> len(set(marks_of(1000).tolist()))
+    1000
+    """
+    mixed = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def remember(known: AnyArray, marks: AnyArray, count: int) -> AnyArray:
+    """Put marks into a table of ``count`` marks where each is found by looking it up; return it, or a larger one.
+
+    Examples
+    --------
+    >>> known = remember(np.zeros(4, dtype=np.uint64), np.array([5, 9], dtype=np.uint64), 0)
+    >>> len(known), sorted(known[known > 0].tolist())
+    (8, [5, 9])
+    """
+    size = len(known)
+    while size < 4 * (count + len(marks)):
+        size *= 2
+    if size > len(known):
+        marks, known = np.concatenate([known[known > 0], marks]), np.zeros(size, dtype=np.uint64)
+    # there is no twin: what is looked up one by one is put in one by one
+    dispatch(_remember_loops, _remember_loops, 50 * len(marks))(known, marks)
+    return known
+
+
+def _remember_loops(table: Any, marks: Any) -> None:
+    last = np.uint64(len(table) - 1)
+    for mark in marks:
+        s = mark & last
+        while table[s] != np.uint64(0) and table[s] != mark:
+            s = (s + np.uint64(1)) & last
+        table[s] = mark
+
+
+def _is_known(table: Any, mark: Any) -> bool:
+    last = np.uint64(len(table) - 1)
+    s = mark & last
+    while table[s] != np.uint64(0):
+        if table[s] == mark:
+            return True
+        s = (s + np.uint64(1)) & last
+    return False
 
 
 def first_crowd(
-    codes: AnyArray, units: IntArray, lut: AnyArray, cost: IntArray, at: IntArray, begin: int, minimum: int,
-    ceiling: int,
+    codes: AnyArray, units: IntArray, marks: AnyArray, known: AnyArray, lut: AnyArray, cost: IntArray, at: IntArray,
+    begin: int, minimum: int, ceiling: int,
 ) -> tuple[int, IntArray, int]:  # fmt: skip
-    """Group tuples at one node after the other, and stop where a group has at least ``minimum`` units.
+    """Group tuples at one node after the other, and stop where a group not known has at least ``minimum`` units.
 
     Parameters
     ----------
@@ -25,6 +82,10 @@ def first_crowd(
         Leaf codes of distinct tuples.
     units : int64 array
         Weight of each tuple.
+    marks : uint64 array
+        The mark of each tuple.
+    known : uint64 array
+        Sums of marks of groups that are passed over, as ``remember`` keeps them.
     lut : integer array
         All look-up tables, one after the other.
     cost : int64 array
@@ -42,25 +103,29 @@ def first_crowd(
     -------
     node, group, n_groups
         The node, or M where there is none; the group of each tuple there, numbered by first occurrence, -1 in groups
-        that are too small; and how many groups are large enough.
+        that are too small or known; and how many groups are neither.
 
     Examples
     --------
     >>> lut = np.array([0, 1, 2, 0, 0, 1])  # three leaves; above them two nodes
     >>> codes, units = np.array([[0], [1], [2]]), np.array([1, 1, 1])
-    >>> node, group, n = first_crowd(codes, units, lut, lut, np.array([[0], [3]]), 0, 2, 9)
+    >>> marks, known = marks_of(3), np.zeros(4, dtype=np.uint64)
+    >>> node, group, n = first_crowd(codes, units, marks, known, lut, lut, np.array([[0], [3]]), 0, 2, 9)
     >>> node, group.tolist(), n
     (1, [0, 0, -1], 1)
     """
     group = np.full(len(codes), -1, dtype=np.int64)
     work = len(codes) * max(len(at) - begin, 1)
-    node, n = dispatch(_crowd_loops, _crowd_numpy, work)(codes, units, lut, cost, at, begin, minimum, ceiling, group)
+    node, n = dispatch(_crowd_loops, _crowd_numpy, work)(
+        codes, units, marks, known, lut, cost, at, begin, minimum, ceiling, group
+    )
     return int(node), group, int(n)
 
 
 def _crowd_numpy(
-    codes: Any, units: Any, lut: Any, cost: Any, at: Any, begin: Any, minimum: Any, ceiling: Any, group: Any
-) -> tuple[int, int]:
+    codes: Any, units: Any, marks: Any, known: Any, lut: Any, cost: Any, at: Any, begin: Any, minimum: Any,
+    ceiling: Any, group: Any,
+) -> tuple[int, int]:  # fmt: skip
     for m in range(begin, len(at)):
         entry = at[m] + codes.astype(np.int64)
         cheap = np.flatnonzero(cost[entry].sum(axis=1) <= ceiling)
@@ -70,7 +135,9 @@ def _crowd_numpy(
         inverse, first = number_rows(list(lifted.T), (lifted.max(axis=0) + 1).tolist())
         total = np.zeros(len(first), dtype=np.int64)
         np.add.at(total, inverse, units[cheap])
-        large = np.flatnonzero(total >= minimum)
+        mark = np.zeros(len(first), dtype=np.uint64)
+        np.add.at(mark, inverse, marks[cheap])
+        large = np.flatnonzero((total >= minimum) & ~np.isin(mark, known))
         if len(large):
             number = np.full(len(first), -1, dtype=np.int64)
             number[large[np.argsort(first[large], kind="stable")]] = np.arange(len(large))
@@ -80,8 +147,9 @@ def _crowd_numpy(
 
 
 def _crowd_loops(
-    codes: Any, units: Any, lut: Any, cost: Any, at: Any, begin: Any, minimum: Any, ceiling: Any, group: Any
-) -> tuple[int, int]:
+    codes: Any, units: Any, marks: Any, known: Any, lut: Any, cost: Any, at: Any, begin: Any, minimum: Any,
+    ceiling: Any, group: Any,
+) -> tuple[int, int]:  # fmt: skip
     n, d = codes.shape
     size = 16
     while size < 2 * n:
@@ -91,6 +159,7 @@ def _crowd_loops(
     head = np.empty(size, np.int64)
     hashes = np.empty(size, np.uint64)
     total = np.empty(size, np.int64)
+    mark = np.empty(size, np.uint64)
     slot_of = np.empty(n, np.int64)
     for m in range(begin, len(at)):
         found = False
@@ -107,7 +176,7 @@ def _crowd_loops(
             s = np.int64(h & mask)
             while True:
                 if stamp[s] != m:
-                    stamp[s], head[s], hashes[s], total[s] = m, i, h, 0
+                    stamp[s], head[s], hashes[s], total[s], mark[s] = m, i, h, 0, 0
                     break
                 if hashes[s] == h:
                     same = True
@@ -121,6 +190,7 @@ def _crowd_loops(
                 s = (s + 1) & np.int64(mask)
             slot_of[i] = s
             total[s] += units[i]
+            mark[s] += marks[i]
             found |= total[s] >= minimum
         if found:
             count = 0
@@ -128,8 +198,12 @@ def _crowd_loops(
                 s = slot_of[i]
                 if s >= 0 and total[s] >= minimum:
                     if head[s] == i:
+                        if _is_known(known, mark[s]):
+                            total[s] = -1
+                            continue
                         hashes[s] = np.uint64(count)
                         count += 1
                     group[i] = np.int64(hashes[s])
-            return m, count
+            if count > 0:
+                return m, count
     return len(at), 0

@@ -7,9 +7,12 @@ raises the cost least, until all are. For a model that survives merging this end
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from hushtable.algorithms.base import Problem
+from hushtable.algorithms.base import Partition, Problem
+from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.cluster.costs import CellCosts
 from hushtable.algorithms.kinds import Kinds, add_groups
 from hushtable.arrays import BoolArray, IntArray
@@ -19,7 +22,13 @@ from hushtable.models.base import Monotone
 from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Clusters", "join_rows", "merge_until_satisfied"]
+__all__ = ["Clusters", "join_rows", "merge_until_satisfied", "without_costly"]
+
+BLOCK = 8192
+"""Records among whose groups one that is left looks for the cheapest, where a group is dissolved."""
+
+COSTLY = 20
+"""A group with more than one part in so many of the whole cost is worth dissolving."""
 
 SHARE = 64
 """Of the groups that a table-level model finds, one in so many is merged at a time."""
@@ -100,6 +109,41 @@ def join_rows(
         labels[refused] = n + number
         n += len(where)
     return labels, n
+
+
+def without_costly(problem: Problem, partition: Partition) -> Partition:
+    """Let the records of groups that cost much of the whole join others, one group after the other, while that pays.
+
+    The model must be satisfied by any satisfied group with more records. A group of records that lacked a value which
+    every group needs, because small groups took it, is such a one.
+    """
+    table = problem.table
+    order = table.canonical_order
+    rows = order[partition.labels[order] >= 0]
+    block = cut_blocks(table, rows, BLOCK)
+    costs, kinds = CellCosts.of(table, rows), Kinds.of(problem)
+    kind, model = kinds.of_row[rows], problem.model.part(table_level=False)
+    labels, n = partition.labels[rows].astype(np.int64), partition.n_groups
+    stats = table.stats_of(partition.labels, n, ())
+    while n > 1:
+        groups = Clusters(costs, labels, n, stats)
+        total = groups.cost * groups.rows
+        worst = int(np.argmax(total))
+        if COSTLY * int(total[worst]) < int(total.sum()):
+            break
+        others = np.delete(np.arange(n), worst)
+        number = np.full(n, -1, dtype=np.int64)
+        number[others] = np.arange(n - 1)
+        kept = stats.take(others)
+        joined, count = join_rows(problem, model, kinds, costs, kind, block, number[labels], n - 1, kept)
+        after = Clusters(costs, joined, count, kept)
+        # a block without a group keeps its records together, which need not satisfy the model
+        if count > n - 1 or int((after.cost * after.rows).sum()) >= int(total.sum()):
+            break
+        labels, n, stats = joined, n - 1, kept
+    out = partition.labels.copy()
+    out[rows] = labels
+    return replace(partition, labels=out, n_groups=n)
 
 
 def _clusters_of(labels: IntArray, block: IntArray, n: int) -> tuple[IntArray, IntArray]:

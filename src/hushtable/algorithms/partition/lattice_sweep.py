@@ -3,7 +3,8 @@
 At each node the records that are not yet placed are grouped; groups that satisfy the model are kept, at the cost of
 the cells there, and the others wait for a coarser node. The sweep never strands a remainder: what waits must satisfy
 the model as one group, or be small enough to be suppressed; groups are given back, the last one first, until it does.
-The root takes what is left.
+The root takes what is left. Where any record may join a satisfied group, those of a group that costs much of the whole
+then join others, if that is cheaper: small groups may have taken a value that every group needs.
 
 Readings. Nodes go by their NCP over the whole table, ties by their levels. Cells of one node differ in cost (a region
 with three countries and one with twenty), so the sweep goes up in bands: in each band, all nodes are swept for the
@@ -21,8 +22,7 @@ For hierarchy nodes as cells (``cells: nodes``) with less loss than full-domain 
 
 When not
 --------
-For models beyond k-anonymity that few small groups satisfy: the sweep then gives groups back one by one and takes
-long.
+For models beyond k-anonymity that few small groups satisfy: large groups come late, and most of the lattice is visited.
 
 Cost
 ----
@@ -35,6 +35,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from hushtable.algorithms.base import Partition, Problem, Recoding
+from hushtable.algorithms.cluster.leftovers import without_costly
 from hushtable.algorithms.lattice.optimal import Optimal
 from hushtable.algorithms.partition.sweep_nodes import SweepNodes
 from hushtable.algorithms.partition.waiting import Waiting
@@ -84,14 +85,16 @@ class LatticeSweep(Refinable):
             problem.progress(band / len(ceilings), "sweeping the lattice")
             at, node = nodes.within(ceiling), 0
             while len(waiting) and node < len(at):
-                codes, units = nodes.codes[waiting.tuples], waiting.units
+                codes, units, marks = nodes.codes[waiting.tuples], waiting.units, waiting.marks
                 node, group, found = first_crowd(
-                    codes, units, nodes.lut, nodes.cost, at, node, waiting.minimum, ceiling
+                    codes, units, marks, waiting.refused, nodes.lut, nodes.cost, at, node, waiting.minimum, ceiling
                 )
                 if found:
                     waiting.place(group, found)
                 node += 1
         partition = waiting.partition()
+        if Monotone.ADD in problem.model.flags and not problem.model.part(table_level=True).members:
+            partition = without_costly(problem, partition)
         return self.refined(problem, partition)
 
     def _one_node(self, problem: Problem) -> Partition:

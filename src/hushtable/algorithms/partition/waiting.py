@@ -9,6 +9,7 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.grouping import group_rows
+from hushtable.kernels.sweep import marks_of, remember
 from hushtable.models.base import Stat
 from hushtable.table.stats import GroupStats, Histogram
 
@@ -35,6 +36,8 @@ class Waiting:
         Their weights.
     minimum : int
         No group with fewer units can be satisfied.
+    refused : uint64 array
+        Groups that the model refused, as ``first_crowd`` knows them.
     """
 
     def __init__(self, problem: Problem, kept: BoolArray, of_row: IntArray) -> None:
@@ -51,6 +54,9 @@ class Waiting:
         self.minimum = max(problem.model.min_group_size() * table.unit, 1)
         self._labels = np.full(n, -1, dtype=np.int64)
         self._n_groups = 0
+        self._tuple_marks = marks_of(n)
+        self.refused: AnyArray = np.zeros(64, dtype=np.uint64)
+        self._n_refused = 0
         self._groupwise = problem.model.part(table_level=False)
         self._tablewise = problem.model.part(table_level=True)
         self._by_size = problem.model.stats_needed() == frozenset({Stat.SIZE})
@@ -67,6 +73,11 @@ class Waiting:
         """Weights of the tuples that wait."""
         return self._tuple_units[self.tuples]
 
+    @property
+    def marks(self) -> AnyArray:
+        """Marks of the tuples that wait."""
+        return self._tuple_marks[self.tuples]
+
     def place(self, group: IntArray, n_groups: int) -> None:
         """Keep those of these groups that satisfy the model, as far as the rest can do without them.
 
@@ -74,7 +85,9 @@ class Waiting:
         """
         grouped = np.flatnonzero(group >= 0)
         stats = self._stats(self.tuples[grouped], group[grouped], n_groups)
-        good = np.flatnonzero(self._groupwise.satisfied(stats, self._problem.reference))
+        satisfied = self._groupwise.satisfied(stats, self._problem.reference)
+        self._refuse(self.tuples[grouped], group[grouped], ~satisfied)
+        good = np.flatnonzero(satisfied)
         number = self._spared(stats, good)
         if not number:
             return
@@ -89,6 +102,13 @@ class Waiting:
         if self._tablewise.members:
             self._placed.append(taken)
         self.tuples = self.tuples[label < 0]
+
+    def _refuse(self, tuples: IntArray, group: IntArray, bad: BoolArray) -> None:
+        """Remember groups by the marks of their tuples: wherever they turn up again, they are as bad."""
+        marks = np.zeros(len(bad), dtype=np.uint64)
+        np.add.at(marks, group, self._tuple_marks[tuples])
+        self.refused = remember(self.refused, marks[bad], self._n_refused)
+        self._n_refused += int(np.count_nonzero(bad))
 
     def _spared(self, stats: GroupStats, good: IntArray) -> int:
         """How many of the groups, first ones first, the rest can do without: all, or one fewer, two, four, ..."""

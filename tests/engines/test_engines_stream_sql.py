@@ -15,6 +15,7 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 import hushtable as ht
+from hushtable.cli.run import _in_memory
 from hushtable.cli.tables import read_tables
 from hushtable.engines import spill, stored
 from hushtable.engines.stream import run_files
@@ -261,3 +262,36 @@ def test_duckdb_keeps_the_order_of_pieces(tmp_path: Path) -> None:
     write_sql(pa.table({"a": np.arange(5000)}), place, table="t")
     with duckdb.connect(str(tmp_path / "x.db")) as session:
         assert session.execute("SELECT a FROM t").fetchnumpy()["a"].tolist() == list(range(5000))
+
+
+@pytest.mark.parametrize("way", ["streamed", "held"])
+def test_a_commit_that_fails_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    address = f"duckdb:///{tmp_path / 'clinic.db'}"
+    write_sql(people(), address, table="people")
+    connect = duckdb.connect
+
+    class Full:
+        """A session whose disk is full when it has to be."""
+
+        def __init__(self, *words: Any, **more: Any) -> None:
+            self._session = connect(*words, **more)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._session, name)
+
+        def commit(self) -> None:
+            raise duckdb.TransactionException("Failed to commit: Could not write all required bytes")
+
+    def run(source: str, out: Path, to: str) -> None:
+        if way == "streamed":
+            run_files([source], POLICY.plan(), out, to=to)
+        else:
+            _in_memory(read_tables([source]), POLICY, out, to, lambda share, what: None, overwrite=False)
+
+    monkeypatch.setattr(duckdb, "connect", Full)
+    with pytest.raises(OutputError, match="or the disk is full"):
+        run(f"{address}?table=people", tmp_path / "out", f"{address}?table=open")
+    monkeypatch.undo()
+    assert left(tmp_path) == []
+    with pytest.raises(DataError, match="no such table"):
+        read_sql(address, table="open")

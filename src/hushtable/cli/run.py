@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -151,13 +151,15 @@ def _in_memory(
     source: Any, policy: Policy, output: Path, address: str | None, progress: Progress, *, overwrite: bool
 ) -> Release:
     from hushtable.api import anonymize
+    from hushtable.release.files import save_release
     from hushtable.release.places import writing_release
 
     release: Release = anonymize(source, policy, progress=progress)
     progress(1.0, "writing")
-    elsewhere = writing_release(release, address, overwrite=overwrite) if address else nullcontext()
-    with elsewhere:
-        release.save(output, format=policy.output.format, overwrite=overwrite)
+    with ExitStack() as elsewhere:
+        if address is not None:
+            elsewhere.enter_context(writing_release(release, address, overwrite=overwrite))
+        save_release(release, output, format=policy.output.format, overwrite=overwrite, together=elsewhere)
     return release
 
 

@@ -215,7 +215,7 @@ def run_files(
         report(1.0, "publishing")
         order = order_by(sort_keys(stored, coded, recoded, plan.table), recoded.labels[: stored.n_rows])
         published = Published(stored, coded, recoded, plan.table, order)
-        with atomic_folder(target, overwrite=overwrite, owned=OWNED) as place:
+        with atomic_folder(target, overwrite=overwrite, owned=OWNED, together=elsewhere) as place:
             name = f"release.{format}"
             parts = parts_of(len(order), part_rows)
             published = published.with_spill([piece for part in parts for piece in part], work, report)
@@ -229,7 +229,6 @@ def run_files(
             write_documents(result, place, name, lambda: _shown_classes(verification, len(order)))
             if to is not None:
                 rows = Rows(published.schema, (rows for part in parts for rows in published.groups(part, report)))
-                # complete when the folder is there, and not before
                 elsewhere.enter_context(writing_rows([(to, rows)], overwrite=overwrite))
             report(1.0, "writing")
     return result

@@ -14,7 +14,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -132,7 +132,11 @@ def atomic_write_text(path: str | os.PathLike[str], text: str) -> None:
 
 @contextmanager
 def atomic_folder(
-    path: str | os.PathLike[str], *, overwrite: bool = False, owned: Sequence[str] = ()
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    owned: Sequence[str] = (),
+    together: ExitStack | None = None,
 ) -> Iterator[Path]:
     """Fill a temporary folder beside the target; it is renamed into place when the block ends without an error.
 
@@ -145,6 +149,9 @@ def atomic_folder(
         match ``owned``; a folder that holds anything else is refused, since it would be lost.
     owned : sequence of str
         Patterns such as ``"*.csv"`` of files that earlier runs may have left there.
+    together : ExitStack, optional
+        What has to be complete with the folder, such as a transaction: it is closed when everything but the renaming
+        is done, and where that fails there is no folder.
 
     Raises
     ------
@@ -169,6 +176,8 @@ def atomic_folder(
         yield place
         _sync_files(place)
         _check_foreign(target, place, path, owned)
+        if together is not None:
+            together.close()
         _swap(place, target)
     sync_folder(target.parent)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,15 +45,18 @@ OWNED = (
 """What an earlier release in the same folder may have left there."""
 
 
-def save_release(release: Release, folder: Any, *, format: str = "csv", overwrite: bool = False) -> Path:
+def save_release(
+    release: Release, folder: Any, *, format: str = "csv", overwrite: bool = False, together: ExitStack | None = None
+) -> Path:
     """Write ``release.csv`` (or ``.parquet``), ``policy.yaml`` and ``release.json``, all or nothing.
 
     A release made of patterns also gets ``patterns.csv``: each of them once, as a rule. Where sensitive values are
-    apart from their people, they are in ``release-sensitive.csv``, and ``release.csv`` has none.
+    apart from their people, they are in ``release-sensitive.csv``, and ``release.csv`` has none. What ``together``
+    holds is completed with the folder; see ``hushtable.io.atomic.atomic_folder``.
     """
     if format not in ("csv", "parquet"):
         raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
-    with atomic_folder(folder, overwrite=overwrite, owned=OWNED) as target:
+    with atomic_folder(folder, overwrite=overwrite, owned=OWNED, together=together) as target:
         name = f"release.{format}"
         people = release.table
         if release.linked is not None:

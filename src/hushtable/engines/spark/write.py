@@ -67,7 +67,10 @@ def save_parts(
     if format == "csv" and parts:
         raise UsageError("A release in parts is saved as parquet.", code="format", hint="Use format='parquet'.")
     many = parts if parts is not None else format == "parquet" and release.verification.rows > ONE_FILE
-    with ExitStack() as elsewhere, atomic_folder(folder, overwrite=overwrite, owned=OWNED) as target:
+    with (
+        ExitStack() as elsewhere,
+        atomic_folder(folder, overwrite=overwrite, owned=OWNED, together=elsewhere) as target,
+    ):
         name = f"release.{format}"
         place = target / (name if many else ".parts")
         with spark_errors("writing the release"):
@@ -77,7 +80,6 @@ def save_parts(
         if any(isinstance(cells, PatternCells) for cells in release.outcome.known.recoded.cells):
             write_table(_patterns(release, place), target / "patterns.csv")
         if to is not None:
-            # complete when the folder is there, and not before
             elsewhere.enter_context(writing_rows([(to, _rows(place))], overwrite=overwrite))
         if not many:
             write_table(read_coded(place), target / name)

@@ -196,7 +196,7 @@ def _kind(error: Exception) -> str:
         "ConversionException": "a value does not convert to the type asked for",
         "OutOfMemoryException": "there is not enough memory",
         "PermissionException": "it is not allowed",
-        "TransactionException": "another transaction is in the way",
+        "TransactionException": "another transaction is in the way, or the disk is full",
     }
     return words.get(type(error).__name__, "the database reports an error")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -54,10 +55,9 @@ def verify(
     that was written beside it. Models that look at whose value a row's is need the original: --data.
     """
     from hushtable import api
-    from hushtable.cli.output import deliver, put
+    from hushtable.cli.output import deliver
     from hushtable.cli.progress import announce_compiling, waiting
     from hushtable.cli.rerun import run_again
-    from hushtable.cli.summary import print_models
     from hushtable.io.urls import shown, source_of
     from hushtable.policy.files import load_policy
 
@@ -66,19 +66,21 @@ def verify(
     policy = load_policy(policy_file)
     with nullcontext() if data else waiting("reading and verifying"):
         verification = run_again(source, policy, data) if data else api.verify(source, policy, evidence)
-    found = verification.as_dict()
-    name = shown(source)
-
-    def text(to: Console) -> None:
-        put(to, f"{name}: {found['rows']:,} rows in {found['classes']:,} classes of look-alikes.")
-        print_models(to, found["models"])
-        if data:
-            put(to, "The policy, run again on the original, gives this very file.")
-        if found["satisfied"]:
-            put(to, "Satisfied: every model holds.", style="green")
-        else:
-            put(to, "VIOLATED: do not publish this table.", style="bold red")
-
-    deliver({"file": name, "reproduced": bool(data), **found}, as_json, text)
+    found = {"file": shown(source), "reproduced": bool(data), **verification.as_dict()}
+    deliver(found, as_json, lambda to: _print(to, found))
     if not found["satisfied"]:
         raise typer.Exit(1)
+
+
+def _print(to: Console, found: Mapping[str, Any]) -> None:
+    from hushtable.cli.output import put
+    from hushtable.cli.summary import print_models
+
+    put(to, f"{found['file']}: {found['rows']:,} rows in {found['classes']:,} classes of look-alikes.")
+    print_models(to, found["models"])
+    if found["reproduced"]:
+        put(to, "The policy, run again on the original, gives this very file.")
+    if found["satisfied"]:
+        put(to, "Satisfied: every model holds.", style="green")
+    else:
+        put(to, "VIOLATED: do not publish this table.", style="bold red")

@@ -102,14 +102,16 @@ def members(text: str) -> list[str | None]:
 def covers(cell: Any, value: Any, column: Mapping[str, Any], tokens: Sequence[str] = ()) -> bool:
     """Whether a cell may stand for a value of a column with these settings."""
     missing = is_missing(value, tokens)
+    # where nobody says that they are labels, blanks among numbers are missing, and among words they are words
+    blank = isinstance(value, str) and not value.strip() and "kind" not in column
     if cell is None:
-        return missing
+        return missing or blank
     if cell == "*":
         return True
     if not isinstance(cell, str):
         return not missing and same(cell, value, column)
     listed = members(cell) if cell.startswith("{") and cell.endswith("}") else []
-    if any(missing if m is None else not missing and same(m, value, column) for m in listed):
+    if any(missing or blank if m is None else not missing and same(m, value, column) for m in listed):
         return True
     if missing:
         return False

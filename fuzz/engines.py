@@ -84,9 +84,9 @@ def _local(case: Case, policy: ht.Policy, place: Path) -> Ran:
         found.wrong.append("the verifier disagrees with itself")
     timed = "refine_seconds" in next(iter(case.policy["algorithm"].values()))
     if case.options.get("shuffled") and not timed:
-        other = ht.anonymize(table.take(pa.array(range(len(table) - 1, -1, -1))), policy)
-        if not other.table.equals(release.table):
-            found.wrong.append("the order of rows shows in the release")
+        turned = table.take(pa.array(range(len(table) - 1, -1, -1))).select(table.column_names[::-1])
+        if not ht.anonymize(turned, policy).table.equals(release.table):
+            found.wrong.append("the order of rows or columns shows in the release")
     if case.options.get("saved"):
         release.save(place / "saved")
         try:

@@ -242,13 +242,17 @@ def _overlapping(classes: list[Cells], source: Sequence[Row], policy: Mapping[st
     tokens = policy.get("missing_values", ())
     reach: list[list[set[int]]] = []
     for place, name in enumerate(_role(policy, "quasi")):
-        domain = {repr(row[name]): row[name] for row in source}.values()
+        domain = list({repr(row[name]): row[name] for row in source}.values())
         column = policy["columns"][name]
-        reach.append(
-            [{i for i, v in enumerate(domain) if covers(cells[place], v, column, tokens)} for cells in classes]
-        )
+        reach.append([_reach(cells[place], domain, column, tokens) for cells in classes])
     for a in range(len(classes)):
         for b in range(a):
             if all(column[a] & column[b] for column in reach):
                 return [f"cells overlap, and {risky[0]} does not survive that"]
     return []
+
+
+def _reach(cell: Any, domain: Sequence[Any], column: Mapping[str, Any], tokens: Sequence[str]) -> set[int]:
+    """The values that a cell stands for; one that is written just so is meant itself, even if it looks like a mask."""
+    itself = {i for i, value in enumerate(domain) if value == cell and cell != "*"}
+    return itself or {i for i, value in enumerate(domain) if covers(cell, value, column, tokens)}

@@ -124,6 +124,9 @@ def untrue(
             cell = published[places[0]][name]
             held = [source[owner[p]][name] for p in places]
             known = [v for v in held if not is_missing(v, tokens)]
+            if "kind" not in column and any(isinstance(v, str) and not v.strip() for v in held):
+                # blanks may be values or not
+                continue
             if algorithm in CENTROIDS:
                 if not _represents(cell, known, column, whole=bool(parameters.get("round"))):
                     found.append(f"{name}: not the representative of its class")

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from fuzz.campaign import run_batch
+from fuzz.campaign import run_batch, run_case
 from fuzz.cases import ALGORITHMS, MODELS, random_case
 from fuzz.cells import covers
 from fuzz.definitions import MERGING
 from fuzz.plain import complaints, one_class_would_do
 from fuzz.workers import run_all
 from hushtable.models.base import Monotone
+from hushtable.models.k_anonymity import KAnonymity
 from hushtable.registry import algorithms, models
 
 ILLS = {"grave": ["HIV"], "mild": ["flu"]}
@@ -253,6 +254,14 @@ def test_some_cases():
     assert findings == []
     assert ends["local: released"] > 20
     assert {end.split(":")[0] for end in ends} >= {"local", "stream", "increment"}
+
+
+def test_a_wrong_formula_is_found_though_the_verifier_shares_it(monkeypatch):
+    right = KAnonymity.score
+    monkeypatch.setattr(KAnonymity, "score", lambda self, groups, table: right(self, groups, table) + 1)
+    cases = [random_case(seed) for seed in range(300)]
+    seeds = [c.seed for c in cases if c.engine == "local" and any("k-anonymity" in m for m in c.policy["models"])]
+    assert any("k-anonymity does not hold" in run_case(seed)[1] for seed in seeds)
 
 
 def test_cases_name_all_models_and_algorithms_and_are_drawn_from_their_number():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter, defaultdict
 from fractions import Fraction
 
@@ -11,12 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hushtable.api import anonymize
 from hushtable.engines import local
 from hushtable.errors import DataError, Infeasible, PolicyError
 from hushtable.models.bayes_optimal import BayesOptimal
 from hushtable.models.delta_presence import DeltaPresence
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
+from hushtable.policy.policy import Policy
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.encode import PERSON_UNITS, Extra, encode
 from hushtable.table.encoded import smallest
@@ -251,3 +254,24 @@ def test_joint_columns_count_pairs():
     stats = encoded.stats_of(np.zeros(5, dtype=np.int64), 1, [("a", "b")])
     assert sorted(stats.histogram(("a", "b")).units.tolist()) == [1, 2, 2]
     assert PERSON_UNITS % 22 == 0
+
+
+SPELT = ["1", "1.0", "01", "+1", "2", "2.0", "02", "+2"]
+TIMES = [datetime.datetime(2024, 2, 27, hour) for hour in range(8)]
+DIVERSE = [{"distinct-l": {"l": 2}}]
+
+
+@pytest.mark.parametrize(
+    ("key", "pay", "models", "algorithm"),
+    [
+        ([1, 1, 1, 1, 9, 9, 9, 9], SPELT, [{"k-anonymity": {"k": 3}}], "mdav"),
+        ([5] * 8, SPELT, DIVERSE, "m-invariant"),
+        (TIMES, ["1", "1", "2", "2", "3", "3", "1", "2"], DIVERSE, "anatomy"),
+    ],
+)
+def test_cells_that_are_written_differently_break_ties_not_the_order_of_rows(key, pay, models, algorithm):
+    table = pa.table({"key": key, "pay": pay})
+    columns = {"key": {"role": "quasi"}, "pay": {"role": "sensitive", "kind": "numeric"}}
+    policy = Policy(columns=columns, models=models, algorithm=algorithm, suppression=0.25)
+    turned = table.take(pa.array(range(7, -1, -1)))
+    assert anonymize(turned, policy).table.equals(anonymize(table, policy).table)

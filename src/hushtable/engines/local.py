@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hushtable.algorithms.base import Partition, Problem, Progress
+from hushtable.algorithms.base import Partition, Problem, Progress, Recoding
 from hushtable.arrays import IntArray
 from hushtable.engines.plan import Plan
 from hushtable.errors import NotFound
@@ -62,7 +62,8 @@ def problem_of(table: pa.Table, plan: Plan, progress: Progress | None = None) ->
     if plan.account is not None and plan.algorithm.keeps_signatures:
         committed = plan.account.commitments(table, plan.table, plan.model())
     columns = plan.table if committed is None else committed.columns
-    problem = problem_from(encode(table, columns, plan.extra), plan, progress)
+    exact = plan.algorithm.recoding is Recoding.BUCKET
+    problem = problem_from(encode(table, columns, plan.extra, exact=exact), plan, progress)
     return problem if committed is None else replace(problem, earlier=committed.coded(problem.table))
 
 

@@ -50,6 +50,8 @@ class Prepared:
         the declared order. It never holds null.
     reason : str
         Why the column has this kind.
+    spellings : bool
+        Whether different cells mean the same value: ``1`` and ``1.0``, times of one day, several signs for missing.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Prepared:
     kind: Kind
     data: pa.DictionaryArray
     reason: str
+    spellings: bool = False
 
     def __len__(self) -> int:
         return len(self.data)
@@ -138,7 +141,8 @@ def prepare(
     smallest = smallest_index(len(dictionary))
     places = np.append(codes, -1).astype(smallest.to_pandas_dtype())
     data = from_codes(look_up(places, raw), dictionary, smallest)
-    return Prepared(name, kind, data, reason)
+    gone = int(np.count_nonzero(codes < 0)) + int(raw.indices.null_count > 0)
+    return Prepared(name, kind, data, reason, gone > 1 or int(np.count_nonzero(codes >= 0)) > len(dictionary))
 
 
 def _check_order(name: str, kind: Kind | None, order: Sequence[str]) -> Kind | None:

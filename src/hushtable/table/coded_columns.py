@@ -61,6 +61,7 @@ class QuasiColumn:
     coded: Coded
     weight: float = 1.0
     style: CellStyle = CellStyle.INTERVALS
+    spellings: bool = False
 
     @cached_property
     def positions(self) -> IntArray:
@@ -88,13 +89,14 @@ class QuasiColumn:
 
 @dataclass(frozen=True)
 class SensitiveColumn:
-    """One sensitive column: its codes, its hierarchy, its sensitivity categories."""
+    """One sensitive column: its codes, its hierarchy, its sensitivity categories, whether cells of one code differ."""
 
     name: str
     codes: AnyArray
     coded: Coded
     categories: IntArray | None = None
     n_categories: int = 0
+    spellings: bool = False
 
     def attribute(self, units: IntArray, unit: int, *, whole: bool = True) -> Attribute:
         """Describe the column to models, given how often each code occurs."""

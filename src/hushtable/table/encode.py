@@ -51,7 +51,12 @@ def check_columns(names: list[str], plan: TablePlan) -> None:
 
 
 def encode(
-    table: pa.Table, plan: TablePlan, extra: Extra | None = None, tie_rank: Callable[[], IntArray] | None = None
+    table: pa.Table,
+    plan: TablePlan,
+    extra: Extra | None = None,
+    tie_rank: Callable[[], IntArray] | None = None,
+    *,
+    exact: bool = False,
 ) -> EncodedTable:
     """Encode a table under a plan.
 
@@ -63,6 +68,8 @@ def encode(
         Population and background tables; they share the quasi-identifiers' codes.
     tie_rank : callable, optional
         Gives the rank of each row's other published cells, where those are not columns of ``table``.
+    exact : bool
+        Whether quasi-identifiers are published as they are, so that their spelling tells rows apart.
 
     Raises
     ------
@@ -82,7 +89,7 @@ def encode(
             code="no-quasi",
             hint="Give at least one column the role 'quasi'.",
         )
-    return encode_rest(table, plan, quasi, extra, tie_rank)
+    return encode_rest(table, plan, quasi, extra, tie_rank, exact=exact)
 
 
 def encode_rest(
@@ -91,6 +98,8 @@ def encode_rest(
     quasi: tuple[QuasiColumn, ...],
     extra: Extra | None = None,
     tie_rank: Callable[[], IntArray] | None = None,
+    *,
+    exact: bool = False,
 ) -> EncodedTable:
     """Encode everything but the quasi-identifiers, which are given."""
     extra = extra or Extra()
@@ -104,6 +113,8 @@ def encode_rest(
         weights = np.zeros(n_rows, dtype=np.int64)
         weights[:n] = 1
     mass, mass_unit, mass_codes = background_mass(extra, sensitive, plan)
+    spelt = [c.name for c in sensitive if c.spellings] + [c.name for c in quasi if exact and c.spellings]
+    ties = _with_spellings(tie_rank or _tie_rank(table, plan), table, spelt)
     encoded = EncodedTable(
         quasi=quasi,
         sensitive=sensitive,
@@ -117,7 +128,7 @@ def encode_rest(
         background_unit=mass_unit,
         background_codes=mass_codes,
         background_on=extra.background_on,
-        tie_rank=tie_rank or _tie_rank(table, plan),
+        tie_rank=ties,
     )
     return share_rest(encoded, person) if len(person) else encoded
 
@@ -181,7 +192,7 @@ def _quasi(
             hint="Fill them, or choose 'missing: own_category' or 'wildcard'.",
         )
     codes, coded = _code(column, prepared, times)
-    return QuasiColumn(column.name, codes, coded, column.weight, plan.style(column))
+    return QuasiColumn(column.name, codes, coded, column.weight, plan.style(column), prepared.spellings)
 
 
 def encode_values(
@@ -228,14 +239,15 @@ def sensitive_column(
     column: ColumnPlan, table: pa.Table, plan: TablePlan, n_rows: int, times: IntArray | None = None
 ) -> SensitiveColumn:
     """Encode one sensitive column; rows beyond the table's get code 0. ``times``: how often each row's value occurs."""
-    codes, coded = _code(column, _with_values(column, _prepared(column, [table], plan)), times)
+    prepared = _with_values(column, _prepared(column, [table], plan))
+    codes, coded = _code(column, prepared, times)
     if n_rows > len(codes):
         codes = np.concatenate([codes, np.zeros(n_rows - len(codes), dtype=codes.dtype)])
     categories, n_categories = None, 0
     if column.categories:
         labels = [label or "" for label in coded.labels[0]]
         categories, n_categories = code_categories(labels, column.categories, column.name)
-    return SensitiveColumn(column.name, codes, coded, categories, n_categories)
+    return SensitiveColumn(column.name, codes, coded, categories, n_categories, prepared.spellings)
 
 
 def _with_values(column: ColumnPlan, prepared: Prepared) -> Prepared:
@@ -267,3 +279,20 @@ def _tie_rank(table: pa.Table, plan: TablePlan) -> IntArray | None:
             )
     ranks = [dense_ranks(table.column(name)) for name in names]
     return number_rows([r for r, _ in ranks], [n for _, n in ranks])[0]
+
+
+def _with_spellings(
+    ties: IntArray | Callable[[], IntArray] | None, table: pa.Table, names: list[str]
+) -> IntArray | Callable[[], IntArray] | None:
+    """Let the published cells of these columns break ties too: rows of one code may be written differently."""
+    if not names:
+        return ties
+
+    def ranks() -> IntArray:
+        columns, sizes = zip(*(dense_ranks(table.column(name)) for name in names), strict=True)
+        if ties is not None:
+            others = ties() if callable(ties) else ties
+            columns, sizes = (others, *columns), (int(others.max(initial=0)) + 1, *sizes)
+        return number_rows(list(columns), list(sizes))[0]
+
+    return ranks

@@ -180,7 +180,8 @@ def test_impossible_delimiter(file: Path, delimiter: str) -> None:
 
 
 def test_not_utf8(file: Path) -> None:
-    message = "The file FILE is not UTF-8 text. Save it as UTF-8: in Excel as 'CSV UTF-8', or with: iconv -f LATIN1 -t UTF-8."
+    hint = "Save it as UTF-8: in Excel as 'CSV UTF-8', or with: iconv -f LATIN1 -t UTF-8."
+    message = f"The file FILE is not UTF-8 text. {hint}"
     file.write_bytes(f"name\n{CANARY}é\n".encode("latin-1"))
     fails(file, message, "not-utf8")
     file.write_bytes(b"a,b\n" + b"1,2\n" * 100_000 + f"{CANARY},é\n".encode("latin-1"))

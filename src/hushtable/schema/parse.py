@@ -23,6 +23,8 @@ from hushtable.schema.numbers import (
 
 __all__ = ["convert", "infer_kind"]
 
+_FIRST = 100
+
 
 def infer_kind(values: pa.Array) -> tuple[Kind, str]:
     """Infer a column's kind from its distinct values (null where missing), with the reason.
@@ -51,6 +53,10 @@ def infer_kind(values: pa.Array) -> tuple[Kind, str]:
         if pc.any(pc.match_substring_regex(text, LEADING_ZERO)).as_py():
             return Kind.NOMINAL, "numbers with leading zeros are codes"
         return Kind.NUMERIC, "every value is a plain number"
+    first = text.slice(0, _FIRST)
+    if not (readable_dates(first).all() or pc.all(pc.or_(comma_numbers(first), plain.slice(0, _FIRST))).as_py()):
+        # most columns of text are told apart by a few values, whatever the number of them
+        return Kind.NOMINAL, "text"
     comma = comma_numbers(text)
     if pc.all(pc.or_(comma, plain)).as_py() and not pc.any(pc.match_substring(text.filter(plain), ".")).as_py():
         if pc.any(pc.match_substring_regex(text, LEADING_ZERO)).as_py():

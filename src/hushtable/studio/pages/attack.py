@@ -66,7 +66,8 @@ def _risk(page: Page, project: Project, run: Run) -> None:
 
 
 def _risks(found: Mapping[str, Any]) -> None:
-    """The figures; estimates of the population, which few read, stand apart."""
+    """The figures, those that say who is at risk first; estimates of the population, which few read, stand apart."""
+    found = dict(sorted(found.items(), key=lambda entry: "share_at_risk" not in entry[1]["before"]))
     estimates = {name: entry for name, entry in found.items() if "estimator" in entry["before"]}
     for title, part in ((T.RISK, {n: e for n, e in found.items() if n not in estimates}), (T.ESTIMATES, estimates)):
         rows = [row for name, entry in part.items() for row in _risk_rows(name, entry)]

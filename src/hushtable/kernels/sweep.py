@@ -155,12 +155,9 @@ def _crowd_loops(
     while size < 2 * n:
         size *= 2
     mask = np.uint64(size - 1)
-    stamp = np.full(size, -1, np.int64)
-    head = np.empty(size, np.int64)
-    hashes = np.empty(size, np.uint64)
-    total = np.empty(size, np.int64)
-    mark = np.empty(size, np.uint64)
-    slot_of = np.empty(n, np.int64)
+    stamp, slot_of = np.full(size, -1, np.int64), np.empty(n, np.int64)
+    head, total = np.empty(size, np.int64), np.empty(size, np.int64)
+    hashes, mark = np.empty(size, np.uint64), np.empty(size, np.uint64)
     for m in range(begin, len(at)):
         found = False
         for i in range(n):

@@ -10,9 +10,13 @@ from hushtable.algorithms.base import Problem
 from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.kernels.metric import Metric
+from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats
 
-__all__ = ["centroids", "labels_of", "stats_of"]
+__all__ = ["centroids", "labels_of", "stats_of", "worst_groups"]
+
+SHARE = 64
+"""Where only the table as a whole fails, one in so many groups is merged at a time."""
 
 
 def labels_of(groups: Sequence[IntArray], n: int) -> IntArray:
@@ -64,3 +68,11 @@ def stats_of(problem: Problem, space: Space, labels: IntArray, n_groups: int) ->
     member = np.full(problem.table.n_rows, -1, dtype=np.int64)
     member[space.rows] = labels
     return problem.table.stats_of(member, n_groups, problem.model.histogram_keys())
+
+
+def worst_groups(problem: Problem, model: AllOf, stats: GroupStats) -> IntArray:
+    """Return some groups with the worst scores under the first member that the table as a whole fails."""
+    failing = next(m for m in model.members if not bool(m.table_satisfied(stats, problem.reference)[0]))
+    score = failing.score(stats, problem.reference)
+    order = np.lexsort((np.arange(len(score)), score if failing.sense == ">=" else -score))
+    return order[: max(1, len(score) // SHARE)]

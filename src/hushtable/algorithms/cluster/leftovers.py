@@ -14,6 +14,7 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.cluster.costs import CellCosts
+from hushtable.algorithms.cluster.groups import worst_groups
 from hushtable.algorithms.kinds import Kinds, add_groups
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.bounds import bounds
@@ -29,9 +30,6 @@ BLOCK = 8192
 
 COSTLY = 20
 """A group with more than one part in so many of the whole cost is worth dissolving."""
-
-SHARE = 64
-"""Of the groups that a table-level model finds, one in so many is merged at a time."""
 
 
 class Clusters:
@@ -176,19 +174,12 @@ def merge_until_satisfied(
             worst = np.flatnonzero(bad)
             worst = worst[np.lexsort((worst, stats.units[worst]))]
         elif together.members and not bool(together.table_satisfied(stats, problem.reference)[0]):
-            worst = _worst(together, stats, problem)[: max(1, n // SHARE)]
+            worst = worst_groups(problem, together, stats)
         else:
             return labels, n
         if n == 1:
             return None
         labels, n = _merge(costs, labels, n, stats, worst)
-
-
-def _worst(model: AllOf, stats: GroupStats, problem: Problem) -> IntArray:
-    """Return the groups from the worst score of the first failing member to its best."""
-    failing = next(m for m in model.members if not bool(m.table_satisfied(stats, problem.reference)[0]))
-    score = failing.score(stats, problem.reference)
-    return np.lexsort((np.arange(len(score)), score if failing.sense == ">=" else -score))
 
 
 def _merge(costs: CellCosts, labels: IntArray, n: int, stats: GroupStats, worst: IntArray) -> tuple[IntArray, int]:

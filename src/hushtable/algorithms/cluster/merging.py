@@ -11,23 +11,19 @@ from __future__ import annotations
 import numpy as np
 
 from hushtable.algorithms.base import Problem
-from hushtable.algorithms.cluster.groups import centroids, stats_of
+from hushtable.algorithms.cluster.groups import centroids, stats_of, worst_groups
 from hushtable.algorithms.cluster.space import Space
 from hushtable.algorithms.kinds import Kinds, add_groups
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.remaining import remaining
 from hushtable.kernels.scan import scan_nearest
 from hushtable.models.base import Monotone
-from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats
 
 __all__ = ["join_records", "merge_until_satisfied"]
 
 CANDIDATES = 64
 """How many groups a record tries before it gives up."""
-
-SHARE = 64
-"""Where only the table as a whole fails, one in so many groups is merged at a time."""
 
 
 def join_records(problem: Problem, space: Space, labels: IntArray, n: int) -> tuple[IntArray, int]:
@@ -74,20 +70,13 @@ def merge_until_satisfied(problem: Problem, space: Space, labels: IntArray, n: i
         problem.progress(1.0, "merging")
         bad = ~groupwise.satisfied(stats, problem.reference)
         if not bad.any() and not bool(together.table_satisfied(stats, problem.reference)[0]):
-            bad[_worst(together, stats, problem)[: max(1, n // SHARE)]] = True
+            bad[worst_groups(problem, together, stats)] = True
         if not bad.any():
             return labels, n
         if n == 1:
             return None
         target, n = _partners(space, labels, n, bad)
         labels, stats = target[labels], stats.merge(target, n)
-
-
-def _worst(model: AllOf, stats: GroupStats, problem: Problem) -> IntArray:
-    """Return the groups from the worst score of the first failing member to its best."""
-    failing = next(m for m in model.members if not bool(m.table_satisfied(stats, problem.reference)[0]))
-    score = failing.score(stats, problem.reference)
-    return np.lexsort((np.arange(len(score)), score if failing.sense == ">=" else -score))
 
 
 def _partners(space: Space, labels: IntArray, n: int, bad: BoolArray) -> tuple[IntArray, int]:

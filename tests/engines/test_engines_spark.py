@@ -113,6 +113,22 @@ def test_guards_act_alike(on_spark, guard):
     same(on_spark(table, plan), run_plan(table, plan))
 
 
+def test_spellings_of_one_value_are_one_value(on_spark):
+    draw, rows = np.random.default_rng(2), 60
+    table = pa.table(
+        {
+            "age": draw.choice(["30", "?", "", "41"], rows),
+            "country": draw.choice(["Fiji", "Japan", "?", None], rows),
+            "illness": draw.choice(["flu", "cold"], rows),
+            "note": [f"n{i * 7 % 13}" for i in range(rows)],
+        }
+    )
+    plan = plan_of([KAnonymity(k=4)], (*PEOPLE, NOTE), ht.Mondrian(mode="relaxed"), missing_values=("?",))
+    same(on_spark(table, plan, 3), run_plan(table, plan))
+    plan = replace(plan, algorithm=ht.Optimal())
+    same(on_spark(table, plan, 1), run_plan(table, plan))
+
+
 def test_rows_that_differ_in_nothing_but_what_is_kept_are_divided_alike(on_spark):
     table = pa.table(
         {

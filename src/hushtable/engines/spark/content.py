@@ -88,6 +88,8 @@ class Content:
         counted the weight, and c0, c1, ...: the columns as they are.
     place : dict of str to int
         Where a column of the policy stands.
+    spelled : list of int64 arrays
+        For each dictionary, the place that stands for each value: spellings of one value share a place.
     """
 
     def __init__(self, jobs: Jobs, frame: DataFrame, plan: Plan) -> None:
@@ -132,7 +134,8 @@ class Content:
             strict=True,
         )
         self.units = [UNITS] if self.weighted else []
-        self.rows = coded(jobs, work, found).select(
+        self.spelled = self._places(found)
+        self.rows = coded(jobs, work, found, places=self.spelled).select(
             *(number.alias(name) for name, number in packed), *self.units, *(f"c{i}" for i in range(len(names)))
         )
 
@@ -151,6 +154,21 @@ class Content:
         everything = [*found, *tie]
         ranked = coded(self.jobs, work, everything, more).drop(*(f"p{j}" for j in range(len(everything))))
         return ranked, names
+
+    def _places(self, found: Sequence[Dictionary]) -> list[IntArray]:
+        """Return the place of each value: spellings of one value (a missing one's, say) share that of the first.
+
+        Algorithms see them as equal, so that which records of a combination come first must not depend on spelling.
+        """
+        quasi, sensitive = self.coded_columns(found)
+        codes: list[AnyArray] = [*(c.codes for c in quasi), *(c.codes for c in sensitive)]
+        places = [np.arange(len(dictionary), dtype=np.int64) for dictionary in found]
+        for j, own in enumerate(codes):
+            code = own[: len(places[j])]
+            first = np.full(int(code.max(initial=0)) + 1, len(code), dtype=np.int64)
+            np.minimum.at(first, code, places[j])
+            places[j] = first[code]
+        return places
 
     def coded_columns(self, found: Sequence[Dictionary]) -> tuple[tuple[QuasiColumn, ...], tuple[SensitiveColumn, ...]]:
         """Return the columns of distinct values, each with its code."""

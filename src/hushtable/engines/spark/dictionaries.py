@@ -81,11 +81,15 @@ def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def coded(
-    jobs: Jobs, work: DataFrame, found: Sequence[Dictionary], more: Sequence[dict[str, AnyArray]] | None = None
+    jobs: Jobs,
+    work: DataFrame,
+    found: Sequence[Dictionary],
+    more: Sequence[dict[str, AnyArray]] | None = None,
+    places: Sequence[AnyArray] | None = None,
 ) -> DataFrame:
     """Give every row the places of its values: columns p0, p1, ..., null for a value that was not there before.
 
-    ``more`` names further numbers of every value, which become columns of their own.
+    ``more`` names further numbers of every value, which become columns of their own; ``places`` lets values share one.
     """
     schema = {field.name: field for field in work.schema.fields}
     for j, dictionary in enumerate(found):
@@ -96,7 +100,7 @@ def coded(
         look_up = jobs.table(
             {
                 f"v{j}": dictionary.values,
-                f"p{j}": np.arange(len(dictionary)),
+                f"p{j}": np.arange(len(dictionary)) if places is None else places[j].astype(np.int64),
                 **{key: numbers.astype(np.int64) for key, numbers in extra.items()},
             },
             StructType(fields),

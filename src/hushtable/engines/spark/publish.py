@@ -110,7 +110,7 @@ def _by_column(content: Content, tuples: Tuples, ranks: Sequence[IntArray], labe
         of_value[place] = cell
         if not np.array_equal(of_value[place], cell):
             return None
-        found.append(of_value)
+        found.append(of_value[content.spelled[j]])
     return found
 
 

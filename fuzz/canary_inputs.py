@@ -100,8 +100,6 @@ def prepare(bench: Bench) -> Search:
     _write(work / "optimal.yaml", {}, algorithm={"optimal": {}})
     _write(work / "guarded.yaml", {}, guard=["downcoding"])
     _write(work / "infeasible.yaml", {}, models=[{"k-anonymity": {"k": 2}}, {"p-sensitive": {"p": 50, "on": "ill"}}])
-    _write(work / "notfound.yaml", {}, algorithm={"datafly": {}}, models=[{"t-closeness": {"t": 1e-9, "on": "ill"}}],
-           suppression=0)  # fmt: skip
     _bad_files(work / "bad")
     _bad_policies(bench)
     search = Search((bench.folder,))

@@ -100,7 +100,7 @@ async ([base, project, guesses]) => {
       if (!opened) return 'refused';
       await new Promise(done => setTimeout(done, 1000));
       opened.postMessage('{"name": "hacked"}', '*');
-      return opened.closed ? 'refused' : opened.document.body.innerText;
+      return opened.closed ? 'refused' : opened.document.body.innerText || 'refused';
     });
   }
   await attempt('worker', () => { new Worker(`${base}/`); return 'started'; });

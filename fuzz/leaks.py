@@ -166,7 +166,6 @@ CALLS: list[Call] = [
     *_failing(
         "run infeasible.yaml --data people.csv --output bad_out",
         "check infeasible.yaml --data people.csv",
-        "run notfound.yaml --data people.csv --output bad_out",
         ends=(3,),
     ),
     *_failing("verify tampered/release.csv --policy release/policy.yaml", ends=(1, 2)),

@@ -35,12 +35,12 @@ class Client:
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        headers = {"authorization": f"Bearer {server.url.partition('token=')[2]}"}
-        self.http = httpx.Client(base_url=f"{server.base}/api", headers=headers, timeout=60)
+        self._headers = {"authorization": f"Bearer {server.url.partition('token=')[2]}"}
 
     def call(self, method: str, path: str, **options: Any) -> Any:
         """Return what a call answers; a refusal is an error."""
-        answer = self.http.request(method, path, **options)
+        url = f"{self.server.base}/api{path}"
+        answer = httpx.request(method, url, headers=self._headers, timeout=60, **options)
         if answer.status_code >= 400:
             raise AssertionError(f"{method} {path}: {answer.status_code} {answer.text}")
         return answer.json() if answer.content else None

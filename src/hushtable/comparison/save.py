@@ -74,4 +74,5 @@ def load_outcomes(folder: Path) -> Outcomes:
 
 def _is_setting(row: dict[str, Any]) -> bool:
     texts = all(isinstance(row.get(name), str) for name in ("algorithm", "models", "cells"))
-    return texts and isinstance(row.get("policy"), dict | None) and is_row(row)
+    # a setting whose parts refuse each other has no policy
+    return texts and is_row(row) and (isinstance(row.get("policy"), dict) or row["status"] != "ok")

@@ -16,7 +16,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,13 @@ There = Callable[[], dict[str, Any]]
 
 
 def guess(
-    client: Any, openapi: dict[str, Any], there: There, examples: int, until: float = float("inf")
+    client: Any,
+    openapi: dict[str, Any],
+    there: There,
+    examples: int,
+    *,
+    bodies: Sequence[bytes] = BODIES,
+    until: float = float("inf"),
 ) -> Counter[str]:
     """Guess at every operation; return the answers' kinds by operation.
 
@@ -49,6 +55,8 @@ def guess(
         Gives the names of things that are there, for path parameters; what was deleted is made again.
     examples : int
         Of each kind, for each operation.
+    bodies : sequence of bytes
+        For each operation that takes a body.
     until : float
         When to stop, by the monotonic clock.
 
@@ -70,8 +78,8 @@ def guess(
         if operation.method.upper() in ("GET", "DELETE"):
             continue
         at = operation.path.format_map(_Known(there()))
-        for body in BODIES:
-            for kind in ("application/json", "text/plain", "application/octet-stream"):
+        for number, body in enumerate(bodies):
+            for kind in ("application/json", ("text/plain", "application/octet-stream")[number % 2]):
                 if time.monotonic() < until:
                     given = {"method": operation.method, "url": at, "content": body}
                     _ask(client, name, {**given, "headers": {"content-type": kind}}, seen)
@@ -163,8 +171,9 @@ def main() -> int:
                     made.update(name="release.csv", job=studio.jobs.store.jobs(limit=1)[0].id)
                 return made
 
+            until = time.monotonic() + options.seconds
             try:
-                seen = guess(client, api(studio).openapi(), there, options.examples, time.monotonic() + options.seconds)
+                seen = guess(client, api(studio).openapi(), there, options.examples, until=until)
             except AssertionError as error:
                 wrong = str(error)
         studio.stop()

@@ -160,7 +160,6 @@ CALLS: list[Call] = [
         "attack release --data people.csv --files . --external bad/columns.csv",
         "ledger add release --ledger ledger --data people.csv --person name --files .",
         "ledger add release --ledger bad/ledger --data people.csv --person name --files .",
-        "increment release --data people.csv --earlier people.csv --files . --output again",
         "explain release 99999 --data people.csv --files .",
     ),
     *_failing(

@@ -292,6 +292,10 @@ def test_a_case_that_hangs_and_one_that_ends_its_process_are_found():
     assert ended[0].wrong == ended[3].wrong == ""
 
 
-def test_the_time_limit_keeps_what_was_done():
-    ended = list(run_all(_awkward, iter([0, 3, 1]), 1, seconds=8, case_seconds=60))
-    assert [e.seed for e in ended] == [0, 3]
+def test_results_come_one_by_one_and_what_is_under_way_is_not_waited_for():
+    found = run_all(_awkward, iter([0, 3, 1]), 1, seconds=60, case_seconds=60)
+    assert [next(found).seed, next(found).seed] == [0, 3]
+    start = time.monotonic()
+    found.close()
+    assert time.monotonic() - start < 30
+    assert list(run_all(_awkward, iter([0]), 1, seconds=0, case_seconds=60)) == []

@@ -275,3 +275,11 @@ def test_cells_that_are_written_differently_break_ties_not_the_order_of_rows(key
     policy = Policy(columns=columns, models=models, algorithm=algorithm, suppression=0.25)
     turned = table.take(pa.array(range(7, -1, -1)))
     assert anonymize(turned, policy).table.equals(anonymize(table, policy).table)
+
+
+def test_a_population_of_numbers_beside_a_table_of_text_has_no_people_called_nan():
+    plan = TablePlan((ColumnPlan("pay", Role.QUASI, Kind.NOMINAL),))
+    population = pa.table({"pay": pa.array([1.0, 2.5, float("nan"), None], pa.float64())})
+    found = encode(pa.table({"pay": ["1", "2.5", None]}), plan, Extra(population))
+    assert found.quasi[0].coded.labels[0] == (None, "1", "2.5")
+    assert found.quasi[0].codes.tolist() == [1, 2, 0, 1, 2, 0, 0]

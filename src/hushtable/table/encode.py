@@ -16,7 +16,7 @@ from hushtable.hierarchy.categories import code_categories
 from hushtable.hierarchy.flat import Flat
 from hushtable.io.dictionaries import counts, look_up, to_codes, value_type
 from hushtable.io.names import check_names
-from hushtable.io.text import type_words
+from hushtable.io.text import is_text, to_labels, type_words
 from hushtable.kernels.grouping import number_rows
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.schema.parse import convert
@@ -147,7 +147,7 @@ def _prepared(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Pr
     if len(tables) > 1:
         kind = value_type(joined.type)
         try:
-            joined = pa.chunked_array([c.cast(kind) for c in chunks])
+            joined = pa.chunked_array([_like(c, kind) for c in chunks])
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             # Arrow's message quotes a cell
             raise DataError(
@@ -156,6 +156,11 @@ def _prepared(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Pr
                 hint="Give it the type that it has in the table.",
             ) from None
     return prepare(joined, name=column.name, kind=column.kind, missing_values=plan.missing_values, order=column.order)
+
+
+def _like(cells: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Cells of a table beside as the table's own type; a number that is none is missing, not the text "nan"."""
+    return (to_labels(cells) if is_text(kind) else cells).cast(kind)
 
 
 def _code(column: ColumnPlan, prepared: Prepared, times: IntArray | None = None) -> tuple[AnyArray, Coded]:

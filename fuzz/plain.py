@@ -239,6 +239,10 @@ def _overlapping(classes: list[Cells], source: Sequence[Row], policy: Mapping[st
     if any("kind" not in columns[n] and isinstance(row[n], str) for row in source for n in columns):
         # digits may be numbers or codes, so that 1 and 01 may or may not be one value
         return []
+    masked = [n for n in columns if "prefix" in (columns[n].get("hierarchy") or ())]
+    if any(len({len(str(row[n])) for row in source if row[n] is not None}) > 1 for n in masked):
+        # a shorter code is filled up with the mask, and then looks as if it stood for longer ones
+        return []
     tokens = policy.get("missing_values", ())
     reach: list[list[set[int]]] = []
     for place, name in enumerate(_role(policy, "quasi")):

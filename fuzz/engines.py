@@ -85,8 +85,8 @@ def _local(case: Case, policy: ht.Policy, place: Path) -> Ran:
     timed = "refine_seconds" in next(iter(case.policy["algorithm"].values()))
     if case.options.get("shuffled") and not timed:
         turned = table.take(pa.array(range(len(table) - 1, -1, -1))).select(table.column_names[::-1])
-        # NaN is no other value than itself here
-        if repr(ht.anonymize(turned, policy).table.to_pylist()) != repr(release.table.to_pylist()):
+        # NaN is no other value than itself here, and 0 has no sign
+        if list(map(_key, ht.anonymize(turned, policy).table.to_pylist())) != list(map(_key, found.releases[0][0])):
             found.wrong.append("the order of rows or columns shows in the release")
     if case.options.get("saved"):
         release.save(place / "saved")

@@ -162,3 +162,12 @@ def test_rows_in_any_order_give_the_same_batch():
     forward = ht.increment(batch, policy(ht.KAnonymity(k=3)), first)
     backward = ht.increment(batch.take(pa.array(range(5, -1, -1))), policy(ht.KAnonymity(k=3)), first)
     assert forward.table.to_pylist() == backward.table.to_pylist()
+
+
+def test_a_population_that_no_model_counts_plays_no_part(tmp_path):
+    old, new = [(20, "x", "flu"), (24, "x", "HIV")] * 2, [(21, "x", "flu"), (22, "x", "HIV"), (70, "y", "flu")] * 2
+    rules = policy(population="people.csv").based_in(tmp_path)
+    (tmp_path / "people.csv").write_text("age,city\n20,x\n21,x\n99,z\n", encoding="utf-8")
+    first = ht.anonymize(table(old), policy())
+    wanted = ht.increment(table(new, start=1000), policy(), first)
+    assert cells(ht.increment(table(new, start=1000), rules, first)) == cells(wanted)

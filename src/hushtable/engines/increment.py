@@ -34,7 +34,7 @@ from hushtable.release.release import Release
 from hushtable.release.reread import sensitive_codes
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Role
-from hushtable.table.encode import check_columns, encode
+from hushtable.table.encode import Extra, check_columns, encode
 from hushtable.table.encoded import QuasiColumn
 
 __all__ = ["increment"]
@@ -66,6 +66,8 @@ def increment(table: pa.Table, plan: Plan, earlier: Release, progress: Progress 
         If old and new records together violate a model.
     """
     _check(table, plan, earlier)
+    # no model counts people outside the table, so those of a population play no part
+    plan = replace(plan, extra=Extra())
     problem = problem_of(table, plan, progress)
     joined = _joined(problem, earlier)
     union = pa.concat_tables([_source(earlier, table), table], promote_options="permissive")

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hushtable.algorithms.base import Partition
@@ -17,12 +17,14 @@ from hushtable.arrays import FloatArray
 from hushtable.engines import local
 from hushtable.errors import HushtableError, IncompatibleError, NotFound
 from hushtable.models.base import Monotone, PrivacyModel
+from hushtable.models.delta_presence import DeltaPresence
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.params import AtLeast
 from hushtable.release.overlap import merge_overlapping
 from hushtable.release.recode import recode
 from hushtable.release.settle import settle
 from hushtable.schema.columns import CellStyle, Missing
+from hushtable.table.extra import Extra
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 from support_core import COUNTRIES, PEOPLE, PLACES, Given, people_table, plan_of, random_people
@@ -103,6 +105,30 @@ def test_settled_classes_do_not_overlap(style, rows, data):
     assert sizes.min() >= 2 and sizes.max() <= most
     for g in set(labels):
         assert len({int(x) for x, label in zip(recoded.labels, labels, strict=True) if label == g}) == 1
+
+
+@pytest.mark.parametrize("style", [CellStyle.NODES, CellStyle.INTERVALS, CellStyle.SETS])
+@settings(max_examples=60)
+@given(ROWS, ROWS, st.data())
+def test_people_whom_a_settled_class_covers_count_with_it(style, rows, more, data):
+    """Classes that are merged cover people whose own class was suppressed: delta-presence has to count them."""
+    everyone = [*rows, *more]
+    table = people_table([(*r, "flu") for r in rows])
+    population = people_table([(*r, "flu") for r in everyone]).select(["age", "country"])
+    total = len(rows) + len(everyone)
+    labels = np.array(data.draw(st.lists(st.integers(-1, 3), min_size=total, max_size=total)))
+    assume((labels[: len(rows)] >= 0).any())
+    models = [Crowd(k=1, m=100), DeltaPresence(low=0.0, high=1.0)]
+    problem = local.problem_of(table, plan_of(models, cells=style, extra=Extra(population=population)))
+    recoded = settle(problem, Partition(labels, 4))
+    assume(recoded is not None)
+    values = [[r[j] for r in everyone] for j in (0, 1)]
+    places = [*COUNTRIES, *([None] if None in values[1] else [])]
+    shown = list(zip(*(column.to_pylist() for column in recoded.published), strict=True))
+    cover = [(leaves(a, "age", values[0]), leaves(c, "country", places)) for a, c in shown]
+    for person, label in zip(everyone, recoded.labels[len(rows) :].tolist(), strict=True):
+        fitting = [g for g, (ages, countries) in enumerate(cover) if person[0] in ages and person[1] in countries]
+        assert fitting == ([label] if label >= 0 else [])
 
 
 def test_overlap_is_allowed_where_the_model_survives_merging():

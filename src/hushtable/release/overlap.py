@@ -13,6 +13,7 @@ import numpy as np
 from hushtable.arrays import IntArray
 from hushtable.kernels.pairs import overlapping_boxes
 from hushtable.release.cells import Cells
+from hushtable.release.covering import extent
 from hushtable.schema.columns import CellStyle
 
 __all__ = ["merge_overlapping"]
@@ -26,7 +27,7 @@ def merge_overlapping(cells: Sequence[Cells]) -> tuple[IntArray, int]:
     labels, n
         A number for every group, and how many numbers there are.
     """
-    bounds = [_cover(c) for c in cells]
+    bounds = [extent(c) for c in cells]
     low = np.column_stack([b[0] for b in bounds])
     high = np.column_stack([b[1] for b in bounds])
     pairs = overlapping_boxes(low, high)
@@ -45,26 +46,6 @@ def merge_overlapping(cells: Sequence[Cells]) -> tuple[IntArray, int]:
     roots = np.array([root(i) for i in range(len(parent))], dtype=np.int64)
     _, labels = np.unique(roots, return_inverse=True)
     return labels.astype(np.int64), int(labels.max(initial=-1)) + 1
-
-
-def _cover(cells: Cells) -> tuple[IntArray, IntArray]:
-    """The least and greatest leaf that each cell could stand for."""
-    coded = cells.column.coded
-    if cells.style is CellStyle.SETS:
-        return cells.low, cells.high
-    if cells.style is CellStyle.NODES:
-        low, high = np.zeros_like(cells.low), np.full_like(cells.low, coded.size - 1)
-        for h in range(coded.height + 1):
-            here = np.flatnonzero(cells.height == h)
-            nodes = len(coded.labels[h])
-            least = np.full(nodes, coded.size, dtype=np.int64)
-            np.minimum.at(least, coded.levels[h], np.arange(coded.size))
-            most = np.full(nodes, -1, dtype=np.int64)
-            np.maximum.at(most, coded.levels[h], np.arange(coded.size))
-            low[here], high[here] = least[cells.node[here]], most[cells.node[here]]
-        return low, high
-    everything = cells.mixed
-    return np.where(everything, 0, cells.low), np.where(everything, coded.size - 1, cells.high)
 
 
 def _share(cells: Cells, a: int, b: int) -> bool:

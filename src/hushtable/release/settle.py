@@ -9,9 +9,11 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.base import Monotone
+from hushtable.release.covering import class_of
 from hushtable.release.numbered import recode_numbered
 from hushtable.release.overlap import merge_overlapping
 from hushtable.release.recode import Recoded, recode
+from hushtable.table.encoded import EncodedTable
 
 __all__ = ["settle"]
 
@@ -21,8 +23,9 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
 
     Models that survive merging need nothing: their coinciding groups were satisfied one by one. For the others,
     overlapping classes become one, and a class that fails joins the class whose cells grow least, until every class
-    is satisfied. None where that ends in a single class that still fails. Centroids are points: only equal ones
-    overlap, and those are one class already.
+    is satisfied. People of a population whom the widened cells cover count with them, also those whose own class is
+    suppressed. None where that ends in a single class that still fails. Centroids are points: only equal ones overlap,
+    and those are one class already.
     """
     if recoding is Recoding.BUCKET:
         return _settle_buckets(problem, partition)
@@ -37,6 +40,8 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
         if recoding is not Recoding.CENTROID:
             merged, n = merge_overlapping(recoded.cells)
         if n == recoded.n_groups:
+            if recoding not in (Recoding.CENTROID, Recoding.PATTERN):
+                recoded = _with_covered(problem.table, recoded)
             stats = problem.table.stats_of(recoded.labels, n, problem.model.histogram_keys())
             good = problem.model.satisfied(stats, problem.reference)
             if good.all() and bool(problem.model.table_satisfied(stats, problem.reference)[0]):
@@ -46,6 +51,16 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
             merged, n = _join_worst(recoded, good)
         labels = np.where(recoded.labels >= 0, merged[recoded.labels], -1)
         partition = replace(partition, labels=labels, n_groups=n)
+
+
+def _with_covered(table: EncodedTable, recoded: Recoded) -> Recoded:
+    """Put people of other tables who are in no class into the one that covers them."""
+    outside = table.n_sample + np.flatnonzero(recoded.labels[table.n_sample :] < 0)
+    if not len(outside):
+        return recoded
+    labels = recoded.labels.copy()
+    labels[outside] = class_of(recoded.cells, [c.column.codes[outside] for c in recoded.cells])
+    return replace(recoded, labels=labels)
 
 
 def _settle_buckets(problem: Problem, partition: Partition) -> Recoded | None:

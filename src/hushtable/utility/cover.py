@@ -9,43 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import FloatArray, IntArray
 from hushtable.hierarchy.base import Coded
 from hushtable.release.cells import Cells
 from hushtable.release.centroid import CentroidCells
+from hushtable.release.covering import covers, extent
 from hushtable.schema.columns import CellStyle
 from hushtable.table.encoded import numbers_of
 
 __all__ = ["covered", "covers", "extent", "midpoints", "scaled_numbers"]
-
-
-def extent(cells: Cells) -> tuple[IntArray, IntArray]:
-    """Return the least and the greatest leaf that each cell covers.
-
-    Examples
-    --------
-    >>> from hushtable.utility.example import example
-    >>> [bound.tolist() for bound in extent(example().cells[0])]
-    [[0, 2], [1, 3]]
-    """
-    coded = cells.column.coded
-    if cells.style is CellStyle.SETS:
-        return cells.low, cells.high
-    if cells.style is CellStyle.NODES:
-        low, high = np.zeros(len(cells), dtype=np.int64), np.zeros(len(cells), dtype=np.int64)
-        leaf = np.arange(coded.size)
-        for h, level in enumerate(coded.levels):
-            here = cells.height == h
-            least, most = (
-                np.zeros(len(coded.labels[h]), dtype=np.int64),
-                np.zeros(len(coded.labels[h]), dtype=np.int64),
-            )
-            # of several writes to one place the last one stays
-            least[level[::-1]] = leaf[::-1]
-            most[level] = leaf
-            low[here], high[here] = least[cells.node[here]], most[cells.node[here]]
-        return low, high
-    return np.where(cells.mixed, 0, cells.low), np.where(cells.mixed, coded.size - 1, cells.high)
 
 
 def covered(cells: Cells, weights: IntArray) -> IntArray:
@@ -75,34 +47,6 @@ def _between(values: IntArray, starts: IntArray, ends: IntArray) -> IntArray:
     total = np.zeros(len(values) + 1, dtype=np.int64)
     np.cumsum(values, out=total[1:])
     return total[ends] - total[starts]
-
-
-def covers(cells: Cells, groups: IntArray, codes: IntArray) -> BoolArray:
-    """Return whether the cell of ``groups[i]`` covers the leaf ``codes[i]``.
-
-    Examples
-    --------
-    >>> from hushtable.utility.example import example
-    >>> covers(example().cells[0], np.array([0, 1]), np.array([1, 1])).tolist()
-    [True, False]
-    """
-    coded = cells.column.coded
-    if cells.style is CellStyle.SETS:
-        owner = np.repeat(np.arange(len(cells)), cells.counts)
-        keys = owner * coded.size + cells.members
-        wanted = groups * coded.size + codes
-        place = np.searchsorted(keys, wanted)
-        inside = place < len(keys)
-        inside[inside] = keys[place[inside]] == wanted[inside]
-        return inside
-    if cells.style is CellStyle.NODES:
-        out = np.zeros(len(groups), dtype=np.bool_)
-        for h, level in enumerate(coded.levels):
-            here = np.flatnonzero(cells.height[groups] == h)
-            out[here] = level[codes[here]] == cells.node[groups[here]]
-        return out
-    low, high = extent(cells)
-    return np.asarray((codes >= low[groups]) & (codes <= high[groups]))
 
 
 def scaled_numbers(coded: Coded) -> FloatArray | None:

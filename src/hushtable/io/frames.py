@@ -43,7 +43,7 @@ def to_arrow(frame: Any) -> pa.Table:
     {'a': [1, 2]}
     >>> to_arrow(pd.DataFrame({"a": pd.Series([1, "x"], dtype=object)}))
     Traceback (most recent call last):
-    hushtable.errors.DataError: Column 'a' mixes text and numbers. Convert it to one kind, ...
+    hushtable.errors.DataError: Column 'a' mixes text and numbers. Convert it to one kind: ...
     """
     native = nw.to_native(frame, pass_through=True)
     if isinstance(native, pa.RecordBatch):

@@ -17,7 +17,6 @@ from hushtable.hierarchy.flat import Flat
 from hushtable.io.dictionaries import counts, look_up, to_codes, value_type
 from hushtable.io.names import check_names
 from hushtable.io.text import is_text, to_labels, type_words
-from hushtable.kernels.grouping import number_rows
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.schema.parse import convert
 from hushtable.schema.prepare import Prepared, prepare
@@ -25,7 +24,7 @@ from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, 
 from hushtable.table.extra import Extra, background_mass
 from hushtable.table.people import PERSON_UNITS, person_units, share_rest
 from hushtable.table.plan import ColumnPlan, TablePlan
-from hushtable.table.ranks import dense_ranks
+from hushtable.table.ties import rest_rank, with_spellings
 
 __all__ = ["PERSON_UNITS", "Extra", "check_columns", "encode", "encode_rest", "encode_values", "sensitive_column"]
 
@@ -114,7 +113,7 @@ def encode_rest(
         weights[:n] = 1
     mass, mass_unit, mass_codes = background_mass(extra, sensitive, plan)
     spelt = [c.name for c in sensitive if c.spellings] + [c.name for c in quasi if exact and c.spellings]
-    ties = _with_spellings(tie_rank or _tie_rank(table, plan), table, spelt)
+    ties = with_spellings(tie_rank or rest_rank(table, plan), table, spelt)
     encoded = EncodedTable(
         quasi=quasi,
         sensitive=sensitive,
@@ -268,36 +267,3 @@ def _with_values(column: ColumnPlan, prepared: Prepared) -> Prepared:
     values = both.take(order)
     place = pc.index_in(data.dictionary, value_set=values)
     return replace(prepared, data=pa.DictionaryArray.from_arrays(place.take(data.indices), values))
-
-
-def _tie_rank(table: pa.Table, plan: TablePlan) -> IntArray | None:
-    """Rank of the published cells that are neither quasi nor sensitive; None where there are none."""
-    names = plan.named(Role.INSENSITIVE)
-    if not names:
-        return None
-    for name in names:
-        if pa.types.is_nested(table.column(name).type):
-            raise DataError(
-                f"Column {name!r} holds values of type list or struct, which cannot be published.",
-                code="unsupported-type",
-                hint="Convert it to numbers, dates or text, or leave it out of the table.",
-            )
-    ranks = [dense_ranks(table.column(name)) for name in names]
-    return number_rows([r for r, _ in ranks], [n for _, n in ranks])[0]
-
-
-def _with_spellings(
-    ties: IntArray | Callable[[], IntArray] | None, table: pa.Table, names: list[str]
-) -> IntArray | Callable[[], IntArray] | None:
-    """Let the published cells of these columns break ties too: rows of one code may be written differently."""
-    if not names:
-        return ties
-
-    def ranks() -> IntArray:
-        columns, sizes = zip(*(dense_ranks(table.column(name)) for name in names), strict=True)
-        if ties is not None:
-            others = ties() if callable(ties) else ties
-            columns, sizes = (others, *columns), (int(others.max(initial=0)) + 1, *sizes)
-        return number_rows(list(columns), list(sizes))[0]
-
-    return ranks

@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -46,11 +47,21 @@ class _View:
     def d(self) -> int:
         return len(self.levels)
 
+    @cached_property
+    def _nodes(self) -> list[int]:
+        """How many nodes each column has over all its levels."""
+        return [int(n) for n in self.sizes.sum(axis=1)]
+
+    @cached_property
+    def leaves(self) -> list[int]:
+        """How many leaves each column has."""
+        return [int(n) for n in self.sizes[:, 0]]
+
     def projectable(self, columns: Columns) -> bool:
-        return math.prod(int(self.sizes[j].sum()) for j in columns) <= MOST_KEYS
+        return math.prod(self._nodes[j] for j in columns) <= MOST_KEYS
 
     def leaf_cube(self, columns: Columns) -> IntArray:
-        return self.cube(columns, [int(self.sizes[j, 0]) for j in columns])
+        return self.cube(columns, [self.leaves[j] for j in columns])
 
     def forced(self, leaf: IntArray, columns: Columns, minimum: int) -> IntArray:
         return small_group_units(leaf, self.lut, self.starts, self.sizes, columns, minimum)
@@ -135,7 +146,7 @@ def _triples(view: _View, pairs: set[Columns]) -> list[Columns]:
     triples = [
         triple
         for triple in itertools.combinations(range(view.d), 3)
-        if math.prod(int(view.sizes[j, 0]) for j in triple) <= most
+        if math.prod(view.leaves[j] for j in triple) <= most
     ]
     for least in (3, 2):
         for triple in triples:

@@ -20,10 +20,10 @@ PATIENCE = 48
 MANY = 1 << 16
 """Tuples from which on judging a node is dear: projections come from rolled-up tables, and nodes are well chosen."""
 
-LOW = 0.2
+LOW = 0.3
 """Share of the open nodes that may be finer, in one column, than the table that triples are projected from."""
 
-LOWEST = 0.1
+LOWEST = 0.15
 """The same for the tables that nodes are grouped from."""
 
 TRIED = 16
@@ -131,7 +131,6 @@ class _Open:
         if many:
             # far fewer tuples, and weaker bounds for the nodes that are finer in some column
             low = self._lowest(LOW, self._columns)
-            space.roll_to(self._lowest(LOWEST, self._columns))
             space.roll_to(low)
             source = space.finest(low)
         self._lost = project(space, judge.minimum, 3, self.nodes, self._lost, source)

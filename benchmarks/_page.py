@@ -44,9 +44,9 @@ def measured(command: str, files: dict[str, Path]) -> Any:
     done = subprocess.run(
         [sys.executable, str(HERE / words[0]), *words[1:], "--json"], stdout=subprocess.PIPE, check=False
     )
+    # a result that differs from another tool's exits 1 too, and says by how much
     if not done.stdout:
-        print(f"{command}: failed; its figures stay as they were.", file=sys.stderr)
-        return None
+        raise SystemExit(f"{command} failed; what was measured before it is stored.")
     return json.loads(done.stdout)
 
 

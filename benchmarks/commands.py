@@ -9,7 +9,6 @@ and ``compare`` over 4 algorithms and 5 values of k; the best of 3 for the first
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from typing import Any
 
 import pyarrow.csv as pacsv
 
+from _only import asked
 from hushtable.datasets import adult_hierarchies, load_adult
 from hushtable.policy.policy import Policy
 
@@ -77,19 +77,13 @@ RUNS: dict[str, Callable[[Path], dict[str, Any]]] = {"help": help_, "run": run, 
 
 def main() -> None:
     """Run what is asked for, and print it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default=",".join(RUNS), help="some of these, separated by commas")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    unknown = sorted(set(options.only.split(",")) - set(RUNS))
-    if unknown:
-        parser.error(f"--only takes {', '.join(RUNS)}; there is no {', '.join(unknown)}.")
+    chosen, as_json = asked(__doc__, RUNS)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
-        for name in options.only.split(","):
+        for name in chosen:
             rows.append({"what": name, **RUNS[name](Path(folder))})
-    if options.json:
+    if as_json:
         print(json.dumps(rows))
         return
     for row in rows:

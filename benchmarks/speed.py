@@ -8,7 +8,6 @@ rows, cpu_s}, and for microaggregation in blocks ``loss``: its squared error ove
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from _only import asked
 from hushtable.algorithms.base import Partition
 from hushtable.datasets import adult_like, load_adult
 from hushtable.engines import local
@@ -84,15 +84,9 @@ RUNS = {"localpk": localpk, "patterns": patterns, "mdav": mdav}
 
 def main() -> None:
     """Run what is asked for, and print it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default=",".join(RUNS), help="some of these, separated by commas")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    unknown = sorted(set(options.only.split(",")) - set(RUNS))
-    if unknown:
-        parser.error(f"--only takes {', '.join(RUNS)}; there is no {', '.join(unknown)}.")
-    rows = [row for name in options.only.split(",") for row in RUNS[name]()]
-    if options.json:
+    chosen, as_json = asked(__doc__, RUNS)
+    rows = [row for name in chosen for row in RUNS[name]()]
+    if as_json:
         print(json.dumps(rows))
         return
     for row in rows:

@@ -59,6 +59,11 @@ def test_a_benchmark_that_cannot_run_leaves_its_figures(page, monkeypatch, tmp_p
     assert "stay as they were" in capsys.readouterr().err
 
 
+def test_a_benchmark_that_fails_is_not_passed_over(page):
+    with pytest.raises(SystemExit, match="failed"):
+        page.measured("mondrian.py --no-such-option", {})
+
+
 def test_figures_are_picked_from_what_a_benchmark_prints(page, monkeypatch, tmp_path):
     monkeypatch.setattr(page, "STORE", tmp_path / "benchmarks.json")
     printed = [{"k": k, "mdav": 10.0, "ours": 8.0, "cpu_s": float(k)} for k in (3, 5, 10)]

@@ -8,6 +8,7 @@ import hypothesis.strategies as st
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
+from pyarrow import csv
 
 import hushtable as ht
 from hushtable import registry
@@ -119,6 +120,18 @@ def test_counterfeits_are_nobody_for_models_that_count_people(ledger):
     both = policy(ledger=str(ledger.path), models=[ht.MInvariance(m=2), ht.KAnonymity(k=2)])
     with pytest.raises((NotFound, VerificationError)):
         ht.anonymize(table(AUTUMN), both)
+
+
+def test_classes_with_counterfeits_are_judged_beside_a_population(ledger, tmp_path):
+    """No model counts the population, but its rows stand behind the sample's, where counterfeits have no row."""
+    csv.write_csv(table(SPRING | COME).select(["age", "income"]), tmp_path / "population.csv")
+    rules = policy(ledger=str(ledger.path), population=str(tmp_path / "population.csv"))
+    ledger.add(ht.anonymize(table(SPRING), rules))
+    second = ht.anonymize(table(AUTUMN), rules)
+    people, _ = groups_of(second)
+    assert (second.verification.rows, second.verification.people) == (second.table.num_rows, 11)
+    assert second.verification.classes == len(people)
+    assert ht.verify(second.save(tmp_path / "out") / "release.csv", rules).ok
 
 
 def test_what_attacks_see_of_counterfeits(ledger):

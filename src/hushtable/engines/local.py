@@ -201,6 +201,10 @@ def judge(problem: Problem, plan: Plan, recoded: Recoded, published: pa.Table, r
         within = (everyone >= table.background_rows.start) & (everyone < table.background_rows.stop)
         background = np.flatnonzero(within)
     mass = everyone[background] - table.background_rows.start
+    weights = table.row_units
+    if len(weights):
+        # a counterfeit has no source row; its values count, and verifying takes it out of the people
+        weights = np.where(everyone < 0, table.unit, weights[everyone])
     population = np.empty(0, dtype=np.bool_)
     if len(table.population_rows):
         population = (everyone >= table.population_rows.start) & (everyone < table.population_rows.stop)
@@ -210,7 +214,7 @@ def judge(problem: Problem, plan: Plan, recoded: Recoded, published: pa.Table, r
             sensitive={name: np.concatenate([c, padding]) if len(hidden) else c for name, c in codes.items()},
             sizes={c.name: c.coded.size for c in table.sensitive},
             unit=table.unit,
-            row_units=table.row_units[everyone] if len(table.row_units) else table.row_units,
+            row_units=weights,
             population=population,
             background_rows=background,
             background_mass=table.background_mass[mass],

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import compute, csv
 
 import hushtable as ht
 from hushtable.errors import (
@@ -129,3 +130,33 @@ def test_aligned_keeps_the_order_and_says_what_that_means():
     assert aligned["disease"].to_pylist() == table["disease"].take(kept).to_pylist()
     assert sorted(map(str, aligned.to_pylist())) == sorted(map(str, release.table.to_pylist()))
     assert len(kept) == release.table.num_rows == 200 - release.n_suppressed
+
+
+def test_regions_whose_cells_overlap_need_models_that_survive_merging():
+    """Missing values beside some others are published as the root, which covers every other region."""
+    table = people(400, 1)
+    ages = [None if i % 11 == 0 else age for i, age in enumerate(table.column("age").to_pylist())]
+    table = pa.table({"age": ages, "pay": integers(1, "pay", 400, 0, 1000)})
+    roles = {"quasi": ["age"], "sensitive": ["pay"]}
+    rules = ht.Policy(**roles, models=[ht.KAnonymity(k=40)])
+    assert "*" in ht.Anonymizer(rules).fit(table).transform(table)["age"].to_pylist()
+    strict = ht.Policy(**roles, models=[ht.KAnonymity(k=40), ht.EpsM(eps=5, m=2)])
+    fitted = ht.Anonymizer(strict).fit(table)
+    with pytest.raises(IncompatibleError, match="'age' has missing values"):
+        fitted.transform(table)
+    known = table.filter(compute.is_valid(table["age"]))
+    assert len(ht.Anonymizer(strict).fit(known).transform(known)) == len(known)
+
+
+def test_regions_know_nothing_of_a_population(tmp_path):
+    table = people(60, 2)
+    csv.write_csv(people(600, 3).drop_columns(["disease"]), tmp_path / "all.csv")
+    roles = {"quasi": ["age", "city", "born"], "sensitive": ["disease"]}
+    rules = ht.Policy(**roles, models=[ht.KMap(k=3)], population=str(tmp_path / "all.csv"))
+    with pytest.raises(IncompatibleError, match="k-map counts people outside the table"):
+        ht.Anonymizer(rules).fit(table).transform(table)
+
+
+def test_no_new_records():
+    with pytest.raises(DataError, match="no rows"):
+        ht.Anonymizer(policy()).fit(people(60, 2)).transform(people(60, 2).slice(0, 0))

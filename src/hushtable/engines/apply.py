@@ -15,11 +15,12 @@ from hushtable.engines.plan import Plan
 from hushtable.errors import DataError, IncompatibleError
 from hushtable.hierarchy.base import ROOT, Coded
 from hushtable.kernels.grouping import group_rows
+from hushtable.models.base import Monotone, Stat
 from hushtable.release.cells import Cells, escape_value
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
-from hushtable.table.encode import check_columns, encode_rest
+from hushtable.table.encode import check_columns, encode_rest, no_rows
 from hushtable.table.encoded import QuasiColumn, smallest
 
 __all__ = ["apply_regions", "region_labels"]
@@ -34,7 +35,8 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
     Raises
     ------
     IncompatibleError
-        If the algorithm leaves no regions (relaxed partitioning divides equal records).
+        If the algorithm leaves no regions (relaxed partitioning divides equal records), a model counts people outside
+        the table, or does not survive merging while the cells of regions overlap.
     DataError
         If a record has a label that the fitted data did not have.
     VerificationError
@@ -46,19 +48,42 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
             f"{plan.algorithm.name} with these parameters leaves no regions that new records could fall into.",
             hint="Use strict partitioning, or fit_transform.",
         )
+    model = plan.model()
+    for member in model.members:
+        if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
+            raise IncompatibleError(
+                f"{member.name} counts people outside the table, of whom fitted regions know nothing.",
+                hint="Use fit_transform.",
+            )
     check_columns(table.column_names, plan.table)
+    if not table.num_rows:
+        raise no_rows()
     quasi = tuple(_recode_column(table, plan, column) for column in fitted.table.quasi)
     encoded = encode_rest(table, plan.table, quasi)
     labels = partition.regions.assign([c.codes for c in quasi])
     low, high = partition.regions.boxes([c.coded.size for c in quasi], partition.n_groups)
     used, labels = np.unique(labels, return_inverse=True)
+    low, high = low[used], high[used]
+    if Monotone.MERGE not in model.flags:
+        _check_apart(quasi, low, high)
     rows, offsets = group_rows(labels.astype(np.int64), len(used))
     cells = tuple(Cells.of_groups(c, rows, offsets) for c in quasi)
-    published = tuple(region_labels(c.coded, low[used, j], high[used, j]) for j, c in enumerate(quasi))
-    model = plan.model()
+    published = tuple(region_labels(c.coded, low[:, j], high[:, j]) for j, c in enumerate(quasi))
     problem = Problem(encoded, model, encoded.reference(model.histogram_keys()), seed=plan.seed)
     recoded = Recoded(labels.astype(np.int64), cells, published)
     return finish(table, plan, problem, replace(partition, labels=labels, n_groups=len(used)), recoded)
+
+
+def _check_apart(quasi: tuple[QuasiColumn, ...], low: IntArray, high: IntArray) -> None:
+    """Refuse regions that hold missing values beside some others: their cell is the root, which covers all regions."""
+    for j, column in enumerate(quasi):
+        mixed = (low[:, j] < int(column.coded.missing)) & (high[:, j] > 0)
+        if np.any(mixed & (high[:, j] < column.coded.size - 1)):
+            raise IncompatibleError(
+                f"Cells of fitted regions overlap where column {column.name!r} has missing values, and a model of the "
+                "policy does not survive merging.",
+                hint="Fill the missing values, or use fit_transform.",
+            )
 
 
 def _recode_column(table: pa.Table, plan: Plan, fitted: QuasiColumn) -> QuasiColumn:
@@ -107,8 +132,8 @@ def _plain(values: pa.Array, kind: Kind) -> AnyArray:
 def region_labels(coded: Coded, low: IntArray, high: IntArray) -> pa.Array:
     """Name whole regions: half-open ranges of ordered columns, sets of labels otherwise.
 
-    The lowest and the highest region of an ordered column are open-ended; a region that holds everything, or missing
-    and other values together, is the root.
+    The lowest and the highest region of an ordered column are open-ended. A region of such a column that holds
+    everything, and one of any column that holds missing and other values together, is the root.
     """
     first, last = int(coded.missing), coded.size - 1
     names = coded.labels[0]

@@ -16,13 +16,14 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Progress
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.errors import DataError
 from hushtable.io.runs import ColumnRuns, RunWriter, rank_column
 from hushtable.io.sources import iter_runs
 from hushtable.io.urls import Source
 from hushtable.io.workspace import Workspace
 from hushtable.kernels.grouping import number_rows
 from hushtable.schema.columns import Role
+from hushtable.schema.prepare import check_publishable
+from hushtable.table.encode import no_rows
 from hushtable.table.plan import TablePlan
 
 __all__ = ["RUN_ROWS", "StoredTable", "store"]
@@ -101,7 +102,8 @@ def _read(
         for table in iter_runs(files, wanted, RUN_ROWS):
             if schema is None:
                 schema = table.schema
-                _check_publishable(schema, outside)
+                for name in outside:
+                    check_publishable(name, schema.field(name).type)
                 for place, field in enumerate(schema):
                     writers.append(RunWriter(folder / str(place), field.type))
                     stack.callback(writers[-1].abandon)
@@ -111,7 +113,7 @@ def _read(
             progress(0.0, "reading")
         columns = [writer.close() for writer in writers]
     if schema is None:
-        raise DataError("The table has no rows.", code="empty", hint="Check the file and its delimiter.")
+        raise no_rows()
     # the readers' buffers would otherwise stay with the process
     pa.default_memory_pool().release_unused()
     (folder / "schema").write_bytes(schema.serialize())
@@ -121,13 +123,3 @@ def _read(
         place = wanted.index(name)
         ranks.append(rank_column(ColumnRuns.of(folder / str(place), schema.field(name).type, columns[place])))
     return {"rows": n_rows, "columns": columns, "ranks": ranks}
-
-
-def _check_publishable(schema: pa.Schema, names: Sequence[str]) -> None:
-    for name in names:
-        if pa.types.is_nested(schema.field(name).type):
-            raise DataError(
-                f"Column {name!r} holds values of type list or struct, which cannot be published.",
-                code="unsupported-type",
-                hint="Convert it to numbers, dates or text, or leave it out of the table.",
-            )

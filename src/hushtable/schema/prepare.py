@@ -33,7 +33,7 @@ from hushtable.io.text import is_text, to_labels, type_words
 from hushtable.schema.columns import Kind
 from hushtable.schema.parse import convert, infer_kind
 
-__all__ = ["Prepared", "prepare"]
+__all__ = ["Prepared", "check_publishable", "check_type", "prepare"]
 
 
 @dataclass(frozen=True)
@@ -190,6 +190,23 @@ def check_type(name: str, type_: pa.DataType) -> None:
     if not usable:
         raise DataError(
             f"Column {name!r} holds values of type {type_words(type_)}, which cannot be used.",
+            code="unsupported-type",
+            hint="Convert it to numbers, dates or text, or leave it out of the table.",
+        )
+
+
+def check_publishable(name: str, type_: pa.DataType) -> None:
+    """Raise if a column cannot be published as it is: its values could not be sorted, or written to CSV.
+
+    Examples
+    --------
+    >>> check_publishable("visits", pa.list_(pa.int8()))
+    Traceback (most recent call last):
+    hushtable.errors.DataError: Column 'visits' holds values of type list or struct, which cannot be published. ...
+    """
+    if pa.types.is_nested(type_):
+        raise DataError(
+            f"Column {name!r} holds values of type list or struct, which cannot be published.",
             code="unsupported-type",
             hint="Convert it to numbers, dates or text, or leave it out of the table.",
         )

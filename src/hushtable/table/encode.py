@@ -26,7 +26,16 @@ from hushtable.table.people import PERSON_UNITS, person_units, share_rest
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.ties import rest_rank, with_spellings
 
-__all__ = ["PERSON_UNITS", "Extra", "check_columns", "encode", "encode_rest", "encode_values", "sensitive_column"]
+__all__ = [
+    "PERSON_UNITS",
+    "Extra",
+    "check_columns",
+    "encode",
+    "encode_rest",
+    "encode_values",
+    "no_rows",
+    "sensitive_column",
+]
 
 
 def check_columns(names: list[str], plan: TablePlan) -> None:
@@ -47,6 +56,11 @@ def check_columns(names: list[str], plan: TablePlan) -> None:
             code="absent-columns",
             hint=f"The table has: {', '.join(map(repr, names))}.",
         )
+
+
+def no_rows() -> DataError:
+    """The error of a table without rows."""
+    return DataError("The table has no rows.", code="empty", hint="Check the file and its delimiter.")
 
 
 def encode(
@@ -78,7 +92,7 @@ def encode(
     check_names(table.column_names, "The table")
     check_columns(table.column_names, plan)
     if table.num_rows == 0:
-        raise DataError("The table has no rows.", code="empty", hint="Check the file and its delimiter.")
+        raise no_rows()
     extra = extra or Extra()
     followers = [t for t in (extra.population, extra.background) if t is not None]
     quasi = tuple(_quasi(c, [table, *followers], plan) for c in plan.columns if c.role is Role.QUASI)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from hushtable.arrays import IntArray
-from hushtable.errors import DataError
 from hushtable.kernels.grouping import number_rows
 from hushtable.schema.columns import Role
+from hushtable.schema.prepare import check_publishable
 from hushtable.table.plan import TablePlan
 from hushtable.table.ranks import dense_ranks
 
@@ -22,12 +22,7 @@ def rest_rank(table: pa.Table, plan: TablePlan) -> IntArray | None:
     if not names:
         return None
     for name in names:
-        if pa.types.is_nested(table.column(name).type):
-            raise DataError(
-                f"Column {name!r} holds values of type list or struct, which cannot be published.",
-                code="unsupported-type",
-                hint="Convert it to numbers, dates or text, or leave it out of the table.",
-            )
+        check_publishable(name, table.column(name).type)
     ranks = [dense_ranks(table.column(name)) for name in names]
     return number_rows([r for r, _ in ranks], [n for _, n in ranks])[0]
 

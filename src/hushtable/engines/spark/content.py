@@ -28,8 +28,8 @@ from hushtable.engines.spark.people import UNITS, with_units
 from hushtable.errors import DataError, PolicyError
 from hushtable.io.names import check_names
 from hushtable.schema.columns import Role
-from hushtable.schema.prepare import check_type
-from hushtable.table.encode import PERSON_UNITS, check_columns, encode, encode_values
+from hushtable.schema.prepare import check_publishable, check_type
+from hushtable.table.encode import PERSON_UNITS, check_columns, encode, encode_values, no_rows
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.ranks import dense_ranks
@@ -111,7 +111,7 @@ class Content:
                 hint="Give at least one column the role 'quasi'.",
             )
         if not self.records:
-            raise DataError("The table has no rows.", code="empty", hint="Check the file and its delimiter.")
+            raise no_rows()
         self.weighted = False
         if plan.table.entity is not None:
             entity = f"c{self.place[plan.table.entity]}"
@@ -247,9 +247,5 @@ def _check_types(frame: DataFrame, plan: TablePlan) -> None:
     for column in plan.columns:
         if column.role in (Role.QUASI, Role.SENSITIVE):
             check_type(column.name, types[column.name])
-        elif column.role is Role.INSENSITIVE and pa.types.is_nested(types[column.name]):
-            raise DataError(
-                f"Column {column.name!r} holds values of type list or struct, which cannot be published.",
-                code="unsupported-type",
-                hint="Convert it to numbers, dates or text, or leave it out of the table.",
-            )
+        elif column.role is Role.INSENSITIVE:
+            check_publishable(column.name, types[column.name])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import groupby
+
 import pyarrow as pa
 import pytest
 from support_release_files import FORMATS, same, saved
 
+from hushtable.algorithms.base import Recoding
+from hushtable.algorithms.invariant.m_invariant import MInvariant
 from hushtable.api import run_plan
-from hushtable.errors import DataError, OutputError, UsageError
+from hushtable.errors import DataError, OutputError, UsageError, VerificationError
 from hushtable.models.average_risk import AverageRisk
 from hushtable.models.bayes_optimal import BayesOptimal
 from hushtable.models.beta_likeness import BetaLikeness
@@ -222,6 +227,60 @@ def test_claims_of_more_people_than_rows_are_refused(tmp_path):
     evidence["class_counts"]["units"] = units[:-1]
     with pytest.raises(DataError, match="do not belong together"):
         verify_published(published, plan.table, plan.model(), evidence)
+
+
+@pytest.mark.parametrize("claimed", [0, -1])
+def test_a_class_that_is_said_to_have_nobody_is_not_passed_over(tmp_path, claimed):
+    table = random_people(36, 3).append_column("who", pa.array([f"p{i % 12}" for i in range(36)]))
+    plan = plan_of([KAnonymity(k=3)], (WHO, *PEOPLE), entity="who")
+    _, published, evidence = saved(table, plan, tmp_path)
+    evidence["class_counts"]["units"][0] = claimed
+    with pytest.raises(DataError, match="fewer people than a class has rows for"):
+        verify_published(published, plan.table, plan.model(), evidence)
+
+
+def test_without_an_entity_every_row_is_a_person_whatever_is_claimed(tmp_path):
+    plan = plan_of([KMap(k=2)], extra=Extra(population=random_people(60, 2)))
+    _, published, evidence = saved(random_people(20, 2), plan, tmp_path)
+    evidence["class_counts"]["units"][0] -= 1
+    with pytest.raises(DataError, match="fewer people than a class has rows for"):
+        verify_published(published, plan.table, plan.model(), evidence)
+
+
+def test_counterfeits_account_for_rows_and_for_no_more(tmp_path):
+    plan = plan_of([KAnonymity(k=2)], algorithm=MInvariant())
+    _, published, evidence = saved(random_people(20, 2), plan, tmp_path)
+    rows = [len(list(g)) for _, g in groupby(published.column("group").to_pylist())]
+
+    def found(units, fakes):
+        evidence["class_counts"] = {"unit": 1, "units": units, "population": None}
+        evidence["counterfeits"] = {"total": sum(fakes), "classes": fakes}
+        return verify_published(published, plan.table, plan.model(), evidence, recoding=Recoding.NUMBERED)
+
+    none = [0] * (len(rows) - 1)
+    assert found(rows, [0, *none]).ok
+    assert not found([1, *rows[1:]], [rows[0] - 1, *none]).ok
+    for units, fakes in (([rows[0], *rows[1:]], [1, *none]), ([0, *rows[1:]], [0, *none])):
+        with pytest.raises(DataError, match="people than a class has rows"):
+            found(units, fakes)
+    with pytest.raises(DataError, match="damaged"):
+        found([rows[0] + 1, *rows[1:]], [-1, *none])
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_number_of_a_group_does_not_stand_for_its_cells(tmp_path, format):
+    # exact quasi-identifiers with the numbers of groups behind them are not classes
+    plan = plan_of([KAnonymity(k=2)], algorithm=MInvariant())
+    table = people_table([(i, "Fiji", ["flu", "HIV"][i % 2]) for i in range(12)])
+    release, published, evidence = saved(table, plan, tmp_path, format)
+    again = verify_published(published, plan.table, plan.model(), evidence, recoding=Recoding.NUMBERED)
+    same(again, release.verification)
+    raw = {**published.to_pydict(), "age": [str(i) for i in range(12)]}
+    found = verify_published(pa.table(raw), plan.table, plan.model(), None, recoding=Recoding.NUMBERED)
+    assert [e.achieved for e in found.evidence] == [1] and found.classes == 12
+    tampered = replace(release, table=release.table.set_column(0, "age", pa.array(raw["age"]).dictionary_encode()))
+    with pytest.raises(VerificationError):
+        tampered.verify()
 
 
 def test_the_policy_that_travels_with_the_release(tmp_path):

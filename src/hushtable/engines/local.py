@@ -180,7 +180,8 @@ def judge(problem: Problem, plan: Plan, recoded: Recoded, published: pa.Table, r
 
     What its cells cannot tell (whose a row is, which of the population it covers) comes from the encoded table:
     ``rows`` says where each published row (its sensitive values, where those are apart) came from, and population and
-    background rows are recoded like the others. Where quasi-identifiers are exact, classes are the published groups.
+    background rows are recoded like the others. Where quasi-identifiers are exact, classes are the published groups;
+    where groups have cells and a number, both tell classes apart.
     """
     table = problem.table
     hidden = np.flatnonzero(recoded.labels[table.n_sample :] >= 0) + table.n_sample
@@ -191,8 +192,10 @@ def judge(problem: Problem, plan: Plan, recoded: Recoded, published: pa.Table, r
         if len(hidden):
             shown = pa.chunked_array([*map(_wide, shown.chunks), _alike(recoded.column(j, hidden), shown.type)])
         quasi.append(shown)
-    if recoded.buckets is not None or recoded.numbers is not None:
+    if recoded.buckets is not None:
         quasi = [published.column(bucket_column(plan.table))]
+    elif recoded.numbers is not None:
+        quasi.append(published.column(bucket_column(plan.table)))
     kinds = {c.name: c.coded.kind for c in table.sensitive}
     codes = sensitive_codes(published, plan.table, problem.reference, kinds)
     padding = np.zeros(len(hidden), dtype=np.int64)

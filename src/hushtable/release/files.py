@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from hushtable.algorithms.base import Recoding
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError, HushtableError, UsageError
 from hushtable.io.atomic import atomic_folder
@@ -118,7 +119,12 @@ def load_evidence(path: Path) -> dict[str, Any]:
 
 
 def verify_published(
-    table: pa.Table, plan: TablePlan, model: AllOf, evidence: Mapping[str, Any] | None, *, buckets: bool = False
+    table: pa.Table,
+    plan: TablePlan,
+    model: AllOf,
+    evidence: Mapping[str, Any] | None,
+    *,
+    recoding: Recoding = Recoding.LOCAL,
 ) -> Verification:
     """Verify a published table from its cells.
 
@@ -132,13 +138,15 @@ def verify_published(
     evidence : mapping, optional
         What ``release.json`` says. Without it, models that compare with the whole input table, count people instead
         of rows, or count a population are refused.
-    buckets : bool
-        Whether quasi-identifiers are exact, so that classes are the published groups.
+    recoding : Recoding
+        What tells classes apart: the cells of the quasi-identifiers, the number of the group where those are exact, or
+        both.
     """
-    groups = (bucket_column(plan),) if buckets else ()
+    groups = (bucket_column(plan),) if recoding.by_number else ()
     check_published_columns(table, plan, *groups)
+    shown = groups if recoding is Recoding.BUCKET else (*plan.named(Role.QUASI), *groups)
     with nullcontext() if evidence is None else _understood():
-        published, reference = _stated(table, plan, model, evidence, groups)
+        published, reference = _stated(table, plan, model, evidence, shown)
     return verify(published, model, reference, plan.missing)
 
 
@@ -158,7 +166,7 @@ def _understood() -> Iterator[None]:
 
 
 def _stated(
-    table: pa.Table, plan: TablePlan, model: AllOf, evidence: Mapping[str, Any] | None, groups: tuple[str, ...]
+    table: pa.Table, plan: TablePlan, model: AllOf, evidence: Mapping[str, Any] | None, shown: tuple[str, ...]
 ) -> tuple[Published, Reference]:
     """Put what was published and what release.json says of it into the verifier's words."""
     # where every person has one row, rows are people and release.json need not count them
@@ -177,10 +185,11 @@ def _stated(
     reference = saved_reference(table, plan, evidence, model)
     codes = sensitive_codes(table, plan, reference, kinds)
     classes = (evidence or {}).get("class_counts")
-    quasi = tuple(published_cells(table.column(n)) for n in groups or plan.named(Role.QUASI))
+    quasi = tuple(published_cells(table.column(name)) for name in shown)
     units = population = None
     if classes is not None:
-        units, population = _class_counts(quasi, classes)
+        fakes = ((evidence or {}).get("counterfeits") or {}).get("classes")
+        units, population = _class_counts(quasi, classes, fakes, shared=plan.entity is not None)
     published = Published(
         quasi=quasi,
         sensitive=codes,
@@ -224,8 +233,14 @@ def _refuse_population(model: AllOf) -> None:
         )
 
 
-def _class_counts(quasi: tuple[pa.ChunkedArray, ...], classes: Mapping[str, Any]) -> tuple[IntArray, IntArray | None]:
-    """Bring the stated counts, given in the order of first rows, into the verifier's order of classes."""
+def _class_counts(
+    quasi: tuple[pa.ChunkedArray, ...], classes: Mapping[str, Any], fakes: Any, *, shared: bool
+) -> tuple[IntArray, IntArray | None]:
+    """Bring the stated counts, given in the order of first rows, into the verifier's order of classes.
+
+    They are believed as far as the rows allow: a row that is no counterfeit is somebody's, and where nobody has
+    several (``shared``) it is a person.
+    """
     labels, n = class_numbers(quasi)
     rows = np.bincount(labels, minlength=n)
     _, first = np.unique(labels, return_index=True)
@@ -239,8 +254,16 @@ def _class_counts(quasi: tuple[pa.ChunkedArray, ...], classes: Mapping[str, Any]
         )
     units = np.empty(n, dtype=np.int64)
     units[shown] = stated
-    if np.any(units > rows * int(classes["unit"])):
+    if fakes is not None:
+        if min(fakes, default=0) < 0:
+            raise ValueError("negative counts")
+        rows[shown] -= np.asarray(fakes, dtype=np.int64)
+    unit = int(classes["unit"])
+    if np.any(units > rows * unit):
         raise DataError("release.json claims more people than a class has rows.", code="mismatch")
+    if np.any(units < np.minimum(rows, 1)) or (not shared and np.any(units < rows * unit)):
+        # a class without people would not be judged at all
+        raise DataError("release.json claims fewer people than a class has rows for.", code="mismatch")
     if classes.get("population") is None:
         return units, None
     population = np.empty(n, dtype=np.int64)

@@ -171,3 +171,45 @@ def test_a_population_that_no_model_counts_plays_no_part(tmp_path):
     first = ht.anonymize(table(old), policy())
     wanted = ht.increment(table(new, start=1000), policy(), first)
     assert cells(ht.increment(table(new, start=1000), rules, first)) == cells(wanted)
+
+
+CODES = {
+    "text": pa.string(),
+    "whole": pa.int64(),
+    "float": pa.float64(),
+    "labels": pa.dictionary(pa.int32(), pa.string()),
+}
+
+
+def coded_diseases(kind, ages_, start=0):
+    """Diseases written as numbers, in a type of their own."""
+    made = table([(age, "x", age % 2) for age in ages_], start=start)
+    codes = made.column("disease").cast(pa.string() if pa.types.is_dictionary(kind) else kind)
+    return made.set_column(3, "disease", codes.cast(kind))
+
+
+@pytest.mark.parametrize("new", CODES)
+@pytest.mark.parametrize("old", CODES)
+def test_original_and_batch_may_be_stored_differently(old, new):
+    rules = policy(ht.KAnonymity(k=2), ht.DistinctL(l=2))
+    first = ht.anonymize(coded_diseases(CODES[old], (20, 21, 30, 31)), rules)
+    batch = coded_diseases(CODES[new], (20, 21, 50, 51), start=100)
+    second = ht.increment(batch, rules, first)
+    assert second.table.column("age").to_pylist() == ["[20, 21]"] * 2 + ["[50, 51]"] * 2
+    more = batch.append_column("note", pa.array(list("abcd")))
+    named = policy(ht.KAnonymity(k=2), ht.DistinctL(l=2), insensitive=["note"])
+    assert ht.increment(more, named, first).table.drop_columns("note").equals(second.table)
+
+
+def test_an_original_that_cannot_be_compared_is_refused():
+    first = ht.anonymize(ages(20, 22, 24, 26), policy())
+    batch = ages(21, 23, start=100)
+    with pytest.raises(DataError, match="'disease' is of another type") as caught:
+        ht.increment(batch.set_column(3, "disease", pa.array([1, 2])), policy(), first)
+    assert caught.value.code == "other-type"
+    unknown = ht.Policy(
+        identifiers=["name", "patient"], quasi=["age", "city"], sensitive=["disease"], models=[ht.KAnonymity(k=2)],
+        entity="patient",
+    )  # fmt: skip
+    with pytest.raises(DataError, match="no column 'patient'"):
+        ht.increment(batch.append_column("patient", pa.array(["a", "b"])), unknown, first)

@@ -25,7 +25,7 @@ from hushtable.engines.local import Outcome, finish, problem_of, solve
 from hushtable.engines.plan import Plan
 from hushtable.errors import DataError, HushtableError, IncompatibleError, Infeasible, NotFound, VerificationError
 from hushtable.io.frames import to_arrow
-from hushtable.io.text import to_labels
+from hushtable.io.text import is_text, to_labels
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Monotone, Stat
 from hushtable.release.cells import Cells
@@ -36,10 +36,12 @@ from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Role
 from hushtable.table.encode import Extra, check_columns, encode
 from hushtable.table.encoded import QuasiColumn
+from hushtable.table.plan import TablePlan
 
 __all__ = ["increment"]
 
 _RECODINGS = (Recoding.LOCAL, Recoding.GLOBAL)
+_JUDGED = (Role.QUASI, Role.SENSITIVE)
 
 
 def increment(table: pa.Table, plan: Plan, earlier: Release, progress: Progress | None = None) -> Outcome:
@@ -70,13 +72,15 @@ def increment(table: pa.Table, plan: Plan, earlier: Release, progress: Progress 
     plan = replace(plan, extra=Extra())
     problem = problem_of(table, plan, progress)
     joined = _joined(problem, earlier)
-    union = pa.concat_tables([_source(earlier, table), table], promote_options="permissive")
+    judged = tuple(c for c in plan.table.columns if c.role in _JUDGED or c.name == plan.table.entity)
+    union = _union(table, [c.name for c in judged], earlier)
+    alone = replace(plan.table, columns=judged)
     failure: HushtableError | None = None
     for old in _ever_fewer(joined):
         try:
             partition, recoded = _settled(table, plan, problem, earlier, old)
             outcome = finish(table, plan, problem, partition, recoded)
-            _verify_union(union, plan, earlier, outcome).raise_if_violated()
+            _verify_union(union, alone, earlier, outcome).raise_if_violated()
             return outcome
         except (Infeasible, NotFound, VerificationError) as error:
             failure = error
@@ -134,23 +138,29 @@ def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
         )
 
 
-def _source(earlier: Release, table: pa.Table) -> pa.Table:
-    """The earlier original, with the batch's columns in its types where they differ."""
-    source = to_arrow(earlier.source).select(table.column_names)
-    columns = []
-    for name in table.column_names:
-        own, kind = source.column(name), table.column(name).type
-        if own.type != kind and not pa.types.is_dictionary(kind):
+def _union(table: pa.Table, names: list[str], earlier: Release) -> pa.Table:
+    """The earlier original and the batch in some columns, in the batch's types."""
+    source = to_arrow(earlier.source)
+    columns = {}
+    for name in names:
+        if name not in source.column_names:
+            raise DataError(
+                f"The earlier original has no column {name!r}.",
+                code="other-columns",
+                hint="Publish the batch under the policy of the earlier release.",
+            )
+        new, old = _plain(table.column(name)), _plain(source.column(name))
+        if old.type != new.type:
             try:
-                own = own.cast(kind)
+                old = (to_labels(old) if is_text(new.type) else old).cast(new.type)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 raise DataError(
                     f"Column {name!r} is of another type in the batch than in the earlier original.",
                     code="other-type",
                     hint="Give both in the same format.",
                 ) from None
-        columns.append(own)
-    return pa.table(columns, names=table.column_names).unify_dictionaries()
+        columns[name] = pa.chunked_array([old, new])
+    return pa.table(columns)
 
 
 def _joined(problem: Problem, earlier: Release) -> IntArray:
@@ -225,41 +235,34 @@ def _both(first: pa.Array, second: pa.Array) -> pa.Array:
     return pa.concat_arrays([first, second])
 
 
-def _verify_union(source: pa.Table, plan: Plan, earlier: Release, outcome: Outcome) -> Verification:
+def _verify_union(source: pa.Table, plan: TablePlan, earlier: Release, outcome: Outcome) -> Verification:
     """Judge old and new records together, from the published cells of both."""
-    encoded = encode(source, plan.table, plan.extra)
-    model = plan.model()
+    encoded = encode(source, plan)
+    model = outcome.problem.model
     reference = encoded.reference(model.histogram_keys())
     real = np.flatnonzero(earlier.source_rows >= 0)
     old = earlier.table.take(pa.array(real))
-    names = plan.table.named(Role.QUASI)
-    quasi = tuple(pa.chunked_array([_both(_plain(old.column(n)), _plain(outcome.published.column(n)))]) for n in names)
+    shown = {
+        name: _both(_plain(old.column(name)), _plain(outcome.published.column(name)))
+        for role in _JUDGED
+        for name in plan.named(role)
+    }
     kinds = {c.name: c.coded.kind for c in encoded.sensitive}
-    sensitive = plan.table.named(Role.SENSITIVE)
-    shown = pa.concat_tables(
-        [_texts(old.select(sensitive)), _texts(outcome.published.select(sensitive))], promote_options="permissive"
-    )
-    codes = sensitive_codes(shown, plan.table, reference, kinds)
     rows = np.concatenate([earlier.source_rows[real], outcome.rows + earlier.encoded.n_sample])
     return verify(
         Published(
-            quasi=quasi,
-            sensitive=codes,
+            quasi=tuple(shown[name] for name in plan.named(Role.QUASI)),
+            sensitive=sensitive_codes(pa.table(shown), plan, reference, kinds),
             sizes={c.name: c.coded.size for c in encoded.sensitive},
             unit=encoded.unit,
             row_units=encoded.row_units[rows] if len(encoded.row_units) else encoded.row_units,
         ),
         model,
         reference,
-        plan.table.missing,
+        plan.missing,
     )
 
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:
     one = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
     return one.dictionary_decode() if pa.types.is_dictionary(one.type) else one
-
-
-def _texts(table: pa.Table) -> pa.Table:
-    """Dictionaries decoded, so that tables can be put together."""
-    return pa.table({name: _plain(table.column(name)) for name in table.column_names})

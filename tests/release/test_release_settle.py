@@ -13,12 +13,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hushtable.algorithms.base import Partition
+from hushtable.algorithms.lattice.optimal import Optimal
+from hushtable.algorithms.partition.lattice_sweep import LatticeSweep
 from hushtable.arrays import FloatArray
 from hushtable.engines import local
 from hushtable.errors import HushtableError, IncompatibleError, NotFound
+from hushtable.models.alp_dif import AlpDif
 from hushtable.models.base import Monotone, PrivacyModel
 from hushtable.models.delta_presence import DeltaPresence
 from hushtable.models.k_anonymity import KAnonymity
+from hushtable.models.k_map import KMap
 from hushtable.params import AtLeast
 from hushtable.release.overlap import merge_overlapping
 from hushtable.release.recode import recode
@@ -173,3 +177,14 @@ def test_nothing_found_is_said():
 def test_wildcards_are_refused_for_models_that_do_not_survive_merging():
     with pytest.raises(IncompatibleError, match="toy-crowd does not survive merging"):
         plan_of([Crowd(k=2, m=9)], PEOPLE, missing=Missing.WILDCARD)
+
+
+@pytest.mark.parametrize("algorithm", [Optimal(), LatticeSweep()])
+def test_classes_of_the_population_alone_are_not_joined_to_any(algorithm):
+    # nobody of the sample is in Fiji, and a class that is not published need not have two people
+    rows = [(1, country, illness) for country in ("China", "France") for illness in ("flu", "HIV") * 2]
+    others = people_table([(1, country, "flu") for country in ("China", "France", "Fiji") for _ in range(5)])
+    models = [KAnonymity(k=2), KMap(k=3), AlpDif(alp={"flu": 0.6}, on="illness")]
+    outcome = local.run(people_table(rows), plan_of(models, algorithm=algorithm, extra=Extra(population=others)))
+    assert outcome.published["country"].to_pylist() == ["China"] * 4 + ["France"] * 4
+    assert outcome.verification.stats.take([0, 1]).population.tolist() == [5, 5]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hushtable.engines import local
 from hushtable.errors import DataError, PolicyError, UsageError, VerificationError
+from hushtable.models.average_risk import AverageRisk
 from hushtable.models.compose import AllOf
 from hushtable.models.distinct_l import DistinctL
 from hushtable.models.k_anonymity import KAnonymity
@@ -77,6 +78,18 @@ def test_wildcard_judges_every_distinct_row_with_all_it_could_be(rows):
     verification = judge(table, Missing.WILDCARD)
     assert counted(verification) == violations(groups)
     assert verification.classes == len(distinct)
+
+
+def test_overlapping_unions_do_not_lower_an_average_over_people():
+    # 100 people alike, three who may be any of them, and 100 who stand alone but for the one that may be anybody
+    rows = [("a", "b")] * 100 + [(None, "b"), ("a", None), (None, None)] + [(f"c{i}", f"d{i}") for i in range(100)]
+    alike = [sum(all(x is None or y is None or x == y for x, y in zip(a, b, strict=True)) for b in rows) for a in rows]
+    average = sum(1 / n for n in alike) / len(rows)
+    assert average > 0.25
+    table = text_table([(*row, "flu") for row in rows])
+    assert not judge(table, Missing.WILDCARD, models=[AverageRisk(average=0.2)]).ok
+    whole = text_table([("a", "b", "flu")] * 5)
+    assert judge(whole, Missing.WILDCARD, models=[AverageRisk(average=0.2)]).ok
 
 
 def test_wildcards_in_numbers_and_chunks():

@@ -24,8 +24,8 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
     Models that survive merging need nothing: their coinciding groups were satisfied one by one. For the others,
     overlapping classes become one, and a class that fails joins the class whose cells grow least, until every class
     is satisfied. People of a population whom the widened cells cover count with them, also those whose own class is
-    suppressed. None where that ends in a single class that still fails. Centroids are points: only equal ones overlap,
-    and those are one class already.
+    suppressed; classes of those alone are not published, and not judged. None where that ends in a single class that
+    still fails. Centroids are points: only equal ones overlap, and those are one class already.
     """
     if recoding is Recoding.BUCKET:
         return _settle_buckets(problem, partition)
@@ -42,15 +42,24 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
         if n == recoded.n_groups:
             if recoding not in (Recoding.CENTROID, Recoding.PATTERN):
                 recoded = _with_covered(problem.table, recoded)
-            stats = problem.table.stats_of(recoded.labels, n, problem.model.histogram_keys())
-            good = problem.model.satisfied(stats, problem.reference)
-            if good.all() and bool(problem.model.table_satisfied(stats, problem.reference)[0]):
+            good, whole = _judged(problem, recoded.labels, n)
+            if good.all() and whole:
                 return recoded
             if n == 1:
                 return None
             merged, n = _join_worst(recoded, good)
         labels = np.where(recoded.labels >= 0, merged[recoded.labels], -1)
         partition = replace(partition, labels=labels, n_groups=n)
+
+
+def _judged(problem: Problem, labels: IntArray, n: int) -> tuple[BoolArray, bool]:
+    """Which classes the models accept, and whether they accept the table; classes without records are not published."""
+    stats = problem.table.stats_of(labels, n, problem.model.histogram_keys())
+    held = stats.units > 0
+    shown = stats.take(held)
+    good = ~held
+    good[held] = problem.model.satisfied(shown, problem.reference)
+    return good, bool(problem.model.table_satisfied(shown, problem.reference)[0])
 
 
 def _with_covered(table: EncodedTable, recoded: Recoded) -> Recoded:
@@ -70,9 +79,8 @@ def _settle_buckets(problem: Problem, partition: Partition) -> Recoded | None:
         return recoded
     for merged in (_with_equals(recoded.buckets, recoded.labels), np.where(recoded.buckets >= 0, 0, -1)):
         groups = int(merged.max(initial=-1)) + 1
-        stats = problem.table.stats_of(merged, groups, problem.model.histogram_keys())
-        good = problem.model.satisfied(stats, problem.reference)
-        if good.all() and bool(problem.model.table_satisfied(stats, problem.reference)[0]):
+        good, whole = _judged(problem, merged, groups)
+        if good.all() and whole:
             return replace(recoded, buckets=merged.astype(np.int64))
     return None
 

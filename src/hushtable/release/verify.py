@@ -4,7 +4,8 @@ Nothing is released that did not pass through here. Class keys are exact (codes 
 algorithm's group labels are not looked at.
 
 With ``missing: wildcard`` an empty cell may stand for any value. That is not transitive, so there are no classes to
-judge: every distinct published row is judged with the union of all classes it is compatible with.
+judge: every distinct published row is judged with the union of all classes it is compatible with. Unions overlap, so
+they are no table: models of whole tables judge the classes themselves, which asks for more.
 """
 
 from __future__ import annotations
@@ -187,10 +188,10 @@ def verify(published: Published, model: AllOf, reference: Reference, missing: Mi
     stats = _stats(published, labels, n_classes, model.histogram_keys(), background=reference.background is not None)
     # a class of population rows alone is not in the release
     real = stats.units > 0
-    judged = stats.take(real)
+    classes = judged = stats.take(real)
     if missing is Missing.WILDCARD:
         judged = _with_compatible(published.quasi, labels, stats, real)
-    evidence = tuple(_judge(m, judged, reference) for m in model.members)
+    evidence = tuple(_judge(m, classes if m.table_level else judged, reference) for m in model.members)
     rows = int(np.count_nonzero(published.row_units)) if len(published.row_units) else len(labels)
     return Verification(
         rows=rows,

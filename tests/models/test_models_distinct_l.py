@@ -70,3 +70,8 @@ def test_refuses_l_below_2_and_is_registered():
         model(3),
         DistinctL(3, on="salary"),
     )
+
+
+def test_refuses_to_stand_on_no_column():
+    with pytest.raises(ParameterError, match="The 'on' parameter of DistinctL names no column"):
+        models.build("distinct-l", {"l": 3, "on": []})

@@ -283,3 +283,14 @@ def test_a_population_of_numbers_beside_a_table_of_text_has_no_people_called_nan
     found = encode(pa.table({"pay": ["1", "2.5", None]}), plan, Extra(population))
     assert found.quasi[0].coded.labels[0] == (None, "1", "2.5")
     assert found.quasi[0].codes.tolist() == [1, 2, 0, 1, 2, 0, 0]
+
+
+def test_joint_columns_of_too_many_combinations_are_refused_before_any_work():
+    n = 8200
+    table = pa.table({"age": [1] * n, "pay": range(n), "rent": range(n)})
+    columns = {"age": {"role": "quasi"}, "pay": {"role": "sensitive"}, "rent": {"role": "sensitive"}}
+    jointly = Policy(columns=columns, models=[{"distinct-l": {"l": 2, "on": ["pay", "rent"]}}])
+    with pytest.raises(PolicyError, match=r"'pay' and 'rent' taken jointly have 67240000 combinations"):
+        anonymize(table, jointly)
+    alone = Policy(columns=columns, models=[{"distinct-l": {"l": 2}}])
+    assert anonymize(table, alone).table.num_rows == n

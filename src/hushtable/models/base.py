@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar, Literal, Self
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
-from hushtable.errors import Infeasible
+from hushtable.errors import Infeasible, ParameterError
 from hushtable.params import Parametrised
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
@@ -228,6 +228,14 @@ class SensitiveModel(PrivacyModel):
 
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE, Stat.HISTOGRAM})
     threat: ClassVar[Threat] = Threat.ATTRIBUTE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.on == ():
+            raise ParameterError(
+                f"The 'on' parameter of {type(self).__name__} names no column.",
+                hint="Name one, or leave 'on' out: the model then holds for every sensitive column on its own.",
+            )
 
     @property
     def key(self) -> Key:

@@ -67,7 +67,7 @@ class GuardingNodes(SensitiveModel):
     ...                        levels=[[0, 1, 2], [0, 1, 1], [0, 0, 0]],
     ...                        level_labels=[["flu", "HIV", "cancer"], ["mild", "grave"], ["*"]])
     >>> guard = Attribute.of("guard", ["", "grave"], [3, 1])
-    >>> joint = Attribute(("disease", "guard"), range(6), np.array([1, 0, 1, 1, 1, 0]))
+    >>> joint = Attribute(("disease", "guard"), (), np.array([1, 0, 1, 1, 1, 0]))
     >>> table = Reference.of(4, disease, guard, joint)
     >>> model = GuardingNodes(guard="guard", breach=0.5, on="disease")
     >>> model.score(table.whole(), table).tolist()

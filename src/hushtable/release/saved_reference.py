@@ -12,7 +12,6 @@ import pyarrow as pa
 from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Role
 from hushtable.table.encode import sensitive_column
-from hushtable.table.encoded import range_labels
 from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Attribute, Reference
 
@@ -32,7 +31,7 @@ def saved_reference(table: pa.Table, plan: TablePlan, evidence: Mapping[str, Any
             size = math.prod(attributes[(name,)].n_values for name in key)
             units = np.zeros(size, dtype=np.int64)
             units[entry["codes"]] = entry["units"]
-            attributes[key] = Attribute(key, range_labels(size), units, unit)
+            attributes[key] = Attribute(key, (), units, unit)
     else:
         people, unit, population = table.num_rows, 1, None
         for column in (c for c in plan.columns if c.role is Role.SENSITIVE):
@@ -41,7 +40,7 @@ def saved_reference(table: pa.Table, plan: TablePlan, evidence: Mapping[str, Any
     for key in model.histogram_keys():
         if len(key) > 1 and key not in attributes:
             size = math.prod(attributes[(name,)].n_values for name in key)
-            attributes[key] = Attribute(key, range(size), np.zeros(size, dtype=np.int64), whole=False)  # type: ignore[arg-type]
+            attributes[key] = Attribute(key, (), np.zeros(size, dtype=np.int64), whole=False)
     return Reference(people, unit, attributes, population)
 
 

@@ -16,13 +16,17 @@ from typing import Any
 import numpy as np
 
 from hushtable.arrays import AnyArray, IntArray
+from hushtable.errors import PolicyError
 from hushtable.kernels.collapse import collapse_rows
 from hushtable.kernels.grouping import group_rows, histogram
 from hushtable.table.coded_columns import SCALE, QuasiColumn, SensitiveColumn, numbers_of, smallest
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["SCALE", "EncodedTable", "QuasiColumn", "SensitiveColumn", "numbers_of", "range_labels", "smallest"]
+__all__ = ["SCALE", "EncodedTable", "QuasiColumn", "SensitiveColumn", "numbers_of", "smallest"]
+
+MOST_COMBINATIONS = 2**26
+"""Values of columns taken jointly: their counts are held for every combination, occurring or not."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,8 @@ class EncodedTable:
 
     def attribute(self, key: Key) -> Attribute:
         """Return a sensitive or joint column over the whole sample."""
+        if len(key) > 1:
+            _check_combinations(key, self.attribute_size(key))
         codes, size = self._codes(key)
         weights = self.row_units[: self.n_sample] if len(self.row_units) else None
         codes = codes[: self.n_sample]
@@ -134,7 +140,7 @@ class EncodedTable:
             units = np.zeros(size, dtype=np.int64)
             np.add.at(units, codes, weights)
         if len(key) > 1:
-            return Attribute(key, range_labels(size), units, self.unit)
+            return Attribute(key, (), units, self.unit)
         column = next(c for c in self.sensitive if c.name == key[0])
         return column.attribute(units, self.unit)
 
@@ -213,9 +219,14 @@ class EncodedTable:
         return np.concatenate([order, rest[np.lexsort(others)]]) if len(rest) else order
 
 
-def range_labels(size: int) -> tuple[str, ...]:
-    """Labels of joint codes: their numbers (nobody writes policies against them)."""
-    return tuple(map(str, range(size)))
+def _check_combinations(key: Key, size: int) -> None:
+    if size > MOST_COMBINATIONS:
+        raise PolicyError(
+            f"Columns {' and '.join(map(repr, key))} taken jointly have {size} combinations of values, more than the "
+            f"{MOST_COMBINATIONS} that can be counted.",
+            code="too-many-combinations",
+            hint="Set the model on each column by itself, or make their values coarser first.",
+        )
 
 
 def _range_sums(values: IntArray, starts: IntArray, ends: IntArray) -> IntArray:

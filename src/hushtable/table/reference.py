@@ -24,7 +24,8 @@ class Attribute:
     key : Key
         Its name.
     labels : sequence of str
-        The value behind each code, as text. A missing value's label is ``""``.
+        The value behind each code, as text. A missing value's label is ``""``. Values of several columns taken jointly
+        have none.
     units : int64 array
         How often each code occurs in the whole input table, in units.
     unit : int
@@ -178,6 +179,8 @@ class Reference:
     attributes : mapping of Key to Attribute
     population : int, optional
         People in the population table, where there is one.
+    background : Histogram, optional
+        The background table as one group; see ``GroupStats.background``.
     background_values : int
         S of ``GroupStats.background`` codes ``q * S + s``; 0 where there is no background table.
     background_on : str

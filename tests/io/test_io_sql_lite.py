@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import sqlite3
+from contextlib import closing
 
 import pyarrow as pa
 import pytest
@@ -69,3 +70,14 @@ def test_sqlite_that_is_locked_or_no_database(tmp_path):
     (tmp_path / "text.db").write_text("no database " * 100)
     with pytest.raises(DataError, match="not a database"):
         read_sql(f"sqlite:///{tmp_path / 'text.db'}?table=t")
+
+
+def test_text_that_is_not_utf8_is_not_quoted(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "x.db")) as session:
+        session.execute("CREATE TABLE t (a TEXT)")
+        # the driver's message ends with the cell, whatever stands in it
+        session.execute("INSERT INTO t VALUES (CAST(? AS TEXT))", (b"no such table \xff CANARY",))
+        session.commit()
+    with pytest.raises(DataError, match="a text is not UTF-8") as caught:
+        read_sql(f"sqlite:///{tmp_path / 'x.db'}?table=t")
+    assert "CANARY" not in str(caught.value)

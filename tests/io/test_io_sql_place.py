@@ -6,12 +6,14 @@ import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support_sql import CANARY
 
-from hushtable.errors import UsageError
+import hushtable as ht
+from hushtable.errors import PolicyError, UsageError
 from hushtable.io.sql.place import SqlPlace
 from hushtable.io.sql.text import one_select, quoted
 from hushtable.io.urls import Url, is_url, shown, source_of
@@ -140,7 +142,25 @@ def test_the_same_table_is_known_again(tmp_path, monkeypatch):
     server = SqlPlace.of("postgresql://ann:a@h/db?table=t")
     assert server.may_be_read_by(SqlPlace.of("postgresql://ann:b@h/db?table=t"))
     assert not server.may_be_read_by(SqlPlace.of("postgresql://ann@h/db?schema=s&table=t"))
+    assert server.may_be_read_by(SqlPlace.of("postgresql://ann@h/db?schema=public&table=t"))
+    assert not server.may_be_read_by(SqlPlace.of("postgresql://ann@h/db?table=T"))
     people = SqlPlace.of("sqlite:///x.db?table=people")
+    # whoever replaces People there replaces people
+    assert people.may_be_read_by(SqlPlace.of("sqlite:///x.db?table=People"))
+    duck = SqlPlace.of("duckdb:///x.db?table=people")
+    assert duck.may_be_read_by(SqlPlace.of("duckdb:///x.db?schema=Main&table=PEOPLE"))
+    assert not duck.may_be_read_by(SqlPlace.of("duckdb:///x.db?schema=other&table=people"))
     assert people.may_be_read_by(SqlPlace.of("sqlite:///x.db?query=SELECT * FROM People"))
     assert not people.may_be_read_by(SqlPlace.of("sqlite:///x.db?query=SELECT * FROM others"))
     assert not people.may_be_read_by(SqlPlace.of("sqlite:///y.db?query=SELECT * FROM people"))
+
+
+def test_signatures_of_stores_are_shown_nowhere():
+    signed = "https://store.example/people.parquet?X-Amz-Signature=CANARY&X-Amz-Security-Token=CANARY"
+    url = Url.of(signed)
+    assert url.has_password and not Url.of("s3://bucket/people.parquet").has_password
+    assert shown(signed) == str(url) == "https://store.example/people.parquet"
+    assert url.secret() == signed
+    with pytest.raises(PolicyError, match="holds a password") as caught:
+        ht.anonymize(pa.table({"a": [1, 1]}), ht.Policy(quasi=["a"], models=[ht.KMap(k=2)], population=signed))
+    assert "CANARY" not in str(caught.value)

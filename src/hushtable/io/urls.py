@@ -3,7 +3,8 @@
 ``duckdb:///clinic.db?table=people`` and ``sqlite:///clinic.db?table=people`` (three slashes and a path from here, four
 and a path from the root), ``postgresql://user@host/clinic?table=people``, ``s3://bucket/people.parquet``,
 ``file:///tmp/people.parquet``. What follows ``=`` may be percent-encoded, and need not be where it holds neither ``&``
-nor ``%``. An address is shown without the passwords in it.
+nor ``%``. An address is shown without the passwords in it, and that of a store without what follows ``?``: signatures
+and tokens let whoever has them read the file.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Url:
         return cls("postgresql" if scheme == "postgres" else scheme, where, options)
 
     def __str__(self) -> str:
-        options = {k: v for k, v in self.options.items() if k not in _SECRETS}
+        options = {k: v for k, v in self.options.items() if k not in self._hidden}
         return replace(self, where=self._public_where(), options=options).secret()
 
     def secret(self) -> str:
@@ -100,9 +101,14 @@ class Url:
         return f"{login.partition(':')[0]}{at}{host}"
 
     @property
+    def _hidden(self) -> frozenset[str]:
+        """The options that are, or may be, secrets."""
+        return _SECRETS if self.scheme in DATABASES else frozenset(self.options)
+
+    @property
     def has_password(self) -> bool:
-        """Whether a password stands in the address."""
-        return ":" in self.where.rpartition("@")[0] or bool(_SECRETS & self.options.keys())
+        """Whether a password, or what may be a signature, stands in the address."""
+        return ":" in self.where.rpartition("@")[0] or bool(self._hidden & self.options.keys())
 
     def with_options(self, **options: str | None) -> Url:
         """Return the address with these options, where they are given, besides its own.
@@ -141,6 +147,8 @@ def shown(source: Source) -> str:
     --------
     >>> shown("postgresql://ann:secret@db/clinic?password=secret&table=people")
     'postgresql://ann@db/clinic?table=people'
+    >>> shown("https://store.example/people.parquet?signature=secret")
+    'https://store.example/people.parquet'
     >>> shown("clinic.csv")
     'clinic.csv'
     """

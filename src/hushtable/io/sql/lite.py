@@ -167,13 +167,15 @@ def _said(place: SqlPlace) -> Iterator[None]:
 def _kind(error: Exception) -> str:
     """SQLite's words where they name what was asked for, never where they could quote a row."""
     text = str(error)
+    if text.startswith("Could not decode"):  # what follows is the cell
+        return "a text is not UTF-8"
     known = ("no such table", "no such column", "no such function", "database is locked", "file is not a database",
              "attempt to write a readonly database", "use DROP VIEW", "disk is full", "disk I/O error")  # fmt: skip
     said = next((words for words in known if words in text), "")
     if said == "use DROP VIEW":
         return "it is a view, which is not replaced"
     if said:
-        return text if said.startswith("no such") else said
+        return text if text.startswith("no such") else said
     if "syntax error" in text:
         return "the syntax is not SQLite's"
     return "the database reports an error"

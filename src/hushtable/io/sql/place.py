@@ -135,4 +135,10 @@ class SqlPlace:
             same = self.path.resolve() == other.path.resolve()
         if other.query is not None:
             return same and (self.table or "").casefold() in other.query.casefold()
-        return same and (self.table, self.schema) == (other.table, other.schema)
+        return same and self._full_name() == other._full_name()
+
+    def _full_name(self) -> tuple[str | None, str | None]:
+        """Schema and table as the database compares them: by default its own schema, in files whatever the capitals."""
+        if self.url.scheme == "postgresql":
+            return self.schema or "public", self.table
+        return (self.schema or "main").casefold(), self.table and self.table.casefold()

@@ -25,6 +25,9 @@ from hushtable.schema.prepare import prepare
         (pa.array([2**63 - 1, 2**53 + 1], pa.int64()), ["9223372036854775807", "9007199254740993"]),
         (pa.array([True, False, None]), ["true", "false", None]),
         (pa.array([decimal.Decimal("1.50"), decimal.Decimal("10.00")]), ["1.5", "10"]),
+        (pa.array([decimal.Decimal(n) for n in ("0", "1E-7", "-1.5", "100")], pa.decimal128(20, 8)),
+         ["0", "0.0000001", "-1.5", "100"]),
+        (pa.array([decimal.Decimal("1E+5"), None], pa.decimal128(5, -3)), ["100000", None]),
         (pa.array([dt.date(1850, 1, 2)]), ["1850-01-02"]),
         (pa.array([dt.date(1850, 1, 2)], pa.date64()), ["1850-01-02"]),
         (pa.array([dt.datetime(2020, 1, 1, 1, 2, 3)], pa.timestamp("us")), ["2020-01-01 01:02:03"]),
@@ -78,3 +81,8 @@ def test_floats_read_back_as_the_same_number(numbers: list[float]) -> None:
 def test_a_whole_number_has_one_text_in_every_type(number: int) -> None:
     assert to_labels(pa.array([number], pa.int64())).to_pylist() == [str(number)]
     assert to_labels(pa.array([float(number)])).to_pylist() == [str(number)]
+
+
+def test_a_decimal_zero_is_found_among_the_missing_values() -> None:
+    column = pa.array([decimal.Decimal(0), decimal.Decimal(3)], pa.decimal128(20, 8))
+    assert prepare(column, name="n", missing_values=["0"]).missing == 1

@@ -6,8 +6,8 @@ One value has one text, whatever type it was stored in:
   ``0``;
 * other floats are the shortest decimal that reads back as the same number (``0.1``, ``1e+20``); a float32 is the
   shortest decimal of its own precision;
-* decimals lose trailing zeros; dates are ISO (``1999-12-31``), timestamps ISO with a space and without trailing
-  zeros;
+* decimals have no exponent and no trailing zeros; dates are ISO (``1999-12-31``), timestamps ISO with a space and
+  without trailing zeros;
 * truth values are ``true`` and ``false``; text is left as it is; null and NaN have no text (null).
 
 ``hushtable.schema.prepare`` reads every one of these texts back as the same value.
@@ -72,7 +72,7 @@ def _plain_labels(array: pa.Array) -> pa.Array:
     if pa.types.is_floating(kind):
         return _float_labels(array)
     if pa.types.is_decimal(kind):
-        text = pc.replace_substring_regex(pc.cast(array, pa.string()), r"(\.\d*?)0+$", r"\1")
+        text = pc.replace_substring_regex(_decimal_digits(array), r"(\.\d*?)0+$", r"\1")
         return pc.replace_substring_regex(text, r"\.$", "")
     if pa.types.is_timestamp(kind):
         text = pc.replace_substring_regex(pc.cast(array, pa.string()), r"\.0+($|Z|[+-])", r"\1")
@@ -91,6 +91,15 @@ def _plain_labels(array: pa.Array) -> pa.Array:
         code="unsupported-type",
         hint="Convert the column to numbers, dates or text first.",
     )
+
+
+def _decimal_digits(array: pa.Array) -> pa.Array:
+    text = pc.cast(array, pa.string())
+    odd = pc.fill_null(pc.match_substring(text, "E"), False)
+    if not pc.any(odd).as_py():
+        return text
+    # Arrow gives very small ones, zero among them, an exponent
+    return pc.replace_with_mask(text, odd, pa.array([f"{v:f}" for v in array.filter(odd).to_pylist()], pa.string()))
 
 
 def _float_labels(array: pa.Array) -> pa.Array:

@@ -6,6 +6,7 @@ import importlib
 import io
 import os
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +243,21 @@ def test_bad_workbooks(tmp_path: Path, rows: list[list[Any]], message: str) -> N
     with pytest.raises(DataError, match=message) as caught:
         read_table(path)
     assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize(("other", "message"), [(0.5, "beyond 64 bits"), ("x", "")])
+def test_workbooks_with_enormous_numbers(tmp_path: Path, other: Any, message: str) -> None:
+    path = _book(tmp_path / "small.xlsx", ["a"], [271828], [other])
+    digits = "9" * 400
+    with zipfile.ZipFile(path) as small, zipfile.ZipFile(tmp_path / "t.xlsx", "w") as large:
+        for name in small.namelist():
+            large.writestr(name, small.read(name).replace(b"271828", digits.encode()))
+    if not message:
+        assert read_table(tmp_path / "t.xlsx").to_pydict() == {"a": [digits, other]}
+        return
+    with pytest.raises(DataError, match=message) as caught:
+        read_table(tmp_path / "t.xlsx")
+    assert "999" not in str(caught.value)
 
 
 def test_not_a_workbook(tmp_path: Path) -> None:

@@ -114,6 +114,8 @@ def test_whole_numbers_with_gaps_and_old_dates_stay_exact_in_pandas() -> None:
     assert str(out["i"].dtype) == "Int64"
     assert out["d"][0] == pd.Timestamp("1850-01-02")
     assert to_arrow(out)["i"].to_pylist() == [big, None]
+    largest = like(pa.table({"u": pa.array([2**64 - 1, None], pa.uint64())}), pd.DataFrame())
+    assert to_arrow(largest)["u"].to_pylist() == [2**64 - 1, None]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import hushtable as ht
 from hushtable.cli.tables import read_tables
 from hushtable.engines.stream import run_files
 from hushtable.errors import DataError
+from hushtable.io.coded import read_coded
 from hushtable.io.files import column_names, iter_batches, read_table, write_table
 from hushtable.io.sources import iter_runs, table_files
 
@@ -78,3 +79,16 @@ def test_a_file_that_has_the_column_itself_and_one_outside_the_parts(folder: Pat
     write_table(pa.table({"age": [1], "ill": ["a"]}), folder / "stray.parquet")
     with pytest.raises(DataError, match="do not have the same columns"):
         read_tables([folder])
+
+
+def test_a_file_keeps_the_values_of_its_folders(tmp_path: Path) -> None:
+    (tmp_path / "town=Oslo").mkdir()
+    write_table(pa.table({"=age": [31]}), tmp_path / "town=Oslo" / "a.csv")
+    (file,) = table_files([tmp_path])
+    assert table_files([file]) == [file]
+    assert read_coded(file).column_names == ["'=age", "town"]
+    with pytest.raises(DataError, match="given twice"):
+        table_files([file, file])
+    for columns in (["town", "=age"], ["=age"]):
+        assert read_table(file, columns, unescape_formulas=True).column_names == columns
+        assert next(iter_batches(file, columns, unescape_formulas=True)).schema.names == columns

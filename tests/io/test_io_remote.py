@@ -60,6 +60,19 @@ def test_a_failure_leaves_the_old_file(store, monkeypatch):
     assert read_table("memory://t.parquet").num_rows == 3
 
 
+def test_who_failed_is_told_apart(store, monkeypatch):
+    with pytest.raises(OutputError, match="the ledger is busy"), remote_file("memory://t.parquet", TABLE):
+        raise OutputError("the ledger is busy")
+
+    def refused(*_):
+        raise RuntimeError("CANARY")
+
+    monkeypatch.setattr(type(store), "mv", refused)
+    with pytest.raises(OutputError, match="cannot be written: the store reports an error"):
+        write_table(TABLE, "memory://t.parquet")
+    assert list(store.store) == []
+
+
 def test_file_addresses_are_files(tmp_path):
     for name in ("t.csv", "t.parquet", "t u.arrow"):
         write_table(TABLE.select(["n"]), f"file://{tmp_path}/{name}")

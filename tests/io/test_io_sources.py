@@ -139,6 +139,9 @@ def test_parts_are_read_as_one_table(tmp_path: Path) -> None:
     pq.write_table(pa.table({"w": ["z"]}), tmp_path / "3.pq")
     with pytest.raises(DataError, match="other columns"):
         read_coded(tmp_path)
+    pq.write_table(pa.table({"w": ["z"], "n": [1.5]}), tmp_path / "3.pq")
+    with pytest.raises(DataError, match="of another type in some of the files: 'n'"):
+        read_coded(tmp_path)
 
 
 def test_what_is_large(tmp_path: Path) -> None:

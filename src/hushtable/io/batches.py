@@ -31,12 +31,13 @@ def rebatch(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.RecordBatch]:
             whole = pa.concat_tables(held)
             full = count - count % rows
             for start in range(0, full, rows):
-                yield _one(whole.slice(start, rows))
+                yield from _together(whole.slice(start, rows))
             held, count = [whole.slice(full)], count - full
     if count:
-        yield _one(pa.concat_tables(held))
+        yield from _together(pa.concat_tables(held))
 
 
-def _one(table: pa.Table) -> pa.RecordBatch:
-    batches = table.unify_dictionaries().combine_chunks().to_batches()
-    return batches[0]
+def _together(table: pa.Table) -> list[pa.RecordBatch]:
+    """One batch; several where a column has more than 2 GiB of text."""
+    batches: list[pa.RecordBatch] = table.unify_dictionaries().combine_chunks().to_batches()
+    return batches

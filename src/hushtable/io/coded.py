@@ -11,7 +11,7 @@ import pyarrow as pa
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode, to_codes
 from hushtable.io.files import iter_batches
-from hushtable.io.sources import table_sources
+from hushtable.io.sources import same_types, table_sources
 from hushtable.io.urls import Source, shown
 
 __all__ = ["read_coded"]
@@ -26,6 +26,11 @@ def read_coded(
 
     Every column comes as a dictionary array, values in order of first occurrence, null as null.
 
+    Raises
+    ------
+    DataError
+        If a part cannot be read, or has other columns or types than the first.
+
     Examples
     --------
     >>> import tempfile
@@ -37,6 +42,7 @@ def read_coded(
     'dictionary<values=string, indices=uint8, ordered=0>'
     """
     gatherers: dict[str, _Gatherer] = {}
+    first: pa.Schema | None = None
     for file in table_sources([path]):
         for batch in iter_batches(file, columns, BATCH_ROWS, unescape_formulas=unescape_formulas):
             if gatherers and set(gatherers) != set(batch.schema.names):
@@ -45,6 +51,8 @@ def read_coded(
                     code="different-columns",
                     hint="The parts of one table have the same columns.",
                 )
+            first = first or batch.schema
+            same_types([first, batch.schema])
             for name, array in zip(batch.schema.names, batch.columns, strict=True):
                 gatherers.setdefault(name, _Gatherer()).add(array)
     # the reader's buffers would otherwise stay with the process

@@ -99,6 +99,8 @@ def _rows(path: Path) -> Iterator[tuple[Any, ...]]:
 def _label(cell: Any) -> str | None:
     if cell is None or isinstance(cell, str):
         return cell
+    if type(cell) is int:
+        return str(cell)  # Arrow's largest has 64 bits
     if isinstance(cell, dt.datetime) and cell.time() == dt.time():
         cell = cell.date()
     text: str | None = to_labels(pa.array([cell]))[0].as_py()
@@ -119,13 +121,17 @@ def _column(name: str, cells: list[Any], where: str) -> pa.Array:
         )
     if any(isinstance(c, dt.datetime) for c in cells):
         cells = [dt.datetime(c.year, c.month, c.day) if type(c) is dt.date else c for c in cells]
-    if any(isinstance(c, float) for c in cells):
-        cells = [None if c is None else float(c) for c in cells]
     array = None
     try:
+        if any(isinstance(c, float) for c in cells):
+            cells = [None if c is None else float(c) for c in cells]
         array = pa.array(cells, from_pandas=True)
     except (pa.ArrowException, OverflowError):
         array = None
     if array is None:
-        raise DataError(f"Column {name!r} of {where[0].lower()}{where[1:]} cannot be read.", code="mixed-types")
+        raise DataError(
+            f"Column {name!r} of {where[0].lower()}{where[1:]} cannot be read.",
+            code="mixed-types",
+            hint="It may hold numbers beyond 64 bits; format the column as text.",
+        )
     return array

@@ -142,7 +142,8 @@ def read_table(
     ['01', '']
     """
     if isinstance(path, PartitionFile):
-        own, wanted = own_columns(path, columns, column_names(Path(path)))
+        names = column_names(Path(path), delimiter=delimiter, unescape_formulas=unescape_formulas)
+        own, wanted = own_columns(path, columns, names)
         whole = read_table(Path(path), own, delimiter=delimiter, unescape_formulas=unescape_formulas)
         return with_values(whole, path, wanted)
     found, file = _kind_of(path)
@@ -180,7 +181,8 @@ def iter_batches(
     [2, 1]
     """
     if isinstance(path, PartitionFile):
-        own, wanted = own_columns(path, columns, column_names(Path(path)))
+        names = column_names(Path(path), delimiter=delimiter, unescape_formulas=unescape_formulas)
+        own, wanted = own_columns(path, columns, names)
         batches = iter_batches(
             Path(path), own, batch_rows, delimiter=delimiter, unescape_formulas=unescape_formulas
         )

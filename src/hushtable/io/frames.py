@@ -142,8 +142,9 @@ def like(table: pa.Table, frame: Any, as_given: Sequence[str] = ()) -> Any:
     Returns
     -------
     DataFrame
-        pandas with a fresh RangeIndex (dates as ``datetime64``, whole numbers with gaps as ``Int64``); polars,
-        eager also for a LazyFrame; a narwhals frame around the same; otherwise a ``pyarrow.Table``.
+        pandas with a fresh RangeIndex (dates as ``datetime64``, whole numbers with gaps as ``Int64``, or ``UInt64``
+        where stored so); polars, eager also for a LazyFrame; a narwhals frame around the same; otherwise a
+        ``pyarrow.Table``.
 
     Examples
     --------
@@ -205,6 +206,7 @@ def _to_pandas(table: pa.Table) -> Any:
     for name, column in zip(table.column_names, table.columns, strict=True):
         # pandas would turn whole numbers with gaps into floats, which merges neighbours beyond 2**53.
         gaps = pa.types.is_integer(column.type) and column.null_count > 0
-        mapper = {column.type: pd.Int64Dtype()}.get if gaps else None
+        whole = pd.UInt64Dtype() if pa.types.is_uint64(column.type) else pd.Int64Dtype()
+        mapper = {column.type: whole}.get if gaps else None
         columns[name] = column.to_pandas(types_mapper=mapper, date_as_object=False)
     return pd.DataFrame(columns, columns=list(columns), index=pd.RangeIndex(table.num_rows))

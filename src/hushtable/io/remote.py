@@ -119,13 +119,16 @@ def remote_file(address: str, table: pa.Table | Rows) -> Iterator[None]:
         raise _unwritten(address) from None
     try:
         yield
-        store.mv(temporary, path)
-    except OSError:
-        _remove(store, temporary)
-        raise _unwritten(address) from None
     except BaseException:
         _remove(store, temporary)
         raise
+    try:
+        store.mv(temporary, path)
+    except BaseException as error:
+        _remove(store, temporary)
+        if not isinstance(error, Exception):
+            raise
+        raise _unwritten(address) from None
 
 
 def write_remote(table: pa.Table, address: str) -> None:

@@ -54,7 +54,7 @@ def is_large(sources: Sequence[Source]) -> bool:
 def _cells_at(address: str) -> int:
     """How many cells a database's table or a store's file has, or enough of them to be large."""
     if Url.of(address).scheme in DATABASES:
-        columns = len(sql_names(address))
+        columns = max(len(sql_names(address)), 1)
         return columns * count_sql(address, LARGE_CELLS // columns + 1)
     with open_remote(address) as file:
         return _parquet_cells(file) or 0

@@ -66,7 +66,9 @@ def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     (['a.csv', 'b.csv'], ['b.csv'])
     """
     found: list[Path] = []
-    for path in map(Path, paths):
+    for given in paths:
+        # as it is: the values that a folder's name gives are part of it
+        path = given if isinstance(given, Path) else Path(given)
         if path.is_dir():
             found += _some(files_below(path, is_table_file), f"The folder {str(path)!r} has no file of a known format.")
         elif not path.exists() and glob.has_magic(str(path)):
@@ -74,14 +76,16 @@ def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
             found += _some(matching, f"No file is named like {str(path)!r}.")
         else:
             found.append(path)
-    once: dict[str, Path] = {}
+    once: set[str] = set()
     for file in found:
-        if once.setdefault(os.path.realpath(file), file) is not file:
+        place = os.path.realpath(file)
+        if place in once:
             raise DataError(
                 f"The file {str(file)!r} is given twice.",
                 code="file-twice",
                 hint="Its people would be counted twice; give every file once.",
             )
+        once.add(place)
     return found
 
 

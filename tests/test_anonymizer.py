@@ -117,6 +117,11 @@ def test_scikit_learn_manners():
         anonymizer.set_params(k=3)
     with pytest.raises(UsageError, match="not fitted"):
         anonymizer.transform(people(10, 1))
+    anonymizer.fit(people(200, 1)).transform(people(200, 1))
+    # equal, though not the same object
+    anonymizer.set_params(policy=policy(7)).transform(people(200, 1))
+    with pytest.raises(UsageError, match=r"fitted under\. Call fit again\."):
+        anonymizer.set_params(policy=policy(8)).transform(people(200, 1))
     with pytest.raises(UsageError, match="'default', 'pandas' or 'polars'"):
         anonymizer.set_output(transform="xlsx")
 

@@ -57,3 +57,14 @@ def test_what_is_no_model_is_not_collected(monkeypatch):
 def test_abstract_and_nameless_classes_are_not_listed():
     assert "" not in models
     assert models.by_class_name("PrivacyModel") is None and models.by_class_name("AllOf") is None
+
+
+def test_no_plug_in_takes_the_place_of_another_class(monkeypatch):
+    class Weaker(KAnonymity):
+        name = "k-anonymity"
+
+    monkeypatch.setattr(registry_module, "entry_points", lambda group: [_Point(KAnonymity)])
+    assert fresh()["k-anonymity"] is KAnonymity
+    monkeypatch.setattr(registry_module, "entry_points", lambda group: [_Point(Weaker)])
+    with pytest.raises(UsageError, match=r"k_anonymity\.KAnonymity and .*Weaker are called 'k-anonymity'"):
+        fresh()["k-anonymity"]

@@ -46,12 +46,19 @@ class Anonymizer:
     def fit(self, X: Any, y: Any = None) -> Self:
         """Anonymize a table and keep its regions. ``y`` is ignored, as in every transformer without a target."""
         self.release_: Release = run_plan(X, self.policy.plan())
+        self._fitted = self.policy
         return self
 
     def transform(self, X: Any) -> Any:
         """Publish new records in the fitted regions."""
         if not hasattr(self, "release_"):
             raise UsageError("This Anonymizer is not fitted yet.", code="not-fitted", hint="Call fit first.")
+        if self.policy != self._fitted:
+            raise UsageError(
+                "The policy is another one than that which this Anonymizer was fitted under.",
+                code="not-fitted",
+                hint="Call fit again.",
+            )
         plan = self.policy.plan()
         outcome = apply_regions(to_arrow(X), plan, self.release_.problem, self.release_.partition)
         return self._shown(release_of(outcome, plan, X))

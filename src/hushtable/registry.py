@@ -96,8 +96,18 @@ def _collect(members: Any, base: type[T], found: dict[str, type[T]], module: str
     for member in members:
         if not (isinstance(member, type) and issubclass(member, base)) or inspect.isabstract(member):
             continue
-        if (module is None or member.__module__ == module) and member.name:
-            found[member.name] = member
+        if not member.name or (module is not None and member.__module__ != module):
+            continue
+        if found.setdefault(member.name, member) is not member:
+            raise UsageError(
+                f"Both {_where(found[member.name])} and {_where(member)} are called {member.name!r}.",
+                code="name-twice",
+                hint="Uninstall one of the plug-ins, or give its class another name.",
+            )
+
+
+def _where(member: type) -> str:
+    return f"{member.__module__}.{member.__qualname__}"
 
 
 hierarchies: Registry[Any] = Registry("hierarchy", "hushtable.hierarchy", "base:Hierarchy")

@@ -202,14 +202,12 @@ def _sniff(text: str) -> str:
 def _paths(tree: Any, above: tuple[str, ...], depth: int, nodes: Iterator[int]) -> Iterator[tuple[str, ...]]:
     if depth > MAX_DEPTH:
         raise HierarchyError(f"it is more than {MAX_DEPTH} levels deep.", code="too-deep", hint="Make it flatter.")
-    if next(nodes) > MAX_NODES:
-        raise HierarchyError(
-            f"it has more than {MAX_NODES:,} nodes.", code="too-large", hint="Write it as CSV, one row per value."
-        )
+    _count(nodes)
     if isinstance(tree, Mapping):
         for label, below in tree.items():
             here = (*above, label_text(label))
             if below is None:
+                _count(nodes)
                 yield here
             else:
                 yield from _paths(below, here, depth + 1, nodes)
@@ -218,3 +216,10 @@ def _paths(tree: Any, above: tuple[str, ...], depth: int, nodes: Iterator[int]) 
             yield from _paths(item, above, depth + 1, nodes)
     else:
         yield (*above, label_text(tree))
+
+
+def _count(nodes: Iterator[int]) -> None:
+    if next(nodes) > MAX_NODES:
+        raise HierarchyError(
+            f"it has more than {MAX_NODES:,} nodes.", code="too-large", hint="Write it as CSV, one row per value."
+        )

@@ -44,7 +44,7 @@ def run(columns: int, cells: str, algorithm: dict[str, Any]) -> dict[str, Any]:
     """Run one algorithm, kernels compiled on some of the rows before, and measure its verified release."""
     from hushtable.datasets import load_adult
     from hushtable.engines import local
-    from hushtable.release.comparison import Comparison, measure_all
+    from hushtable.release.comparison import measure_all
     from hushtable.release.settle import settle
 
     plan = policy_of(columns, cells, algorithm).plan()
@@ -57,7 +57,7 @@ def run(columns: int, cells: str, algorithm: dict[str, Any]) -> dict[str, Any]:
     recoded = settle(problem, partition)
     assert recoded is not None
     outcome = local.finish(table, plan, problem, partition, recoded)
-    release = Comparison(outcome.problem.table, outcome.recoded.labels, outcome.recoded.cells, k=5)
+    release = RowComparison(outcome.problem.table, outcome.recoded.labels, outcome.recoded.cells, k=5)
     got = measure_all(release, ["ncp", "discernibility", "cavg"])
     ((name, options),) = algorithm.items()
     return {

@@ -14,7 +14,7 @@ from hushtable.engines.local import Outcome
 from hushtable.errors import DataError
 from hushtable.models.base import PrivacyModel
 from hushtable.registry import algorithms
-from hushtable.release.comparison import Comparison
+from hushtable.release.comparison import RowComparison
 from hushtable.schema.columns import Kind
 from hushtable.utility.sse import SquaredError
 from support_core import plan_of, quasi, sensitive
@@ -44,7 +44,7 @@ def census_run(name: str, models: list[PrivacyModel], keys: int = 6, bins: int =
 def sse(outcome: Outcome) -> float:
     table = outcome.problem.table
     labels = outcome.recoded.labels[: table.n_sample]
-    return SquaredError().compute(Comparison(table, labels, outcome.recoded.cells))
+    return SquaredError().compute(RowComparison(table, labels, outcome.recoded.cells))
 
 
 def points_run(rows: list, models: list[PrivacyModel], name: str, **parameters: Any) -> Outcome:

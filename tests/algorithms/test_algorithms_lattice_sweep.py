@@ -22,7 +22,7 @@ from hushtable.models.eps_m import EpsM
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.policy.policy import Policy
-from hushtable.release.comparison import Comparison, measure_all
+from hushtable.release.comparison import measure_all
 from hushtable.schema.columns import CellStyle, Kind, Role
 from hushtable.table.plan import ColumnPlan
 from support_core import COUNTRIES, ILLNESSES, groups_of, people_table, plan_of, quasi, random_people, sensitive
@@ -211,7 +211,7 @@ def test_loss_on_adult(adult, adult_hierarchy_files, columns, cells, algorithm, 
     policy = Policy(columns=roles, models=[{"k-anonymity": {"k": 5}}], algorithm=algorithm, cells=cells)
     outcome = local.run(adult.select(list(roles)), policy.plan())
     assert outcome.verification.ok
-    release = Comparison(outcome.problem.table, outcome.recoded.labels, outcome.recoded.cells, k=5)
+    release = RowComparison(outcome.problem.table, outcome.recoded.labels, outcome.recoded.cells, k=5)
     got = measure_all(release, ["ncp", "cavg"])
     assert release.n_suppressed == 0
     assert got["ncp"] <= most

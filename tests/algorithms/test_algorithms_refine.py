@@ -27,7 +27,7 @@ from hushtable.models.eps_m import EpsM
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.t_closeness import TCloseness
 from hushtable.registry import models as known_models
-from hushtable.release.comparison import Comparison
+from hushtable.release.comparison import RowComparison
 from hushtable.release.settle import settle
 from hushtable.schema.columns import CellStyle, Kind
 from hushtable.testing import Answer, check_pair
@@ -51,7 +51,7 @@ LOCAL_MODELS = [
 def ncp_of(problem, partition):
     recoded = settle(problem, partition)
     return Ncp(weighted=True).compute(
-        Comparison(problem.table, recoded.labels[: problem.table.n_sample], recoded.cells)
+        RowComparison(problem.table, recoded.labels[: problem.table.n_sample], recoded.cells)
     )
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hushtable.hierarchy.base import Coded
 from hushtable.kernels.grouping import group_rows
 from hushtable.release.cells import Cells
+from hushtable.release.comparison import RowComparison
 from hushtable.schema.columns import CellStyle, Kind
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
-from hushtable.utility.base import Comparison
 
 
 def renumber(nodes):
@@ -50,7 +50,7 @@ def make_comparison(columns, labels, *, sensitive=(), levels=None, k=1, seed=0):
     rows, offsets = group_rows(labels, int(labels.max(initial=-1)) + 1)
     chosen = levels or (None,) * len(quasi)
     cells = tuple(Cells.of_groups(c, rows, offsets, h) for c, h in zip(quasi, chosen, strict=True))
-    return Comparison(EncodedTable(quasi, hidden, len(labels), len(labels)), labels, cells, k=k, seed=seed)
+    return RowComparison(EncodedTable(quasi, hidden, len(labels), len(labels)), labels, cells, k=k, seed=seed)
 
 
 @st.composite

@@ -10,10 +10,9 @@ import pytest
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.cells import Cells
-from hushtable.release.comparison import measure_all
+from hushtable.release.comparison import RowComparison, measure_all
 from hushtable.schema.columns import Kind
 from hushtable.table.encoded import EncodedTable, QuasiColumn
-from hushtable.utility.base import Comparison
 
 COLUMNS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation",
            "salary-class")  # fmt: skip
@@ -55,7 +54,7 @@ def test_measures_agree_with_arx(columns, k, levels, suppressed, classes, want):
     labels = np.append(np.where(small, -1, np.cumsum(~small) - 1), -1)[labels]
     rows, offsets = group_rows(labels, int((~small).sum()))
     cells = tuple(Cells.of_groups(c, rows, offsets, h) for c, h in zip(columns, levels, strict=True))
-    release = Comparison(EncodedTable(columns, (), len(labels), len(labels)), labels, cells, k=k)
+    release = RowComparison(EncodedTable(columns, (), len(labels), len(labels)), labels, cells, k=k)
     assert (release.n_suppressed, release.n_classes) == (suppressed, classes)
     got = measure_all(release, list(want))
     assert got["discernibility"] == want["discernibility"]

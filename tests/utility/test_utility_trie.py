@@ -20,6 +20,7 @@ def test_all_covering_pairs_are_found_once(comparison):
             if label >= 0 and all(code in cell.covered for code, cell in zip(codes, row, strict=True)):
                 want.add((label, number))
     real = np.flatnonzero(comparison.sizes)
-    got = [pair for part in covered_tuples(trie, comparison.cells, real) for pair in zip(*part, strict=True)]
+    found = covered_tuples(trie, comparison.cells, [real] * len(comparison.cells))
+    got = [(real[group], row) for part in found for group, row in zip(*part, strict=True)]
     assert len(got) == len(set(got))
     assert set(got) == want

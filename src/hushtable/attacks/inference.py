@@ -23,7 +23,7 @@ import numpy as np
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError
-from hushtable.release.comparison import Comparison
+from hushtable.release.comparison import RowComparison
 from hushtable.utility.classification import Task
 
 __all__ = ["Inference"]
@@ -66,7 +66,7 @@ class Inference(SensitiveAttack):
         """Train on all and ask about all; then train on one half and ask about the other."""
         column = self.column(view)
         k = max(int(view.sizes[view.sizes > 0].min()), 1)
-        comparison = Comparison(view.table, view.labels, view.cells, k=k, seed=view.seed)
+        comparison = RowComparison(view.table, view.labels, view.cells, k=k, seed=view.seed)
         split = Task.of(comparison, column.name, 0.5)
         known = (split.target >= 0) & (view.labels >= 0) if split is not None else np.zeros(0, dtype=np.bool_)
         if split is None or not known.any():

@@ -43,7 +43,7 @@ from hushtable.io.parts import write_pieces
 from hushtable.io.sources import check_unchanged, is_address, same_columns, stamps, table_sources
 from hushtable.io.urls import Source
 from hushtable.io.workspace import workspace
-from hushtable.release.comparison import Comparison, measure_all
+from hushtable.release.comparison import RowComparison, measure_all
 from hushtable.release.evidence import summary_of, write_documents
 from hushtable.release.files import OWNED
 from hushtable.release.places import writing_rows
@@ -105,7 +105,7 @@ class Streamed:
     @cached_property
     def _measures(self) -> dict[str, float]:
         return measure_all(
-            Comparison(
+            RowComparison(
                 table=self.encoded,
                 labels=self.recoded.labels[: self.encoded.n_sample],
                 cells=self.recoded.cells,

@@ -1,24 +1,141 @@
-"""A release beside its original, and the measures that compare the two."""
+"""A release beside its original, and the measures that compare the two.
+
+Measures ask few things: what each cell covers, how many records have it, which original values those have, and sums
+over the distinct original tuples. Whoever can answer them can be measured: rows on hand (``RowComparison``), or counts
+that were taken elsewhere (``CountedComparison``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.registry import measures
 from hushtable.release.cells import Cells
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["Comparison", "measure_all"]
+__all__ = ["Comparison", "CountedComparison", "RowComparison", "TupleSums", "Values", "measure_all"]
+
+TupleSums: TypeAlias = Callable[[Sequence[AnyArray], IntArray], FloatArray]
+"""From distinct tuples (their codes, column by column) and their numbers of records to numbers that can be added."""
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Values:
+    """Which original values stand behind which cells of one column.
+
+    Attributes
+    ----------
+    cell : int64 array
+        -1: suppressed.
+    code : int64 array
+    records : int64 array
+        How many records have that value and that cell.
+    """
+
+    cell: IntArray
+    code: IntArray
+    records: IntArray
+
+    def counts(self, size: int) -> IntArray:
+        """Return how many original records have each of ``size`` codes.
+
+        Examples
+        --------
+        >>> Values(np.array([0, 1, -1]), np.array([2, 0, 2]), np.array([4, 1, 1])).counts(3).tolist()
+        [1, 0, 5]
+        """
+        total = np.zeros(size, dtype=np.int64)
+        np.add.at(total, self.code, self.records)
+        return total
+
+
+class Comparison(ABC):
     """A release beside its original, as far as measures look.
+
+    Attributes
+    ----------
+    cells : tuple of Cells
+        What each quasi-identifier publishes.
+    k : int
+        The smallest class that the models allow.
+    seed : int
+    linked : bool
+        Whether every published record stands beside its own sensitive values.
+    """
+
+    cells: tuple[Cells, ...]
+    k: int
+    seed: int
+    linked: bool
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Records of the original."""
+
+    @property
+    @abstractmethod
+    def n_suppressed(self) -> int:
+        """Records left out."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> IntArray:
+        """Records of each class."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> RowComparison:
+        """Rows beside their originals: all of them, or those of some whole classes."""
+
+    @abstractmethod
+    def by_class(self, j: int, per_cell: Any) -> Any:
+        """Return a number per cell of column j, class by class."""
+
+    @abstractmethod
+    def cell_records(self, j: int) -> IntArray:
+        """Return how many records have each cell of column j."""
+
+    @abstractmethod
+    def values(self, j: int) -> Values:
+        """Return which original values stand behind the cells of column j."""
+
+    @abstractmethod
+    def over_tuples(self, sums: TupleSums) -> FloatArray:
+        """Add up what ``sums`` returns for the distinct original tuples, which may be given in several parts."""
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(np.count_nonzero(self.sizes))
+
+    @property
+    def n_released(self) -> int:
+        """Records that are published."""
+        return self.n - self.n_suppressed
+
+    @property
+    def weights(self) -> FloatArray:
+        """The columns' weights."""
+        return np.array([cells.column.weight for cells in self.cells])
+
+    def mean_over_records(self, j: int, per_cell: FloatArray, suppressed: float) -> float:
+        """Average a number per cell of column j over all original records; a suppressed one counts ``suppressed``."""
+        total = float((per_cell * self.cell_records(j)).sum()) + suppressed * self.n_suppressed
+        return total / self.n
+
+
+@dataclass(frozen=True)
+class RowComparison(Comparison):
+    """A release beside its original, row by row: a column has one cell for each class.
 
     Attributes
     ----------
@@ -26,13 +143,8 @@ class Comparison:
         The original.
     labels : int64 array
         The class of every sample row; -1 for suppressed ones.
-    cells : tuple of Cells
-        What each class publishes, one per quasi-identifier.
-    k : int
-        The smallest class that the models allow.
-    seed : int
-    linked : bool
-        Whether every published record stands beside its own sensitive values.
+    cells, k, seed, linked
+        See ``Comparison``.
     """
 
     table: EncodedTable
@@ -48,34 +160,155 @@ class Comparison:
         return self.table.n_sample
 
     @cached_property
+    def n_suppressed(self) -> int:
+        """Records left out."""
+        return int(np.count_nonzero(self.labels < 0))
+
+    @cached_property
     def sizes(self) -> IntArray:
         """Records of each class."""
         return np.bincount(self.labels[self.labels >= 0], minlength=len(self.cells[0])).astype(np.int64)
 
     @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return int(np.count_nonzero(self.sizes))
+    def rows(self) -> RowComparison:
+        """Itself."""
+        return self
+
+    def by_class(self, j: int, per_cell: Any) -> Any:
+        """Return a number per cell of column j, class by class."""
+        return per_cell
+
+    def cell_records(self, j: int) -> IntArray:
+        """Return how many records have each cell of column j."""
+        return self.sizes
+
+    @cached_property
+    def _grouped(self) -> tuple[IntArray, IntArray]:
+        """The rows in the order of their classes, the suppressed ones first, and where each class begins."""
+        return group_rows(self.labels + 1, len(self.cells[0]) + 1)
+
+    def values(self, j: int) -> Values:
+        """Return which original values stand behind the cells of column j."""
+        rows, offsets = self._grouped
+        column = self.table.quasi[j]
+        counted, codes, records = histogram(
+            rows, offsets[:-1], offsets[1:], column.codes, np.empty(0, dtype=np.int64), column.coded.size
+        )
+        return Values(np.repeat(np.arange(-1, len(self.cells[0])), np.diff(counted)), codes, records)
+
+    def over_tuples(self, sums: TupleSums) -> FloatArray:
+        """Add up what ``sums`` returns for the distinct original tuples."""
+        return sums(*self._tuples)
+
+    @cached_property
+    def _tuples(self) -> tuple[list[AnyArray], IntArray]:
+        columns = [c.codes[: self.n] for c in self.table.quasi]
+        number, first = number_rows(columns, [c.coded.size for c in self.table.quasi])
+        return [codes[first] for codes in columns], np.bincount(number, minlength=len(first)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class CountedComparison(Comparison):
+    """A release beside its original, counted where the rows are.
+
+    Attributes
+    ----------
+    cells : tuple of Cells
+        The cells of each column; classes may share them.
+    of_class : tuple of int64 arrays
+        For each column, the cell of every class.
+    class_records : int64 array
+        Records of each class.
+    counted : tuple of Values
+        One per column.
+    tuples : callable
+        Adds up over the distinct original tuples: ``Comparison.over_tuples``.
+    drawn : RowComparison
+        Some whole classes.
+    k, seed, linked
+        See ``Comparison``.
+    """
+
+    cells: tuple[Cells, ...]
+    of_class: tuple[IntArray, ...]
+    class_records: IntArray
+    counted: tuple[Values, ...]
+    tuples: Callable[[TupleSums], FloatArray]
+    drawn: RowComparison
+    k: int = 1
+    seed: int = 0
+    linked: bool = True
+
+    @classmethod
+    def of_rows(cls, every: RowComparison, records: IntArray, drawn: RowComparison) -> CountedComparison:
+        """Count rows that stand for several records each.
+
+        Examples
+        --------
+        >>> from hushtable.utility.example import example
+        >>> counted = CountedComparison.of_rows(example(), np.array([1, 3, 2, 2, 4]), example())
+        >>> counted.n, counted.n_suppressed, counted.sizes.tolist()
+        (12, 4, [4, 4])
+        """
+        sizes = len(every.cells[0])
+        classes = np.zeros(sizes + 1, dtype=np.int64)
+        np.add.at(classes, every.labels + 1, records)
+
+        def summed(columns: list[AnyArray], spans: list[int]) -> tuple[list[AnyArray], IntArray]:
+            number, first = number_rows(columns, spans)
+            total = np.zeros(len(first), dtype=np.int64)
+            np.add.at(total, number, records)
+            return [column[first] for column in columns], total
+
+        counted = []
+        for column in every.table.quasi:
+            (cell, code), n = summed([every.labels + 1, column.codes[: every.n]], [sizes + 1, column.coded.size])
+            counted.append(Values(cell - 1, code.astype(np.int64), n))
+        quasi = every.table.quasi
+        tuples = partial(summed, [c.codes[: every.n] for c in quasi], [c.coded.size for c in quasi])
+        own = (np.arange(sizes),) * len(quasi)
+        return cls(
+            every.cells, own, classes[1:], tuple(counted), lambda sums: sums(*tuples()), drawn,
+            every.k, every.seed, every.linked,
+        )  # fmt: skip
+
+    @cached_property
+    def n(self) -> int:
+        """Records of the original."""
+        return int(self.counted[0].records.sum())
 
     @property
     def n_suppressed(self) -> int:
         """Records left out."""
-        return int(np.count_nonzero(self.labels < 0))
+        return self.n - int(self.class_records.sum())
 
     @property
-    def n_released(self) -> int:
-        """Records that are published."""
-        return self.n - self.n_suppressed
+    def sizes(self) -> IntArray:
+        """Records of each class."""
+        return self.class_records
 
     @property
-    def weights(self) -> FloatArray:
-        """The columns' weights."""
-        return np.array([c.weight for c in self.table.quasi])
+    def rows(self) -> RowComparison:
+        """Rows of some whole classes beside their originals."""
+        return self.drawn
 
-    def mean_over_records(self, per_class: FloatArray, suppressed: float) -> float:
-        """Average a number per class over all original records; a suppressed record counts ``suppressed``."""
-        total = float((per_class * self.sizes).sum()) + suppressed * self.n_suppressed
-        return total / self.n
+    def by_class(self, j: int, per_cell: Any) -> Any:
+        """Return a number per cell of column j, class by class."""
+        return per_cell[self.of_class[j]]
+
+    def cell_records(self, j: int) -> IntArray:
+        """Return how many records have each cell of column j."""
+        total = np.zeros(len(self.cells[j]), dtype=np.int64)
+        np.add.at(total, self.of_class[j], self.class_records)
+        return total
+
+    def values(self, j: int) -> Values:
+        """Return which original values stand behind the cells of column j."""
+        return self.counted[j]
+
+    def over_tuples(self, sums: TupleSums) -> FloatArray:
+        """Add up what ``sums`` returns for the distinct original tuples, part by part."""
+        return self.tuples(sums)
 
 
 def measure_all(comparison: Comparison, names: Sequence[str] | None = None) -> dict[str, float]:

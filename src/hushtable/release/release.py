@@ -18,7 +18,7 @@ from hushtable.io.frames import like
 from hushtable.models.compose import AllOf
 from hushtable.registry import attacks, measures, templates
 from hushtable.release.before_after import BeforeAfter, RiskSummary, risk_of, risk_summary
-from hushtable.release.comparison import Comparison, measure_all
+from hushtable.release.comparison import RowComparison, measure_all
 from hushtable.release.display import release_html, release_text
 from hushtable.release.evidence import summary_of
 from hushtable.release.explain.explanation import Explanation
@@ -243,9 +243,9 @@ class Release:
         back = np.argsort(self.source_rows, kind="stable")[int(np.count_nonzero(self.source_rows < 0)) :]
         return like(self.table.take(pa.array(back)), self.source, self._as_given())
 
-    def comparison(self) -> Comparison:
+    def comparison(self) -> RowComparison:
         """The release beside its original, as utility measures see it."""
-        return Comparison(
+        return RowComparison(
             table=self.encoded,
             labels=self.recoded.labels[: self.encoded.n_sample],
             cells=self.recoded.cells,

@@ -21,6 +21,7 @@ from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.grouping import number_rows
 from hushtable.params import Between
+from hushtable.release.comparison import RowComparison
 from hushtable.schema.columns import Kind
 from hushtable.table.encoded import SensitiveColumn
 from hushtable.utility.base import Comparison, Measure
@@ -47,7 +48,7 @@ class Task:
 
     Attributes
     ----------
-    comparison : Comparison
+    comparison : RowComparison
     target : int64 array
         The class to predict, per record; -1 where unknown.
     tested : bool array
@@ -61,18 +62,19 @@ class Task:
     ([1, 0, 1, 1, 0], [False, True, True, True, False])
     """
 
-    comparison: Comparison
+    comparison: RowComparison
     target: IntArray
     tested: BoolArray
 
     @classmethod
     def of(cls, comparison: Comparison, target: str | None, test: float) -> Task | None:
         """Choose target and split; None where no sensitive column stands beside the records."""
-        column = _column(comparison, target)
-        if column is None or not comparison.linked:
+        rows = comparison.rows
+        column = _column(rows, target)
+        if column is None or not rows.linked:
             return None
-        wanted = _targets(column, comparison.n)
-        return cls(comparison, wanted, _split(comparison, wanted, test))
+        wanted = _targets(column, rows.n)
+        return cls(rows, wanted, _split(rows, wanted, test))
 
     @property
     def trained(self) -> BoolArray:
@@ -115,7 +117,7 @@ class Task:
         return float(test.weight[predicted == test.target].sum() / test.weight.sum())
 
 
-def _column(comparison: Comparison, target: str | None) -> SensitiveColumn | None:
+def _column(comparison: RowComparison, target: str | None) -> SensitiveColumn | None:
     sensitive = {c.name: c for c in comparison.table.sensitive}
     if target is None:
         return next(iter(sensitive.values()), None)
@@ -139,7 +141,7 @@ def _targets(column: SensitiveColumn, n: int) -> IntArray:
     return quartile[codes].astype(np.int64)
 
 
-def _split(comparison: Comparison, target: IntArray, test: float) -> BoolArray:
+def _split(comparison: RowComparison, target: IntArray, test: float) -> BoolArray:
     """Draw the test part by rank among the sorted records, so that their order does not matter."""
     n = comparison.n
     order = np.lexsort((comparison.labels, target, *(c.codes[:n] for c in reversed(comparison.table.quasi))))

@@ -38,5 +38,5 @@ class DistortionRatio(Measure):
         full = sum(cells.column.coded.height for cells in comparison.cells)
         if not full:
             return 0.0
-        lifted = sum(int((cells.height * comparison.sizes).sum()) for cells in comparison.cells)
+        lifted = sum(int((cells.height * comparison.cell_records(j)).sum()) for j, cells in enumerate(comparison.cells))
         return (lifted + comparison.n_suppressed * full) / (comparison.n * full)

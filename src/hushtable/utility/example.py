@@ -9,14 +9,14 @@ from hushtable.hierarchy.flat import Flat
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.kernels.grouping import group_rows
 from hushtable.release.cells import Cells
+from hushtable.release.comparison import RowComparison
 from hushtable.schema.columns import CellStyle, Kind
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
-from hushtable.utility.base import Comparison
 
 __all__ = ["example"]
 
 
-def example() -> Comparison:
+def example() -> RowComparison:
     """Return two classes of two records and one suppressed record.
 
     ::
@@ -49,4 +49,4 @@ def example() -> Comparison:
     labels = np.array([0, 0, 1, 1, -1])
     rows, offsets = group_rows(labels, 2)
     cells = tuple(Cells.of_groups(column, rows, offsets) for column in quasi)
-    return Comparison(EncodedTable(quasi, sensitive, 5, 5), labels, cells, k=2)
+    return RowComparison(EncodedTable(quasi, sensitive, 5, 5), labels, cells, k=2)

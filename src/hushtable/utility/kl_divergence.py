@@ -14,11 +14,15 @@ D. Kifer, J. Gehrke, "Injecting utility into anonymized datasets", 2006.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
+from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.release.cells import Cells
 from hushtable.utility.base import Comparison, Measure
 from hushtable.utility.ncp import ncp_of_columns
 from hushtable.utility.trie import Trie, covered_tuples
@@ -43,20 +47,37 @@ class KLDivergence(Measure):
     def compute(self, comparison: Comparison) -> float:
         """Add up probabilities as logarithms: products over many columns would underflow."""
         # columns whose cells are narrow first: fewer classes have to be followed down
-        order = np.argsort(ncp_of_columns(comparison), kind="stable")
+        order = np.argsort(ncp_of_columns(comparison), kind="stable").tolist()
         cells = [comparison.cells[j] for j in order]
-        trie = Trie.of([c.column.codes[: comparison.n] for c in cells], [c.column.coded.size for c in cells])
-        p = np.bincount(trie.numbers) / comparison.n
         real = np.flatnonzero(comparison.sizes)
-        weight = np.full(len(comparison.sizes), -np.inf)
-        weight[real] = np.log2(comparison.sizes[real] / comparison.n)
-        for c in cells:
-            weight[real] -= np.log2(c.leaves[real])
-        q = np.full(len(p), -np.inf)
+        weight = np.log2(comparison.sizes[real] / comparison.n)
+        for j in order:
+            weight -= np.log2(comparison.by_class(j, comparison.cells[j].leaves)[real])
+        lost = float("-inf")
         if comparison.n_suppressed:
-            domain = sum(float(np.log2(c.column.coded.size)) for c in cells)
-            q[:] = np.log2(comparison.n_suppressed / comparison.n) - domain
-        for group, row in covered_tuples(trie, cells, real):
-            np.logaddexp2.at(q, row, weight[group])
+            lost = np.log2(comparison.n_suppressed / comparison.n)
+            lost -= sum(float(np.log2(c.column.coded.size)) for c in cells)
+        of_class = [comparison.by_class(j, np.arange(len(comparison.cells[j])))[real] for j in order]
+        divergence = partial(_divergence, comparison.n, order, cells, of_class, weight, lost)
         # rounding may leave a hair below 0
-        return max(float((p * (np.log2(p) - q)).sum()), 0.0)
+        return max(float(comparison.over_tuples(divergence)[0]), 0.0)
+
+
+def _divergence(
+    n: int,
+    order: Sequence[int],
+    cells: Sequence[Cells],
+    of_class: Sequence[IntArray],
+    weight: FloatArray,
+    lost: float,
+    columns: Sequence[AnyArray],
+    records: IntArray,
+) -> FloatArray:
+    """Return the sum over some tuples."""
+    trie = Trie.of([columns[j] for j in order], [c.column.coded.size for c in cells])
+    p = np.empty(len(records))
+    p[trie.numbers] = records / n
+    q = np.full(len(p), lost)
+    for group, row in covered_tuples(trie, cells, of_class):
+        np.logaddexp2.at(q, row, weight[group])
+    return np.array([(p * (np.log2(p) - q)).sum()])

@@ -33,8 +33,8 @@ def ncp_of_columns(comparison: Comparison) -> FloatArray:
     """
     return np.array(
         [
-            comparison.mean_over_records((cells.leaves - 1) / max(cells.column.coded.size - 1, 1), suppressed=1.0)
-            for cells in comparison.cells
+            comparison.mean_over_records(j, (cells.leaves - 1) / max(cells.column.coded.size - 1, 1), suppressed=1.0)
+            for j, cells in enumerate(comparison.cells)
         ]
     )
 

@@ -47,16 +47,16 @@ class NonUniformEntropy(Measure):
     name: ClassVar[str] = "non-uniform-entropy"
 
     def compute(self, comparison: Comparison) -> float:
-        """Add differences of logarithms record by record, so that an untouched table gives exactly 0."""
+        """Add differences of logarithms value by value, so that an untouched table gives exactly 0."""
         n, removed, everything = comparison.n, 0.0, 0.0
-        for cells in comparison.cells:
-            codes = cells.column.codes[:n]
-            counts = np.bincount(codes, minlength=cells.column.coded.size).astype(np.int64)
-            # the last entry serves label -1: suppressed
+        for j, cells in enumerate(comparison.cells):
+            values = comparison.values(j)
+            counts = values.counts(cells.column.coded.size)
+            # the last entry serves cell -1: suppressed
             published = np.append(np.log2(np.maximum(covered(cells, counts), 1)), np.log2(n))
             original = np.log2(np.maximum(counts, 1))
-            # sorted, so that the sum does not depend on the order of the records
-            removed += float(np.sort(published[comparison.labels] - original[codes]).sum())
+            # sorted, so that the sum does not depend on the order of the classes
+            removed += float(np.sort(values.records * (published[values.cell] - original[values.code])).sum())
             everything += float((counts * (np.log2(n) - original)).sum())
         if self.bits:
             return removed

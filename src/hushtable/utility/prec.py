@@ -38,9 +38,9 @@ class Prec(Measure):
     def compute(self, comparison: Comparison) -> float:
         """Average ``h / H`` over records, then over columns."""
         lost = [
-            comparison.mean_over_records(cells.height / cells.column.coded.height, suppressed=1.0)
+            comparison.mean_over_records(j, cells.height / cells.column.coded.height, suppressed=1.0)
             if cells.column.coded.height
             else 0.0
-            for cells in comparison.cells
+            for j, cells in enumerate(comparison.cells)
         ]
         return 1.0 - float(np.mean(lost))

@@ -20,17 +20,20 @@ via wavelet transforms", 2011.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, ClassVar, TypeAlias
 
 import numpy as np
 
 from hushtable import rng
+from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.params import AtLeast, Between
 from hushtable.utility.base import Comparison, Measure
 from hushtable.utility.cover import covered
 
-__all__ = ["Query", "QueryError", "answer", "draw_queries", "true_count"]
+__all__ = ["Query", "QueryError", "answer", "draw_queries", "true_counts"]
 
 Query: TypeAlias = tuple[tuple[int, int, int], ...]
 """For each column asked: its place among the quasi-identifiers, the least and the greatest code."""
@@ -45,7 +48,7 @@ def draw_queries(comparison: Comparison, queries: int, selectivity: float) -> li
     >>> draw_queries(example(), queries=2, selectivity=0.25)
     [((1, 1, 2), (0, 0, 1)), ((1, 0, 1), (0, 2, 3))]
     """
-    coded = [column.coded for column in comparison.table.quasi]
+    coded = [cells.column.coded for cells in comparison.cells]
     values = np.array([c.size - int(c.missing) for c in coded])
     usable = np.flatnonzero(values > 1)
     if not len(usable):
@@ -66,13 +69,21 @@ def draw_queries(comparison: Comparison, queries: int, selectivity: float) -> li
     return out
 
 
-def true_count(comparison: Comparison, query: Query) -> int:
-    """Return how many original records the query hits."""
-    hit = np.ones(comparison.n, dtype=np.bool_)
-    for j, low, high in query:
-        codes = comparison.table.quasi[j].codes[: comparison.n]
-        hit &= (codes >= low) & (codes <= high)
-    return int(np.count_nonzero(hit))
+def true_counts(queries: Sequence[Query], columns: Sequence[AnyArray], records: IntArray) -> FloatArray:
+    """Return how many of some original records each query hits.
+
+    Examples
+    --------
+    >>> true_counts([((0, 1, 2),), ((0, 2, 2), (1, 0, 0))], [np.array([1, 2]), np.array([0, 1])], np.array([3, 4]))
+    array([7., 0.])
+    """
+    found = np.zeros(len(queries))
+    for i, query in enumerate(queries):
+        hit = np.ones(len(records), dtype=np.bool_)
+        for j, low, high in query:
+            hit &= (columns[j] >= low) & (columns[j] <= high)
+        found[i] = records[hit].sum()
+    return found
 
 
 def answer(comparison: Comparison, query: Query) -> float:
@@ -89,7 +100,7 @@ def answer(comparison: Comparison, query: Query) -> float:
         cells = comparison.cells[j]
         inside = np.zeros(cells.column.coded.size, dtype=np.int64)
         inside[low : high + 1] = 1
-        share *= covered(cells, inside) / np.maximum(cells.leaves, 1)
+        share *= comparison.by_class(j, covered(cells, inside) / np.maximum(cells.leaves, 1))
     return float(share.sum())
 
 
@@ -122,8 +133,9 @@ class QueryError(Measure):
 
     def compute(self, comparison: Comparison) -> float:
         """Ask the original and the release."""
-        errors = []
-        for query in draw_queries(comparison, self.queries, self.selectivity):
-            true = true_count(comparison, query)
-            errors.append(abs(answer(comparison, query) - true) / max(true, self.sanity * comparison.n))
-        return float(np.median(errors)) if errors else float("nan")
+        queries = draw_queries(comparison, self.queries, self.selectivity)
+        if not queries:
+            return float("nan")
+        true = comparison.over_tuples(partial(true_counts, queries))
+        found = np.array([answer(comparison, query) for query in queries])
+        return float(np.median(np.abs(found - true) / np.maximum(true, self.sanity * comparison.n)))

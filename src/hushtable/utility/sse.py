@@ -22,7 +22,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from hushtable.arrays import FloatArray
 from hushtable.release.cells import Cells
+from hushtable.release.comparison import Values
 from hushtable.utility.base import Comparison, Measure
 from hushtable.utility.cover import midpoints, scaled_numbers
 
@@ -43,29 +45,28 @@ class SquaredError(Measure):
     name: ClassVar[str] = "sse"
 
     def compute(self, comparison: Comparison) -> float:
-        """Add squared distances of standardised values, record by record."""
+        """Add squared distances of standardised values, value by value."""
         error, records = 0.0, 0
-        for cells in comparison.cells:
-            distance, n = _standardised(comparison, cells)
-            error, records = error + distance, records + n
+        for j, cells in enumerate(comparison.cells):
+            numbers = scaled_numbers(cells.column.coded)
+            if numbers is not None:
+                distance, n = _standardised(cells, numbers, comparison.values(j))
+                error, records = error + distance, records + n
         return 100.0 * error / records if records else float("nan")
 
 
-def _standardised(comparison: Comparison, cells: Cells) -> tuple[float, int]:
+def _standardised(cells: Cells, numbers: FloatArray, values: Values) -> tuple[float, int]:
     """Return the squared error of one column in units of its variance, and its number of records."""
-    numbers = scaled_numbers(cells.column.coded)
-    if numbers is None:
+    first = int(cells.column.coded.missing)
+    counts = values.counts(len(numbers))[first:]
+    occurs, n = np.flatnonzero(counts) + first, int(counts.sum())
+    if not n or numbers[occurs[0]] == numbers[occurs[-1]]:
         return 0.0, 0
-    codes = cells.column.codes[: comparison.n]
-    known = codes >= int(cells.column.coded.missing)
-    value = numbers[codes[known]]
-    if not len(value) or value.min() == value.max():
-        return 0.0, 0
-    counts = np.bincount(codes[known], minlength=len(numbers))
-    occurs = counts > 0
-    mean = (counts[occurs] * numbers[occurs]).sum() / len(value)
-    variation = float((counts[occurs] * (numbers[occurs] - mean) ** 2).sum())
-    # the last entry serves label -1: suppressed
-    representative = np.append(midpoints(cells, numbers), mean)[comparison.labels[known]]
-    # sorted, so that the sum does not depend on the order of the records
-    return float(np.sort((value - representative) ** 2).sum()) / variation * len(value), len(value)
+    mean = (counts[occurs - first] * numbers[occurs]).sum() / n
+    variation = float((counts[occurs - first] * (numbers[occurs] - mean) ** 2).sum())
+    known = values.code >= first
+    cell, code, records = values.cell[known], values.code[known], values.records[known]
+    # the last entry serves cell -1: suppressed
+    representative = np.append(midpoints(cells, numbers), mean)[cell]
+    # sorted, so that the sum does not depend on the order of the classes
+    return float(np.sort(records * (numbers[code] - representative) ** 2).sum()) / variation * n, n

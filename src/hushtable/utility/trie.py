@@ -63,7 +63,9 @@ class Trie:
         return cls(tuple(keys), tuple(sizes), numbers)
 
 
-def covered_tuples(trie: Trie, cells: Sequence[Cells], classes: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+def covered_tuples(
+    trie: Trie, cells: Sequence[Cells], of_class: Sequence[IntArray]
+) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield all pairs (class, distinct row) where every cell of the class covers the row's code, in chunks.
 
     Parameters
@@ -71,27 +73,29 @@ def covered_tuples(trie: Trie, cells: Sequence[Cells], classes: IntArray) -> Ite
     trie : Trie
     cells : sequence of Cells
         In the trie's column order.
-    classes : int64 array
-        The classes to look at.
+    of_class : sequence of int64 arrays
+        For each column, the cell of every class.
 
     Examples
     --------
     >>> from hushtable.utility.example import example
     >>> given = example()
     >>> trie = Trie.of([c.codes for c in given.table.quasi], [5, 3])
-    >>> [(c.tolist(), t.tolist()) for c, t in covered_tuples(trie, given.cells, np.arange(2))]
+    >>> [(c.tolist(), t.tolist()) for c, t in covered_tuples(trie, given.cells, [np.arange(2)] * 2)]
     [([0, 0, 1, 1], [0, 1, 2, 3])]
     """
     bounds = [extent(c) for c in cells]
-    stack = [(0, classes, np.zeros(len(classes), dtype=np.int64))]
+    n = len(of_class[0])
+    stack = [(0, np.arange(n, dtype=np.int64), np.zeros(n, dtype=np.int64))]
     while stack:
         level, group, node = stack.pop()
         if level == len(cells):
             yield group, node
             continue
         size, (low, high) = trie.sizes[level], bounds[level]
-        start = np.searchsorted(trie.keys[level], node * size + low[group])
-        end = np.searchsorted(trie.keys[level], node * size + high[group], side="right")
+        cell = of_class[level][group]
+        start = np.searchsorted(trie.keys[level], node * size + low[cell])
+        end = np.searchsorted(trie.keys[level], node * size + high[cell], side="right")
         lengths = end - start
         if lengths.sum() > _AT_ONCE and len(group) > 1:
             half = len(group) // 2
@@ -101,7 +105,7 @@ def covered_tuples(trie: Trie, cells: Sequence[Cells], classes: IntArray) -> Ite
         child = np.repeat(start - begin, lengths) + np.arange(lengths.sum())
         owner = np.repeat(group, lengths)
         if _has_holes(cells[level]):
-            keep = covers(cells[level], owner, trie.keys[level][child] % size)
+            keep = covers(cells[level], of_class[level][owner], trie.keys[level][child] % size)
             owner, child = owner[keep], child[keep]
         if len(owner):
             stack.append((level + 1, owner, child))

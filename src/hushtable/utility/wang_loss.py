@@ -44,8 +44,8 @@ class WangLoss(Measure):
     def compute(self, comparison: Comparison) -> float:
         """Count leaves as integers, divide once per column."""
         loss = 0.0
-        for cells in comparison.cells:
+        for j, cells in enumerate(comparison.cells):
             size = cells.column.coded.size
-            lost = int(((cells.leaves - 1) * comparison.sizes).sum()) + comparison.n_suppressed * (size - 1)
+            lost = int(((cells.leaves - 1) * comparison.cell_records(j)).sum()) + comparison.n_suppressed * (size - 1)
             loss += lost / size
         return loss if self.total else loss / (comparison.n * len(comparison.cells))

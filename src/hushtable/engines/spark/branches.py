@@ -19,7 +19,6 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from hushtable.algorithms.base import Partition
 from hushtable.algorithms.kinds import Kinds
 from hushtable.algorithms.partition.branch_counts import BranchCounts, CountedBranches, Division
 from hushtable.algorithms.partition.children import Trees
@@ -27,14 +26,10 @@ from hushtable.algorithms.partition.localpk import Specialising
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.combinations import Combinations
-from hushtable.engines.spark.drawn import drawn_classes
 from hushtable.engines.spark.far_tuples import looked_up
 from hushtable.engines.spark.jobs import spark_errors
-from hushtable.engines.spark.known import Known
-from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS
 from hushtable.engines.spark.publish import Cellbook, numbered_cells, rows_in_turn, shown_columns
-from hushtable.engines.spark.shown import Counted
 from hushtable.release.cells import Cells
 from hushtable.table.ranks import dense_ranks
 
@@ -286,9 +281,7 @@ class Branches:
         inside = (F.col("turn") > F.col("at")) & (F.col("turn") <= F.col("at") + F.col("n"))
         return rows.unionByName(shown_columns(content, taking.filter(inside), numbers)), cells
 
-    def sample(self, counted: Counted, packing: Packing) -> Known:
-        """Bring some whole classes to the driver: what measures and attacks look at."""
+    def with_cells(self) -> DataFrame:
+        """The combinations with their cells; those in several classes have as many rows."""
         unit = F.col(UNITS) if self.content.weighted else F.lit(1)
-        shown = self._combinations.frame.drop("n", "w").join(self._cells, self._by).withColumn("w", F.col("n") * unit)
-        nobody = Partition(np.empty(0, dtype=np.int64), 0)
-        return drawn_classes(self._combinations, shown, counted, packing, nobody)
+        return self._combinations.frame.drop("n", "w").join(self._cells, self._by).withColumn("w", F.col("n") * unit)

@@ -1,4 +1,4 @@
-"""Bringing some whole classes of a table that is not on the driver: what measures and attacks look at."""
+"""Bringing some whole classes of a table that is not on the driver: what attacks and classifiers look at."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hushtable.release.recode import recode
 __all__ = ["KNOWN", "drawn_classes"]
 
 KNOWN = 100_000
-"""Records that measures and attacks see of a table that is not on the driver, about."""
+"""Records that attacks and classifiers see of a table that is not on the driver, about."""
 
 
 def drawn_classes(
@@ -28,7 +28,7 @@ def drawn_classes(
     shown: DataFrame,
     counted: Counted,
     packing: Packing,
-    partition: Partition,
+    partition: Partition | None = None,
     lost: Callable[[float], DataFrame | None] = lambda share: None,
 ) -> Known:
     """Return some whole classes, and as large a share of what is suppressed.
@@ -41,8 +41,8 @@ def drawn_classes(
     counted : Counted
     packing : Packing
         Of the cells.
-    partition : Partition
-        Says how cells are recoded; its labels are not looked at.
+    partition : Partition, optional
+        Says how cells are recoded, where they are not by group; its labels are not looked at.
     lost : callable
         Returns about such a share of the combinations that are suppressed.
     """
@@ -68,6 +68,6 @@ def drawn_classes(
     units = tuples.units[tuples.of_row] if content.weighted else np.empty(0, dtype=np.int64)
     table = replace(combinations.finish.encoded(spread), row_units=units)
     labels = spread.column("class").to_numpy().astype(np.int64)
-    partition = replace(partition, labels=labels, n_groups=len(chosen), left_out=None)
+    partition = replace(partition or Partition(labels, 0), labels=labels, n_groups=len(chosen), left_out=None)
     recoded = recode(table, partition, content.plan.algorithm.recoding)
     return Known(replace(combinations.problem, table=table), partition, recoded, tuples, weight)

@@ -15,7 +15,9 @@ from hushtable.engines import local
 from hushtable.engines.plan import Plan
 from hushtable.engines.spark.branches import Branches
 from hushtable.engines.spark.combinations import Combinations
+from hushtable.engines.spark.compared import compared
 from hushtable.engines.spark.content import Content
+from hushtable.engines.spark.drawn import drawn_classes
 from hushtable.engines.spark.jobs import Jobs
 from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.levels import Levels
@@ -25,6 +27,7 @@ from hushtable.engines.spark.refuse import check_engine, check_far, check_levels
 from hushtable.engines.spark.shown import Counted, Shown
 from hushtable.engines.spark.summary import Summary
 from hushtable.errors import ParameterError
+from hushtable.release.comparison import Comparison
 from hushtable.release.verify import Verification
 
 __all__ = ["DRIVER_ROWS", "GROUP_ROWS", "SparkOutcome", "run"]
@@ -54,6 +57,8 @@ class SparkOutcome:
         The models and what they compare groups with.
     known : Known
         The rows that the driver knows.
+    comparison : Comparison
+        The release beside its original.
     verification : Verification
     summarised : bool
         Whether the rows of ``problem`` are all distinct combinations, weighted.
@@ -64,6 +69,7 @@ class SparkOutcome:
     counted: Counted
     problem: Problem
     known: Known
+    comparison: Comparison
     verification: Verification
     summarised: bool = False
 
@@ -123,7 +129,7 @@ def _on_driver(content: Content) -> SparkOutcome:
         verification = shown.judge(problem, recoded, counted, expected)
         verification.raise_if_violated()
         known = Known(problem, partition, recoded, tuples)
-        return SparkOutcome(shown, content, counted, problem, known, verification)
+        return SparkOutcome(shown, content, counted, problem, known, known.comparison, verification)
 
 
 def _far(content: Content, limit: int) -> SparkOutcome:
@@ -140,7 +146,7 @@ def _far(content: Content, limit: int) -> SparkOutcome:
     check_levels(plan, held, why)
     group_rows = _setting(content.jobs, GROUP_ROWS)
     divide = Branches if plan.algorithm.by_groups else Levels
-    return _by_levels(divide(combinations, group_rows))
+    return _by_levels(divide(combinations, group_rows), combinations)
 
 
 def _by_summary(summary: Summary, content: Content) -> SparkOutcome:
@@ -148,7 +154,8 @@ def _by_summary(summary: Summary, content: Content) -> SparkOutcome:
         counted = shown.count(summary.problem)
         verification = shown.judge(summary.problem, None, counted, summary.expected)
         verification.raise_if_violated()
-        return SparkOutcome(shown, content, counted, summary.problem, summary.known, verification, True)
+        known, comparison = summary.known, summary.comparison
+        return SparkOutcome(shown, content, counted, summary.problem, known, comparison, verification, True)
 
 
 def _by_nodes(nodes: Nodes, combinations: Combinations) -> SparkOutcome:
@@ -157,18 +164,23 @@ def _by_nodes(nodes: Nodes, combinations: Combinations) -> SparkOutcome:
         counted = shown.count(problem)
         verification = shown.judge(problem, None, counted, nodes.expected)
         verification.raise_if_violated()
-        return SparkOutcome(shown, content, counted, problem, nodes.sample(counted), verification)
+        cells, packing = nodes.with_cells(), shown.book.packing
+        known = drawn_classes(combinations, cells, counted, packing, nodes.partition, nodes.lost)
+        comparison = compared(combinations, cells, nodes.lost(), counted, packing, known)
+        return SparkOutcome(shown, content, counted, problem, known, comparison, verification)
 
 
-def _by_levels(levels: Levels | Branches) -> SparkOutcome:
-    content = levels.content
+def _by_levels(levels: Levels | Branches, combinations: Combinations) -> SparkOutcome:
+    content = combinations.content
     rows, book = levels.publish()
     with _kept(Shown(content.jobs, content, rows, book)) as shown:
         counted = shown.count(levels.problem)
         verification = shown.judge(levels.problem, None, counted, content.records)
         verification.raise_if_violated()
-        known = levels.sample(counted, book.packing)
-        return SparkOutcome(shown, content, counted, levels.problem, known, verification)
+        cells = levels.with_cells()
+        known = drawn_classes(combinations, cells, counted, book.packing)
+        comparison = compared(combinations, cells, None, counted, book.packing, known)
+        return SparkOutcome(shown, content, counted, levels.problem, known, comparison, verification)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from hushtable import rng
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import IntArray
 from hushtable.engines.spark.content import Content, Tuples
+from hushtable.release.comparison import RowComparison
 from hushtable.release.recode import Recoded
 
 __all__ = ["Known", "draw_classes"]
@@ -34,6 +35,17 @@ class Known:
     recoded: Recoded
     tuples: Tuples
     weight: float = 1.0
+
+    @property
+    def comparison(self) -> RowComparison:
+        """These rows beside what is published of them."""
+        return RowComparison(
+            table=self.problem.table,
+            labels=self.recoded.labels[: self.problem.table.n_sample],
+            cells=self.recoded.cells,
+            k=self.problem.model.min_group_size(),
+            seed=self.problem.seed,
+        )
 
     def source(self, content: Content, rows: IntArray) -> pa.Table:
         """Return these rows as they were before encoding."""

@@ -17,17 +17,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from hushtable.algorithms.base import Partition
 from hushtable.algorithms.partition.histograms import HistogramLevel, LevelCounts
 from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.combinations import Combinations
-from hushtable.engines.spark.drawn import drawn_classes
 from hushtable.engines.spark.jobs import spark_errors
-from hushtable.engines.spark.known import Known
-from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.publish import Cellbook, numbered_cells, shown_columns
-from hushtable.engines.spark.shown import Counted
 from hushtable.release.cells import Cells
 from hushtable.table.stats import Key
 
@@ -157,11 +152,9 @@ class Levels:
         moved = self._frame.join(moves, "node", "left").withColumn("child", child)
         self._frame = self.jobs.hold(moved.drop("node").withColumnRenamed("child", "node").select(*names))
 
-    def sample(self, counted: Counted, packing: Packing) -> Known:
-        """Bring some whole classes to the driver: what measures and attacks look at."""
-        shown = self._combinations.frame.join(self._cells, self.content.keys)
-        nobody = Partition(np.empty(0, dtype=np.int64), 0)
-        return drawn_classes(self._combinations, shown, counted, packing, nobody)
+    def with_cells(self) -> DataFrame:
+        """The combinations with their cells."""
+        return self._combinations.frame.join(self._cells, self.content.keys)
 
     def _looked_up(self, book: DataFrame) -> tuple[DataFrame, Cellbook]:
         """Join the cells of combinations to the rows."""

@@ -19,12 +19,9 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.dictionaries import coded
-from hushtable.engines.spark.drawn import drawn_classes
 from hushtable.engines.spark.far_tuples import FarTuples, looked_up
-from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.publish import Cellbook, shown_columns
-from hushtable.engines.spark.shown import Counted
 from hushtable.release.cells import Cells
 
 __all__ = ["Nodes"]
@@ -111,14 +108,13 @@ class Nodes:
         numbers = self._book.packing.pack_columns([F.col(f"x{j}") for j in range(n)])
         return shown_columns(content, rows, {f"g{i}": number for i, number in enumerate(numbers)}), self._book
 
-    def sample(self, counted: Counted) -> Known:
-        """Bring some whole classes to the driver: what measures and attacks look at."""
+    def with_cells(self) -> DataFrame:
+        """The combinations that are published, with their cells."""
         shown = self._at_node()
-        if self._lost:
-            shown = shown.join(self._lost_table(), self._names, "left_anti")
-        return drawn_classes(self._combinations, shown, counted, self._book.packing, self.partition, self._some_lost)
+        return shown.join(self._lost_table(), self._names, "left_anti") if self._lost else shown
 
-    def _some_lost(self, share: float) -> DataFrame | None:
+    def lost(self, share: float = 1.0) -> DataFrame | None:
+        """About such a share of the combinations that are suppressed."""
         if not self._lost:
             return None
         luck = rng.uniform(self._combinations.problem.seed, "spark/measured-suppressed", len(self._lost[0]))

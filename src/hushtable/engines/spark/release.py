@@ -125,18 +125,11 @@ class SparkRelease:
         return found
 
     def comparison(self) -> Comparison:
-        """The release beside its original, as utility measures see it: all rows, or those that the driver knows."""
-        known = self.outcome.known
-        return Comparison(
-            table=known.problem.table,
-            labels=known.recoded.labels[: known.problem.table.n_sample],
-            cells=known.recoded.cells,
-            k=self.model.min_group_size(),
-            seed=int(self.policy.get("seed", 0)),
-        )
+        """The release beside its original, as utility measures see it: rows of codes, or what Spark counted."""
+        return self.outcome.comparison
 
     def measure(self, name: str, **parameters: Any) -> float:
-        """Compute one utility measure by name, from the combinations that Spark counted."""
+        """Compute one utility measure by name, from what Spark counted; accuracies may be those of a sample."""
         return float(measures.build(name, parameters).compute(self.comparison()))
 
     def measures(self, names: Sequence[str] | None = None) -> dict[str, float]:
@@ -209,9 +202,7 @@ class SparkRelease:
         )  # fmt: skip
         if outcome.on_driver:
             return found
-        sampled = outcome.known.problem.table.n_sample
-        records = {"records": outcome.content.records, "suppressed": self.n_suppressed}
-        return {**found, **records, "notes": {**found["notes"], "measured_records": sampled}}
+        return {**found, "records": outcome.content.records, "suppressed": self.n_suppressed}
 
     def save(self, folder: Any, *, format: str = "csv", overwrite: bool = False, parts: bool | None = None) -> Path:
         """Write the release, its policy and ``release.json`` into a folder that driver and executors share.

@@ -19,6 +19,7 @@ from hushtable.engines.spark.finish import with_codes
 from hushtable.engines.spark.known import Known, draw_classes
 from hushtable.engines.spark.publish import Cellbook, published_rows
 from hushtable.errors import IncompatibleError
+from hushtable.release.comparison import CountedComparison, RowComparison
 from hushtable.release.recode import recode
 from hushtable.table.encoded import EncodedTable
 
@@ -78,6 +79,18 @@ class Summary:
         """Return the published rows."""
         once = replace(self.tuples, counts=np.ones(len(self.tuples), dtype=np.int64))
         return published_rows(self._content, once, self.recoded)
+
+    @property
+    def comparison(self) -> CountedComparison:
+        """The release beside its original: every combination with its number of records."""
+        every = RowComparison(
+            table=self.problem.table,
+            labels=np.asarray(self.recoded.labels, dtype=np.int64),
+            cells=self.recoded.cells,
+            k=self.problem.model.min_group_size(),
+            seed=self.problem.seed,
+        )
+        return CountedComparison.of_rows(every, self.tuples.counts, self.known.comparison)
 
     @cached_property
     def known(self) -> Known:

@@ -10,7 +10,7 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.release.cells import Cells
 from hushtable.release.centroid import CentroidCells
-from hushtable.release.comparison import Comparison
+from hushtable.release.comparison import RowComparison
 from hushtable.release.pattern import PatternCells
 from hushtable.report.content.utility import Bar, ColumnEvidence, Depth
 from hushtable.report.gather.associations import Binned
@@ -41,7 +41,7 @@ def rounded(counts: FloatArray | IntArray) -> list[int]:
     return whole
 
 
-def binned_columns(release: Release, comparison: Comparison, least: int, *, named: bool) -> dict[str, Binned]:
+def binned_columns(release: Release, comparison: RowComparison, least: int, *, named: bool) -> dict[str, Binned]:
     """Return quasi-identifiers and sensitive columns in bins, by name."""
     table, n = release.encoded, comparison.n
     found = {}
@@ -56,7 +56,7 @@ def binned_columns(release: Release, comparison: Comparison, least: int, *, name
 
 
 def column_evidence(
-    release: Release, comparison: Comparison, binned: Mapping[str, Binned]
+    release: Release, comparison: RowComparison, binned: Mapping[str, Binned]
 ) -> tuple[ColumnEvidence, ...]:
     """Return every column of the policy, in its order."""
     quasi = {c.name: (c, cells) for c, cells in zip(release.encoded.quasi, comparison.cells, strict=True)}
@@ -75,7 +75,7 @@ def column_evidence(
     return tuple(evidence)
 
 
-def _quasi(column: QuasiColumn, cells: Cells, comparison: Comparison, binned: Binned) -> ColumnEvidence:
+def _quasi(column: QuasiColumn, cells: Cells, comparison: RowComparison, binned: Binned) -> ColumnEvidence:
     coded, sizes = column.coded, comparison.sizes
     total = max(int(sizes.sum()), 1)
     height = np.bincount(cells.height, weights=sizes, minlength=coded.height + 1)
@@ -108,7 +108,9 @@ def _treatment(cells: Cells, changed: float) -> str:
     return f"{done} in {percent(changed)} of the released records"
 
 
-def _sensitive(column: SensitiveColumn, comparison: Comparison, binned: Binned, published: IntArray) -> ColumnEvidence:
+def _sensitive(
+    column: SensitiveColumn, comparison: RowComparison, binned: Binned, published: IntArray
+) -> ColumnEvidence:
     shown = binned.bins.of_code[published]
     after = np.bincount(shown[shown >= 0], minlength=len(binned.bins))
     treatment = "published as it is" if comparison.linked else "published apart from the people, by group"

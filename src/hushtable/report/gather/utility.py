@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hushtable.registry import measures
-from hushtable.release.comparison import Comparison
+from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.report.content.base import finite
 from hushtable.report.content.utility import Accuracy, Measured
 from hushtable.report.gather.words import summary_of
@@ -35,7 +35,7 @@ def measured(comparison: Comparison, progress: Callable[[float, str], None]) -> 
     return tuple(found)
 
 
-def trained(comparison: Comparison, progress: Callable[[float, str], None]) -> tuple[Accuracy, ...]:
+def trained(comparison: RowComparison, progress: Callable[[float, str], None]) -> tuple[Accuracy, ...]:
     """Train and test a classifier for every sensitive column; none where sensitive values are apart from people."""
     if not comparison.linked or any(name not in measures for name in _TRIO):
         return ()

@@ -179,3 +179,9 @@ def test_hierarchies_are_held_in_their_shortest_form() -> None:
 
 def test_paths_may_be_path_objects() -> None:
     assert Policy(quasi=["a"], models=K, population=Path("x") / "p.csv").population == "x/p.csv"
+    roles = {"identifiers": ["i"], "quasi": ["a"], "sensitive": ["s"]}
+    given = {"ledger": Path("x.ledger"), "background": {"file": Path("b.csv"), "on": "s"}}
+    written = {"ledger": {"file": "x.ledger", "key": "k"}, "background": {"file": "b.csv", "on": "s"}}
+    assert Policy(**roles, models=K, **given).ledger.file == "x.ledger"
+    given["ledger"] = {"file": Path("x.ledger"), "key": Path("k")}
+    assert Policy(**roles, models=K, **given) == Policy(**roles, models=K, **written)

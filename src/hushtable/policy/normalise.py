@@ -52,8 +52,9 @@ def normalise(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
         if data["algorithm"] is None:
             # one fault is enough: pydantic need not complain about the gap as well
             del data["algorithm"]
-    if isinstance(data.get("population"), os.PathLike):
-        data["population"] = os.fspath(data["population"])
+    for setting in ("population", "background", "ledger"):
+        if setting in data:
+            data[setting] = _path_text(data[setting])
     return data, faults
 
 
@@ -71,6 +72,13 @@ def _name(name: Any, faults: list[Fault]) -> str:
     if not isinstance(name, str):
         faults.append(Fault(("columns", str(name)), f"A column's name is text. Got a {type(name).__name__} instead."))
     return str(name)
+
+
+def _path_text(given: Any) -> Any:
+    """A path object, or those among some settings, as the text that a policy holds."""
+    if isinstance(given, Mapping):
+        return {key: _path_text(value) for key, value in given.items()}
+    return os.fspath(given) if isinstance(given, os.PathLike) else given
 
 
 def _fold_roles(data: dict[str, Any], faults: list[Fault]) -> None:

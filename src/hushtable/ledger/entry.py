@@ -110,7 +110,7 @@ class Entry:
                 "sensitive": tuple(given["sensitive"]),
                 "values": tuple(tuple(keys) for keys in given["values"]),
                 "persons": given["persons"].reshape(-1, 2),
-                "entry_values": given["entry_values"].reshape(-1, len(given["sensitive"])),
+                "entry_values": given["entry_values"].reshape(len(given["entry_class"]), len(given["sensitive"])),
             }
             return cls(**given)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):

@@ -4,8 +4,9 @@ A trace is one class per release, or none. People with the same trace cannot be 
 quasi-identifiers of all, and who is in which release; what any intersection or difference of published classes holds is
 a union of traces. So a trace is to releases together what a class is to one release.
 
-Somebody who has one record in every release is followed by name, whatever happens to the quasi-identifiers. Somebody
-who has several is followed record by record: those with the same quasi-identifiers are the same.
+Everybody is followed by name, whatever happens to the quasi-identifiers. Of somebody who has several records, those
+with the same quasi-identifiers are the same; the others are taken in the order of their classes: that the person is in
+both classes is known, whichever record became which.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.grouping import number_rows
 from hushtable.ledger.entry import Entry
 
@@ -80,47 +81,68 @@ def trace(entries: Sequence[Entry]) -> Traces:
     [[0, 0], [0, -1], [1, 0]]
     """
     persons = np.concatenate([e.persons for e in entries])
-    order = np.lexsort((persons[:, 1], persons[:, 0]))
-    new = _starts(persons[order, 0], persons[order, 1])
-    person = np.empty(len(order), dtype=np.int64)
-    person[order] = np.cumsum(new) - 1
-    n_people = int(new.sum())
-    release = np.repeat(np.arange(len(entries)), [len(e.classes) for e in entries])
-    several = np.zeros(n_people, dtype=np.bool_)
-    for e in range(len(entries)):
-        several |= np.bincount(person[release == e], minlength=n_people) > 1
-    record = np.concatenate([e.records for e in entries])
-    record = np.where(several[person], record, np.uint64(0))
-    turn = _turns(person, record, release)
-    order = np.lexsort((turn, record, person))
-    new = _starts(person[order], record[order], turn[order])
-    which = np.empty(len(order), dtype=np.int64)
-    which[order] = np.cumsum(new) - 1
-    n = int(new.sum())
-    classes = np.full((n, len(entries)), -1, dtype=np.int64)
-    classes[which, release] = np.concatenate([e.classes for e in entries])
-    owner = np.empty(n, dtype=np.int64)
-    owner[which] = person
-    row = np.full(n, -1, dtype=np.int64)
-    last = release == len(entries) - 1
-    row[which[last]] = np.arange(int(last.sum()))
+    person = _labelled([persons[:, 0], persons[:, 1]])
+    owner, last = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64)
+    at, start = [], 0
+    for entry in entries:
+        mine = person[start : start + len(entry.classes)]
+        start += len(mine)
+        order = np.lexsort((entry.classes, mine))
+        here = np.empty(len(mine), dtype=np.int64)
+        here[order] = _continued(owner, last, mine[order], entry.records[order])
+        new = order[here[order] >= len(owner)]
+        owner, last = np.append(owner, mine[new]), np.append(last, entry.records[new])
+        last[here] = entry.records
+        at.append(here)
+    classes = np.full((len(owner), len(entries)), -1, dtype=np.int64)
+    for e, (here, entry) in enumerate(zip(at, entries, strict=True)):
+        classes[here, e] = entry.classes
+    row = np.full(len(owner), -1, dtype=np.int64)
+    row[at[-1]] = np.arange(len(at[-1]))
     return Traces(classes, owner, row)
 
 
-def _starts(*columns: AnyArray) -> BoolArray:
-    """Tell where a new combination begins in sorted columns."""
-    new = np.ones(len(columns[0]), dtype=np.bool_)
+def _continued(owner: IntArray, last: AnyArray, person: IntArray, record: AnyArray) -> IntArray:
+    """Return which of the records followed so far each record continues; numbers behind those are new ones."""
+    at = np.full(len(person), -1, dtype=np.int64)
+    free, rest = np.arange(len(owner)), np.arange(len(person))
+    for alike in (True, False):
+        then = [owner[free], last[free]] if alike else [owner[free]]
+        now = [person[rest], record[rest]] if alike else [person[rest]]
+        one, other = _paired(then, now)
+        at[rest[other]] = free[one]
+        free, rest = np.delete(free, one), np.delete(rest, other)
+    at[rest] = len(owner) + np.arange(len(rest))
+    return at
+
+
+def _paired(one: Sequence[AnyArray], other: Sequence[AnyArray]) -> tuple[IntArray, IntArray]:
+    """Pair equal rows of two tables, each with one at most and in their order; return the places of the pairs."""
+    label = _labelled([np.concatenate(both) for both in zip(one, other, strict=True)])
+    n = len(one[0])
+    mine, theirs = (own * (len(label) + 1) + _turns(own) for own in (label[:n], label[n:]))
+    _, left, right = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
+    return left.astype(np.int64), right.astype(np.int64)
+
+
+def _labelled(columns: Sequence[AnyArray]) -> IntArray:
+    """Number the distinct rows of some columns, in their order."""
+    order = np.lexsort(columns[::-1])
+    new = np.ones(len(order), dtype=np.bool_)
     new[1:] = False
     for column in columns:
-        new[1:] |= column[1:] != column[:-1]
-    return new
+        new[1:] |= column[order][1:] != column[order][:-1]
+    label = np.empty(len(order), dtype=np.int64)
+    label[order] = np.cumsum(new) - 1
+    return label
 
 
-def _turns(person: IntArray, record: AnyArray, release: IntArray) -> IntArray:
-    """Number the records of a person that are alike within a release: 0, 1, ..."""
-    order = np.lexsort((np.arange(len(person)), record, person, release))
-    new = _starts(person[order], record[order], release[order])
-    start = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
+def _turns(label: IntArray) -> IntArray:
+    """Number the rows that have the same label: 0, 1, ..."""
+    order = np.argsort(label, kind="stable")
+    place = np.arange(len(order))
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = label[order][1:] != label[order][:-1]
     turn = np.empty(len(order), dtype=np.int64)
-    turn[order] = np.arange(len(order)) - start
+    turn[order] = place - np.maximum.accumulate(np.where(new, place, 0))
     return turn

@@ -18,6 +18,8 @@ from hushtable import rng
 from hushtable.algorithms.bucket.anatomy import Anatomy
 from hushtable.algorithms.bucket.deal import deal
 from hushtable.errors import DataError, IncompatibleError, Infeasible, UsageError, VerificationError
+from hushtable.models.alpha_beta_k import AlphaBetaK
+from hushtable.models.alpha_k import AlphaK
 from hushtable.models.distinct_l import DistinctL
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.eps_m import EpsM
@@ -185,6 +187,12 @@ def test_identity_models_are_refused():
         policy(KAnonymity(k=2)).plan()
     with pytest.raises(IncompatibleError, match="exact quasi-identifiers"):
         policy(KAnonymity(k=2), DistinctL(l=2)).plan()
+
+
+@pytest.mark.parametrize("both", [AlphaK(alpha=0.5, k=2), AlphaBetaK(alpha=1, beta=2, k=2)])
+def test_models_that_promise_k_people_beside_bounded_values_are_refused(both):
+    with pytest.raises(IncompatibleError, match=f"exact quasi-identifiers, so it cannot promise {both.name}"):
+        policy(both).plan()
 
 
 def test_a_model_that_does_not_survive_merging_keeps_equal_people_together():

@@ -138,7 +138,7 @@ def declared(work, example, case):
         work.check(case.bound([example]), 0.0)
     except IncompatibleError:
         return True
-    if work.recoding is Recoding.BUCKET and example.threat is Threat.IDENTITY:
+    if work.recoding is Recoding.BUCKET and Threat.IDENTITY in example.threats:
         return True
     outside = example.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}
     return bool(outside) and work.recoding in (Recoding.CENTROID, Recoding.PATTERN)

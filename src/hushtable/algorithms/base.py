@@ -218,7 +218,7 @@ def check_compatible(
     """
     algorithm.check(model, suppression)
     for member in model.members:
-        if algorithm.recoding is Recoding.BUCKET and member.threat is Threat.IDENTITY:
+        if algorithm.recoding is Recoding.BUCKET and Threat.IDENTITY in member.threats:
             raise IncompatibleError(
                 f"{algorithm.name} publishes exact quasi-identifiers, so it cannot promise {member.name}.",
                 hint="Choose an algorithm that generalises, or a model against attribute disclosure.",

@@ -38,7 +38,7 @@ import numpy as np
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
 from hushtable.models.alpha_k import few_people
-from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel, compare
+from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel, Threat, compare
 from hushtable.models.p_plus_sensitive import by_category, categories_of
 from hushtable.models.p_sensitive import absent, too_few, whole_people
 from hushtable.params import AtLeast
@@ -85,6 +85,11 @@ class AlphaBetaK(SensitiveModel):
     def bound(self) -> float:
         """Return 1: all margins are normalised."""
         return 1.0
+
+    @property
+    def threats(self) -> frozenset[Threat]:
+        """Both: k people, and bounded values."""
+        return frozenset(Threat)
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """min(people / k, values / beta, lead / alpha) per group."""

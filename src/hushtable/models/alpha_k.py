@@ -33,7 +33,7 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible, PolicyError
-from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel
+from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel, Threat
 from hushtable.params import AtLeast, Between, OfValues
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
@@ -79,6 +79,11 @@ class AlphaK(SensitiveModel):
     def bound(self) -> float:
         """Return 1: both margins are normalised."""
         return 1.0
+
+    @property
+    def threats(self) -> frozenset[Threat]:
+        """Both: k people, and bounded values."""
+        return frozenset(Threat)
 
     def _bounded(self, attribute: Attribute) -> BoolArray:
         if self.only is None:

@@ -120,6 +120,11 @@ class PrivacyModel(Parametrised, ABC):
     def bound(self) -> float:
         """What the score is compared with."""
 
+    @property
+    def threats(self) -> frozenset[Threat]:
+        """All threats that the model answers: ``threat``, and the other one where it promises both."""
+        return frozenset({self.threat})
+
     @abstractmethod
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """One number per group: the model's own quantity (k, l, t, ...) that the group achieves."""

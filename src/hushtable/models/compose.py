@@ -70,7 +70,7 @@ class AllOf(PrivacyModel):
     @property
     def threats(self) -> frozenset[Threat]:
         """The threats that the members answer."""
-        return frozenset(m.threat for m in self.members)
+        return frozenset().union(*(m.threats for m in self.members))
 
     @property
     def flags(self) -> Monotone:

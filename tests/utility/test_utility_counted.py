@@ -12,7 +12,8 @@ from support_utility import comparisons
 
 from hushtable.registry import measures
 from hushtable.release.cells import Cells
-from hushtable.release.comparison import CountedComparison, RowComparison, Values
+from hushtable.release.comparison import RowComparison, Values
+from hushtable.release.counted import CountedComparison
 
 NAMES = sorted(name for name in measures if not name.startswith("accuracy"))
 

@@ -2,7 +2,7 @@
 
 Measures ask few things: what each cell covers, how many records have it, which original values those have, and sums
 over the distinct original tuples. Whoever can answer them can be measured: rows on hand (``RowComparison``), or counts
-that were taken elsewhere (``CountedComparison``).
+that were taken elsewhere (``CountedComparison`` of ``release.counted``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ from hushtable.registry import measures
 from hushtable.release.cells import Cells
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["Comparison", "CountedComparison", "RowComparison", "TupleSums", "Values", "measure_all"]
+__all__ = ["Comparison", "RowComparison", "TupleSums", "Values", "measure_all"]
 
 TupleSums: TypeAlias = Callable[[Sequence[AnyArray], IntArray], FloatArray]
 """From distinct tuples (their codes, column by column) and their numbers of records to numbers that can be added."""
@@ -205,110 +205,6 @@ class RowComparison(Comparison):
         columns = [c.codes[: self.n] for c in self.table.quasi]
         number, first = number_rows(columns, [c.coded.size for c in self.table.quasi])
         return [codes[first] for codes in columns], np.bincount(number, minlength=len(first)).astype(np.int64)
-
-
-@dataclass(frozen=True)
-class CountedComparison(Comparison):
-    """A release beside its original, counted where the rows are.
-
-    Attributes
-    ----------
-    cells : tuple of Cells
-        The cells of each column; classes may share them.
-    of_class : tuple of int64 arrays
-        For each column, the cell of every class.
-    class_records : int64 array
-        Records of each class.
-    counted : tuple of Values
-        One per column.
-    tuples : callable
-        Adds up over the distinct original tuples: ``Comparison.over_tuples``.
-    drawn : RowComparison
-        Some whole classes.
-    k, seed, linked
-        See ``Comparison``.
-    """
-
-    cells: tuple[Cells, ...]
-    of_class: tuple[IntArray, ...]
-    class_records: IntArray
-    counted: tuple[Values, ...]
-    tuples: Callable[[TupleSums], FloatArray]
-    drawn: RowComparison
-    k: int = 1
-    seed: int = 0
-    linked: bool = True
-
-    @classmethod
-    def of_rows(cls, every: RowComparison, records: IntArray, drawn: RowComparison) -> CountedComparison:
-        """Count rows that stand for several records each.
-
-        Examples
-        --------
-        >>> from hushtable.utility.example import example
-        >>> counted = CountedComparison.of_rows(example(), np.array([1, 3, 2, 2, 4]), example())
-        >>> counted.n, counted.n_suppressed, counted.sizes.tolist()
-        (12, 4, [4, 4])
-        """
-        sizes = len(every.cells[0])
-        classes = np.zeros(sizes + 1, dtype=np.int64)
-        np.add.at(classes, every.labels + 1, records)
-
-        def summed(columns: list[AnyArray], spans: list[int]) -> tuple[list[AnyArray], IntArray]:
-            number, first = number_rows(columns, spans)
-            total = np.zeros(len(first), dtype=np.int64)
-            np.add.at(total, number, records)
-            return [column[first] for column in columns], total
-
-        counted = []
-        for column in every.table.quasi:
-            (cell, code), n = summed([every.labels + 1, column.codes[: every.n]], [sizes + 1, column.coded.size])
-            counted.append(Values(cell - 1, code.astype(np.int64), n))
-        quasi = every.table.quasi
-        tuples = partial(summed, [c.codes[: every.n] for c in quasi], [c.coded.size for c in quasi])
-        own = (np.arange(sizes),) * len(quasi)
-        return cls(
-            every.cells, own, classes[1:], tuple(counted), lambda sums: sums(*tuples()), drawn,
-            every.k, every.seed, every.linked,
-        )  # fmt: skip
-
-    @cached_property
-    def n(self) -> int:
-        """Records of the original."""
-        return int(self.counted[0].records.sum())
-
-    @property
-    def n_suppressed(self) -> int:
-        """Records left out."""
-        return self.n - int(self.class_records.sum())
-
-    @property
-    def sizes(self) -> IntArray:
-        """Records of each class."""
-        return self.class_records
-
-    @property
-    def rows(self) -> RowComparison:
-        """Rows of some whole classes beside their originals."""
-        return self.drawn
-
-    def by_class(self, j: int, per_cell: Any) -> Any:
-        """Return a number per cell of column j, class by class."""
-        return per_cell[self.of_class[j]]
-
-    def cell_records(self, j: int) -> IntArray:
-        """Return how many records have each cell of column j."""
-        total = np.zeros(len(self.cells[j]), dtype=np.int64)
-        np.add.at(total, self.of_class[j], self.class_records)
-        return total
-
-    def values(self, j: int) -> Values:
-        """Return which original values stand behind the cells of column j."""
-        return self.counted[j]
-
-    def over_tuples(self, sums: TupleSums) -> FloatArray:
-        """Add up what ``sums`` returns for the distinct original tuples, part by part."""
-        return self.tuples(sums)
 
 
 def measure_all(comparison: Comparison, names: Sequence[str] | None = None) -> dict[str, float]:

@@ -26,7 +26,8 @@ from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.shown import Counted
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.cells import Cells
-from hushtable.release.comparison import CountedComparison, TupleSums, Values
+from hushtable.release.comparison import TupleSums, Values
+from hushtable.release.counted import CountedComparison
 from hushtable.table.encoded import QuasiColumn
 
 __all__ = ["compared"]

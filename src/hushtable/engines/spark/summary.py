@@ -19,7 +19,8 @@ from hushtable.engines.spark.finish import with_codes
 from hushtable.engines.spark.known import Known, draw_classes
 from hushtable.engines.spark.publish import Cellbook, published_rows
 from hushtable.errors import IncompatibleError
-from hushtable.release.comparison import CountedComparison, RowComparison
+from hushtable.release.comparison import RowComparison
+from hushtable.release.counted import CountedComparison
 from hushtable.release.recode import recode
 from hushtable.table.encoded import EncodedTable
 

@@ -16,7 +16,7 @@ from hushtable.api import run_plan
 from hushtable.errors import HushtableError
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
-from hushtable.schema.columns import CellStyle, Missing
+from hushtable.schema.columns import CellStyle, Kind, Missing
 from hushtable.testing import model_examples, random_case
 from support_core import PEOPLE, plan_of, quasi, random_people, sensitive
 
@@ -127,6 +127,24 @@ def test_spellings_of_one_value_are_one_value(on_spark):
     same(on_spark(table, plan, 3), run_plan(table, plan))
     plan = replace(plan, algorithm=ht.Optimal())
     same(on_spark(table, plan, 1), run_plan(table, plan))
+
+
+@pytest.mark.parametrize("entity", [None, "who"])
+def test_rows_that_differ_in_the_spelling_of_a_sensitive_value_are_divided_alike(on_spark, entity):
+    draw, rows = np.random.default_rng(2), 80
+    table = pa.table(
+        {
+            "age": draw.choice(["30", "41"], rows),
+            "pay": draw.choice(["1", "1.0", "01.0", "1.00"], rows),
+            "note": [f"n{i % 2}" for i in range(rows)],
+            # a person of 23 rows has shares of two sizes
+            "who": ["a"] * 23 + [f"p{i // 2}" for i in range(rows - 23)],
+        }
+    )
+    columns = (quasi("age", Kind.NUMERIC), sensitive("pay", Kind.NUMERIC), NOTE, WHO)
+    plan = plan_of([KAnonymity(k=4)], columns, ht.Mondrian(mode="relaxed"), entity=entity)
+    mixed = table.take(pa.array(np.random.default_rng(1).permutation(rows)))
+    same(on_spark(mixed, plan, 3), run_plan(table, plan))
 
 
 def test_rows_that_differ_in_nothing_but_what_is_kept_are_divided_alike(on_spark):

@@ -151,6 +151,9 @@ class Content:
         orders += [dense_ranks(dictionary.values)[0] for dictionary in tie]
         names = [f"o{j}" for j in range(len(orders))]
         more = [{name: order} for name, order in zip(names, orders, strict=True)]
+        for at in (len(quasi) + i for i, column in enumerate(sensitive) if column.spellings):
+            names.append(f"x{at}")
+            more[at][names[-1]] = dense_ranks(found[at].values)[0]
         everything = [*found, *tie]
         ranked = coded(self.jobs, work, everything, more).drop(*(f"p{j}" for j in range(len(everything))))
         return ranked, names
@@ -159,9 +162,12 @@ class Content:
         """Return the place of each value: spellings of one value (a missing one's, say) share that of the first.
 
         Algorithms see them as equal, so that which records of a combination come first must not depend on spelling.
+        Where rows differ in weight, how a sensitive value is written is content: it decides which weight comes first.
         """
         quasi, sensitive = self.coded_columns(found)
-        codes: list[AnyArray] = [*(c.codes for c in quasi), *(c.codes for c in sensitive)]
+        codes: list[AnyArray] = [c.codes for c in quasi]
+        if not self.weighted:
+            codes += [c.codes for c in sensitive]
         places = [np.arange(len(dictionary), dtype=np.int64) for dictionary in found]
         for j, own in enumerate(codes):
             code = own[: len(places[j])]
@@ -169,6 +175,12 @@ class Content:
             np.minimum.at(first, code, places[j])
             places[j] = first[code]
         return places
+
+    def apart(self) -> list[str]:
+        """Return the columns by which rows of one combination are put in order: those kept, then other spellings."""
+        kept = [c.name for c in self.plan.table.columns if c.role is Role.INSENSITIVE]
+        spelt = [c.name for c in self.coded_columns(self.dictionaries)[1] if c.spellings]
+        return [f"c{self.place[name]}" for name in (*kept, *spelt)]
 
     def coded_columns(self, found: Sequence[Dictionary]) -> tuple[tuple[QuasiColumn, ...], tuple[SensitiveColumn, ...]]:
         """Return the columns of distinct values, each with its code."""

@@ -85,6 +85,10 @@ def test_fixed_levels(seed, k):
     fixed = {problem.table.quasi[-1].name: 0}
     expected = minimal([s.node for s in brute(problem, fixed)])
     assert minimal_nodes(problem, fixed).tolist() == expected
+    if expected:
+        # subsets without the fixed column are judged at its level too, not at its root
+        seen = Incognito(fixed=fixed).run(problem).space
+        assert not seen[f"level of {problem.table.quasi[-1].name}"].any()
 
 
 COLUMNS = (quasi("age", Kind.NUMERIC), sensitive("illness"))

@@ -72,9 +72,10 @@ def test_infeasible_where_the_table_exceeds_a_bound():
 def test_refusals():
     with pytest.raises(PolicyError, match="Column 'disease' has no value 'HVI'"):
         ValueBounds(bounds={"HVI": 0.2}, on="disease").feasible(BINARY)
-    with pytest.raises(ParameterError, match=r"share in \[0, 1\]"):
+    with pytest.raises(ParameterError, match=r"float in \[0, 1\]") as refused:
         ValueBounds(bounds={"HIV": 1.2})
-    with pytest.raises(ParameterError, match="at least one value"):
+    assert "HIV" not in str(refused.value)
+    with pytest.raises(ParameterError, match="protects no value"):
         ValueBounds(bounds={})
     joint = Attribute(("a", "b"), ["0", "1"], np.array([1, 1]))
     with pytest.raises(PolicyError, match="taken jointly"):

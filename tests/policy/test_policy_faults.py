@@ -66,6 +66,10 @@ def message(text: str) -> str:
             "p.yaml: line 2: columns.age.weight: It must be a finite number. Got inf instead.",
         ),
         (
+            BASE.replace("quasi}", "quasi, weight: 1.0e+10}"),
+            "p.yaml: line 2: columns.age.weight: It must be at most 1e+06. Got 10000000000.0 instead.",
+        ),
+        (
             "columns: [age]\nmodels: [k-anonymity: {k: 2}]",
             "p.yaml: line 1: columns: It must be a mapping. Got a list instead.",
         ),

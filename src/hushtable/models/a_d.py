@@ -38,7 +38,7 @@ from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
 from hushtable.models.alpha_k import inverse_share, room
 from hushtable.models.base import Monotone, SensitiveModel, compare
-from hushtable.models.p_plus_sensitive import by_category, categories_of
+from hushtable.models.p_plus_sensitive import by_category
 from hushtable.models.p_sensitive import absent, too_few, whole_people
 from hushtable.params import AtLeast, Between
 from hushtable.table.reference import Attribute, Reference
@@ -91,7 +91,7 @@ class AD(SensitiveModel):
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Tell the values of missing categories, and where one has too great a share, of those with room."""
         attribute = self.attribute(table)
-        code = categories_of(attribute)
+        code = attribute.category_codes()
         categories = by_category(self.histogram(groups), attribute)
         few = categories.distinct() < self.d
         crowded = ~compare(self.a * inverse_share(categories), ">=", 1.0)

@@ -189,14 +189,14 @@ class AlpDif(SensitiveModel):
         offsets = groups.table_offsets()
         table_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         owner = table_of[histogram.groups[entries]]
-        leakage, people = histogram.shares()[entries], histogram.counts[entries]
+        leakage = histogram.shares()[entries]
         shape = (len(offsets) - 1, len(codes))
         cell, cells = owner * len(codes) + value, shape[0] * shape[1]
-        each = people * leakage
+        each = histogram.counts[entries] * leakage
         # sorted, so that the sum does not depend on the order of the groups
         order = np.lexsort((each, cell))
         leaked = np.bincount(cell[order], weights=each[order], minlength=cells)
-        having = np.bincount(cell, weights=people, minlength=cells)
+        having = np.bincount(cell, weights=histogram.units[entries], minlength=cells) / histogram.unit
         average = np.divide(leaked, having, out=np.zeros(cells), where=having > 0).reshape(shape)
         return entries, owner, value, average, leakage
 

@@ -39,7 +39,7 @@ from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
 from hushtable.models.alpha_k import few_people
 from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel, Threat, compare
-from hushtable.models.p_plus_sensitive import by_category, categories_of
+from hushtable.models.p_plus_sensitive import by_category
 from hushtable.models.p_sensitive import absent, too_few, whole_people
 from hushtable.params import AtLeast
 from hushtable.table.reference import Attribute, Reference
@@ -104,7 +104,7 @@ class AlphaBetaK(SensitiveModel):
         Where all categories are even no value raises or keeps the lead at once; those that lower it least do later.
         """
         histogram, attribute = self.histogram(groups), self.attribute(table)
-        categories = categories_of(attribute)
+        categories = attribute.category_codes()
         in_category = by_category(histogram, attribute).as_matrix(attribute.n_categories)
         top = in_category.max(axis=1, initial=0.0)[:, None]
         then = groups.sizes[:, None] + 1 - 2 * np.maximum(top, in_category[:, categories] + 1)

@@ -50,7 +50,6 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import Infeasible, PolicyError
 from hushtable.models.base import Monotone, Sense, SensitiveModel, Stat
-from hushtable.models.earth_mover import entry_shares
 from hushtable.params import Between
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
@@ -189,7 +188,7 @@ def _gap_of_shares(histogram: Histogram, attribute: Attribute) -> FloatArray:
     whole = np.repeat(lengths, lengths)
     lacking = histogram.min(np.where(sorted_ranks == place, whole, place)).astype(np.int64)
     lacking_share = np.append(share[order], 0.0)[lacking]
-    present = histogram.max(np.abs(entry_shares(histogram) - share[histogram.values]), empty=np.inf)
+    present = histogram.max(np.abs(histogram.shares() - share[histogram.values]), empty=np.inf)
     return np.asarray(np.maximum(present, lacking_share))
 
 

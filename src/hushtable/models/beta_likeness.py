@@ -38,7 +38,6 @@ import numpy as np
 from hushtable.arrays import FloatArray
 from hushtable.errors import Infeasible
 from hushtable.models.base import Monotone, Sense, SensitiveModel
-from hushtable.models.earth_mover import entry_shares
 from hushtable.params import Positive
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
@@ -91,7 +90,7 @@ class BetaLikeness(SensitiveModel):
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Greatest gain of a value, 0 where every share is the table's."""
         histogram = self.histogram(groups)
-        gain = np.maximum(entry_shares(histogram) - self._shares(table)[histogram.values], 0.0)
+        gain = np.maximum(histogram.shares() - self._shares(table)[histogram.values], 0.0)
         gain[gain > 0] *= self._stretch(table)[histogram.values][gain > 0]
         return histogram.max(gain, empty=np.inf)
 

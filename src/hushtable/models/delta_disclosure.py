@@ -35,7 +35,6 @@ import numpy as np
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
 from hushtable.models.base import Monotone, Sense, SensitiveModel
-from hushtable.models.earth_mover import entry_shares
 from hushtable.params import Positive
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
@@ -82,7 +81,7 @@ class DeltaDisclosure(SensitiveModel):
         theirs = share[histogram.values]
         known = theirs > 0
         gap = np.full(len(theirs), np.inf)
-        gap[known] = np.abs(np.log(entry_shares(histogram)[known] / theirs[known]))
+        gap[known] = np.abs(np.log(histogram.shares()[known] / theirs[known]))
         complete = histogram.lengths >= np.count_nonzero(share)
         return np.where(complete, histogram.max(gap, empty=np.inf), np.inf)
 

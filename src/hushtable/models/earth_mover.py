@@ -28,21 +28,7 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.table.stats import Histogram
 
-__all__ = ["entry_shares", "equal_distance", "hierarchical_distance", "ordered_distance"]
-
-
-def entry_shares(histogram: Histogram) -> FloatArray:
-    """Each entry's share of its group, as one division of whole numbers.
-
-    The whole table's shares come from the same division, so that the whole table as one group is at distance 0
-    exactly.
-
-    Examples
-    --------
-    >>> entry_shares(Histogram.dense([[1, 3], [0, 2]])).tolist()
-    [0.25, 0.75, 1.0]
-    """
-    return np.asarray(histogram.units / histogram.sum(histogram.units)[histogram.groups])
+__all__ = ["equal_distance", "hierarchical_distance", "ordered_distance"]
 
 
 def equal_distance(histogram: Histogram, units: IntArray) -> FloatArray:
@@ -55,7 +41,7 @@ def equal_distance(histogram: Histogram, units: IntArray) -> FloatArray:
     """
     total = max(int(units.sum()), 1)
     # both distributions sum to 1, so what is too much equals what is too little
-    surplus = np.maximum(entry_shares(histogram) - units[histogram.values] / total, 0.0)
+    surplus = np.maximum(histogram.shares() - units[histogram.values] / total, 0.0)
     return np.where(histogram.lengths > 0, histogram.sum(surplus), np.inf)
 
 

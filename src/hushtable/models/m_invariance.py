@@ -19,18 +19,6 @@ may leave fewer than m.
 
 When to use
 -----------
-Where the same people are published again and again, with some coming and going.
-
-When not
---------
-For a table that is published once: plain diversity costs less.
-
-Cost
-----
-Linear in the distinct values of the classes, plus what the ledger knows of each person.
-
-When to use
------------
 Where the same people are published again and again while some come and go.
 
 When not

@@ -32,15 +32,15 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
-from hushtable.errors import Infeasible, PolicyError
+from hushtable.arrays import BoolArray, FloatArray
+from hushtable.errors import Infeasible
 from hushtable.models.base import Monotone, SensitiveModel
 from hushtable.models.p_sensitive import absent, too_few, whole_people
 from hushtable.params import AtLeast
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["PPlusSensitive", "by_category", "categories_of"]
+__all__ = ["PPlusSensitive", "by_category"]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class PPlusSensitive(SensitiveModel):
         """Tell the values of categories that are new to the group; any where people are scarcer than those."""
         attribute = self.attribute(table)
         categories = by_category(self.histogram(groups), attribute)
-        new = absent(categories, attribute.n_categories)[:, categories_of(attribute)]
+        new = absent(categories, attribute.n_categories)[:, attribute.category_codes()]
         return new | (categories.distinct() > whole_people(groups))[:, None]
 
     def min_group_size(self) -> int:
@@ -99,24 +99,6 @@ class PPlusSensitive(SensitiveModel):
         )
 
 
-def categories_of(attribute: Attribute) -> IntArray:
-    """Return the category of every code, or raise where the policy declares none.
-
-    Examples
-    --------
-    >>> categories_of(Attribute.of("disease", ["HIV"], [1]))
-    Traceback (most recent call last):
-    hushtable.errors.PolicyError: Column 'disease' has no sensitivity categories. Declare them in the policy, ...
-    """
-    if attribute.categories is None:
-        raise PolicyError(
-            f"Column {attribute.name!r} has no sensitivity categories.",
-            code="no-categories",
-            hint="Declare them in the policy, the most sensitive first: categories: {secret: [...], ...}.",
-        )
-    return attribute.categories
-
-
 def by_category(histogram: Histogram, attribute: Attribute) -> Histogram:
     """Return the groups' histogram over sensitivity categories.
 
@@ -126,4 +108,4 @@ def by_category(histogram: Histogram, attribute: Attribute) -> Histogram:
     >>> by_category(Histogram.dense([[2, 1, 1]]), disease).counts.tolist()
     [3.0, 1.0]
     """
-    return histogram.relabel(categories_of(attribute))
+    return histogram.relabel(attribute.category_codes())

@@ -102,10 +102,10 @@ class TCloseness(SensitiveModel):
             return hierarchical_distance(histogram, attribute.whole_units, attribute.levels)
         if self.distance == "ordered":
             return _ordered(histogram, attribute)
-        assert attribute.categories is not None
+        categories = attribute.category_codes()
         units = np.zeros(attribute.n_categories, dtype=np.int64)
-        np.add.at(units, attribute.categories, attribute.whole_units)
-        return ordered_distance(histogram.relabel(attribute.categories), units)
+        np.add.at(units, categories, attribute.whole_units)
+        return ordered_distance(histogram.relabel(categories), units)
 
     def feasible(self, table: Reference) -> Infeasible | None:
         """Refuse a distance that the column has no meaning for; only an empty table is infeasible."""
@@ -133,7 +133,7 @@ class TCloseness(SensitiveModel):
                 hint="Give the column a hierarchy, or take distance: equal.",
             )
         if self.distance == "weights":
-            attribute.category_weights()  # raises, with a hint, where there are no categories
+            attribute.category_codes()  # raises, with a hint, where there are no categories
         return attribute
 
 

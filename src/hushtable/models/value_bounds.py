@@ -34,10 +34,10 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.arrays import FloatArray
-from hushtable.errors import Infeasible, ParameterError, PolicyError
+from hushtable.errors import Infeasible, ParameterError
+from hushtable.models.alp_dif import Probabilities
 from hushtable.models.alpha_k import known_codes
 from hushtable.models.base import Monotone, Sense, SensitiveModel
-from hushtable.models.earth_mover import entry_shares
 from hushtable.params import OfValues
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
@@ -67,7 +67,7 @@ class ValueBounds(SensitiveModel):
     [True, False]
     """
 
-    bounds: Annotated[Mapping[str, float], OfValues(), "value -> its greatest share in a class"]
+    bounds: Annotated[Mapping[str, float], Probabilities(), OfValues(), "value -> its greatest share in a class"]
 
     name: ClassVar[str] = "value-bounds"
     monotone: ClassVar[Monotone] = Monotone.MERGE
@@ -75,11 +75,8 @@ class ValueBounds(SensitiveModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.bounds or not all(0 <= share <= 1 for share in self.bounds.values()):
-            raise ParameterError(
-                "The 'bounds' parameter of ValueBounds must map at least one value to a share in [0, 1]. "
-                f"Got {dict(self.bounds)!r} instead."
-            )
+        if not self.bounds:
+            raise ParameterError("ValueBounds protects no value: 'bounds' is empty.", hint="Give some value a bound.")
 
     @property
     def bound(self) -> float:
@@ -90,7 +87,7 @@ class ValueBounds(SensitiveModel):
         """Greatest excess of a named value's share over its bound; negative where all keep to it."""
         histogram, allowed = self.histogram(groups), self._allowed(table)
         # a value that the group lacks is at -bound, and none of these is above minus the least bound
-        excess = np.maximum(entry_shares(histogram) - allowed[histogram.values], -min(self.bounds.values()))
+        excess = np.maximum(histogram.shares() - allowed[histogram.values], -min(self.bounds.values()))
         return histogram.max(excess, empty=np.inf)
 
     def feasible(self, table: Reference) -> Infeasible | None:
@@ -117,14 +114,7 @@ class ValueBounds(SensitiveModel):
     def _allowed(self, table: Reference) -> FloatArray:
         """Code -> its bound; infinite where the policy sets none."""
         attribute = self.attribute(table)
-        if len(self.key) > 1:
-            raise PolicyError(
-                f"value-bounds is set on {attribute.name!r} taken jointly, whose values have no names.",
-                code="joint-column",
-                hint="Set it on one column.",
-            )
         allowed = np.full(attribute.n_values, np.inf)
-        labels = tuple(self.bounds)
-        for code in known_codes(attribute, labels):
+        for code in known_codes(attribute, tuple(self.bounds)):
             allowed[code] = self.bounds[attribute.labels[code]]
         return allowed

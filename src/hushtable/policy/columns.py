@@ -87,7 +87,7 @@ class ColumnPolicy(StrictModel):
     """how the values relate; found from the data where left out"""
     hierarchy: Any = None
     """ever coarser labels: a file, a recipe's name, or a recipe with its parameters"""
-    weight: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)] = 1.0
+    weight: Annotated[float, Field(gt=0, le=1e6, strict=True, allow_inf_nan=False)] = 1.0
     """how much the column's detail matters beside the others'"""
     categories: Annotated[
         Mapping[str, tuple[str, ...]], BeforeValidator(_categories), AfterValidator(_one_category_each)

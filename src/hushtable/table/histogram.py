@@ -110,8 +110,16 @@ class Histogram:
         return out
 
     def shares(self) -> FloatArray:
-        """Each entry's share of its group."""
-        return self.counts / self.totals()[self.groups]
+        """Each entry's share of its group, as one division of whole numbers.
+
+        The whole table's shares come from the same division, so that the whole table as one group has its very shares.
+
+        Examples
+        --------
+        >>> Histogram.dense([[1, 3], [0, 2]]).shares().tolist()
+        [0.25, 0.75, 1.0]
+        """
+        return np.asarray(self.units / self.sum(self.units)[self.groups])
 
     def descending(self) -> IntArray:
         """Return the order of the entries by group, then from the most to the least frequent."""

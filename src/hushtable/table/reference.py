@@ -155,15 +155,20 @@ class Attribute:
 
         With a single category its weight is 1 ("the last").
         """
+        categories = self.category_codes()
+        if self.n_categories == 1:
+            return np.ones(len(categories))
+        return categories / (self.n_categories - 1)
+
+    def category_codes(self) -> IntArray:
+        """Return the category of every code, or raise where the policy declares none."""
         if self.categories is None:
             raise PolicyError(
                 f"Column {self.name!r} has no sensitivity categories.",
                 code="no-categories",
                 hint="Declare them in the policy, the most sensitive first: categories: {secret: [...], ...}.",
             )
-        if self.n_categories == 1:
-            return np.ones(len(self.categories))
-        return self.categories / (self.n_categories - 1)
+        return self.categories
 
 
 @dataclass(frozen=True)

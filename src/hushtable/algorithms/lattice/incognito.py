@@ -159,7 +159,7 @@ def _search(judge: Judge, columns: Columns, candidate: BoolArray) -> BoolArray:
     """Return which combinations of levels satisfy the models: breadth-first from the finest candidates."""
     space = judge.space
     index = list(columns)
-    node = space.heights.copy()
+    node = space.high.copy()
     node[index] = space.low[index]
     source = space.projection(node)
     satisfied = np.zeros(candidate.shape, dtype=np.bool_)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable.io.dictionaries import compact, decode, encode, from_codes, to_codes
+from hushtable.io.dictionaries import compact, decode, encode, from_codes, to_codes, value_ranks
 
 cells = st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", "é", ""])), max_size=12)
 
@@ -57,3 +59,11 @@ def test_decode_gives_plain_values() -> None:
     column = pa.chunked_array([pa.array(["x", None]).dictionary_encode()])
     assert decode(column).type == pa.string()
     assert decode(column).to_pylist() == ["x", None]
+
+
+@given(st.lists(st.sampled_from([0.0, -0.0, 1.5, -1.5, math.inf, -math.inf]), max_size=8))
+def test_ranks_tell_zeros_apart(numbers: list[float]) -> None:
+    ordered = sorted({(n, math.copysign(1, n)) for n in numbers})
+    expected = [1 + ordered.index((n, math.copysign(1, n))) for n in numbers]
+    for kind in (pa.float64(), pa.float32()):
+        assert value_ranks(pa.array(numbers, kind)).tolist() == expected

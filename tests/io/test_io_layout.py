@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
 
+from hushtable.errors import OutputError
 from hushtable.io import layout
 from hushtable.io.files import write_table
 from hushtable.io.layout import row_groups, write_parquet
@@ -59,3 +60,20 @@ def test_row_groups_have_dictionaries_of_their_own() -> None:
 def test_an_empty_table_keeps_its_columns() -> None:
     table = pa.table({"w": pa.array([], pa.string()).dictionary_encode(), "n": pa.array([], pa.int64())})
     assert pq.read_table(io.BytesIO(written(table))).column_names == ["w", "n"]
+
+
+def test_which_zero_came_first_does_not_show() -> None:
+    one, other = (
+        pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(values))
+        for codes, values in (([0, 1, 2], [0.0, -0.0, 1.5]), ([2, 1, 0], [1.5, -0.0, 0.0]))
+    )
+    assert str(one.to_pylist()) == str(other.to_pylist())
+    assert written(pa.table({"x": one})) == written(pa.table({"x": other}))
+
+
+def test_what_parquet_cannot_hold_is_not_quoted(tmp_path: Path) -> None:
+    far = pa.array([2**62], pa.int64()).cast(pa.timestamp("s"))
+    with pytest.raises(OutputError, match="that Parquet cannot hold") as caught:
+        write_table(pa.table({"x": far}), tmp_path / "t.parquet")
+    assert str(2**62) not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []

@@ -288,3 +288,15 @@ def test_the_policy_that_travels_with_the_release(tmp_path):
     saved(random_people(30, 1), plan, tmp_path)
     assert "k-anonymity" in (tmp_path / "out" / "policy.yaml").read_text()
     assert len(COUNTRIES) == 6
+
+
+@pytest.mark.parametrize("role", [Role.SENSITIVE, Role.INSENSITIVE])
+def test_zeros_with_and_without_a_sign_do_not_tell_the_order_of_rows(tmp_path, role):
+    zeros = [0.0, -0.0, -0.0, 0.0, 1.5, -0.0]
+    table = pa.table({"age": [30] * 6, "x": zeros})
+    plan = plan_of([KAnonymity(k=2)], columns=[quasi("age", kind=Kind.NUMERIC), ColumnPlan("x", role)])
+    found = set()
+    for number, order in enumerate(([0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [3, 0, 4, 5, 1, 2])):
+        run_plan(table.take(pa.array(order)), plan).save(tmp_path / str(number), format="parquet")
+        found.add((tmp_path / str(number) / "release.parquet").read_bytes())
+    assert len(found) == 1

@@ -23,6 +23,7 @@ __all__ = [
     "null_last",
     "smallest_index",
     "to_codes",
+    "value_ranks",
     "value_type",
 ]
 
@@ -89,6 +90,26 @@ def value_type(kind: pa.DataType) -> pa.DataType:
     (DataType(string), DataType(int64))
     """
     return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def value_ranks(values: pa.Array) -> npt.NDArray[np.int64]:
+    """Return the rank of each value, from 1; equal ones share a rank, and -0.0 comes before 0.0, another cell in a file.
+
+    Examples
+    --------
+    >>> value_ranks(pa.array([0.0, 1.5, -0.0, 0.0])).tolist()
+    [2, 3, 1, 2]
+    """
+    if not len(values):
+        return np.empty(0, dtype=np.int64)
+    ranks = pc.rank(values, tiebreaker="dense").to_numpy(zero_copy_only=False).astype(np.int64)
+    if pa.types.is_floating(values.type):
+        numbers = values.to_numpy(zero_copy_only=False)
+        zero = numbers == 0
+        below = zero & np.signbit(numbers)
+        if below.any() and (zero != below).any():
+            ranks[(ranks >= ranks[below][0]) & ~below] += 1
+    return ranks
 
 
 def null_last(array: pa.DictionaryArray) -> pa.Array:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
+from hushtable.errors import OutputError
 from hushtable.io.csv_write import Writer
-from hushtable.io.dictionaries import encode, from_codes, to_codes
+from hushtable.io.dictionaries import encode, from_codes, to_codes, value_ranks
 
 __all__ = ["GROUP_ROWS", "Rows", "row_groups", "stored_schema", "write_parquet"]
 
@@ -96,15 +96,19 @@ def write_parquet(groups: Iterable[pa.Table], schema: pa.Schema, out: Writer) ->
         for group in groups:
             columns = [_sorted(c) if pa.types.is_dictionary(c.type) else c for c in group.columns]
             table = pa.table(columns, schema=stored)
-            # one chunk a column: where chunks end would show in the pages
-            writer.write_table(table.combine_chunks(), row_group_size=GROUP_ROWS)
+            try:
+                # one chunk a column: where chunks end would show in the pages
+                writer.write_table(table.combine_chunks(), row_group_size=GROUP_ROWS)
+            except pa.ArrowInvalid:  # which names the value
+                raise OutputError(
+                    "The table has values that Parquet cannot hold, such as times of the far future.",
+                    code="unsupported-type",
+                    hint="Convert such columns to text, or write CSV.",
+                ) from None
 
 
 def _sorted(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """Return the column with a sorted dictionary of what occurs in it."""
     coded = encode(column)
-    values = coded.dictionary
-    order = pc.sort_indices(values) if len(values) else pa.array([], pa.uint64())
-    rank = np.full(len(values) + 1, -1, dtype=np.int64)
-    rank[order.to_numpy(zero_copy_only=False)] = np.arange(len(values))
-    return from_codes(rank[to_codes(coded)], values.take(order), pa.int32())
+    rank = np.append(value_ranks(coded.dictionary) - 1, -1)
+    return from_codes(rank[to_codes(coded)], coded.dictionary.take(pa.array(np.argsort(rank[:-1]))), pa.int32())

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
-from hushtable.io.dictionaries import encode, to_codes
+from hushtable.io.dictionaries import encode, to_codes, value_ranks
 
 __all__ = ["ColumnRuns", "Range", "RunWriter", "merged", "rank_column"]
 
@@ -264,8 +264,7 @@ def rank_column(runs: ColumnRuns) -> int:
     for here in merged(runs):
         if not len(here.values):
             continue
-        # 0.0 and -0.0 are two values of one rank
-        rank = pc.rank(here.values, tiebreaker="dense").to_numpy(zero_copy_only=False).astype(np.int64)
+        rank = value_ranks(here.values)
         for run, places in enumerate(here.places):
             pieces[run].append(rank[places] + highest)
         highest += int(rank.max())

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
-from hushtable.io.dictionaries import null_last
+from hushtable.io.dictionaries import null_last, value_ranks
 
 __all__ = ["dense_ranks"]
 
@@ -27,8 +26,5 @@ def dense_ranks(column: pa.ChunkedArray | pa.Array) -> tuple[IntArray, int]:
         array = array.unify_dictionaries().combine_chunks() if array.num_chunks != 1 else array.chunk(0)
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
-    dictionary = array.dictionary
-    rank = np.zeros(len(dictionary) + 1, dtype=np.int64)
-    if len(dictionary):
-        rank[:-1] = pc.rank(dictionary, tiebreaker="dense").to_numpy(zero_copy_only=False).astype(np.int64)
-    return rank[null_last(array).to_numpy(zero_copy_only=False)], len(dictionary) + 1
+    rank = np.append(value_ranks(array.dictionary), 0)
+    return rank[null_last(array).to_numpy(zero_copy_only=False)], len(rank)

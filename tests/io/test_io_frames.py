@@ -3,6 +3,7 @@ from __future__ import annotations
 import datetime as dt
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -11,8 +12,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import feather
+from pyarrow import parquet as pq
 
+import hushtable as ht
 from hushtable.errors import DataError
+from hushtable.io.files import iter_batches, read_table
 from hushtable.io.frames import like, to_arrow
 
 CANARY = "CANARY-7731"
@@ -195,3 +200,20 @@ def test_pandas_and_polars_are_not_imported_by_us() -> None:
         "sys.exit(any(m in sys.modules for m in ('polars', 'scipy', 'sklearn', 'numba', 'openpyxl')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_types_that_arrow_hardly_computes_with_are_read_as_others(tmp_path: Path) -> None:
+    words = pa.array(["b", None, "a", "b"], pa.string_view())
+    half = pa.array([1.5, None, 0.25, 1.5], pa.float32()).cast(pa.float16())
+    table = pa.table({"age": [30, 31, 50, 51], "word": words, "half": half, "coded": half.dictionary_encode()})
+    feather.write_feather(table, str(tmp_path / "t.arrow"))
+    pq.write_table(table.select(["age", "word", "half"]), tmp_path / "t.parquet")
+    for given in (table, read_table(tmp_path / "t.arrow")):
+        plain = to_arrow(given)
+        assert plain.to_pydict() == table.to_pydict()
+        assert [str(t) for t in plain.schema.types[1:3]] == ["large_string", "float"]
+    batch = next(iter_batches(tmp_path / "t.parquet"))
+    whole = read_table(tmp_path / "t.parquet")
+    assert batch.schema.field("half").type == whole.schema.field("half").type == pa.float32()
+    policy = ht.Policy(quasi=["age"], sensitive=["word"], insensitive=["half", "coded"], models=[ht.KAnonymity(k=2)])
+    assert ht.anonymize(table, policy).frame["half"].to_pylist() == [None, 1.5, 0.25, 1.5]

@@ -17,7 +17,7 @@ from hushtable.errors import DataError, HushtableError, PolicyError
 from hushtable.io.frames import to_arrow
 from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
-from hushtable.schema.prepare import Prepared, prepare
+from hushtable.schema.prepare import Prepared, check_publishable, prepare
 
 CANARY = "CANARY-7731"
 POINTS = "every value is a date like 31.12.1999 or 1999-12-31"
@@ -308,6 +308,27 @@ def test_types_that_cannot_be_used(values: pa.Array, words: str, kind: Kind | No
         "leave it out of the table.",
         "unsupported-type",
     )
+
+
+def test_time_zones_that_nobody_knows() -> None:
+    times = pa.array([7731], pa.timestamp("us", "Nowhere/Land"))
+    fails(
+        times,
+        None,
+        "Column 'x' holds times in a time zone that this system does not know. Install the package tzdata, or convert "
+        "the times to UTC.",
+        "unknown-zone",
+    )
+    with pytest.raises(DataError, match="does not know"):
+        check_publishable("x", times.type)
+
+
+@pytest.mark.parametrize(
+    "type_", [pa.dictionary(pa.int8(), pa.list_(pa.int8())), pa.month_day_nano_interval(), pa.uuid(), pa.bool8()]
+)
+def test_types_that_cannot_be_published(type_: pa.DataType) -> None:
+    with pytest.raises(DataError, match="Column 'x' holds values of type .*, which cannot be published"):
+        check_publishable("x", type_)
 
 
 def test_no_values_of_a_declared_kind() -> None:

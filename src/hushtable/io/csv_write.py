@@ -12,7 +12,8 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.io.dictionaries import encode
+from hushtable.errors import DataError, OutputError
+from hushtable.io.dictionaries import encode, value_type
 from hushtable.io.formulas import escape_formulas
 from hushtable.io.text import to_labels
 
@@ -79,7 +80,7 @@ def write_csv_rows(table: pa.Table, out: Writer, *, delimiter: str = ",") -> Non
     b'1\n2\n'
     """
     alone = table.num_columns == 1
-    columns = [_column(column, delimiter, alone) for column in table.columns]
+    columns = [_column(n, c, delimiter, alone) for n, c in zip(table.column_names, table.columns, strict=True)]
     for start in range(0, table.num_rows, _SLICE):
         cells = [_decoded(column.slice(start, _SLICE), alone) for column in columns]
         lines = pc.binary_join_element_wise(*cells, delimiter) if len(cells) > 1 else cells[0]
@@ -88,7 +89,13 @@ def write_csv_rows(table: pa.Table, out: Writer, *, delimiter: str = ",") -> Non
         out.write(b"\n")
 
 
-def _column(column: pa.ChunkedArray, delimiter: str, alone: bool) -> pa.DictionaryArray:
+def _column(name: str, column: pa.ChunkedArray, delimiter: str, alone: bool) -> pa.DictionaryArray:
+    try:
+        to_labels(pa.array([], value_type(column.type)))
+    except DataError as error:
+        raise OutputError(
+            f"Column {name!r} cannot be written as CSV. {error.message}", code=error.code, hint=error.hint
+        ) from None
     coded = encode(column)
     return pa.DictionaryArray.from_arrays(coded.indices, _fields(to_labels(coded.dictionary), delimiter, alone))
 

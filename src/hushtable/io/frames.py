@@ -17,6 +17,7 @@ from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode
 from hushtable.io.kinds import mixed_kinds
 from hushtable.io.names import check_names
+from hushtable.io.plain import plain_types
 
 __all__ = ["like", "to_arrow"]
 
@@ -45,7 +46,10 @@ def to_arrow(frame: Any) -> pa.Table:
     Traceback (most recent call last):
     hushtable.errors.DataError: Column 'a' mixes text and numbers. Convert it to one kind: ...
     """
-    native = nw.to_native(frame, pass_through=True)
+    return plain_types(_to_table(nw.to_native(frame, pass_through=True)))
+
+
+def _to_table(native: Any) -> pa.Table:
     if isinstance(native, pa.RecordBatch):
         native = pa.Table.from_batches([native])
     if isinstance(native, pa.Table):

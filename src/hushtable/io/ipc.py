@@ -11,6 +11,7 @@ from pyarrow import feather
 
 from hushtable.errors import DataError
 from hushtable.io.names import check_names, select_names
+from hushtable.io.plain import plain_types
 from hushtable.io.sniff import open_bytes
 
 __all__ = ["read_ipc"]
@@ -47,7 +48,7 @@ def read_ipc(path: str | os.PathLike[str], *, columns: Sequence[str] | None = No
     table = table.select(select_names(check_names(table.column_names, where), columns, where))
     if not table.num_rows:
         raise DataError(f"{where} has no rows.", code="no-rows", hint="Check that the export ran to its end.")
-    return table.replace_schema_metadata(None)
+    return plain_types(table.replace_schema_metadata(None))
 
 
 def _read(path: Path) -> pa.Table | None:

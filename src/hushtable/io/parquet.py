@@ -13,6 +13,7 @@ from pyarrow import parquet as pq
 from hushtable.errors import DataError
 from hushtable.io.batches import rebatch
 from hushtable.io.names import check_names, select_names
+from hushtable.io.plain import plain_types
 from hushtable.io.remote import open_remote
 from hushtable.io.sniff import open_bytes
 from hushtable.io.text import is_text
@@ -51,7 +52,7 @@ def read_parquet(path: Source, *, columns: Sequence[str] | None = None) -> pa.Ta
             table = None
     if table is None:
         raise _damaged(path)
-    return table.replace_schema_metadata(None).unify_dictionaries()
+    return plain_types(table.replace_schema_metadata(None).unify_dictionaries())
 
 
 def iter_parquet(
@@ -80,7 +81,7 @@ def iter_parquet(
                     batch.validate(full=True)
                 except _FAULTS:
                     break
-                yield pa.Table.from_batches([batch]).select(wanted).replace_schema_metadata(None)
+                yield plain_types(pa.Table.from_batches([batch]).select(wanted).replace_schema_metadata(None))
             raise _damaged(path)
 
         yield from rebatch(tables(), batch_rows)

@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError, PolicyError
-from hushtable.io.dictionaries import encode, from_codes, look_up, smallest_index, to_codes
+from hushtable.io.dictionaries import encode, from_codes, look_up, smallest_index, to_codes, value_type
 from hushtable.io.text import is_text, to_labels, type_words
 from hushtable.schema.columns import Kind
 from hushtable.schema.parse import convert, infer_kind
@@ -176,23 +176,41 @@ def check_type(name: str, type_: pa.DataType) -> None:
     Traceback (most recent call last):
     hushtable.errors.DataError: Column 'visits' holds values of type list or struct, which cannot be used. Convert ...
     """
-    value_type = type_.value_type if pa.types.is_dictionary(type_) else type_
+    values = value_type(type_)
     usable = (
-        is_text(value_type)
-        or pa.types.is_integer(value_type)
-        or pa.types.is_floating(value_type)
-        or pa.types.is_decimal(value_type)
-        or pa.types.is_boolean(value_type)
-        or pa.types.is_date(value_type)
-        or pa.types.is_timestamp(value_type)
-        or pa.types.is_null(value_type)
+        is_text(values)
+        or pa.types.is_integer(values)
+        or pa.types.is_floating(values)
+        or pa.types.is_decimal(values)
+        or pa.types.is_boolean(values)
+        or pa.types.is_date(values)
+        or pa.types.is_timestamp(values)
+        or pa.types.is_null(values)
     )
     if not usable:
+        raise _unsupported(name, type_, "used")
+    _check_zone(name, values)
+
+
+def _unsupported(name: str, type_: pa.DataType, verb: str) -> DataError:
+    return DataError(
+        f"Column {name!r} holds values of type {type_words(type_)}, which cannot be {verb}.",
+        code="unsupported-type",
+        hint="Convert it to numbers, dates or text, or leave it out of the table.",
+    )
+
+
+def _check_zone(name: str, type_: pa.DataType) -> None:
+    if not pa.types.is_timestamp(type_) or type_.tz is None:
+        return
+    try:
+        pc.local_timestamp(pa.array([0], type_))
+    except pa.ArrowInvalid:
         raise DataError(
-            f"Column {name!r} holds values of type {type_words(type_)}, which cannot be used.",
-            code="unsupported-type",
-            hint="Convert it to numbers, dates or text, or leave it out of the table.",
-        )
+            f"Column {name!r} holds times in a time zone that this system does not know.",
+            code="unknown-zone",
+            hint="Install the package tzdata, or convert the times to UTC.",
+        ) from None
 
 
 def check_publishable(name: str, type_: pa.DataType) -> None:
@@ -204,12 +222,10 @@ def check_publishable(name: str, type_: pa.DataType) -> None:
     Traceback (most recent call last):
     hushtable.errors.DataError: Column 'visits' holds values of type list or struct, which cannot be published. ...
     """
-    if pa.types.is_nested(type_):
-        raise DataError(
-            f"Column {name!r} holds values of type list or struct, which cannot be published.",
-            code="unsupported-type",
-            hint="Convert it to numbers, dates or text, or leave it out of the table.",
-        )
+    values = value_type(type_)
+    if pa.types.is_nested(values) or pa.types.is_interval(values) or isinstance(values, pa.BaseExtensionType):
+        raise _unsupported(name, type_, "published")
+    _check_zone(name, values)
 
 
 def _without_missing(values: pa.Array, tokens: Sequence[str]) -> pa.Array:

@@ -1,0 +1,35 @@
+"""Types that Arrow stores but hardly computes with, as others that hold the same values."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from hushtable.io.dictionaries import value_type
+
+__all__ = ["plain_types"]
+
+
+def plain_types(table: pa.Table) -> pa.Table:
+    """Return the table with views of text as text and numbers of 16 bits as numbers of 32; others are not touched.
+
+    Examples
+    --------
+    >>> plain_types(pa.table({"a": pa.array(["x"], pa.string_view()), "b": [1]})).schema.types
+    [DataType(large_string), DataType(int64)]
+    """
+    wanted = [_plain(field.type) for field in table.schema]
+    if wanted == table.schema.types:
+        return table
+    columns = [column.cast(type_) for column, type_ in zip(table.columns, wanted, strict=True)]
+    return pa.table(columns, names=table.column_names)
+
+
+def _plain(type_: pa.DataType) -> pa.DataType:
+    values = value_type(type_)
+    if pa.types.is_string_view(values):
+        values = pa.large_string()
+    elif pa.types.is_float16(values):
+        values = pa.float32()
+    else:
+        return type_
+    return pa.dictionary(type_.index_type, values) if pa.types.is_dictionary(type_) else values

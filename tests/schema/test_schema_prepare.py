@@ -327,7 +327,7 @@ def test_time_zones_that_nobody_knows() -> None:
     "type_", [pa.dictionary(pa.int8(), pa.list_(pa.int8())), pa.month_day_nano_interval(), pa.uuid(), pa.bool8()]
 )
 def test_types_that_cannot_be_published(type_: pa.DataType) -> None:
-    with pytest.raises(DataError, match="Column 'x' holds values of type .*, which cannot be published"):
+    with pytest.raises(DataError, match=r"Column 'x' holds values of type .*, which cannot be published"):
         check_publishable("x", type_)
 
 

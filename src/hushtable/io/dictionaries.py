@@ -93,7 +93,7 @@ def value_type(kind: pa.DataType) -> pa.DataType:
 
 
 def value_ranks(values: pa.Array) -> npt.NDArray[np.int64]:
-    """Return the rank of each value, from 1; equal ones share a rank, and -0.0 comes before 0.0, another cell in a file.
+    """Return the rank of each value, from 1; equal ones share a rank, -0.0 comes before 0.0, another cell in a file.
 
     Examples
     --------
@@ -102,6 +102,7 @@ def value_ranks(values: pa.Array) -> npt.NDArray[np.int64]:
     """
     if not len(values):
         return np.empty(0, dtype=np.int64)
+    ranks: npt.NDArray[np.int64]
     ranks = pc.rank(values, tiebreaker="dense").to_numpy(zero_copy_only=False).astype(np.int64)
     if pa.types.is_floating(values.type):
         numbers = values.to_numpy(zero_copy_only=False)

@@ -20,7 +20,7 @@ from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.kernels.grouping import histogram
 from hushtable.release.cells import Cells, escape_value
 from hushtable.schema.columns import CellStyle, Kind
-from hushtable.table.encoded import QuasiColumn
+from hushtable.table.coded_columns import QuasiColumn, known_numbers
 
 __all__ = ["CentroidCells"]
 
@@ -109,8 +109,7 @@ class CentroidCells(Cells):
         """The mean of each group, as published: integers where all of them are, else floats; 0 where there is none."""
         owner, codes, units = self._known
         coded = self.column.coded
-        plain = coded.values.cast(pa.int32()) if coded.kind is Kind.DATE else coded.values
-        values = np.asarray(plain.to_numpy(zero_copy_only=False))[codes - int(coded.missing)]
+        values = known_numbers(coded)[codes - int(coded.missing)]
         n = np.maximum(self.records, 1)
         if values.dtype.kind == "f":
             return _float_means(values, units, owner, n)
@@ -142,8 +141,7 @@ class CentroidCells(Cells):
         """
         coded = self.column.coded
         if coded.kind in (Kind.NUMERIC, Kind.DATE) and len(coded.values):
-            plain = coded.values.cast(pa.int32()) if coded.kind is Kind.DATE else coded.values
-            known = np.asarray(plain.to_numpy(zero_copy_only=False), dtype=np.float64)
+            known = known_numbers(coded).astype(np.float64)
             found = np.interp(self.means.astype(np.float64), known, numbers[int(coded.missing) :])
         else:
             found = numbers[self.middle]

@@ -14,7 +14,7 @@ from hushtable.hierarchy.base import Coded
 from hushtable.schema.columns import CellStyle, Kind
 from hushtable.table.reference import Attribute
 
-__all__ = ["SCALE", "QuasiColumn", "SensitiveColumn", "numbers_of", "offsets_of", "smallest"]
+__all__ = ["SCALE", "QuasiColumn", "SensitiveColumn", "known_numbers", "numbers_of", "offsets_of", "smallest"]
 
 SCALE = 2**30
 """Width of a whole column's range; spans are compared as integers on this scale."""
@@ -25,15 +25,17 @@ def smallest(size: int) -> npt.DTypeLike:
     return np.min_scalar_type(max(size - 1, 0))
 
 
+def known_numbers(coded: Coded) -> AnyArray:
+    """The number behind each known code of a column of numbers or dates (days), ascending."""
+    plain = coded.values.cast(pa.int32()) if coded.kind is Kind.DATE else coded.values
+    return np.asarray(plain.to_numpy(zero_copy_only=False))
+
+
 def numbers_of(coded: Coded) -> FloatArray | None:
     """The number behind each code (days for dates), NaN for the missing value; None for labels."""
-    if coded.kind is Kind.DATE:
-        plain = coded.values.cast(pa.int32())
-    elif coded.kind is Kind.NUMERIC:
-        plain = coded.values
-    else:
+    if coded.kind not in (Kind.NUMERIC, Kind.DATE):
         return None
-    numbers = np.asarray(plain.to_numpy(zero_copy_only=False), dtype=np.float64)
+    numbers = known_numbers(coded).astype(np.float64)
     return np.concatenate([[np.nan], numbers]) if coded.missing else numbers
 
 
@@ -76,9 +78,7 @@ class QuasiColumn:
         if n <= 1:
             return np.zeros(coded.size, dtype=np.int64)
         if coded.kind in (Kind.NUMERIC, Kind.DATE):
-            values = coded.values.cast(pa.int32()) if coded.kind is Kind.DATE else coded.values
-            raw = values.to_numpy(zero_copy_only=False)
-            offset = offsets_of(raw)
+            offset = offsets_of(known_numbers(coded))
             if offset[-1] == 0:  # ... but the least floats have none
                 offset = np.arange(n, dtype=np.float64)
         else:

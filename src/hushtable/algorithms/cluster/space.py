@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import DataError
 from hushtable.kernels.metric import Metric
 from hushtable.schema.columns import Kind
-from hushtable.table.coded_columns import offsets_of
+from hushtable.table.coded_columns import known_numbers, offsets_of
 from hushtable.table.encoded import EncodedTable, QuasiColumn
 
 __all__ = ["Scale", "Space"]
@@ -60,7 +59,7 @@ class Space:
         Raises
         ------
         DataError
-            If a column has infinite numbers, or numbers too large to be compared as they are.
+            If a column has numbers too far apart to be compared as they are.
 
         Examples
         --------
@@ -126,15 +125,8 @@ def _offsets(column: QuasiColumn) -> tuple[FloatArray, float]:
     coded = column.coded
     if coded.kind is Kind.ORDINAL:
         return np.arange(len(coded.values), dtype=np.float64), 1.0
-    values = coded.values.cast(pa.int32()) if coded.kind is Kind.DATE else coded.values
-    raw = values.to_numpy(zero_copy_only=False)
-    if raw.dtype.kind != "i" and not np.isfinite(raw).all():
-        raise DataError(
-            f"Column {column.name!r} has infinite numbers, which have no mean.",
-            code="infinite",
-            hint="List them under missing_values, or choose an algorithm that generalises, such as mondrian.",
-        )
-    return offsets_of(raw), 1.0 if raw.dtype.kind == "i" else 2.0
+    numbers = known_numbers(coded)
+    return offsets_of(numbers), 1.0 if numbers.dtype.kind == "i" else 2.0
 
 
 def _metric(table: EncodedTable, points: FloatArray, hierarchical: bool) -> Metric:

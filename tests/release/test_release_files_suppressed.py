@@ -11,10 +11,14 @@ import pytest
 from support_release_files import FORMATS, same, saved
 
 from hushtable.engines import local
+from hushtable.errors import UsageError
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.alp_dif import AlpDif
 from hushtable.models.alpha_k import AlphaK
+from hushtable.models.distinct_l import DistinctL
+from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
+from hushtable.models.recursive_cl import RecursiveCL
 from hushtable.models.t_closeness import TCloseness
 from hushtable.models.value_bounds import ValueBounds
 from hushtable.release.files import verify_published
@@ -81,3 +85,60 @@ def test_a_policy_may_name_a_value_that_only_suppressed_records_had(tmp_path, mo
     assert CANARY not in json.dumps(evidence["reference"])
     same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
     assert verify_published(published, plan.table, plan.model(), None).ok
+
+
+JOB = sensitive("job")
+LONER = ("HIV", "clerk")
+
+
+def jobs_table() -> pa.Table:
+    """Nobody but the one who does not fit has HIV and is a clerk; others have HIV, and others are clerks."""
+    people = [(20 + i % 10, "Fiji", *(("HIV", "cook"), ("flu", "clerk"))[i % 2]) for i in range(30)]
+    people.append((99, "Spain", *LONER))
+    return pa.table({n: [p[j] for p in people] for j, n in enumerate(("age", "country", "illness", "job"))})
+
+
+def suppressing(models):
+    labels = (*(0 for _ in range(30)), -1)
+    return plan_of(models, (*PEOPLE, JOB), algorithm=Given(labels), suppression=0.05)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [None, DistinctL(l=2), EntropyL(l=1.5), RecursiveCL(c=3, l=2), DistinctL(l=2, on=("illness", "job"))],
+    ids=str,
+)
+def test_counts_that_no_model_needs_do_not_tell_what_suppressed_records_hold(tmp_path, model):
+    plan = suppressing([KAnonymity(k=5), *([model] if model else [])])
+    release, published, evidence = saved(jobs_table(), plan, tmp_path)
+    assert release.n_suppressed == 1
+    assert [a["units"] for a in evidence["reference"]["attributes"]] == [None, None]
+    assert evidence["reference"]["joint"] == []
+    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+
+
+def test_only_the_columns_that_a_model_compares_with_the_whole_table_are_counted(tmp_path):
+    plan = suppressing([KAnonymity(k=5), TCloseness(t=0.5, on="illness"), DistinctL(l=2, on="job")])
+    release, published, evidence = saved(jobs_table(), plan, tmp_path)
+    assert {a["column"]: a["units"] for a in evidence["reference"]["attributes"]} == {"illness": [16, 15], "job": None}
+    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+    other = suppressing([TCloseness(t=0.5, on="job")])
+    with pytest.raises(UsageError) as caught:
+        verify_published(published, other.table, other.model(), evidence)
+    assert caught.value.code == "needs-release-json"
+
+
+def test_a_combination_of_suppressed_records_alone_keeps_its_count_and_not_its_number(tmp_path):
+    plan = suppressing([KAnonymity(k=5), TCloseness(t=0.5, on=("illness", "job"))])
+    release, published, evidence = saved(jobs_table(), plan, tmp_path)
+    # the combinations are (HIV, clerk), (HIV, cook), (flu, clerk), (flu, cook)
+    (joint,) = evidence["reference"]["joint"]
+    assert joint == {"columns": ["illness", "job"], "codes": [1, 2], "units": [15, 15], "withheld": [1]}
+    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+
+
+def test_where_nobody_is_suppressed_everything_is_counted(tmp_path):
+    plan = plan_of([KAnonymity(k=5), DistinctL(l=2, on=("illness", "job"))], (*PEOPLE, JOB))
+    _, _, evidence = saved(jobs_table(), plan, tmp_path)
+    assert [a["units"] for a in evidence["reference"]["attributes"]] == [[16, 15], [16, 15]]
+    assert evidence["reference"]["joint"] == [{"columns": ["illness", "job"], "codes": [0, 1, 2], "units": [1, 15, 15]}]

@@ -43,6 +43,7 @@ from hushtable.io.parts import write_pieces
 from hushtable.io.sources import check_unchanged, is_address, same_columns, stamps, table_sources
 from hushtable.io.urls import Source
 from hushtable.io.workspace import workspace
+from hushtable.models.compose import AllOf
 from hushtable.release.comparison import RowComparison, measure_all
 from hushtable.release.evidence import summary_of, write_documents
 from hushtable.release.files import OWNED
@@ -96,6 +97,11 @@ class Streamed:
     def encoded(self) -> EncodedTable:
         """The encoded input."""
         return self.problem.table
+
+    @property
+    def model(self) -> AllOf:
+        """The models, bound to their columns."""
+        return self.problem.model
 
     @property
     def reference(self) -> Reference:

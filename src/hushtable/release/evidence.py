@@ -1,7 +1,8 @@
 """What is written beside a published table: its policy, and ``release.json`` with what verifying later needs.
 
-``release.json`` holds whole-table distributions of the sensitive columns, what was achieved and what it cost; no
-record's values. A sensitive value that occurs in suppressed records only keeps its count, not its name.
+``release.json`` holds what was achieved, what it cost, and the whole-table distributions of the sensitive columns; no
+record's values. Where records were suppressed, whole-table counts less the published ones are theirs, so only those
+that a model compares with are written. A value that suppressed records alone have keeps its count, not its name.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,10 +19,13 @@ import numpy as np
 from hushtable._version import __version__
 from hushtable.algorithms.base import Partition
 from hushtable.arrays import AnyArray, IntArray
+from hushtable.errors import UsageError
 from hushtable.io.atomic import atomic_write_text
-from hushtable.release.verify import Verification
+from hushtable.models.compose import AllOf
+from hushtable.release.verify import Verification, joint_codes
 from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import Key
 
 __all__ = ["Described", "evidence_of", "summary_of", "write_documents"]
 
@@ -35,6 +40,10 @@ class Described(Protocol):
     @property
     def encoded(self) -> EncodedTable:
         """The encoded input."""
+
+    @property
+    def model(self) -> AllOf:
+        """The models, bound to their columns."""
 
     @property
     def reference(self) -> Reference:
@@ -103,11 +112,13 @@ def evidence_of(release: Described, name: str, shown: Callable[[], IntArray]) ->
         Gives the verifier's classes in the order in which the published file shows them.
     """
     table = release.encoded
+    summary = release.summary()
+    compared = _compared(release) if summary["suppressed"] else set(release.reference.attributes)
     evidence = {
-        **release.summary(),
+        **summary,
         "file": name,
         "kinds": {c.name: str(c.coded.kind) for c in table.sensitive},
-        "reference": _reference_data(release),
+        "reference": _reference_data(release, compared),
     }
     fakes = np.flatnonzero(release.source_rows < 0)
     if len(table.row_units) or len(table.population_rows) or len(fakes):
@@ -125,21 +136,47 @@ def evidence_of(release: Described, name: str, shown: Callable[[], IntArray]) ->
     return plain
 
 
-def _reference_data(release: Described) -> dict[str, Any]:
+def _compared(release: Described) -> set[Key]:
+    """Which columns some model compares with the whole table: those without whose counts it judges otherwise."""
+    stats = release.verification.stats
+    stats = stats.take(stats.units > 0)
+    unknown = {
+        key: replace(a, units=np.zeros_like(a.units), whole=False) for key, a in release.reference.attributes.items()
+    }
+    blind = replace(release.reference, attributes=unknown)
+    found: set[Key] = set()
+    for member in release.model.members:
+        try:
+            same = np.array_equal(member.score(stats, blind), member.score(stats, release.reference), equal_nan=True)
+        except UsageError:
+            same = False
+        if not same:
+            found |= member.histogram_keys()
+    return found
+
+
+def _reference_data(release: Described, compared: set[Key]) -> dict[str, Any]:
     reference = release.reference
+    shown = {column.name: _published_codes(release, column) for column in release.encoded.sensitive}
+    sizes = {column.name: column.coded.size for column in release.encoded.sensitive}
     published: dict[str, set[str]] = {}
     for column in release.encoded.sensitive:
-        shown = _published_codes(release, column)
-        codes = np.flatnonzero(np.bincount(shown, minlength=column.coded.size))
+        codes = np.flatnonzero(np.bincount(shown[column.name], minlength=column.coded.size))
         published[column.name] = {column.coded.labels[0][c] or "" for c in codes.tolist()}
     return {
         "units": reference.units,
         "unit": reference.unit,
         "population": reference.population,
         "attributes": [
-            _attribute_data(a, published[a.key[0]]) for a in reference.attributes.values() if len(a.key) == 1
+            _attribute_data(a, published[a.key[0]], counted=a.key in compared)
+            for a in reference.attributes.values()
+            if len(a.key) == 1
         ],
-        "joint": [_joint_data(a) for a in reference.attributes.values() if len(a.key) > 1],
+        "joint": [
+            _joint_data(a, joint_codes([shown[n] for n in a.key], [sizes[n] for n in a.key])[0])
+            for a in reference.attributes.values()
+            if len(a.key) > 1 and a.key in compared
+        ],
     }
 
 
@@ -151,13 +188,20 @@ def _published_codes(release: Described, column: SensitiveColumn) -> AnyArray:
     return np.asarray(column.codes[rows])
 
 
-def _joint_data(attribute: Attribute) -> dict[str, Any]:
-    """Counts of the combinations that occur, by their numbers: names are in the columns' own entries."""
-    codes = np.flatnonzero(attribute.units)
-    return {"columns": list(attribute.key), "codes": codes.tolist(), "units": attribute.units[codes].tolist()}
+def _joint_data(attribute: Attribute, shown: AnyArray) -> dict[str, Any]:
+    """Counts of the combinations that occur, by their numbers: names are in the columns' own entries.
+
+    A number tells a combination, so those that suppressed records alone have keep their counts and no number.
+    """
+    published = np.zeros(attribute.n_values, dtype=np.bool_)
+    published[shown] = True
+    codes = np.flatnonzero((attribute.units > 0) & published)
+    data = {"columns": list(attribute.key), "codes": codes.tolist(), "units": attribute.units[codes].tolist()}
+    rest = attribute.units[(attribute.units > 0) & ~published]
+    return {**data, "withheld": np.sort(rest).tolist()} if len(rest) else data
 
 
-def _attribute_data(attribute: Attribute, shown: set[str]) -> dict[str, Any]:
+def _attribute_data(attribute: Attribute, shown: set[str], *, counted: bool) -> dict[str, Any]:
     hidden = [label not in shown for label in attribute.labels]
     numbers = None
     if attribute.numbers is not None:
@@ -165,7 +209,7 @@ def _attribute_data(attribute: Attribute, shown: set[str]) -> dict[str, Any]:
     return {
         "column": attribute.key[0],
         "labels": [None if h else label for h, label in zip(hidden, attribute.labels, strict=True)],
-        "units": attribute.units.tolist(),
+        "units": attribute.units.tolist() if counted else None,
         "ordered": attribute.ordered,
         "numbers": numbers,
         "categories": None if attribute.categories is None else attribute.categories.tolist(),

@@ -31,6 +31,9 @@ def saved_reference(table: pa.Table, plan: TablePlan, evidence: Mapping[str, Any
             size = math.prod(attributes[(name,)].n_values for name in key)
             units = np.zeros(size, dtype=np.int64)
             units[entry["codes"]] = entry["units"]
+            if rest := entry.get("withheld"):
+                # which combinations these are is not told: any that is not published will do
+                units[np.flatnonzero(units == 0)[-len(rest) :]] = rest
             attributes[key] = Attribute(key, (), units, unit)
     else:
         people, unit, population = table.num_rows, 1, None
@@ -47,16 +50,16 @@ def saved_reference(table: pa.Table, plan: TablePlan, evidence: Mapping[str, Any
 def _attribute(entry: Mapping[str, Any], unit: int) -> Attribute:
     # a hidden value keeps a label that no cell can have
     labels = [f"\0{i}" if label is None else label for i, label in enumerate(entry["labels"])]
-    numbers = entry["numbers"]
-    of_values = [entry["units"], numbers, entry["categories"], *entry["levels"]]
+    numbers, units = entry["numbers"], entry["units"]
+    of_values = [units, numbers, entry["categories"], *entry["levels"]]
     if any(part is not None and len(part) != len(labels) for part in of_values):
         raise ValueError("lengths differ")
-    if min(entry["units"], default=0) < 0 or unit < 1:
+    if min(units or (), default=0) < 0 or unit < 1:
         raise ValueError("negative counts")
     return Attribute(
         key=(entry["column"],),
         labels=labels,
-        units=np.asarray(entry["units"], dtype=np.int64),
+        units=np.zeros(len(labels), dtype=np.int64) if units is None else np.asarray(units, dtype=np.int64),
         unit=unit,
         ordered=bool(entry["ordered"]),
         numbers=None if numbers is None else np.array([np.nan if x is None else x for x in numbers], dtype=np.float64),
@@ -64,5 +67,6 @@ def _attribute(entry: Mapping[str, Any], unit: int) -> Attribute:
         n_categories=int(entry["n_categories"]),
         levels=tuple(np.asarray(level, dtype=np.int64) for level in entry["levels"]),
         level_labels=tuple(tuple(x or "" for x in row) for row in entry["level_labels"]),
+        whole=units is not None,
         withheld=None in entry["labels"],
     )

@@ -27,7 +27,7 @@ from hushtable.schema.columns import Missing
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["Evidence", "Published", "Verification", "verify"]
+__all__ = ["Evidence", "Published", "Verification", "joint_codes", "verify"]
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def _stats(
         rows, offsets = group_rows(labels, n_classes)
         starts, ends = offsets[:-1], offsets[1:]
     for key in sorted(keys):
-        codes, size = _joint([published.sensitive[name] for name in key], published, key)
+        codes, size = joint_codes([published.sensitive[n] for n in key], [published.sizes[n] for n in key])
         parts = histogram(rows, starts, ends, codes, published.row_units, size)
         histograms[key] = Histogram(*parts, published.unit)
     units = np.bincount(labels, minlength=n_classes).astype(np.int64)
@@ -243,12 +243,19 @@ def _stats(
     return GroupStats(units, published.unit, histograms, population, beliefs)
 
 
-def _joint(columns: Sequence[AnyArray], published: Published, key: Key) -> tuple[AnyArray, int]:
-    codes, size = columns[0], published.sizes[key[0]]
-    for name, column in zip(key[1:], columns[1:], strict=True):
-        codes = codes.astype(np.int64) * published.sizes[name] + column
-        size *= published.sizes[name]
-    return codes, size
+def joint_codes(columns: Sequence[AnyArray], sizes: Sequence[int]) -> tuple[AnyArray, int]:
+    """Return the codes of several columns taken jointly, and how many there may be.
+
+    Examples
+    --------
+    >>> joint_codes([np.array([0, 1]), np.array([2, 0])], [2, 3])
+    (array([2, 3]), 6)
+    """
+    codes, total = columns[0], sizes[0]
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        codes = codes.astype(np.int64) * size + column
+        total *= size
+    return codes, total
 
 
 def _with_compatible(

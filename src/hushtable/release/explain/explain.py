@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, BoolArray
 from hushtable.errors import UsageError
 from hushtable.release.cells import Cells
 from hushtable.release.centroid import CentroidCells
+from hushtable.release.covering import covers
 from hushtable.release.explain.explanation import ColumnStory, Explanation, people_of
 from hushtable.release.explain.finer import Class, cut_reason, level_reason, same_for_all_reason
 from hushtable.release.explain.what_if import Verdict, judge, judge_stats, named
@@ -197,8 +197,9 @@ def _joining(release: Release, row: int) -> str:
             "Joining a class would have changed what is published of all its records, and the algorithm did not do it."
         )
     covering = np.ones(recoded.n_groups, dtype=np.bool_)
+    classes = np.arange(recoded.n_groups)
     for cells, column in zip(recoded.cells, table.quasi, strict=True):
-        covering &= _covers(cells, int(column.codes[row]))
+        covering &= covers(cells, classes, np.full(len(classes), int(column.codes[row])))
     found = np.flatnonzero(covering)
     if not len(found):
         return "No published class covers it; joining one would have widened the cells of everybody in it."
@@ -208,19 +209,3 @@ def _joining(release: Release, row: int) -> str:
     if bad is not None and all(not v.ok for v in verdicts):
         return f"A published class covers it, but with it there: {bad.broken()}."
     return "A published class covers it and could take it; the algorithm left it out all the same."
-
-
-def _covers(cells: Cells, code: int) -> BoolArray:
-    """Which classes' cells cover a value."""
-    if cells.style is CellStyle.NODES:
-        out = np.zeros(len(cells), dtype=np.bool_)
-        for h, level in enumerate(cells.column.coded.levels):
-            here = cells.height == h
-            out[here] = cells.node[here] == level[code]
-        return out
-    if cells.style is CellStyle.SETS:
-        owner: AnyArray = np.repeat(np.arange(len(cells)), cells.counts)
-        out = np.zeros(len(cells), dtype=np.bool_)
-        out[owner[cells.members == code]] = True
-        return out
-    return np.asarray(cells.mixed | ((cells.low <= code) & (code <= cells.high)))

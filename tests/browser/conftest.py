@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 QUIET = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let a test in the browser be tried once again: a page that loses its server for a moment loads itself anew.
-
-    An open list of choices is closed by that, and a test that was about to choose waits in vain.
-    """
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture(scope="session")

@@ -127,8 +127,30 @@ def test_a_worker_that_cannot_start_is_not_started_for_ever(tmp_path, monkeypatc
     try:
         job = studio.example(studio.create("p"), rows=50)
         assert studio.jobs.wait(job.id, 20).error["code"] == "worker-died"
+        monkeypatch.undo()
+        finished(studio, studio.example(studio.create("q"), rows=50))  # a machine may recover
     finally:
         studio.stop()
+
+
+def test_what_was_handed_to_a_job_that_never_began_is_deleted(tmp_path, monkeypatch):
+    """The address of a database may hold a password, and an upload is about people."""
+    monkeypatch.setattr(Jobs, "_look_after", lambda self, lane: None)
+    studio = Studio(tmp_path)
+    try:
+        asked, uploaded, left = studio.create("asked"), studio.create("uploaded"), studio.create("left")
+        path = studio.new_upload(uploaded, "people.csv")
+        path.write_text("age\n30\n")
+        jobs = [studio.query(asked, "postgresql://me:sesame@localhost/x", "SELECT 1")]
+        jobs.append(studio.opened(uploaded, path, "people.csv"))
+        for job, project in zip(jobs, (asked, uploaded), strict=True):
+            assert len([*(project.folder / "data").iterdir()]) == 1
+            assert studio.cancel(job.id).state == studio.cancel(job.id).state == "cancelled"
+            assert [*(project.folder / "data").iterdir()] == []
+        studio.query(left, "postgresql://me:sesame@localhost/x", "SELECT 1")
+    finally:
+        studio.stop()
+    assert [*(left.folder / "data").iterdir()] == [], "nor does it outlive the studio"
 
 
 def test_state_survives_a_restart(tmp_path):

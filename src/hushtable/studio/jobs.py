@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,11 @@ class Jobs:
 
         return self.store.submit(project, kind, TASKS[kind].lane, arguments)
 
+    def of(self, project: str, kinds: Sequence[str], run: int | None = None) -> Iterator[Job]:
+        """The latest jobs of some kinds on a project, on one of its runs where that is named; the newest first."""
+        found = (job for job in self.store.jobs(project) if job.kind in kinds)
+        return found if run is None else (job for job in found if job.arguments.get("run") == run)
+
     def wait(self, name: str, timeout: float = 60.0) -> Job:
         """Wait for a job to end, at most so many seconds; for threads, not for the event loop."""
         until = time.monotonic() + timeout
@@ -95,7 +100,6 @@ class Jobs:
                 # a long stretch without a look at the store: nothing is written before the end, so nothing is lost
                 self.store.end(name, "cancelled")
                 alive = False
-        if job is not None:
             self._stillborn[lane] = 0
         if not alive and worker is not None:
             _end(worker)
@@ -107,6 +111,7 @@ class Jobs:
                 taken = self.store.claim(lane, 0)
                 if taken is not None:
                     self.store.end(taken.id, "failed", error=_died())
+                self._stillborn[lane] = 0
                 return
             self._workers[lane] = _start(self.home, lane)
 

@@ -141,7 +141,7 @@ class Projects:
         shutil.rmtree(gone)
 
     def tidy(self) -> None:
-        """Remove what a studio that was killed left behind."""
+        """Remove what was begun and not finished: uploads, and what a killed studio or worker left."""
         for left in [*self.folder.rglob(".*")]:
             if left.is_dir():
                 shutil.rmtree(left)

@@ -17,7 +17,7 @@ from hushtable import registry
 from hushtable.cli.catalogue import describe
 from hushtable.comparison.outcomes import Outcomes
 from hushtable.errors import UsageError
-from hushtable.io.atomic import atomic_write_text
+from hushtable.io.atomic import atomic_file, atomic_write_text
 from hushtable.policy.policy import Policy
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio import comparing, drafts
@@ -82,18 +82,25 @@ class Studio:
         """Delete a project with its uploads and runs; what is still being done on it is cancelled."""
         for job in self.jobs.store.jobs(project.id):
             if not job.over:
-                self.jobs.store.cancel(job.id)
+                self.cancel(job.id)
                 self.jobs.wait(job.id, timeout=10)
         self.projects.delete(project.id)
         self.jobs.store.forget(project.id)
 
-    def job_of(self, project: Project, *kinds: str) -> Job | None:
-        """Return the latest job of these kinds, if there was one."""
-        return next((job for job in self.jobs.store.jobs(project.id) if job.kind in kinds), None)
+    def job_of(self, project: Project, *kinds: str, run: int | None = None) -> Job | None:
+        """Return the latest job of these kinds, on this run where one is named, if there was one."""
+        return next(self.jobs.of(project.id, kinds, run), None)
 
-    def busy(self, project: Project, *kinds: str) -> Job | None:
-        """Return the job of these kinds that is queued or running, if there is one."""
-        return next((j for j in self.jobs.store.jobs(project.id) if j.kind in kinds and not j.over), None)
+    def busy(self, project: Project, *kinds: str, run: int | None = None) -> Job | None:
+        """Return the job of these kinds, on this run where one is named, that is queued or running, if there is one."""
+        return next((job for job in self.jobs.of(project.id, kinds, run) if not job.over), None)
+
+    def cancel(self, name: str) -> Job:
+        """Ask a job to stop; one that has not begun ends at once, and what was handed to it is deleted."""
+        job = self.jobs.store.cancel(name)
+        if job.state == "cancelled" and job.started is None and "file" in job.arguments:
+            inside(self.projects[job.project].folder, job.arguments["file"]).unlink(missing_ok=True)
+        return job
 
     # data
 
@@ -203,8 +210,6 @@ class Studio:
 
     def add_file(self, project: Project, name: str, content: bytes) -> str:
         """Keep a file beside the data; return its name as a policy gives it."""
-        from hushtable.io.atomic import atomic_file
-
         check_upload_name(name, (*HIERARCHIES, ".parquet", ".xlsx"))
         if len(content) > _SMALL:
             raise UsageError("The file is too large.", code="too-large", hint="Hierarchies have at most 16 MiB.")
@@ -289,5 +294,6 @@ class Studio:
         return [describe(known) for known in CATALOGUES[kind].values()]
 
     def stop(self) -> None:
-        """End the workers."""
+        """End the workers, and remove what they had begun."""
         self.jobs.stop()
+        self.projects.tidy()

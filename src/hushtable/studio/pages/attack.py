@@ -11,7 +11,7 @@ from hushtable import registry
 from hushtable.cli.output import number, share
 from hushtable.studio.explanations import summary
 from hushtable.studio.pages.layout import Page, which_run
-from hushtable.studio.pages.widgets import attempted, card, failed, html_table, text, watch
+from hushtable.studio.pages.widgets import attempted, card, html_table, job_on, text
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run
 from hushtable.studio.texts import T
@@ -24,26 +24,11 @@ async def build(page: Page, project: Project, wanted: int | None = None) -> None
     run = which_run(project, wanted, "attack")
     if run is None:
         return
-    _risk(page, project, run)
-    _attacks(page, project, run)
+    _risk(page, run)
+    _attacks(page, run)
 
 
-def _again(project: Project, run: Run) -> None:
-    ui.navigate.to(f"/p/{project.id}/attack?run={run.number}")
-
-
-def _job(page: Page, project: Project, run: Run, kind: str) -> None:
-    """The job of this kind that is under way, or how the last one failed."""
-    busy = page.studio.busy(project, kind)
-    if busy is not None and busy.arguments.get("run") == run.number:
-        watch(page.studio, busy, lambda job: _again(project, run))
-        return
-    last = page.studio.job_of(project, kind)
-    if last is not None and last.arguments.get("run") == run.number and last.state not in ("done", "queued", "running"):
-        failed(last)
-
-
-def _risk(page: Page, project: Project, run: Run) -> None:
+def _risk(page: Page, run: Run) -> None:
     with card(T.RISK):
         text(T.RISK_TEXT)
         with ui.element("div").classes("ht-row top"):
@@ -55,14 +40,18 @@ def _risk(page: Page, project: Project, run: Run) -> None:
             def assess() -> None:
                 with attempted():
                     wanted = None if fraction.value is None else float(fraction.value) / 100
-                    page.studio.assess(project, run.number, wanted)
-                    _again(project, run)
+                    page.studio.assess(run.project, run.number, wanted)
+                    found.refresh()
 
             ui.button(T.ASSESS, icon="insights", on_click=assess).props("no-caps")
-        _job(page, project, run, "risk")
-        found = run.json("risk")
-        if found:
-            _risks(found)
+
+        @ui.refreshable
+        def found() -> None:
+            job_on(page.studio, run, "risk", found.refresh)
+            if kept := run.json("risk"):
+                _risks(kept)
+
+        found()
 
 
 def _risks(found: Mapping[str, Any]) -> None:
@@ -101,7 +90,7 @@ def _figure(key: str, value: Any) -> str:
     return share(value) if isinstance(value, float) and 0 <= value <= 1 and key.startswith(shares) else number(value)
 
 
-def _attacks(page: Page, project: Project, run: Run) -> None:
+def _attacks(page: Page, run: Run) -> None:
     with card(T.ATTACKS):
         text(T.ATTACKS_TEXT)
         options = {name: f"{name}: {summary(known)}" for name, known in registry.attacks.items()}
@@ -114,14 +103,18 @@ def _attacks(page: Page, project: Project, run: Run) -> None:
 
             def play() -> None:
                 with attempted():
-                    page.studio.attack(project, run.number, chosen.value)
-                    _again(project, run)
+                    page.studio.attack(run.project, run.number, chosen.value)
+                    found.refresh()
 
             ui.button(T.ATTACK_ALL, icon="gavel", on_click=play).props("no-caps")
-        _job(page, project, run, "attack")
-        found = run.json("attacks")
-        if found:
-            _results(found)
+
+        @ui.refreshable
+        def found() -> None:
+            job_on(page.studio, run, "attack", found.refresh)
+            if kept := run.json("attacks"):
+                _results(kept)
+
+        found()
 
 
 def _results(found: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nicegui import ui
@@ -11,7 +12,7 @@ from hushtable.cli.output import number
 from hushtable.studio.explanations import summary
 from hushtable.studio.exports import code_of, export_files
 from hushtable.studio.pages.layout import Page, which_run
-from hushtable.studio.pages.widgets import attempted, card, failed, html_table, note, text, watch
+from hushtable.studio.pages.widgets import attempted, card, html_table, job_on, note, text
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run
 from hushtable.studio.texts import T
@@ -25,56 +26,63 @@ async def build(page: Page, project: Project, wanted: int | None = None) -> None
     if run is None:
         return
     text(T.EXPORT_TEXT)
-    _files(project, run)
-    _evidence(page, project, run)
-    _verification(page, project, run)
+    files = _files(run)
+    _evidence(page, run, files)
+    _verification(page, run)
     with card(T.CODE):
         text(code_of(run), "pre", "ht-code").props(f'tabindex=0 role=region aria-label="{T.CODE}"')
 
 
-def _at(project: Project, run: Run) -> str:
-    return f"/api/projects/{project.id}/runs/{run.number}/export"
+def _at(run: Run) -> str:
+    return f"/api/projects/{run.project.id}/runs/{run.number}/export"
 
 
-def _reload(project: Project, run: Run) -> None:
-    ui.navigate.to(f"/p/{project.id}/export?run={run.number}")
+def _files(run: Run) -> Callable[[], Any]:
+    """What can be downloaded; returns a function that lists it anew."""
 
-
-def _files(project: Project, run: Run) -> None:
-    with card(T.FILES):
+    @ui.refreshable
+    def listed() -> None:
         with ui.element("ul").style("list-style:none;padding:0;margin:0 0 12px"):
             for name, meaning in export_files(run).items():
                 with ui.element("li").classes("ht-row").style("padding:6px 0;border-top:1px solid var(--ht-line)"):
                     with ui.element("div").classes("grow"):
                         text(name, "strong", "")
                         text(meaning, "div", "ht-soft")
-                    ui.link(T.DOWNLOAD.format(name), f"{_at(project, run)}/{name}").classes("ht-link").props(
+                    ui.link(T.DOWNLOAD.format(name), f"{_at(run)}/{name}").classes("ht-link").props(
                         f'download="{name}"'
                     )
-        ui.link(T.BUNDLE, f"{_at(project, run)}/bundle.zip").classes("ht-link").props('download="bundle.zip"')
+
+    with card(T.FILES):
+        listed()
+        ui.link(T.BUNDLE, f"{_at(run)}/bundle.zip").classes("ht-link").props('download="bundle.zip"')
+    return listed.refresh
 
 
-def _evidence(page: Page, project: Project, run: Run) -> None:
+def _evidence(page: Page, run: Run, written: Callable[[], Any]) -> None:
+    """The report; ``written`` is called when there is a new one."""
+
+    def over() -> None:
+        report.refresh()
+        written()
+
+    @ui.refreshable
+    def report() -> None:
+        with ui.element("div").classes("ht-row"):
+            if not job_on(page.studio, run, "report", over):
+                _report(page, run, report.refresh)
+
     with card(T.EVIDENCE):
         text(T.EVIDENCE_TEXT)
-        there = "evidence.html" in export_files(run)
-        with ui.element("div").classes("ht-row"):
-            _report(page, project, run, there=there)
+        report()
 
 
-def _report(page: Page, project: Project, run: Run, *, there: bool) -> None:
-    busy = page.studio.busy(project, "report")
-    if busy is not None:
-        watch(page.studio, busy, lambda job: _reload(project, run))
-        return
-    last = page.studio.job_of(project, "report")
-    if last is not None and last.state == "failed" and last.arguments.get("run") == run.number:
-        failed(last)
+def _report(page: Page, run: Run, begun: Callable[[], Any]) -> None:
+    there = "evidence.html" in export_files(run)
 
     def write() -> None:
         with attempted():
-            page.studio.report(project, run.number, str(template.value))
-            _reload(project, run)
+            page.studio.report(run.project, run.number, str(template.value))
+            begun()
 
     options = {name: f"{name}: {summary(known)}" for name, known in registry.templates.items()}
     template = (
@@ -85,43 +93,39 @@ def _report(page: Page, project: Project, run: Run, *, there: bool) -> None:
         "no-caps outline" if there else "no-caps"
     )
     if there:
-        ui.link(T.REPORT_FETCH, f"{_at(project, run)}/evidence.html").classes("ht-link").props(
-            'download="evidence.html"'
-        )
+        ui.link(T.REPORT_FETCH, f"{_at(run)}/evidence.html").classes("ht-link").props('download="evidence.html"')
 
 
-def _verification(page: Page, project: Project, run: Run) -> None:
+def _verification(page: Page, run: Run) -> None:
+    def verify() -> None:
+        with attempted():
+            page.studio.verify(run.project, run.number)
+            found.refresh()
+
+    @ui.refreshable
+    def found() -> None:
+        if not job_on(page.studio, run, "verify", found.refresh):
+            ui.button(T.VERIFY, icon="verified", on_click=verify).props("no-caps outline")
+        kept: dict[str, Any] | None = run.json("verified")
+        if kept is not None:
+            _verified(kept)
+
     with card(T.VERIFY):
         text(T.VERIFY_TEXT)
+        found()
 
-        def verify() -> None:
-            with attempted():
-                page.studio.verify(project, run.number)
-                _reload(project, run)
 
-        busy = page.studio.busy(project, "verify")
-        if busy is not None:
-            watch(page.studio, busy, lambda job: _reload(project, run))
-        else:
-            ui.button(T.VERIFY, icon="verified", on_click=verify).props("no-caps outline")
-        found: dict[str, Any] | None = run.json("verified")
-        if found is None:
-            return
-        ui.element("div").classes("q-mt-md")
-        if found["satisfied"]:
-            note(T.VERIFY_OK, "good")
-        else:
-            unknown = found["satisfied"] is None
-            reason = found.get("reason", "")
-            note(f"{T.VERIFY_UNKNOWN if unknown else T.VERIFY_BAD} {reason}", "" if unknown else "bad")
-        rows = [
-            [
-                m["model"],
-                f"{m['comparison']} {number(m['bound'])}",
-                number(m["achieved"]),
-                "✓" if m["satisfied"] else "✗",
-            ]
-            for m in found.get("models", [])
-        ]
-        if rows:
-            html_table(["model", "needed", "achieved", "holds"], rows, caption=T.VERIFY, numbers=(2,))
+def _verified(found: Mapping[str, Any]) -> None:
+    ui.element("div").classes("q-mt-md")
+    if found["satisfied"]:
+        note(T.VERIFY_OK, "good")
+    else:
+        unknown = found["satisfied"] is None
+        reason = found.get("reason", "")
+        note(f"{T.VERIFY_UNKNOWN if unknown else T.VERIFY_BAD} {reason}", "" if unknown else "bad")
+    rows = [
+        [m["model"], f"{m['comparison']} {number(m['bound'])}", number(m["achieved"]), "✓" if m["satisfied"] else "✗"]
+        for m in found.get("models", [])
+    ]
+    if rows:
+        html_table(["model", "needed", "achieved", "holds"], rows, caption=T.VERIFY, numbers=(2,))

@@ -47,7 +47,9 @@ def register(studio: Studio, app: FastAPI) -> None:
         tailwind=False,
         show_welcome_message=False,
         gzip_middleware_factory=None,  # the guard adds its nonce to pages, and everything stays on this machine
-        reconnect_timeout=10,
+        # a minute: on a busy machine server or browser may not get a turn for long, and a page that is given up loads
+        # itself anew, without what was half filled in
+        reconnect_timeout=60,
     )
 
 

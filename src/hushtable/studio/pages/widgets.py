@@ -11,6 +11,7 @@ from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from hushtable.errors import HushtableError
+from hushtable.studio.runs import Run
 from hushtable.studio.service import Studio
 from hushtable.studio.store import Job
 from hushtable.studio.texts import STATES, T
@@ -19,7 +20,9 @@ __all__ = [
     "after_showing",
     "attempted",
     "card",
+    "failed",
     "html_table",
+    "job_on",
     "note",
     "once_left",
     "pager",
@@ -220,7 +223,7 @@ def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str =
 
     def ask_to_stop() -> None:
         stop.disable()
-        tell(studio.jobs.store.cancel(job.id))
+        tell(studio.cancel(job.id))
 
     stop.on_click(ask_to_stop)
     tell(job)
@@ -252,3 +255,19 @@ def failed(job: Job) -> None:
         text(T.FAILED if job.state == "failed" else STATES[job.state], "strong", "")
         if job.state == "failed":
             text(f"{error['message']} {error.get('hint', '')}".strip(), "p", "ht-text")
+
+
+def job_on(studio: Studio, run: Run, kind: str, over: Callable[[], Any]) -> bool:
+    """Show the job of a kind that is under way on a run, or how the last one failed; return whether one is under way.
+
+    ``over`` is called once it has ended, to show what it found in its place: a page that loads itself anew closes what
+    is open elsewhere on it.
+    """
+    busy = studio.busy(run.project, kind, run=run.number)
+    if busy is not None:
+        watch(studio, busy, lambda job: over())
+        return True
+    last = studio.job_of(run.project, kind, run=run.number)
+    if last is not None and last.state != "done":
+        failed(last)
+    return False

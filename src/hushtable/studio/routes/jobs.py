@@ -30,6 +30,6 @@ def jobs_routes(studio: Studio) -> APIRouter:
     @router.post("/jobs/{job}/cancel", status_code=202)
     def cancel_job(job: str) -> JobView:
         """Ask a job to stop; nothing of it is kept."""
-        return job_view(studio.jobs.store.cancel(job))
+        return job_view(studio.cancel(job))
 
     return router

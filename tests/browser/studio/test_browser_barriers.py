@@ -1,0 +1,60 @@
+"""The studio in a browser: screen readers, narrow windows and the keyboard."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("nicegui", reason="needs hushtable[studio]")
+
+from studio_driver import STEPS, go, open_page
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("step", ["home", "api-page", *STEPS])
+def test_no_serious_barrier(page, server, released, step):
+    """axe finds no serious violation (names, contrast, structure), and a narrow window needs no sideways scrolling."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.goto(server.base if step == "home" else f"{server.base}/{step}" if "-" in step else f"{released}/{step}")
+    page.locator("h1").wait_for()
+    page.wait_for_timeout(700)
+    for mode in ("light", "dark"):
+        if mode == "dark":
+            page.get_by_role("button", name="Light or dark").click()
+            page.wait_for_timeout(400)
+        found = Axe().run(page).response["violations"]
+        serious = [
+            (v["id"], [n["html"][:200] + n["failureSummary"][:300] for n in v["nodes"]][:3])
+            for v in found
+            if v["impact"] in ("serious", "critical")
+        ]
+        assert serious == [], mode
+    page.get_by_role("button", name="Light or dark").click()
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 391
+
+
+def test_the_steps_in_a_narrow_window(chromium, server, released):
+    page = open_page(chromium, server, viewport={"width": 390, "height": 800})
+    go(page, released, "run")
+    page.get_by_role("button", name="Show or hide the steps").click()
+    page.get_by_role("link", name="Roles").click()
+    page.get_by_role("heading", name="Roles", level=1).wait_for()
+    page.context.close()
+
+
+def test_the_keyboard_is_enough(page, released):
+    go(page, released, "run")
+    page.get_by_role("button", name="Start a run").wait_for()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    seen = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        seen.append(
+            page.evaluate("(document.activeElement.getAttribute('aria-label') || document.activeElement.innerText)")
+        )
+    assert any("Start a run" in (name or "") for name in seen)
+    assert any("Export" in (name or "") for name in seen)

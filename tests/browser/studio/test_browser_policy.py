@@ -1,0 +1,156 @@
+"""The studio in a browser: roles, hierarchies, models and settings, right and wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("nicegui", reason="needs hushtable[studio]")
+
+from studio_driver import choose, go, try_it
+
+pytestmark = pytest.mark.browser
+
+
+def test_wrong_parameters_are_told_and_not_kept(page):
+    base = try_it(page)
+    go(page, base, "protect")
+    page.get_by_text("Nothing stands in the way of a run").wait_for()
+    k = page.get_by_label("k *")
+    k.fill("1")
+    k.press("Tab")
+    page.get_by_text("must be an int >= 2").wait_for()
+    page.reload()
+    assert page.get_by_label("k *").input_value() == "5"
+    page.get_by_label("k *").fill("6000")
+    page.get_by_label("k *").press("Tab")
+    page.get_by_text("To be mended before a run").wait_for()
+    go(page, base, "run")
+    page.get_by_role("button", name="Start a run").click()
+    page.get_by_role("alert").filter(has_text="It did not work").wait_for()
+
+
+def test_the_policy_as_text_and_the_rare_settings(page):
+    base = try_it(page)
+    go(page, base, "protect")
+    page.get_by_text("Nothing stands in the way of a run").wait_for()
+    opener = page.get_by_text("The policy as text", exact=True).first
+    text = page.get_by_label("The policy as text", exact=True)
+    opener.click()
+    text.wait_for()
+    whole = text.input_value()
+    opener.click()
+    page.get_by_text("Which values are the most sensitive", exact=True).first.click()
+    area = page.get_by_label("Which values are the most sensitive: diagnosis")
+    area.wait_for()
+    area.fill("")
+    area.press("Tab")
+    page.get_by_text("To be mended before a run").wait_for()
+    opener.click()
+    page.wait_for_function(
+        "w => document.querySelector('textarea[aria-label=\"The policy as text\"]').value != w", arg=whole
+    )
+    assert "categories" not in text.input_value()
+    text.fill("columns: {a: {role: quasi}}")
+    page.get_by_role("button", name="Use this policy").click()
+    page.get_by_text("no privacy model").first.wait_for()
+    text.fill(whole.replace("k: 5", "k: 7"))
+    page.get_by_role("button", name="Use this policy").click()
+    page.get_by_text("Nothing stands in the way of a run").wait_for()
+    assert page.get_by_label("k *").input_value() == "7"
+
+
+def test_roles_explain_and_block(page):
+    base = try_it(page)
+    go(page, base, "roles")
+    page.get_by_text("beside others: up to").first.wait_for()
+    choose(page, "Role: diagnosis", "Insensitive")
+    page.get_by_text("The policy is not complete yet").wait_for()
+    go(page, base, "run")
+    assert page.get_by_role("button", name="Start a run").is_disabled()
+    go(page, base, "roles")
+    choose(page, "Role: diagnosis", "Sensitive")
+    page.get_by_text("The policy is not complete yet").wait_for(state="detached")
+
+
+def test_hierarchies_are_tried_while_they_are_built(page):
+    base = try_it(page)
+    go(page, base, "hierarchies?column=age")
+    page.get_by_text("This hierarchy covers every value").wait_for()
+    widths = page.get_by_label("widths")
+    widths.fill("5, 7")
+    widths.press("Tab")
+    page.get_by_text("Intervals do not nest").wait_for()
+    widths.fill("10, 30")
+    widths.press("Tab")
+    page.get_by_text("Not saved yet").wait_for()
+    page.get_by_role("cell", name="[0, 30)").first.wait_for()
+    page.get_by_role("button", name="Save this hierarchy").click()
+    page.get_by_text("Saved.", exact=True).wait_for()
+    page.reload()
+    page.get_by_text("This hierarchy covers every value").wait_for()
+    assert page.get_by_label("widths").input_value() == "10, 30"
+
+
+def test_the_tree_editor(page, tmp_path):
+    base = try_it(page)
+    go(page, base, "hierarchies?column=country")
+    tree = page.get_by_label("Tree")
+    tree.wait_for()
+    assert "Central Europe" in tree.input_value()
+    page.get_by_label("Values to put together").click()
+    for name in ("Malta", "Iceland"):
+        page.get_by_role("option", name=name).click()
+    page.keyboard.press("Escape")
+    page.get_by_label("Name of their group").fill("Islands")
+    page.get_by_role("button", name="Put together").click()
+    page.get_by_role("cell", name="Islands").first.wait_for()
+    page.get_by_label("Tree").fill("Europe\n  Germany\n    x\n Austria")
+    page.get_by_label("Tree").press("Tab")
+    page.get_by_text("Line 4").wait_for()
+    page.get_by_label("Tree").fill("Europe\n  Germany\n  Austria")
+    page.get_by_label("Tree").press("Tab")
+    page.get_by_text("does not cover").first.wait_for()
+    file = tmp_path / "sex.csv"
+    file.write_text("female;person\nmale;person\nother;person\n")
+    go(page, base, "hierarchies?column=sex")
+    page.get_by_text("This hierarchy covers every value").wait_for()
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("cell", name="person").first.wait_for()
+
+
+def test_weights_and_tables_from_elsewhere(page, tmp_path):
+    base = try_it(page)
+    go(page, base, "hierarchies?column=age")
+    page.get_by_text("This hierarchy covers every value").wait_for()
+    weight = page.get_by_label("Weight: how much its detail matters")
+    weight.fill("2")
+    weight.press("Tab")
+    page.get_by_role("button", name="Next column: sex").click()
+    page.wait_for_url("**/hierarchies?column=sex")
+    file = tmp_path / "register.csv"
+    file.write_text("age,sex,postcode,country,education,occupation,admission\n30,male,10115,Germany,,,2020-01-01\n")
+    go(page, base, "protect")
+    page.get_by_text("What is known from elsewhere", exact=True).first.click()
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_text("Nothing stands in the way of a run").wait_for()
+    page.get_by_text("What is known from elsewhere", exact=True).first.click()
+    choose(page, "Table of the population", "register.csv")
+    page.get_by_text("The policy as text", exact=True).first.click()
+    text = page.get_by_label("The policy as text", exact=True)
+    text.wait_for()
+    area = "document.querySelector('textarea[aria-label=\"The policy as text\"]')"
+    page.wait_for_function(f"() => {area}.value.includes('files/register.csv')")
+    assert "weight: 2" in text.input_value()
+
+
+def test_changes_in_another_tab_are_told(page):
+    base = try_it(page)
+    go(page, base, "roles")
+    other = page.context.new_page()
+    go(other, base, "roles")
+    choose(other, "Role: income", "Insensitive")
+    page.get_by_text("This project was changed in another tab.").wait_for()
+    page.get_by_role("button", name="Show the changes").click()
+    page.locator(".q-field", has=page.get_by_label("Role: income")).get_by_text("Insensitive").wait_for()
+    assert page.get_by_text("This project was changed in another tab.").count() == 0
+    other.close()

@@ -1,0 +1,65 @@
+"""The studio in a browser: a release beside its original, its risks, and attacks on it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+
+import pytest
+
+pytest.importorskip("nicegui", reason="needs hushtable[studio]")
+
+from studio_driver import choose, go
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_original_is_shown_on_request_only(page, released):
+    go(page, released, "compare")
+    page.get_by_role("heading", name="The release, row by row").wait_for()
+    page.get_by_role("cell", name="[", exact=False).first.wait_for()
+    assert page.get_by_text("original", exact=True).count() == 0
+    page.get_by_role("checkbox", name="Show my original rows beside the release").click()
+    page.get_by_role("cell", name="original", exact=True).first.wait_for()
+    page.get_by_role("button", name="Show its rows: 2", exact=True).click()
+    page.get_by_text(re.compile("The .* rows of class 2")).wait_for()
+    choose(page, "Column", "diagnosis")
+    page.get_by_label("diagnosis, before").wait_for()
+
+
+def test_attacks_and_risks(page, released):
+    go(page, released, "attack")
+    page.get_by_role("button", name="Assess the risk").click()
+    page.get_by_role("cell", name="prosecutor").wait_for()
+    page.get_by_label("Attacks (all, where none is chosen)").click()
+    page.get_by_role("option", name="homogeneity:").click()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Play the attacks").click()
+    page.get_by_role("cell", name="homogeneity").wait_for()
+    assert page.get_by_text("no better than guessing").or_(page.get_by_text("beyond the baseline")).count() >= 1
+
+
+def test_what_was_asked_for_is_shown_in_its_place(page, server, released):
+    """A list that is open elsewhere on the page stays open when a job ends."""
+    go(page, released, "attack")
+    page.evaluate("window.same = true")
+    (worker,) = server.workers("heavy")
+    os.kill(worker, signal.SIGSTOP)
+    try:
+        page.get_by_role("button", name="Assess the risk").click()
+        page.get_by_role("button", name="Cancel", exact=True).wait_for()
+        page.get_by_label("Attacks (all, where none is chosen)").click()
+    finally:
+        os.kill(worker, signal.SIGCONT)
+    page.get_by_role("button", name="Cancel", exact=True).wait_for(state="detached")
+    page.get_by_role("cell", name="prosecutor").wait_for()
+    assert page.get_by_role("option", name="homogeneity:").is_visible()
+    assert page.evaluate("window.same")
+    go(page, released, "export")
+    page.evaluate("window.same = true")
+    page.get_by_role("button", name="Write the evidence report").click()
+    page.get_by_role("link", name="Download evidence.html").wait_for()
+    page.get_by_role("button", name="Verify the file again").click()
+    page.get_by_text("Every promise holds").wait_for()
+    assert page.evaluate("window.same")

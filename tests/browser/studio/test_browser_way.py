@@ -1,0 +1,112 @@
+"""The studio in a browser: the whole way on the embedded data and on one's own, and projects that come and go."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+
+import pytest
+
+pytest.importorskip("nicegui", reason="needs hushtable[studio]")
+
+from studio_driver import choose, go, run_it, try_it
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_newcomer_gets_to_a_verified_release(page, tmp_path):
+    """Only the buttons that say what comes next are used."""
+    base = try_it(page)
+    for title in ("Roles", "Hierarchies", "Protect", "Run"):
+        page.get_by_role("button", name=f"Next: {title}").click()
+        page.get_by_role("heading", name=title, exact=True, level=1).wait_for()
+    page.get_by_role("button", name="Start a run").click()
+    page.get_by_text("✓ verified").wait_for()
+    for title in ("Explore", "Compare", "Attack & risk", "Export"):
+        page.get_by_role("button", name=f"Next: {title}").click()
+        page.get_by_role("heading", name=title, exact=True, level=1).wait_for()
+    page.get_by_role("button", name="Verify the file again").click()
+    page.get_by_text("Every promise holds").wait_for()
+    with page.expect_download() as got:
+        page.get_by_role("link", name="Download release.csv").click()
+    got.value.save_as(tmp_path / "release.csv")
+    rows = list(csv.reader((tmp_path / "release.csv").read_text(encoding="utf-8").splitlines()))
+    assert "name" not in rows[0] and "diagnosis" in rows[0] and len(rows) > 4000
+    with page.expect_download() as got:
+        page.get_by_role("link", name="Download everything").click()
+    got.value.save_as(tmp_path / "bundle.zip")
+    with zipfile.ZipFile(tmp_path / "bundle.zip") as packed:
+        assert {"release.csv", "policy.yaml", "release.json", "repeat.py"} <= set(packed.namelist())
+    assert base in page.url
+
+
+def test_an_upload_of_ones_own(page, tmp_path):
+    table = tmp_path / "people.csv"
+    table.write_text("name,age,town,disease\n" + "".join(f"n{i},{20 + i % 9},t{i % 4},d{i % 3}\n" for i in range(200)))
+    page.get_by_label("Name of the project").fill("My people")
+    page.get_by_label("Name of the project").press("Enter")
+    page.get_by_role("heading", name="Upload a table").wait_for()
+    page.locator("input[type=file]").set_input_files(table)
+    page.get_by_text("200 rows, 4 columns").wait_for()
+    assert page.get_by_role("cell", name="n0", exact=True).count() == 1
+    page.get_by_role("button", name="Later rows").first.click()
+    page.get_by_text("Rows 11 to 20 of 200").wait_for()
+    run_it(page, page.url.rsplit("/", 1)[0])
+
+
+def test_wrong_uploads_are_told(page, tmp_path):
+    page.get_by_label("Name of the project").fill("Broken")
+    page.get_by_role("button", name="Create", exact=True).click()
+    page.get_by_role("heading", name="Upload a table").wait_for()
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b\n1,2,3\n")
+    page.locator("input[type=file]").set_input_files(bad)
+    page.get_by_role("alert").filter(has_text="It did not work").wait_for()
+    fake = tmp_path / "fake.parquet"
+    fake.write_text("no parquet")
+    page.locator("input[type=file]").set_input_files(fake)
+    page.get_by_text("content is not that of a .parquet file").wait_for()
+    page.get_by_label("Address").fill("sqlite:////etc/passwd")
+    page.get_by_label("SELECT").fill("SELECT 1")
+    page.get_by_role("button", name="Run the query").click()
+    page.get_by_text("asks database servers only").wait_for()
+
+
+def test_a_project_is_deleted_with_a_question(page, server):
+    page.get_by_label("Name of the project").fill("To be deleted")
+    page.get_by_role("button", name="Create", exact=True).click()
+    page.get_by_role("heading", name="Upload a table").wait_for()
+    base = page.url
+    page.goto(server.base)
+    page.get_by_role("button", name="Delete: To be deleted").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    page.get_by_role("link", name="To be deleted").wait_for(state="detached")
+    page.goto(base)
+    page.get_by_text("This page does not exist").wait_for()
+
+
+def test_a_strangers_file_paints_nothing(page, tmp_path):
+    """Markup in names and cells is text, on every page."""
+    evil = "<img src=x onerror=alert(1)>"
+    table = tmp_path / "evil.csv"
+    lines = "".join(f"{20 + i % 9},{evil}{i % 4},</script>{i % 3}\n" for i in range(100))
+    table.write_text(f"age,{evil} / 2,<b>\n" + lines)
+    page.on("dialog", lambda dialog: page.complaints.append("a script ran"))
+    page.get_by_label("Name of the project").fill('"><script>alert(1)</script> \\')
+    page.get_by_label("Name of the project").press("Enter")
+    page.locator("input[type=file]").set_input_files(table)
+    page.get_by_text("100 rows, 3 columns").wait_for()
+    base = page.url.rsplit("/", 1)[0]
+    go(page, base, "roles")
+    choose(page, f"Role: {evil} / 2", "Quasi-identifier")
+    choose(page, "Role: <b>", "Sensitive")
+    go(page, base, "hierarchies?column=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%20%2F%202")
+    page.get_by_text("This hierarchy covers every value").wait_for()
+    page.get_by_label("k *").count()
+    run_it(page, base)
+    for step in ("explore", "compare", "attack", "export"):
+        go(page, base, step)
+        page.wait_for_timeout(300)
+    assert page.locator("img").count() == 0
+    page.goto(base.rsplit("/", 2)[0])
+    page.get_by_role("button", name='Delete: "><script>').wait_for()

@@ -67,6 +67,24 @@ def test_nothing_but_the_release_can_be_exported(ran):
                 assert word.encode() not in content, name
 
 
+def test_tables_about_other_people_stay_in_the_studio(studio):
+    """A table of the population holds people as much as the original does."""
+    project = studio.create("register")
+    path = studio.new_upload(project, "sample.csv")
+    path.write_text("age,ill\n" + "".join(f"{20 + i % 3},d{i % 2}\n" for i in range(60)))
+    finished(studio, studio.opened(project, path, "sample.csv"))
+    register = "age,name\n" + "".join(f"{20 + i % 3},Canary{i}\n" for i in range(200))
+    file = studio.add_file(project, "register.csv", register.encode())
+    studio.set_column(project, "age", {"role": "quasi", "kind": "numeric", "hierarchy": {"intervals": [10]}})
+    studio.set_column(project, "ill", {"role": "sensitive"})
+    studio.set_models(project, [{"k-map": {"k": 5}}])
+    studio.set_settings(project, {"population": file})
+    run = run_of(project, finished(studio, studio.run(project)).result["run"])
+    with zipfile.ZipFile(io.BytesIO(bundle(run))) as packed:
+        assert "release.csv" in packed.namelist()
+        assert all(b"Canary" not in packed.read(name) for name in packed.namelist())
+
+
 def test_formulas_are_escaped_in_exports(studio):
     project = studio.create("formulas")
     path = studio.new_upload(project, "f.csv")

@@ -12,7 +12,7 @@ import threading
 import pytest
 from support_studio import finished
 
-from hushtable.errors import HushtableError, UsageError
+from hushtable.errors import HushtableError, PolicyError, UsageError
 from hushtable.io.files import read_table
 from hushtable.studio.home import HOME, Claim, default_home, inside, safe_name
 from hushtable.studio.projects import Projects
@@ -125,6 +125,36 @@ def test_whatever_a_killed_studio_left_is_removed(tmp_path):
     (half / ".inner.tmp").write_text("x")
     projects.tidy()
     assert {path for path in tmp_path.rglob("*") if path.is_file()} == kept
+
+
+def test_a_ledger_that_the_studio_does_not_know_is_refused(studio, patients):
+    """One that is not there counts as empty: a release would pass that breaks a promise with earlier ones."""
+    written = patients.policy_file.read_text(encoding="utf-8")
+    for file in ("releases.ledger", "/tmp/releases.ledger"):
+        with pytest.raises(PolicyError, match="does not know the releases") as refused:
+            studio.set_policy(patients, f"{written}ledger: {{file: {file}, person: name}}\n")
+        assert refused.value.code == "ledger"
+    assert patients.policy_file.read_text(encoding="utf-8") == written
+
+
+def test_an_upload_that_is_stopped_leaves_the_project_as_it_was(studio, monkeypatch):
+    from hushtable.studio.work import opening
+
+    project = studio.create("Stopped")
+    for name in ("old", "new"):
+        path = studio.new_upload(project, f"{name}.csv")
+        path.write_text("age\n" + "".join(f"{i}\n" for i in range(20 if name == "old" else 40)))
+        if name == "old":
+            finished(studio, studio.opened(project, path, "old.csv"))
+    before = {p.name: p.read_bytes() for p in project.folder.iterdir() if p.is_file()}
+
+    def stopped(*args):
+        raise MemoryError
+
+    monkeypatch.setattr(opening.shutil, "copyfile", stopped)
+    with pytest.raises(MemoryError):
+        opening.open_upload(project, lambda share, what: None, f"data/{path.name}", "new.csv")
+    assert {p.name: p.read_bytes() for p in project.folder.iterdir() if p.is_file()} == before
 
 
 def test_a_workbook_is_read_once_and_stays_the_same(studio, tmp_path):

@@ -50,12 +50,15 @@ def export_path(run: Run, name: str) -> Path | None:
 
 
 def bundle(run: Run) -> bytes:
-    """Return everything as one ZIP file, with the hierarchy files that the policy names; never the original."""
+    """Return everything as one ZIP file, with the hierarchy files that the policy names; never a table of people.
+
+    Tables of the population and of what somebody believes are about people too, so they stay in the studio.
+    """
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
         for name in export_files(run):
             out.writestr(name, export_file(run, name))
-        for file in _named_files(run):
+        for file in _hierarchy_files(run):
             out.write(run.project.folder / file, file)
     return packed.getvalue()
 
@@ -63,7 +66,8 @@ def bundle(run: Run) -> bytes:
 def code_of(run: Run) -> str:
     """Return a Python program that makes the same release again, byte for byte.
 
-    It is run where the original is, beside ``policy.yaml`` and the hierarchy files of the bundle.
+    It is run where the original is, beside the hierarchy files of the bundle and the tables of people that the policy
+    names.
     """
     policy = run.policy
     data = run.project.facts["data"]
@@ -92,11 +96,8 @@ def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"""', r"\"\"\"")
 
 
-def _named_files(run: Run) -> list[str]:
-    policy = run.policy
-    hierarchies: list[Hierarchy | None] = [c.hierarchy for c in policy.table_plan().columns]
+def _hierarchy_files(run: Run) -> list[str]:
+    hierarchies: list[Hierarchy | None] = [c.hierarchy for c in run.policy.table_plan().columns]
     named = [file for h in hierarchies if (file := getattr(h, "file", None))]
-    named += [policy.population] if policy.population else []
-    named += [policy.background.file] if policy.background else []
     base = run.project.folder.resolve()
     return sorted({str((base / file).resolve().relative_to(base)) for file in named})

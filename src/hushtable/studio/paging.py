@@ -24,7 +24,7 @@ def write_paged(table: pa.Table, path: Path) -> None:
         pq.write_table(table, out, row_group_size=GROUP_ROWS)
 
 
-def page(path: Path, offset: int, limit: int, columns: Sequence[str] | None = None) -> pa.Table:
+def page(path: Path, offset: int, limit: int) -> pa.Table:
     """Return some rows of a Parquet file.
 
     Examples
@@ -42,12 +42,8 @@ def page(path: Path, offset: int, limit: int, columns: Sequence[str] | None = No
                 wanted.append(group)
                 skipped = first if skipped is None else skipped
         if skipped is None:
-            return (
-                source.schema_arrow.empty_table()
-                if columns is None
-                else source.schema_arrow.empty_table().select(columns)
-            )
-        found = source.read_row_groups(wanted, columns=None if columns is None else list(columns))
+            return source.schema_arrow.empty_table()
+        found = source.read_row_groups(wanted)
     return found.slice(offset - skipped, limit)
 
 

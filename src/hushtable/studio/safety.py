@@ -66,7 +66,7 @@ class Guard:
         if refusal:
             await self._refuse(guarded, headers, refusal)
             return
-        if scope["method"] in _SAFE and b"token=" in scope.get("query_string", b""):
+        if scope["method"] in _SAFE and _token(scope) is not None:
             await self._welcome(guarded, scope)
             return
         await self._limited(scope, receive, guarded, headers)

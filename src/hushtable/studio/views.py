@@ -137,10 +137,10 @@ def solutions(run: Run, limits: dict[str, int], fits: bool, most: int) -> tuple[
     levels = [f"c{columns.index(f'level of {name}')}" for name in facts["quasi"]]
     named = {name: f"c{columns.index(name)}" for name in ("fits", "cost", "suppressed people", "groups")}
     table = pq.read_table(run.folder / "space.parquet", columns=[*levels, *named.values()])
-    wanted = [(f, "<=", limits.get(name, 10**6)) for f, name in zip(levels, facts["quasi"], strict=True)]
     keep = pc.equal(table.column(named["fits"]), True) if fits else pa.array([True] * table.num_rows)
-    for field, _, limit in wanted:
-        keep = pc.and_(keep, pc.less_equal(table.column(field), limit))
+    for field, name in zip(levels, facts["quasi"], strict=True):
+        if name in limits:
+            keep = pc.and_(keep, pc.less_equal(table.column(field), limits[name]))
     found = table.filter(keep)
     nodes = []
     for row in found.slice(0, most).to_pylist():

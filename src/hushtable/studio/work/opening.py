@@ -97,9 +97,11 @@ def _accept(project: Project, report: Report, table: pa.Table, file: Path, name:
     report(0.7, "keeping it")
     policy = read_yaml(starter_policy(found, name)).data
     view = table.rename_columns([f"c{i}" for i in range(table.num_columns)])
-    write_paged(view, project.folder / "preview.parquet")
     folder = project.folder / "data"
+    # what takes long comes first: whoever is stopped in it leaves the project as it was
+    write_paged(view, folder / ".new-preview")
     shutil.copyfile(file, folder / f".new-{name}")
+    (folder / ".new-preview").rename(project.folder / "preview.parquet")
     (folder / f".new-{name}").rename(folder / name)
     atomic_write_text(project.policy_file, write_yaml(policy))
     atomic_write_text(project.folder / "profile.json", json.dumps(plain(found.as_dict())))

@@ -37,8 +37,8 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
-from hushtable.models.alpha_k import few_people
 from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel, Threat, compare
+from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_plus_sensitive import by_category
 from hushtable.models.p_sensitive import absent, too_few, whole_people
 from hushtable.params import AtLeast
@@ -123,7 +123,7 @@ class AlphaBetaK(SensitiveModel):
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
         """The whole table has too few people or values, or a category in which too many people are."""
         attribute = self.attribute(table)
-        if reason := few_people(self.k, table):
+        if reason := KAnonymity(self.k).feasible(table):
             return reason
         lead = _lead(self.histogram(whole), attribute)
         if attribute.n_present() < self.beta or compare(lead, ">=", self.alpha)[0]:

@@ -34,11 +34,12 @@ import numpy as np
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible, PolicyError
 from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel, Threat
+from hushtable.models.k_anonymity import KAnonymity
 from hushtable.params import AtLeast, Between, OfValues
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["AlphaK", "few_people", "inverse_share", "known_codes", "room"]
+__all__ = ["AlphaK", "inverse_share", "known_codes", "room"]
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class AlphaK(SensitiveModel):
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
         """The table has fewer than k people, or one value is too frequent in the whole of it."""
-        if reason := few_people(self.k, table):
+        if reason := KAnonymity(self.k).feasible(table):
             return reason
         attribute = self.attribute(table)
         share = float(attribute.distribution()[self._bounded(attribute)].max(initial=0.0))
@@ -178,12 +179,3 @@ def room(count: FloatArray, sizes: FloatArray, share: float, size: int = 1) -> B
     fits = count + 1 <= share * to_come[:, None] * (1 + TOLERANCE)
     least = count <= count.min(axis=1, initial=np.inf, keepdims=True)
     return np.asarray(np.where(fits.any(axis=1, keepdims=True), fits, least))
-
-
-def few_people(k: int, table: Reference) -> Infeasible | None:
-    """Say that the table has fewer than k people, if it does."""
-    if table.units >= k * table.unit:
-        return None
-    people = int(table.people)
-    hint = f"Lower k to {people} or less, or add records." if people >= 2 else "Add records."
-    return Infeasible(f"k={k} but the table has {table.people:g} people.", hint=hint)

@@ -38,6 +38,7 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import Infeasible, PolicyError
 from hushtable.models.base import TOLERANCE, Monotone, Sense, SensitiveModel
+from hushtable.models.p_sensitive import alone
 from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
@@ -98,10 +99,8 @@ class EpsM(SensitiveModel):
         last = np.searchsorted(place, group * size + near.high[histogram.values])
         similar = histogram.max(running[last] - running[first])
         total = histogram.sum(histogram.units)
-        people = groups.units // groups.unit
         share = np.divide(similar, total, out=np.full(len(groups), np.inf), where=total > 0)
-        alone = np.divide(1.0, people, out=np.full(len(groups), np.inf), where=people > 0)
-        return np.asarray(np.maximum(share, alone))
+        return np.asarray(np.maximum(share, alone(groups)))
 
     def min_group_size(self) -> int:
         """Return m."""

@@ -45,6 +45,7 @@ import numpy as np
 from hushtable.arrays import FloatArray
 from hushtable.errors import Infeasible, ParameterError
 from hushtable.models.base import TOLERANCE, Monotone, Sense, SensitiveModel
+from hushtable.models.p_sensitive import alone
 from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
@@ -101,11 +102,9 @@ class MConfidentiality(SensitiveModel):
         """Worst confidence per group."""
         histogram = self.histogram(groups)
         top, total = histogram.max(histogram.units), histogram.sum(histogram.units)
-        people = groups.units // groups.unit
         block = np.minimum(total, self.k * histogram.unit)
         share = np.divide(top, block, out=np.full(len(groups), np.inf), where=block > 0)
-        alone = np.divide(1.0, people, out=np.full(len(groups), np.inf), where=people > 0)
-        return np.asarray(np.maximum(share, alone))
+        return np.asarray(np.maximum(share, alone(groups)))
 
     def min_group_size(self) -> int:
         """Return m."""

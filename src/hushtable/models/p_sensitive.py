@@ -38,7 +38,7 @@ from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["PSensitive", "absent", "too_few", "whole_people"]
+__all__ = ["PSensitive", "absent", "alone", "too_few", "whole_people"]
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,18 @@ def whole_people(groups: GroupStats) -> IntArray:
     [1, 2]
     """
     return groups.units // groups.unit
+
+
+def alone(groups: GroupStats) -> FloatArray:
+    """One over the whole people of each group: the least confidence that an adversary has, whatever the shares say.
+
+    Examples
+    --------
+    >>> alone(GroupStats(np.array([5, 12]), unit=6)).tolist()
+    [inf, 0.5]
+    """
+    people = whole_people(groups)
+    return np.asarray(np.divide(1.0, people, out=np.full(len(groups), np.inf), where=people > 0))
 
 
 def absent(histogram: Histogram, n_values: int) -> BoolArray:

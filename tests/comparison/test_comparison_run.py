@@ -6,14 +6,20 @@ import multiprocessing
 import pyarrow as pa
 import pytest
 
+from hushtable.api import anonymize
 from hushtable.comparison import run as module
 from hushtable.comparison.evaluate import Wanted
+from hushtable.comparison.files import rebased
+from hushtable.comparison.keys import input_key
 from hushtable.comparison.outcomes import pareto
 from hushtable.comparison.results import Results
 from hushtable.comparison.run import compare
 from hushtable.datasets import patients, patients_policy
 from hushtable.errors import Cancelled, DataError, OutputError, ParameterError, UsageError
+from hushtable.io.layout import Rows
+from hushtable.ledger.ledger import Ledger
 from hushtable.policy.policy import Policy
+from hushtable.release.places import writing_rows
 
 GRID = {"algorithms": ["mondrian", "datafly", "anatomy"], "models": [{"k-anonymity": {"k": [2, 10, 700]}}]}
 
@@ -181,3 +187,29 @@ def test_no_process_goes_on_behind_an_error(people, base, tmp_path, monkeypatch)
     with pytest.raises(OutputError):
         compare(people, base, GRID, results=tmp_path / "r.jsonl", jobs=2)
     assert set(multiprocessing.active_children()) <= before
+
+
+def test_results_are_not_taken_over_when_the_ledger_has_grown(tmp_path):
+    people = pa.table({"who": list("abcdef"), "age": [1, 1, 1, 9, 9, 9]})
+    base = Policy(
+        identifiers=["who"], quasi=["age"], models=[{"k-anonymity": {"k": 2}}], ledger="releases.ledger"
+    ).based_in(tmp_path)
+    empty = input_key(people, base, b"secret")
+    other = Policy(identifiers=["who"], quasi=["age"], models=[{"k-anonymity": {"k": 2}}])
+    moved = people.set_column(1, "age", pa.array([1, 1, 9, 1, 9, 9]))
+    Ledger(tmp_path / "releases.ledger").add(anonymize(moved, other))
+    assert input_key(people, base, b"secret") != empty
+    (row,) = compare(people, base, {}).rows
+    assert row["status"] == "violated" and "earlier release" in row["reason"]
+
+
+def test_a_population_in_a_database_is_compared_with_and_taken_from_no_earlier_run(tmp_path):
+    people = pa.table({"age": [1, 1, 9, 9]})
+    address = f"duckdb:///{tmp_path}/all.db?table=everybody"
+    with writing_rows([(address, Rows.of(pa.table({"age": [1, 1, 1, 9, 9, 9]})))]):
+        pass
+    base = Policy(quasi=["age"], models=[{"k-map": {"k": 3}}], population=address)
+    assert rebased(base.document(), None, tmp_path)["population"] == address
+    for _ in range(2):
+        found = compare(people, base, {}, results=tmp_path / "results.jsonl")
+        assert found.rows[0]["status"] == "ok" and found.reused == 0

@@ -94,6 +94,14 @@ def test_files_of_a_policy_move_with_it(tmp_path):
         "background": {"file": "/abs/known.csv", "on": "b", "probability": "p"},
     }
     assert policy_files(document) == ["a.csv", "sub/b.csv", "/abs/known.csv"]
+    for ledger, then in (
+        ("r.ledger", {"file": "../in/r.ledger"}),
+        ({"file": "r.ledger", "key": "/safe/r.key", "person": "who"},
+         {"file": "../in/r.ledger", "key": "/safe/r.key", "person": "who"}),
+        ({"file": "r.ledger", "key": "k/r.key"}, {"file": "../in/r.ledger", "key": "../in/k/r.key"}),
+    ):  # fmt: skip
+        # a policy that lost its ledger would judge a release as the first
+        assert rebased({**document, "ledger": ledger}, tmp_path / "in", tmp_path / "out")["ledger"] == then
     moved = rebased(document, tmp_path / "in", tmp_path / "out")
     assert policy_files(moved) == ["../in/a.csv", "../in/sub/b.csv", "/abs/known.csv"]
     assert policy_files(document) == ["a.csv", "sub/b.csv", "/abs/known.csv"]

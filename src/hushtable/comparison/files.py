@@ -1,4 +1,4 @@
-"""The files that a policy names (hierarchies, population, background), and the same policy for another folder."""
+"""The tables that a policy names (hierarchies, population, background), and the same policy for another folder."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
+from hushtable.io.urls import is_url
 
 __all__ = ["policy_files", "rebased"]
 
 
 def policy_files(document: Mapping[str, Any]) -> list[str]:
-    """Return the files that a policy names, as it names them, each once.
+    """Return the files of tables that a policy names, as it names them, each once.
 
     Examples
     --------
@@ -43,9 +44,14 @@ def rebased(document: Mapping[str, Any], old: Path | None, new: Path) -> dict[st
     start = Path.cwd() if old is None else old
 
     def move(name: str) -> str:
-        return name if Path(name).is_absolute() else Path(os.path.relpath(start / name, new)).as_posix()
+        away = is_url(name) or Path(name).is_absolute()
+        return name if away else Path(os.path.relpath(start / name, new)).as_posix()
 
     _each_file(changed, move)
+    if changed.get("ledger"):
+        # a ledger that is not found is one without releases, so that nothing would be judged
+        named = changed["ledger"] if isinstance(changed["ledger"], Mapping) else {"file": changed["ledger"]}
+        changed["ledger"] = {k: move(v) if k in ("file", "key") and v else v for k, v in named.items()}
     return changed
 
 

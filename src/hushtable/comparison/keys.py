@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,13 +14,14 @@ from hushtable.comparison.evaluate import Wanted
 from hushtable.comparison.files import policy_files
 from hushtable.errors import DataError
 from hushtable.io.secret import keyed_hash
+from hushtable.io.urls import is_url
 from hushtable.policy.policy import Policy
 
 __all__ = ["input_key", "setting_key"]
 
 
 def input_key(table: pa.Table, base: Policy, secret: bytes) -> str:
-    """Return the keyed hash of the table and of every file that the policy names.
+    """Return the keyed hash of the table and of every file that the policy names, its ledger included.
 
     Examples
     --------
@@ -29,7 +31,12 @@ def input_key(table: pa.Table, base: Policy, secret: bytes) -> str:
     ...     other, policy, b"x")
     (True, False)
     """
-    files = (_content(base.base_dir, name) for name in policy_files(base.document()))
+    document = base.document()
+    files = [_content(base.base_dir, name) for name in policy_files(document)]
+    if document.get("ledger"):
+        # what was released before decides what may be; before the first release there is no file
+        ledger = (base.base_dir or Path()) / document["ledger"]["file"]
+        files.append(_content(None, str(ledger)) if ledger.exists() else b"")
     return keyed_hash((*_bytes(table), *files), secret, "comparison input")
 
 
@@ -53,6 +60,8 @@ def _bytes(table: pa.Table) -> Iterator[bytes]:
 
 
 def _content(folder: Path | None, name: str) -> bytes:
+    if is_url(name):
+        return secrets.token_bytes(32)  # nobody can tell whether it still is what it was
     path = Path(name) if folder is None else folder / name
     try:
         return path.read_bytes()

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from support_cli import CANARY, POLICY, rows, write_csv
 
 
@@ -116,3 +118,16 @@ def test_an_entity_with_gaps(call, policy, tmp_path):
     answer = call("check", policy, "--data", data)
     assert answer.code == 2
     assert "entity column 'name'" in answer.out
+
+
+def test_a_kept_column_that_cannot_be_published(call, policy, tmp_path):
+    """A run would refuse it."""
+    cells = zip(*rows(), strict=True)
+    table = pa.table(dict(zip(("name", "age", "zip", "disease"), map(list, cells), strict=True)))
+    parquet.write_table(table.append_column("visits", pa.array([[1, 2]] * 40)), tmp_path / "people.parquet")
+    policy.write_text(POLICY.replace("models:", "  visits: {role: insensitive}\nmodels:"))
+    data = tmp_path / "people.parquet"
+    found = call("check", policy, "--data", data, "--json")
+    assert found.code == 2
+    assert [(p["where"], p["code"]) for p in found.data["problems"]] == [("visits", "unsupported-type")]
+    assert call("run", policy, "--data", data, "--json").data["code"] == "unsupported-type"

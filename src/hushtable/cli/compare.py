@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -188,7 +189,8 @@ def _text(to: Console, found: Outcomes, output: Path, spec: Spec) -> None:
     for row in missing[:_SHOWN]:
         bullet(to, f"{row['algorithm']}, {row['models']}: {row['status']}. {row['reason']}")
     put(to, f"Written to {output}: comparison.csv, comparison.json and the chart.", wrap=False)
-    put(to, f"Next: hushtable suggest {output} --minimise {found.utility} --where '{found.privacy} <= ...'", wrap=False)
+    goal = f"--minimise {found.utility} --where '{found.privacy} <= ...'"
+    put(to, f"Next: hushtable suggest {quote(str(output))} {goal}", wrap=False)
 
 
 def _same(found: Outcomes) -> list[str]:

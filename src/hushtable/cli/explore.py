@@ -28,7 +28,7 @@ def parse_levels(text: str) -> dict[str, int]:
     levels = {}
     for part in text.split(","):
         name, sign, level = part.rpartition("=")
-        if not sign or not level.strip().isdigit():
+        if not sign or not level.strip().isdecimal():
             raise UsageError(
                 f"--levels takes NAME=LEVEL, separated by commas. Got {part.strip()!r} instead.", code="levels"
             )
@@ -59,6 +59,7 @@ def explore(
     from hushtable.api import anonymize
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import announce_compiling, progress_bar
+    from hushtable.cli.signals import nearly_done
     from hushtable.cli.tables import read_tables
     from hushtable.cli.targets import check_target
     from hushtable.policy.files import load_policy
@@ -81,6 +82,7 @@ def explore(
         if output is not None:
             progress(1.0, "writing")
             chosen.save(output, format=policy.output.format, overwrite=overwrite)
+            nearly_done()
     rows = [dict(zip(space, row, strict=True)) for row in zip(*(c[:top].tolist() for c in space.values()), strict=True)]
     result: dict[str, Any] = {
         "looked_at": len(next(iter(space.values()))),

@@ -46,6 +46,7 @@ def increment(
     from hushtable import api
     from hushtable.cli.output import deliver, put
     from hushtable.cli.rerun import reproduced
+    from hushtable.cli.signals import nearly_done
     from hushtable.cli.summary import print_summary
     from hushtable.cli.tables import read_tables
     from hushtable.cli.targets import check_target
@@ -57,6 +58,7 @@ def increment(
         batch = api.increment(read_tables(data), policy, before, progress=progress)
         progress(1.0, "writing")
         batch.save(output, format=wanted, overwrite=overwrite)
+    nearly_done()
     summary = batch.summary()
     notes: dict[str, Any] = summary["notes"]
 

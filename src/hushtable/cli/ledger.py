@@ -90,6 +90,7 @@ def ledger(
     The ledger holds keyed hashes of people and values and the classes' counts: no name, no cell, no value. 'check'
     exits with 1 where a model breaks; 'add' refuses such a release and changes nothing.
     """
+    from hushtable.cli.signals import nearly_done
     from hushtable.errors import UsageError
     from hushtable.ledger.ledger import Ledger
 
@@ -110,6 +111,8 @@ def ledger(
         new = not book.exists()
         called = name or folder.resolve().name
         verdict = book.add(release, name=called) if action is Action.ADD else book.check(release)
+    if action is Action.ADD:
+        nearly_done()
     found = {"ledger": book.path, "release": folder, "added": action is Action.ADD, "new_ledger": new}
     _print({**found, **verdict.as_dict()}, verdict, book, as_json)
     if not verdict.ok:

@@ -12,7 +12,7 @@ from hushtable.cli.rerun import reproduced
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["measure", "reproduced"]
+__all__ = ["measure"]
 
 
 def measure(

@@ -18,8 +18,8 @@ from hushtable.hierarchy.flat import Flat
 from hushtable.models.base import Monotone, PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Role
-from hushtable.schema.prepare import prepare
-from hushtable.table.encode import Extra, check_columns, encode, sensitive_column
+from hushtable.schema.prepare import check_publishable, prepare
+from hushtable.table.encode import Extra, check_columns, encode, no_rows, sensitive_column
 from hushtable.table.plan import ColumnPlan, TablePlan
 
 if TYPE_CHECKING:
@@ -114,6 +114,8 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
             checks.append(check)
             problems += found
             usable += [again] if again is not None else []
+        elif column.role is Role.INSENSITIVE and column.name in table.column_names:
+            problems += _unpublishable(column.name, table)
     models, found = _models(policy, plan, table, usable)
     heights = [len(c.levels) - 1 for c in checks if c.role == Role.QUASI and c.levels]
     quasi = plan.named(Role.QUASI)
@@ -128,6 +130,13 @@ def missing_files(plan: TablePlan) -> Iterator[Problem]:
         if file and not Path(file).is_file():
             hint = "Paths are relative to the policy's folder."
             yield Problem(column.name, f"The hierarchy file {str(file)!r} is not there.", hint, "no-file")
+
+
+def _unpublishable(name: str, table: pa.Table) -> Iterator[Problem]:
+    try:
+        check_publishable(name, table.column(name).type)
+    except HushtableError as error:
+        yield Problem.of(name, error)
 
 
 def _column_problems(names: list[str], plan: TablePlan) -> Iterator[Problem]:
@@ -197,7 +206,7 @@ def _models(
             problems.append(Problem.of("table", error))
             ready = {}
     elif not table.num_rows:
-        problems.append(Problem("table", "The table has no rows.", "Check the file and its delimiter.", "empty"))
+        problems.append(Problem.of("table", no_rows()))
         ready = {}
     problems += [Problem.of(members[i].name, reason) for i, reason in infeasible.items()]
     known = ready if quasi else {}

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from hushtable.cli.output import console
 from hushtable.cli.signals import raise_if_cancelled
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, ProgressColumn
 
 __all__ = ["announce_compiling", "counting_bar", "progress_bar", "share_of_run", "waiting"]
 
@@ -42,6 +47,22 @@ def share_of_run(share: float, what: str) -> float:
     return _STAGES.get(what, begin + (end - begin) * min(max(share, 0.0), 1.0))
 
 
+def _bar(to: Console, done: ProgressColumn) -> Progress:
+    """A bar with what is done behind it, and the time that it took and will take."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description:<12}"),
+        BarColumn(bar_width=30),
+        done,
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=to,
+        transient=True,
+    )
+
+
 @contextmanager
 def progress_bar() -> Iterator[Callable[[float, str], None]]:
     """Yield what ``anonymize`` takes as ``progress``; it raises where the user has cancelled."""
@@ -49,17 +70,9 @@ def progress_bar() -> Iterator[Callable[[float, str], None]]:
     if not to.is_terminal:
         yield lambda share, what: raise_if_cancelled()
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import TextColumn
 
-    columns = (
-        TextColumn("{task.description:<12}"),
-        BarColumn(bar_width=30),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=to, transient=True) as bar:
+    with _bar(to, TextColumn("{task.percentage:>3.0f}%")) as bar:
         task = bar.add_task("reading", total=1.0)
 
         def report(share: float, what: str) -> None:
@@ -92,24 +105,9 @@ def counting_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     if not to.is_terminal:
         yield lambda done, total: raise_if_cancelled()
         return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import MofNCompleteColumn
 
-    columns = (
-        TextColumn("{task.description:<12}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=to, transient=True) as bar:
+    with _bar(to, MofNCompleteColumn()) as bar:
         task = bar.add_task(what, total=None)
 
         def report(done: int, total: int) -> None:

@@ -52,6 +52,7 @@ def report(
     from hushtable import registry
     from hushtable.cli.output import deliver
     from hushtable.cli.rerun import reproduced
+    from hushtable.cli.signals import nearly_done
     from hushtable.errors import UsageError
     from hushtable.report.files import json_path
 
@@ -70,6 +71,7 @@ def report(
             progress=progress,
             **parameters,
         )
+    nearly_done()
     files_made = [output, json_path(output)]
     found = {"release": folder, "reproduced": True, "files": files_made, **_found(made)}
     deliver(found, as_json, lambda to: _print(to, made, *files_made))

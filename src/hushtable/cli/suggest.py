@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -86,4 +87,4 @@ def _text(to: Console, found: Suggestion, output: Path) -> None:
     rows = [(name, number(value)) for name, value in found.row["values"].items()]
     to.print(grid(["what", "value"], rows, right=["value"], fold=["what"]))
     to.print()
-    put(to, f"Written to {output}. Read it, then: hushtable run {output} --data ...", wrap=False)
+    put(to, f"Written to {output}. Read it, then: hushtable run {quote(str(output))} --data ...", wrap=False)

@@ -282,7 +282,7 @@ def _cells(seed: int, name: str, rows: int, domain: tuple[Any, ...], gaps: float
 
 
 def _background(seed: int, table: pa.Table, quasi: list[str]) -> pa.Table:
-    """Every third row's quasi-identifiers with each disease that occurs; probabilities sum to 1."""
+    """The quasi-identifiers of the first third of the rows with each disease that occurs; probabilities sum to 1."""
     known = table.select(quasi).slice(0, max(table.num_rows // 3, 1))
     diseases = sorted({d for d in table.column("disease").to_pylist() if d is not None}) or [None]
     index = np.repeat(np.arange(known.num_rows), len(diseases))

@@ -11,9 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet as pq
 
+from hushtable.schema.columns import Kind
+from hushtable.schema.prepare import prepare
 from hushtable.studio import views
 from hushtable.studio.paging import page, rows_at, write_paged
 from hushtable.studio.runs import runs_of
+from hushtable.studio.work.columns import _histogram
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +86,22 @@ def test_a_million_rows_stay_responsive(client, studio, tmp_path):
     found = client.get(f"/api/projects/{project.id}/data?offset=999990&limit=50").json()
     assert found["total"] == n and len(found["rows"]) == 10
     studio.delete(project)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "drawn"),
+    [
+        ([5.0], True),
+        ([1.0, 2.0, 7.5], True),
+        ([1.7e18], False),
+        ([1.7e18, 1.7e18 + 256], False),
+        ([-1.7e308, 1.7e308], False),
+        ([5e-324, 1e-323], False),
+    ],
+)
+def test_numbers_that_bars_cannot_show_are_not_drawn(numbers, drawn):
+    """Nanoseconds since 1970, say: bars narrower than the space between two such numbers do not exist."""
+    ready = prepare(pa.chunked_array([numbers]), name="at", kind=Kind.NUMERIC)
+    found = _histogram(ready, ready.counts())
+    assert (found is not None) is drawn
+    assert found is None or sum(found["heights"]) == len(numbers)

@@ -105,12 +105,24 @@ def _histogram(ready: Prepared, counts: IntArray) -> dict[str, Any] | None:
     finite = np.isfinite(numbers)
     if not finite.any():
         return None
-    heights, edges = np.histogram(numbers[finite], bins=min(_BINS, max(len(numbers), 1)), weights=counts[finite])
+    edges = _edges(numbers[finite])
+    if edges is None:
+        return None
+    heights, _ = np.histogram(numbers[finite], bins=edges, weights=counts[finite])
     shown = edges.tolist()
     if ready.kind is Kind.DATE:
         days = pa.array(np.floor(edges).astype(np.int32)).cast(pa.date32())
         return {"heights": heights.tolist(), "edges": shown, "labels": pc.strftime(days, "%Y-%m-%d").to_pylist()}
     return {"heights": heights.tolist(), "edges": shown, "labels": [f"{edge:g}" for edge in shown]}
+
+
+def _edges(numbers: FloatArray) -> FloatArray | None:
+    """Equally wide bars; None where the numbers are too far apart, or too close for their size, to be drawn so."""
+    low, high = float(numbers.min()), float(numbers.max())
+    low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+    with np.errstate(over="ignore", invalid="ignore"):
+        edges = np.linspace(low, high, min(_BINS, len(numbers)) + 1)
+    return edges if (np.diff(edges) > 0).all() else None
 
 
 def _tried(recipe: Hierarchy, ready: Prepared, counts: IntArray, column: str) -> dict[str, Any]:

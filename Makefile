@@ -33,7 +33,7 @@ studio: $(VENV)/.installed-studio
 	$(BIN)/hushtable studio
 
 screenshots: $(VENV)/.installed-dev
-	$(BIN)/python docs/generator/screenshots.py
+	$(BIN)/python -m docs.generator.screenshots
 
 recordings: $(VENV)/.installed-dev
 	$(BIN)/python docs/generator/recordings.py

@@ -136,7 +136,9 @@ def _stream(case: Case, policy: ht.Policy, place: Path) -> Ran:
     shown = sorted(target.glob("*")) if target.is_dir() else [target]
     rows = [row for file in shown for row in _read(file, case)]
     local = twin / f"release.{written}"
-    if rows != _read(local, case) or (not target.is_dir() and written == "csv" and _bytes(local) != _bytes(target)):
+    if rows != _read(local, case) or (
+        not target.is_dir() and written == "csv" and local.read_bytes() != target.read_bytes()
+    ):
         timed = "refine_seconds" in next(iter(case.policy["algorithm"].values()))
         found.wrong += [] if timed else ["streaming does not publish what the local engine does"]
     found.releases.append((rows, case.rows))
@@ -145,10 +147,6 @@ def _stream(case: Case, policy: ht.Policy, place: Path) -> Ran:
 
 def _said(twin: Any) -> str:
     return type(twin).__name__ if isinstance(twin, HushtableError) else "a release"
-
-
-def _bytes(path: Path) -> bytes:
-    return path.read_bytes()
 
 
 def _twin(files: list[Path], policy: ht.Policy, target: Path, format: str) -> Path | HushtableError:

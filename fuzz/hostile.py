@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import http.server
-import shutil
 import sys
 import tempfile
 import threading
@@ -21,13 +20,12 @@ from typing import Any
 
 from fuzz.canaries import table, words_in
 from fuzz.studio_kills import Client
-from tests.browser.studio_driver import Server
+from tests.browser.studio_driver import QUIET, Server, chromium_program
 
 __all__ = ["ATTEMPTS", "attack", "browsing", "hosted", "learnt", "prepared"]
 
 FOREIGN = ("evil.example", "rebound.example")
 HOSTS = ("127.0.0.1", "localhost", "evil.example")
-QUIET = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--no-sandbox"]
 
 # every attempt returns what it learnt, or throws; "opened" of a web socket is learning too
 ATTEMPTS = """
@@ -167,12 +165,12 @@ def browsing(profile: Path, kind: Any = None) -> Iterator[Any]:
         with sync_playwright() as play, browsing(profile, play.chromium) as context:
             yield context
         return
-    program = shutil.which("chromium") or shutil.which("google-chrome")
+    program = chromium_program()
     if program is None:
         raise RuntimeError("needs Chromium: apt-get install chromium")
     rules = ", ".join(f"MAP {name} 127.0.0.1" for name in FOREIGN)
     context = kind.launch_persistent_context(
-        profile, executable_path=program, args=[*QUIET, f"--host-resolver-rules={rules}"]
+        profile, executable_path=program, args=[*QUIET, "--no-sandbox", f"--host-resolver-rules={rules}"]
     )
     context.set_default_timeout(60_000)
     yield context
@@ -228,9 +226,9 @@ def attack(folder: Path, guesses: int, hosts: Sequence[str] = HOSTS, kind: Any =
                 found = page.evaluate(ATTEMPTS, [server.base, project, guesses])
                 tried += len(found)
                 wrong += [f"{origin}: {name}: {got[:200]!r}" for name, got in learnt(found).items()]
-                for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+                for encoding in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
                     for target in ("frame", "_blank"):
-                        page.evaluate(FORM, [server.base, kind, target])
+                        page.evaluate(FORM, [server.base, encoding, target])
                         tried += 1
                 page.wait_for_timeout(500)
                 page.close()

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from fuzz.campaign import run_batch, run_case
-from fuzz.cases import ALGORITHMS, MODELS, random_case
+from fuzz.cases import random_case
 from fuzz.cells import covers
+from fuzz.choices import ALGORITHMS, MODELS
 from fuzz.definitions import MERGING
 from fuzz.plain import complaints, one_class_would_do
 from fuzz.workers import run_all

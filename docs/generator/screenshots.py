@@ -6,18 +6,14 @@ Starts a studio in a folder of its own, makes two releases of the embedded patie
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from tests.browser.studio_driver import QUIET, STEPS, Server, chromium_program
+
 TARGET = Path(__file__).resolve().parents[1] / "screenshots"
-STEPS = ("data", "roles", "hierarchies", "protect", "run", "explore", "compare", "attack", "export")
 SIZES: dict[str, dict[str, Any]] = {
     "": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"},
     "-narrow": {"viewport": {"width": 390, "height": 800}, "color_scheme": "light"},
@@ -27,32 +23,21 @@ SIZES: dict[str, dict[str, Any]] = {
 
 def main() -> None:
     """Take them all."""
-    program = shutil.which("chromium") or shutil.which("google-chrome")
+    program = chromium_program()
     if program is None:
         sys.exit("Chromium is needed: apt-get install chromium")
     from playwright.sync_api import sync_playwright
 
     TARGET.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
-        server, url = _start(home)
+        server = Server(Path(home))
         try:
             with sync_playwright() as play:
-                browser = play.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-                _photograph(browser, url)
+                browser = play.chromium.launch(executable_path=program, args=[*QUIET, "--no-sandbox"])
+                _photograph(browser, server.url)
                 browser.close()
         finally:
-            server.send_signal(signal.SIGINT)
-            server.wait(20)
-
-
-def _start(home: str) -> tuple[subprocess.Popen[str], str]:
-    command = [sys.executable, "-m", "hushtable.studio", "--no-browser", "--port", "0", "--json"]
-    environment = {**os.environ, "HUSHTABLE_STUDIO": home}
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)  # noqa: S603 our own words
-    said = ""
-    while not said.rstrip().endswith("}"):
-        said += server.stdout.readline() if server.stdout else ""
-    return server, str(json.loads(said)["url"])
+            server.stop()
 
 
 def _photograph(browser: Any, url: str) -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
-QUIET = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+from studio_driver import QUIET, chromium_program
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """One browser for the session; take a new context of it in each test."""
-    program = shutil.which("chromium") or shutil.which("google-chrome")
+    program = chromium_program()
     if program is None:
         pytest.skip("needs Chromium: apt-get install chromium")
     from playwright.sync_api import sync_playwright

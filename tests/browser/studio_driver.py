@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,15 @@ from urllib.parse import urlsplit
 PATIENCE = 90_000
 """Milliseconds: on a busy machine a worker alone needs half a minute to start."""
 
+QUIET = ("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
+"""What keeps Chromium from asking for anything by itself."""
+
 STEPS = ("data", "roles", "hierarchies", "protect", "run", "explore", "compare", "attack", "export")
+
+
+def chromium_program() -> str | None:
+    """The browser of this machine, if there is one."""
+    return shutil.which("chromium") or shutil.which("google-chrome")
 
 
 class Server:

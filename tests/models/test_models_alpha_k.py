@@ -115,3 +115,8 @@ def test_refuses_alpha_0_and_is_registered():
     built = models.build("alpha-k", {"alpha": 0.5, "k": 3, "only": ["HIV"], "on": "disease"})
     assert built == model(0.5, 3, ("HIV",))
     assert built.values() == {"alpha": 0.5, "k": 3, "only": ["HIV"], "on": "disease"}
+
+
+def test_refuses_to_bound_no_value_at_all():
+    with pytest.raises(ParameterError, match="AlphaK bounds no value"):
+        models.build("alpha-k", {"alpha": 0.5, "k": 3, "only": []})

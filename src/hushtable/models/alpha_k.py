@@ -32,7 +32,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
-from hushtable.errors import Infeasible, PolicyError
+from hushtable.errors import Infeasible, ParameterError, PolicyError
 from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel, Threat
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.params import AtLeast, Between, OfValues
@@ -75,6 +75,13 @@ class AlphaK(SensitiveModel):
 
     name: ClassVar[str] = "alpha-k"
     monotone: ClassVar[Monotone] = Monotone.MERGE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.only == ():
+            raise ParameterError(
+                "AlphaK bounds no value: 'only' is empty.", hint="Name values, or leave 'only' out: all are bounded then."
+            )
 
     @property
     def bound(self) -> float:

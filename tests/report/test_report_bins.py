@@ -126,6 +126,13 @@ def test_constants_are_one_bin(values: list) -> None:
     assert len(bins_of(coded, counts, 10)) == 1
 
 
+@pytest.mark.parametrize("step", [5e-324, 1e-300, 1e306, -1e306])
+def test_numbers_at_the_ends_of_the_scale_have_bins(step: float) -> None:
+    coded, counts = coded_of([step * i for i in range(-40, 40)], Kind.NUMERIC)
+    bins = bins_of(coded, counts, 10)
+    assert sum(totals(bins, counts)) == 80 and min(totals(bins, counts)) >= 10
+
+
 def test_too_few_records_show_nothing() -> None:
     coded, counts = coded_of(["a", "b", "c"], Kind.NOMINAL)
     bins = bins_of(coded, counts, 10)

@@ -37,6 +37,16 @@ def test_all_released_records_are_somewhere(algorithm: str, cells: str) -> None:
         assert np.allclose(comparing.sizes @ binned.shares, twin(binned.shares.tolist(), comparing.sizes.tolist()))
 
 
+@pytest.mark.parametrize(("algorithm", "cells"), [("mdav", "intervals"), ("mondrian", "midpoint")])
+@pytest.mark.parametrize("kind", [pa.float64(), pa.date32()])
+def test_a_column_without_any_value_is_all_gap(algorithm: str, cells: str, kind: pa.DataType) -> None:
+    table = pa.table({"age": list(range(20)), "gone": pa.array([None] * 20, kind)})
+    policy = ht.Policy(quasi=["age", "gone"], models=[ht.KAnonymity(k=2)], algorithm=algorithm, cells=cells)
+    release = ht.anonymize(table, policy)
+    binned = binned_columns(release, release.comparison(), 5, named=False)["gone"]
+    assert binned.bins.labels == ("missing",) and binned.shares is not None and np.all(binned.shares == 1)
+
+
 def test_a_cell_counts_evenly_for_what_it_covers() -> None:
     table = pa.table({"age": [1, 2, 3, 4], "pay": list("abcd")})
     release = ht.anonymize(table, ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)]))

@@ -28,6 +28,8 @@ FEW = 12
 MOST = 12
 """Labels that have a bin of their own."""
 
+_LEAST_RANGE = 1e-290
+
 _MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
 
 
@@ -188,13 +190,14 @@ def _grid(numbers: FloatArray, counts: IntArray, least: int, coded: Coded) -> Fl
     total = np.cumsum(counts)
     low = float(numbers[np.searchsorted(total, least)]) if total[-1] >= least else float(numbers[0])
     high = float(numbers[np.searchsorted(total, total[-1] - least, side="right")]) if total[-1] > least else low
-    if not high > low:
+    # below that a tenth of the range has no round number near it
+    if not high / 2 - low / 2 > _LEAST_RANGE:
         return np.empty(0)
     if coded.kind is Kind.DATE:
         width = float(next((m for m in _MONTHS if m * 10 >= high - low), _MONTHS[-1]))
     else:
         # no more than four digits of an edge tell anything, and a range of integers is never one of them
-        width = _round_up(max((high - low) / 10, max(abs(low), abs(high)) / 500))
+        width = _round_up(max(high / 10 - low / 10, max(abs(low), abs(high)) / 500))
         if pa.types.is_integer(coded.values.type):
             width = max(width, 2.0)
     begin, end = math.floor(low / width) + 1, math.ceil(high / width)

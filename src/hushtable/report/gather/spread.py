@@ -53,6 +53,9 @@ def _points(cells: Cells, bins: Bins) -> IntArray | None:
     shown = cells.labels()
     shown = shown.cast(pa.int32()) if coded.kind is Kind.DATE else shown
     hidden = np.asarray(shown.is_null())
+    if hidden.all():
+        # a column without any known value has no scale either
+        return np.full(len(cells), gap, dtype=np.int64)
     numbers = np.asarray(shown.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.float64)
     return np.where(hidden, gap, _at(numbers, coded, bins))
 

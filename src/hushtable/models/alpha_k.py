@@ -80,7 +80,8 @@ class AlphaK(SensitiveModel):
         super().__post_init__()
         if self.only == ():
             raise ParameterError(
-                "AlphaK bounds no value: 'only' is empty.", hint="Name values, or leave 'only' out: all are bounded then."
+                "AlphaK bounds no value: 'only' is empty.",
+                hint="Name values, or leave 'only' out: all are bounded then.",
             )
 
     @property

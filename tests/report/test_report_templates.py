@@ -224,3 +224,22 @@ def test_guards_are_named() -> None:
     assert [
         line for line in templates.build("general").report(release_of(), attacks=False).limits if "no guard" in line
     ]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "comparison", "people"),
+    [
+        (0.09, ">", "12"),
+        (0.2, ">", "5"),
+        (0.2, ">=", "6"),
+        (1.0, ">", "1"),
+        (1e-7, ">", "9,900,991"),
+        (1e-12, ">=", "infinitely many"),
+        (0.0, ">", "infinitely many"),
+    ],
+)
+def test_how_large_a_class_has_to_be_is_told_at_once(threshold: float, comparison: str, people: str) -> None:
+    built = templates.build("general", {"threshold": threshold, "comparison": comparison})
+    report = built.report(release_of(), attacks=False)
+    (told,) = [line for found in report.findings for line in found.evidence if "a class needs at least" in line]
+    assert f"at least {people} people" in told

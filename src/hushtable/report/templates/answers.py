@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import numpy as np
+
+from hushtable.models.base import TOLERANCE
 from hushtable.report.content.privacy import AttackEvidence
 from hushtable.report.content.report import Facts, Finding
 from hushtable.report.numbers import count, number, percent
+from hushtable.risk.linkage import above
 
 __all__ = ["attacks_named", "attribute_models", "highest_risk", "identifiers_gone", "models_hold", "utility_kept"]
 
@@ -52,10 +56,13 @@ def highest_risk(facts: Facts, question: str, *, strict: bool) -> Finding:
 
 
 def _people_needed(threshold: float, comparison: str) -> str:
-    if threshold <= 0:
+    """The least class that is not at risk, as the risks compare: with their tolerance."""
+    if not threshold or above(np.zeros(1), comparison, threshold)[0]:
         return "infinitely many"
-    people = 1
-    while 1 / people > threshold + 1e-12 or (comparison == ">=" and 1 / people >= threshold - 1e-12):
+    limit = threshold + (TOLERANCE if comparison == ">" else -TOLERANCE)
+    # one short of it, so that rounding does not matter
+    people = max(int(1 / limit) - 1, 1)
+    while above(np.array([1 / people]), comparison, threshold)[0]:
         people += 1
     return count(people)
 

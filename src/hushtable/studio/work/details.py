@@ -30,7 +30,7 @@ def keep_details(release: Release, folder: Path) -> dict[str, Any]:
     """
     order, first, sizes = _by_class(release)
     shades = _shades(release)
-    groups = release.recoded.labels[release.source_rows]
+    groups = _groups(release)
     view: dict[str, Any] = {f"p{i}": c.take(pa.array(order)) for i, c in enumerate(release.table.columns)}
     view["row"] = pa.array(release.source_rows[order])
     for j, shade in enumerate(shades):
@@ -62,6 +62,15 @@ def keep_details(release: Release, folder: Path) -> dict[str, Any]:
     }
 
 
+def _groups(release: Release) -> IntArray:
+    """The group of each published row."""
+    labels = release.recoded.labels
+    if release.recoded.counterfeits is not None:
+        # they are numbered from -1 downwards, so they stand last and in reverse
+        labels = np.concatenate([labels, release.recoded.counterfeits.groups[::-1]])
+    return np.asarray(labels[release.source_rows], dtype=np.int64)
+
+
 def _by_class(release: Release) -> tuple[IntArray, IntArray, IntArray]:
     """Published rows class by class in the order of ``groups``; where each class begins; how many rows it has."""
     labels = np.asarray(release.verification.labels[: release.table.num_rows])
@@ -87,7 +96,7 @@ def _boxes(release: Release, order: IntArray, first: IntArray) -> dict[str, pa.A
     """The range of codes of each class in each quasi-identifier, for the map of the partition."""
     if release.linked is not None:
         return {}
-    groups = release.recoded.labels[release.source_rows][order[first]]
+    groups = _groups(release)[order[first]]
     boxes = {}
     for j, cells in enumerate(release.recoded.cells):
         boxes[f"lo{j}"] = pa.array(cells.low[groups])

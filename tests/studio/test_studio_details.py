@@ -1,0 +1,36 @@
+"""What a page shows of a release beside its cells."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyarrow import parquet
+
+import hushtable as ht
+from hushtable.ledger.ledger import Ledger
+from hushtable.studio.work.details import keep_details
+
+
+def people(rows):
+    names, ages, values = zip(*rows, strict=True)
+    return pa.table({"name": names, "age": ages, "disease": values})
+
+
+def test_counterfeits_have_the_boxes_of_their_own_class(tmp_path):
+    ledger = Ledger(tmp_path / "releases.ledger")
+    rules = ht.Policy(
+        identifiers=["name"], quasi=["age"], sensitive=["disease"], models=[ht.MInvariance(m=2)],
+        algorithm="m-invariant", ledger=ledger.path,
+    )  # fmt: skip
+    first = [(f"p{i}", 20 + 5 * i, ("flu", "gout")[i % 2]) for i in range(12)]
+    ledger.add(ht.anonymize(people(first), rules))
+    # of half of the classes only one is left, so that the other has to be invented
+    release = ht.anonymize(people([row for i, row in enumerate(first) if i > 5 or i % 2]), rules)
+    assert (release.source_rows < 0).any()
+    keep_details(release, tmp_path)
+    classes = parquet.read_table(tmp_path / "classes.parquet").to_pydict()
+    view = parquet.read_table(tmp_path / "view.parquet").to_pydict()
+    ages = release.encoded.quasi[0].coded.values.to_pylist()
+    for start, rows, low, high in zip(*(classes[n] for n in ("first", "rows", "lo0", "hi0")), strict=True):
+        shown = set(view["p0"][start : start + rows])
+        assert shown == {f"[{ages[low]}, {ages[high]}]" if low < high else str(ages[low])}
+        assert len({view["s0"][at] for at in range(start, start + rows)}) == 1

@@ -18,6 +18,9 @@ __all__ = ["Forecast"]
 PULL = 0.3
 """How strongly the columns' slopes are drawn to a common one, in squared nats."""
 
+DIGITS = 6
+"""Products of matrices are rounded: how a machine adds up must not decide which of equal nodes is judged first."""
+
 
 class Forecast:
     """Forecasts of the units that nodes have to suppress.
@@ -54,13 +57,12 @@ class Forecast:
         together = x.sum(axis=1)
         common = float(together @ y) / max(float(together @ together), PULL)
         own = np.linalg.solve(x.T @ x + PULL * np.eye(len(self._columns)), x.T @ (y - common * together))
-        # rounded, so that no machine's way of adding up decides what is judged next
-        self._slopes = np.maximum(np.round(common + own, 6), 0.0)
-        self.doubt = float((y - x @ self._slopes).std())
+        self._slopes = np.maximum(np.round(common + own, DIGITS), 0.0)
+        self.doubt = round(float((y - x @ self._slopes).std()), DIGITS)
 
     def logits(self, nodes: AnyArray) -> FloatArray:
         """Return the forecast of each node, as the logit of the share of all units."""
-        return np.asarray(self._level + (self.entropy[self._columns, nodes] - self._mean) @ self._slopes)
+        return np.round(self._level + (self.entropy[self._columns, nodes] - self._mean) @ self._slopes, DIGITS)
 
     def steps(self, node: IntArray) -> FloatArray:
         """Return how far the forecast's logit falls when one column goes up a level."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Files, Original, registered
+from hushtable.cli.options import AsJson, Files, OnlyAttacks, Original, registered
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,10 +24,7 @@ def attack(
         Path | None, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)
     ] = None,
     data: Original = None,
-    only: Annotated[
-        str | None,
-        typer.Option("--only", metavar="NAMES", help="These attacks, separated by commas.", show_default=False),
-    ] = None,
+    only: OnlyAttacks = None,
     listed: Annotated[bool, typer.Option("--list", help="List the attacks instead.")] = False,
     external: Annotated[
         str | None,

@@ -17,6 +17,8 @@ __all__ = [
     "Folder",
     "Format",
     "MaybeName",
+    "OnlyAttacks",
+    "OnlyMeasures",
     "Original",
     "PolicyFile",
     "Query",
@@ -57,6 +59,12 @@ Original = Annotated[
         help="The original table, as it was given to 'run'.",
         show_default=False,
     ),
+]
+OnlyMeasures = Annotated[
+    str | None, typer.Option("--only", metavar="NAMES", help="These measures, separated by commas.", show_default=False)
+]
+OnlyAttacks = Annotated[
+    str | None, typer.Option("--only", metavar="NAMES", help="These attacks, separated by commas.", show_default=False)
 ]
 ReleaseFolder = Annotated[Path, typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote.", show_default=False)]
 FileFormat = Annotated[

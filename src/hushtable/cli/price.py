@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from hushtable.cli.options import AsJson, Data, Files, ReleaseFolder, registered
+from hushtable.cli.options import AsJson, Data, Files, OnlyMeasures, ReleaseFolder, registered
 from hushtable.cli.rerun import reproduced
 
 if TYPE_CHECKING:
@@ -20,10 +18,7 @@ __all__ = ["price"]
 def price(
     folder: ReleaseFolder,
     data: Data,
-    only: Annotated[
-        str | None,
-        typer.Option("--only", metavar="NAMES", help="These measures, separated by commas.", show_default=False),
-    ] = None,
+    only: OnlyMeasures = None,
     files: Files = None,
     as_json: AsJson = False,
 ) -> None:

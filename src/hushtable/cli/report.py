@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Data, Files, ReleaseFolder, registered
+from hushtable.cli.options import AsJson, Data, Files, OnlyAttacks, ReleaseFolder, registered
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,10 +32,7 @@ def report(
                      show_default=False),
     ] = None,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Whether to attack the release.")] = True,
-    only: Annotated[
-        str | None,
-        typer.Option("--only", metavar="NAMES", help="These attacks, separated by commas.", show_default=False),
-    ] = None,
+    only: OnlyAttacks = None,
     labels: Annotated[
         bool,
         typer.Option("--labels", help="Name values that enough people share. Without it no value appears at all."),

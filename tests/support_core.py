@@ -32,6 +32,7 @@ def sensitive(name: str, kind: Kind | None = Kind.NOMINAL, **more: Any) -> Colum
     return ColumnPlan(name, Role.SENSITIVE, kind, **more)
 
 
+WHO = ColumnPlan("who", Role.IDENTIFIER)
 PEOPLE = (
     quasi("age", Kind.NUMERIC),
     quasi("country", Kind.NOMINAL, hierarchy=WORLD),

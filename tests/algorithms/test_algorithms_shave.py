@@ -21,12 +21,9 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.models.t_closeness import TCloseness
-from hushtable.schema.columns import Kind, Role
+from hushtable.schema.columns import Kind
 from hushtable.table.encode import Extra
-from hushtable.table.plan import ColumnPlan
-from support_core import PEOPLE, people_table, plan_of, quasi, random_people, sensitive
-
-WHO = ColumnPlan("who", Role.IDENTIFIER)
+from support_core import PEOPLE, WHO, people_table, plan_of, quasi, random_people, sensitive
 
 
 def loss(problem, labels) -> int:

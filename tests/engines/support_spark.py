@@ -14,9 +14,8 @@ from hushtable.io.dictionaries import decode
 from hushtable.registry import measures
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.plan import ColumnPlan
-from support_core import COUNTRIES, ILLNESSES, WORLD, quasi, sensitive
+from support_core import COUNTRIES, ILLNESSES, WHO, WORLD, quasi, sensitive
 
-WHO = ColumnPlan("who", Role.IDENTIFIER)
 NOTE = ColumnPlan("note", Role.INSENSITIVE)
 
 

@@ -36,9 +36,8 @@ from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.models.t_closeness import TCloseness
 from hushtable.schema.columns import CellStyle, Kind, Missing, Role
 from hushtable.table.plan import ColumnPlan
-from support_core import PEOPLE, classes, people_table, plan_of, quasi, random_people, sensitive
+from support_core import PEOPLE, WHO, classes, people_table, plan_of, quasi, random_people, sensitive
 
-WHO = ColumnPlan("who", Role.IDENTIFIER)
 NOTE = ColumnPlan("note", Role.INSENSITIVE)
 CANARY = "xq-canary"
 
@@ -156,9 +155,7 @@ def test_errors_carry_no_cell(case):
     columns = plan.table.columns
     if columns[1].kind is Kind.NOMINAL and case != "uncovered":
         columns = (columns[0], quasi("country", Kind.NOMINAL), *columns[2:])
-    shown = plan_of(
-        plan.models, columns, plan.algorithm, suppression=plan.suppression, missing=plan.table.missing
-    )
+    shown = plan_of(plan.models, columns, plan.algorithm, suppression=plan.suppression, missing=plan.table.missing)
     with pytest.raises(error) as caught:
         local.run(people_table(rows), shown)
     text = "".join(traceback.format_exception(caught.value)) + repr(caught.value) + str(caught.value.as_dict())

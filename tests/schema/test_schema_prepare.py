@@ -12,38 +12,18 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support_prepare import CANARY, POINTS, fails, ready
 
-from hushtable.errors import DataError, HushtableError, PolicyError
+from hushtable.errors import DataError, PolicyError
 from hushtable.io.frames import to_arrow
 from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
-from hushtable.schema.prepare import Prepared, check_publishable, prepare
+from hushtable.schema.prepare import prepare
 
-CANARY = "CANARY-7731"
-POINTS = "every value is a date like 31.12.1999 or 1999-12-31"
 NUMBERS_HINT = (
     "Write numbers with digits and a decimal point only, list markers such as NA under missing_values, or set "
     "kind: nominal."
 )
-DATES_HINT = (
-    "Write dates as 1999-12-31 or 31.12.1999 (in 01/02/1999 day and month cannot be told apart), list markers such as "
-    "NA under missing_values, or set kind: nominal."
-)
-
-
-def ready(values: Sequence[Any] | pa.Array, kind: Kind | None = None, **options: Any) -> Prepared:
-    array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
-    return prepare(array, name="x", kind=kind, **options)
-
-
-def fails(values: Any, kind: Kind | None, message: str, code: str, **options: Any) -> None:
-    with pytest.raises(HushtableError) as caught:
-        ready(values, kind, **options)
-    assert str(caught.value) == message
-    assert caught.value.code == code
-    assert CANARY not in str(caught.value)
-    assert "7731" not in str(caught.value)
-    assert "7731" not in str(caught.value.__context__)
 
 
 @pytest.mark.parametrize(
@@ -193,25 +173,6 @@ def test_numbers_that_cannot_be_read() -> None:
     )
 
 
-def test_dates_before_1900_and_with_time_zones() -> None:
-    values = ["1066-10-14", "2020-01-01T23:30:00-08:00", "2020-01-01T23:30:00+0900", "2020-01-01 00:10Z", ""]
-    found = ready(values)
-    assert found.kind is Kind.DATE
-    day = dt.date(2020, 1, 1)
-    assert found.data.to_pylist() == [dt.date(1066, 10, 14), day, day, day, None]
-    utc = pa.array([dt.datetime(2020, 1, 1, 20)], pa.timestamp("us", "UTC"))
-    assert ready(utc).values.to_pylist() == [day]
-    assert ready(utc.cast(pa.timestamp("us", "Asia/Tokyo"))).values.to_pylist() == [dt.date(2020, 1, 2)]
-    old = pa.array([dt.datetime(1850, 6, 1, 3, 4, 5)], pa.timestamp("ns"))
-    assert ready(old).values.to_pylist() == [dt.date(1850, 6, 1)]
-    assert ready(pa.array([dt.date(1850, 6, 1)], pa.date64())).values.to_pylist() == [dt.date(1850, 6, 1)]
-
-
-def test_timestamps_of_one_day_are_one_value() -> None:
-    stamps = pa.array([dt.datetime(2020, 1, 1, h) for h in (1, 5, 23)])
-    assert ready(stamps).values.to_pylist() == [dt.date(2020, 1, 1)]
-
-
 def test_decimal_commas() -> None:
     written = ["172,5", "1.234.567,5", "-0,125", "1\u202f000,50", "3", "2,0000"]
     assert ready(written).values.to_pylist() == [-0.125, 2.0, 3.0, 172.5, 1000.5, 1234567.5]
@@ -222,44 +183,6 @@ def test_decimal_commas() -> None:
         "them with a decimal point and without thousands separators, or set kind: nominal.",
         "not-numeric",
     )
-
-
-def test_dates_with_points_and_with_the_year_first() -> None:
-    written = ["31.12.1999", "1.2.2003", "01.02.2003 23:59", "1999/12/31", "1999.12.31", "1999-12-31", None]
-    assert ready(written).data.to_pylist() == [
-        dt.date(1999, 12, 31), dt.date(2003, 2, 1), dt.date(2003, 2, 1), *[dt.date(1999, 12, 31)] * 3, None,
-    ]  # fmt: skip
-
-
-def test_dates_that_cannot_be_read() -> None:
-    head = "Column 'x' cannot be read as date:"
-    fails(
-        ["31/12/7731", "02/01/1999", "1999-01-01"],
-        Kind.DATE,
-        f"{head} 2 of 3 distinct values are not dates like 1999-12-31 (2 dates that are not ISO). {DATES_HINT}",
-        "not-date",
-    )
-    fails(
-        ["2023-02-30", "7731-13-01", CANARY],
-        Kind.DATE,
-        f"{head} 3 of 3 distinct values are not dates like 1999-12-31 (2 ISO dates or impossible dates, 1 text). "
-        f"{DATES_HINT}",
-        "not-date",
-    )
-    fails(
-        [19991231],
-        Kind.DATE,
-        f"{head} it is stored as whole number. Store dates as text like 1999-12-31, or set kind: numeric.",
-        "not-date",
-    )
-
-
-def test_nominal_takes_every_type_as_its_canonical_text() -> None:
-    assert ready([22.0, 22.5], Kind.NOMINAL).values.to_pylist() == ["22", "22.5"]
-    assert ready([True, None]).data.to_pylist() == ["true", None]
-    assert ready([dt.date(1850, 1, 2)], Kind.NOMINAL).values.to_pylist() == ["1850-01-02"]
-    assert ready(["007", "7"], Kind.NOMINAL).values.to_pylist() == ["007", "7"]
-    assert ready(["007", "7"], Kind.NUMERIC).values.to_pylist() == [7]
 
 
 def test_ordinal() -> None:
@@ -287,55 +210,6 @@ def test_ordinal() -> None:
         ready(["1"], Kind.NUMERIC, order=("1",))
     with pytest.raises(PolicyError, match=r"lists a value more than once"):
         ready(["1"], order=("1", "1"))
-
-
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        (pa.array([[CANARY]]), "list or struct"),
-        (pa.array([{"a": CANARY}]), "list or struct"),
-        (pa.array([CANARY.encode()]), "bytes"),
-        (pa.array([dt.time(7, 31)]), "time of day"),
-        (pa.array([dt.timedelta(7731)]), "duration"),
-    ],
-)
-@pytest.mark.parametrize("kind", [None, Kind.NOMINAL])
-def test_types_that_cannot_be_used(values: pa.Array, words: str, kind: Kind | None) -> None:
-    fails(
-        values,
-        kind,
-        f"Column 'x' holds values of type {words}, which cannot be used. Convert it to numbers, dates or text, or "
-        "leave it out of the table.",
-        "unsupported-type",
-    )
-
-
-def test_time_zones_that_nobody_knows() -> None:
-    times = pa.array([7731], pa.timestamp("us", "Nowhere/Land"))
-    fails(
-        times,
-        None,
-        "Column 'x' holds times in a time zone that this system does not know. Install the package tzdata, or convert "
-        "the times to UTC.",
-        "unknown-zone",
-    )
-    with pytest.raises(DataError, match="does not know"):
-        check_publishable("x", times.type)
-
-
-@pytest.mark.parametrize(
-    "type_", [pa.dictionary(pa.int8(), pa.list_(pa.int8())), pa.month_day_nano_interval(), pa.uuid(), pa.bool8()]
-)
-def test_types_that_cannot_be_published(type_: pa.DataType) -> None:
-    with pytest.raises(DataError, match=r"Column 'x' holds values of type .*, which cannot be published"):
-        check_publishable("x", type_)
-
-
-def test_no_values_of_a_declared_kind() -> None:
-    assert ready([None, None], Kind.NUMERIC).values.equals(pa.array([], pa.int64()))
-    assert ready(["", None], Kind.DATE).values.equals(pa.array([], pa.date32()))
-    assert ready(["", ""], Kind.NUMERIC).values.equals(pa.array([], pa.int64()))
-    assert ready([], Kind.NUMERIC).data.to_pylist() == []
 
 
 def test_a_million_distinct_labels_are_fast() -> None:

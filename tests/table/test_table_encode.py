@@ -25,9 +25,8 @@ from hushtable.table.encode import PERSON_UNITS, Extra, encode
 from hushtable.table.encoded import smallest
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.ranks import dense_ranks
-from support_core import PEOPLE, people_table, plan_of, quasi, random_people, sensitive
+from support_core import PEOPLE, WHO, people_table, plan_of, quasi, random_people, sensitive
 
-WHO = ColumnPlan("who", Role.IDENTIFIER)
 MODEL = [KAnonymity(k=2)]
 
 

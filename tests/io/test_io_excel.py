@@ -1,0 +1,111 @@
+"""Excel workbooks: read as tables, or refused in words."""
+
+from __future__ import annotations
+
+import datetime as dt
+import importlib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from hushtable.errors import DataError
+from hushtable.io.files import column_names, iter_batches, read_table
+
+CANARY = "CANARY-7731"
+
+
+def _book(path: Path, *rows: list[Any]) -> Path:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+def test_excel(tmp_path: Path) -> None:
+    path = _book(
+        tmp_path / "t.xlsx",
+        ["age", "when", "note"],
+        [1, dt.datetime(2020, 1, 2), "x"],
+        [],
+        [2.5, None, None],
+    )
+    table = read_table(path)
+    assert table.to_pydict() == {"age": [1.0, 2.5], "when": [dt.datetime(2020, 1, 2), None], "note": ["x", None]}
+    assert read_table(path, ["note"]).column_names == ["note"]
+    assert column_names(path) == ["age", "when", "note"]
+    assert [b.num_rows for b in iter_batches(path, batch_rows=1)] == [1, 1]
+
+
+def test_excel_with_markers_among_numbers_and_dates(tmp_path: Path) -> None:
+    """What a sheet has that people fill in: it reads as the same sheet saved as CSV would."""
+    path = _book(
+        tmp_path / "t.xlsx",
+        ["salary", "when"],
+        [1200, dt.datetime(2020, 1, 2)],
+        ["n/a", "unknown"],
+        [2.5, dt.datetime(2020, 1, 2, 10, 30)],
+        [None, None],
+        [3.0, "31.12.1999"],
+    )
+    assert read_table(path).to_pydict() == {
+        "salary": ["1200", "n/a", "2.5", "3"],
+        "when": ["2020-01-02", "unknown", "2020-01-02 10:30:00", "31.12.1999"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "is empty. The names belong in its first row."),
+        ([["a"]], "has a header but no rows."),
+        ([["a"], [True], [CANARY]], "Column 'a' of the file .* mixes text and true/false. Give all cells"),
+        ([["a"], [1], [dt.datetime(2020, 1, 2)]], "Column 'a' of the file .* mixes numbers and dates. Give all cells"),
+        ([["a"], [1, CANARY]], "has 1 rows with cells beyond the named columns."),
+        ([["a", None, "b"], [1, 2, 3]], r"column \(number 2\) without a name"),
+    ],
+)
+def test_bad_workbooks(tmp_path: Path, rows: list[list[Any]], message: str) -> None:
+    path = _book(tmp_path / "t.xlsx", *rows)
+    with pytest.raises(DataError, match=message) as caught:
+        read_table(path)
+    assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize(("other", "message"), [(0.5, "beyond 64 bits"), ("x", "")])
+def test_workbooks_with_enormous_numbers(tmp_path: Path, other: Any, message: str) -> None:
+    path = _book(tmp_path / "small.xlsx", ["a"], [271828], [other])
+    digits = "9" * 400
+    with zipfile.ZipFile(path) as small, zipfile.ZipFile(tmp_path / "t.xlsx", "w") as large:
+        for name in small.namelist():
+            large.writestr(name, small.read(name).replace(b"271828", digits.encode()))
+    if not message:
+        assert read_table(tmp_path / "t.xlsx").to_pydict() == {"a": [digits, other]}
+        return
+    with pytest.raises(DataError, match=message) as caught:
+        read_table(tmp_path / "t.xlsx")
+    assert "999" not in str(caught.value)
+
+
+def test_not_a_workbook(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    path.write_text(f"a,b\n{CANARY},2\n")
+    with pytest.raises(DataError, match=r"is not a complete Excel workbook. Save it again") as caught:
+        read_table(path)
+    assert CANARY not in str(caught.value)
+
+
+def test_excel_without_openpyxl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _book(tmp_path / "t.xlsx", ["a"], [1])
+
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(
+        DataError, match=r"needs the package openpyxl. Install it with: pip install 'hushtable\[excel\]'"
+    ):
+        read_table(path)

@@ -1,0 +1,80 @@
+"""Dates: which texts and types are days, and which only look so."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pyarrow as pa
+import pytest
+from support_prepare import CANARY, fails, ready
+
+from hushtable.errors import DataError
+from hushtable.schema.columns import Kind
+from hushtable.schema.prepare import check_publishable
+
+DATES_HINT = (
+    "Write dates as 1999-12-31 or 31.12.1999 (in 01/02/1999 day and month cannot be told apart), list markers such as "
+    "NA under missing_values, or set kind: nominal."
+)
+
+
+def test_dates_before_1900_and_with_time_zones() -> None:
+    values = ["1066-10-14", "2020-01-01T23:30:00-08:00", "2020-01-01T23:30:00+0900", "2020-01-01 00:10Z", ""]
+    found = ready(values)
+    assert found.kind is Kind.DATE
+    day = dt.date(2020, 1, 1)
+    assert found.data.to_pylist() == [dt.date(1066, 10, 14), day, day, day, None]
+    utc = pa.array([dt.datetime(2020, 1, 1, 20)], pa.timestamp("us", "UTC"))
+    assert ready(utc).values.to_pylist() == [day]
+    assert ready(utc.cast(pa.timestamp("us", "Asia/Tokyo"))).values.to_pylist() == [dt.date(2020, 1, 2)]
+    old = pa.array([dt.datetime(1850, 6, 1, 3, 4, 5)], pa.timestamp("ns"))
+    assert ready(old).values.to_pylist() == [dt.date(1850, 6, 1)]
+    assert ready(pa.array([dt.date(1850, 6, 1)], pa.date64())).values.to_pylist() == [dt.date(1850, 6, 1)]
+
+
+def test_timestamps_of_one_day_are_one_value() -> None:
+    stamps = pa.array([dt.datetime(2020, 1, 1, h) for h in (1, 5, 23)])
+    assert ready(stamps).values.to_pylist() == [dt.date(2020, 1, 1)]
+
+
+def test_dates_with_points_and_with_the_year_first() -> None:
+    written = ["31.12.1999", "1.2.2003", "01.02.2003 23:59", "1999/12/31", "1999.12.31", "1999-12-31", None]
+    assert ready(written).data.to_pylist() == [
+        dt.date(1999, 12, 31), dt.date(2003, 2, 1), dt.date(2003, 2, 1), *[dt.date(1999, 12, 31)] * 3, None,
+    ]  # fmt: skip
+
+
+def test_dates_that_cannot_be_read() -> None:
+    head = "Column 'x' cannot be read as date:"
+    fails(
+        ["31/12/7731", "02/01/1999", "1999-01-01"],
+        Kind.DATE,
+        f"{head} 2 of 3 distinct values are not dates like 1999-12-31 (2 dates that are not ISO). {DATES_HINT}",
+        "not-date",
+    )
+    fails(
+        ["2023-02-30", "7731-13-01", CANARY],
+        Kind.DATE,
+        f"{head} 3 of 3 distinct values are not dates like 1999-12-31 (2 ISO dates or impossible dates, 1 text). "
+        f"{DATES_HINT}",
+        "not-date",
+    )
+    fails(
+        [19991231],
+        Kind.DATE,
+        f"{head} it is stored as whole number. Store dates as text like 1999-12-31, or set kind: numeric.",
+        "not-date",
+    )
+
+
+def test_time_zones_that_nobody_knows() -> None:
+    times = pa.array([7731], pa.timestamp("us", "Nowhere/Land"))
+    fails(
+        times,
+        None,
+        "Column 'x' holds times in a time zone that this system does not know. Install the package tzdata, or convert "
+        "the times to UTC.",
+        "unknown-zone",
+    )
+    with pytest.raises(DataError, match="does not know"):
+        check_publishable("x", times.type)

@@ -13,7 +13,8 @@ Three ways of putting releases together, each judged by the models' own ``score`
    nobody knows which of their values are people's.
 
 The first is complete: any combination of classes of any number of releases is a union of traces. The second looks at
-all releases at once, the third at two at a time: what only differences of three or more tell of values is not searched.
+all releases at once, the third at two at a time: what only differences of three or more tell of values is not searched,
+nor what follows from dealing the values of a class out to all its people at once.
 
 References
 ----------

@@ -207,3 +207,13 @@ def test_types_without_text_are_named_by_their_column(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"'at' cannot be written as CSV\. Values of type time of day") as caught:
         write_table(pa.table({"a": [1], "at": [dt.time(7, 31)]}), tmp_path / "t.csv")
     assert "31" not in str(caught.value)
+
+
+def test_text_that_no_reader_of_csv_takes(tmp_path: Path) -> None:
+    table = pa.table({"a": [f"{CANARY}\0"]})
+    with pytest.raises(OutputError, match="Column 'a' has text with a zero character") as caught:
+        write_table(table, tmp_path / "t.csv")
+    assert CANARY not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+    write_table(table, tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet").to_pydict() == table.to_pydict()

@@ -78,3 +78,33 @@ def test_time_zones_that_nobody_knows() -> None:
     )
     with pytest.raises(DataError, match="does not know"):
         check_publishable("x", times.type)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([-719_163], pa.int32()).cast(pa.date32()),
+        pa.array([2_932_897], pa.int32()).cast(pa.date32()),
+        pa.array([2**62], pa.int64()).cast(pa.timestamp("s")),
+        pa.array([2_932_897 * 86_400_000], pa.int64()).cast(pa.date64()),
+        # already the next year in the zone that it is told in
+        pa.array([2_932_897 * 86_400 - 1], pa.timestamp("s", "Asia/Tokyo")),
+    ],
+    ids=lambda values: str(values.type),
+)
+def test_dates_that_no_text_can_tell(values: pa.Array) -> None:
+    fails(
+        values,
+        None,
+        "Column 'x' has dates before the year 1 or after 9999. Correct them or leave the cells empty, or set kind: "
+        "nominal.",
+        "not-date",
+    )
+
+
+def test_the_first_and_the_last_day() -> None:
+    for unit, low, high in (("ns", -(2**63), 2**63 - 1), ("s", -719_162 * 86_400, 2_932_897 * 86_400 - 1)):
+        ticks = pa.array([low, -1, high, None], pa.int64())
+        days = [d and str(d) for d in ready(ticks.cast(pa.timestamp(unit))).data.to_pylist()]
+        first, last = ("1677-09-21", "2262-04-11") if unit == "ns" else ("0001-01-01", "9999-12-31")
+        assert days == [first, "1969-12-31", last, None]

@@ -22,7 +22,7 @@ from hushtable.io.urls import Source
 from hushtable.io.workspace import Workspace
 from hushtable.kernels.grouping import number_rows
 from hushtable.schema.columns import Role
-from hushtable.schema.prepare import check_publishable
+from hushtable.schema.prepare import check_publishable, check_type
 from hushtable.table.encode import no_rows
 from hushtable.table.plan import TablePlan
 
@@ -102,9 +102,8 @@ def _read(
         for table in iter_runs(files, wanted, RUN_ROWS):
             if schema is None:
                 schema = table.schema
-                for name in outside:
-                    check_publishable(name, schema.field(name).type)
                 for place, field in enumerate(schema):
+                    (check_publishable if field.name in outside else check_type)(field.name, field.type)
                     writers.append(RunWriter(folder / str(place), field.type))
                     stack.callback(writers[-1].abandon)
             for writer, column in zip(writers, table.columns, strict=True):

@@ -97,7 +97,14 @@ def _column(name: str, column: pa.ChunkedArray, delimiter: str, alone: bool) -> 
             f"Column {name!r} cannot be written as CSV. {error.message}", code=error.code, hint=error.hint
         ) from None
     coded = encode(column)
-    return pa.DictionaryArray.from_arrays(coded.indices, _fields(to_labels(coded.dictionary), delimiter, alone))
+    labels = to_labels(coded.dictionary)
+    if pc.any(pc.match_substring(labels, "\0")).as_py():
+        raise OutputError(
+            f"Column {name!r} has text with a zero character, which readers of CSV refuse.",
+            code="unsupported-type",
+            hint="Remove it, or write Parquet.",
+        )
+    return pa.DictionaryArray.from_arrays(coded.indices, _fields(labels, delimiter, alone))
 
 
 def _decoded(column: pa.DictionaryArray, alone: bool) -> pa.Array:

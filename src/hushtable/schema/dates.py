@@ -15,13 +15,15 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import BoolArray
 
-__all__ = ["DAY_FIRST", "iso_dates", "parse_dates", "readable_dates", "timestamps_to_dates"]
+__all__ = ["DAY_FIRST", "in_calendar", "iso_dates", "parse_dates", "readable_dates", "timestamps_to_dates"]
 
 _TIME = r"([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?\s?(Z|[+-]\d{2}(:?\d{2})?)?)?$"
 _ISO = rf"^\d{{4}}-\d{{2}}-\d{{2}}{_TIME}"
 _OTHERS = ((r"^(\d{1,2})\.(\d{1,2})\.(\d{4})", r"\3-0\2-0\1"), (r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})", r"\1-0\2-0\3"))
 DAY_FIRST = r"^\d{1,2}[/.-]\d{1,2}[/.-](\d{4}|\d{2})\b|^\d{4}[/.]\d{1,2}[/.]\d{1,2}\b"
 _DAYS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
+_FIRST, _END = -719_162, 2_932_897  # the days of 0001-01-01 and of 10000-01-01
+_TICKS = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
 def iso_dates(text: pa.Array) -> BoolArray:
@@ -77,6 +79,20 @@ def parse_dates(text: pa.Array) -> pa.Array:
     return pc.cast(pc.utf8_slice_codeunits(_as_iso(text), 0, 10), pa.date32())
 
 
+def in_calendar(values: pa.Array) -> bool:
+    """Whether all timestamps or dates are of the years 1 to 9999, which texts can tell.
+
+    Examples
+    --------
+    >>> in_calendar(pa.array([0, 2**40], pa.timestamp("us"))), in_calendar(pa.array([2**40], pa.timestamp("s")))
+    (True, False)
+    """
+    ticks = 1 if pa.types.is_date32(values.type) else _TICKS[getattr(values.type, "unit", "ms")]
+    numbers = values.cast(pa.int32() if ticks == 1 else pa.int64())
+    low, high = pc.min_max(numbers).as_py().values()
+    return low is None or (_FIRST * ticks <= low and high < _END * ticks)
+
+
 def timestamps_to_dates(values: pa.Array) -> pa.Array:
     """Return the calendar dates of timestamps or dates, in their own time zone.
 
@@ -88,6 +104,6 @@ def timestamps_to_dates(values: pa.Array) -> pa.Array:
     [datetime.date(2020, 1, 2)]
     """
     if pa.types.is_timestamp(values.type):
-        local = pc.local_timestamp(values) if values.type.tz else values
-        values = pc.floor_temporal(local, unit="day")
-    return pc.cast(values, pa.date32())
+        values = pc.local_timestamp(values) if values.type.tz else values
+    # not safe: the time of day is lost
+    return pc.cast(values, pa.date32(), safe=False)

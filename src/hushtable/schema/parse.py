@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from hushtable.errors import DataError
 from hushtable.io.text import is_text, to_labels, type_words
 from hushtable.schema.columns import Kind
-from hushtable.schema.dates import iso_dates, parse_dates, readable_dates, timestamps_to_dates
+from hushtable.schema.dates import in_calendar, iso_dates, parse_dates, readable_dates, timestamps_to_dates
 from hushtable.schema.describe import describe
 from hushtable.schema.numbers import (
     INFINITY,
@@ -124,7 +124,14 @@ def _numeric(values: pa.Array, name: str) -> pa.Array:
 def _date(values: pa.Array, name: str) -> pa.Array:
     kind = values.type
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return timestamps_to_dates(values)
+        dates = timestamps_to_dates(values) if in_calendar(values) else None
+        if dates is None or not in_calendar(dates):  # a zone may lead out of the calendar
+            raise DataError(
+                f"Column {name!r} has dates before the year 1 or after 9999.",
+                code="not-date",
+                hint="Correct them or leave the cells empty, or set kind: nominal.",
+            )
+        return dates
     if pa.types.is_null(kind):
         return pc.cast(values, pa.date32())
     if not is_text(kind):

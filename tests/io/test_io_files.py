@@ -148,6 +148,22 @@ def test_truncated_and_foreign_files(tmp_path: Path, ending: str) -> None:
             assert caught.value.code == "damaged-file"
 
 
+def test_parquet_that_claims_more_rows_than_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": [1, 2, 3]}), path)
+    data = path.read_bytes()
+    footer = data[-8 - int.from_bytes(data[-8:-4], "little") : -8]
+    # the rows of the only part are the last number 3 of the footer; 2^36 of them would have to be given room first
+    before, _, after = footer.rpartition(b"\x16\x06")
+    claimed = before + b"\x16\x80\x80\x80\x80\x80\x04" + after
+    path.write_bytes(data[: -8 - len(footer)] + claimed + len(claimed).to_bytes(4, "little") + data[-4:])
+    metadata = pq.read_metadata(path)
+    assert (metadata.num_rows, metadata.row_group(0).num_rows) == (3, 2**36)
+    for read in (read_table, lambda given: list(iter_batches(given))):
+        with pytest.raises(DataError, match="complete Parquet file"):
+            read(path)
+
+
 def test_parquet_damaged_in_the_middle(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     write_table(pa.table({"a": [f"{CANARY}{i}" for i in range(5000)]}), path)

@@ -114,11 +114,21 @@ def _open(path: Source) -> Iterator[pq.ParquetFile]:
             schema = pq.read_schema(file)
             texts = [field.name for field in schema if is_text(field.type)]
             source = held.enter_context(pq.ParquetFile(file, read_dictionary=texts))
+            sound = _counts_agree(source.metadata)
         except _FAULTS:
-            source = None
-        if source is None:
+            source, sound = None, False
+        if source is None or not sound:
             raise _damaged(path)
         yield source
+
+
+def _counts_agree(metadata: pq.FileMetaData) -> bool:
+    """Whether the parts have as many rows as the file: Arrow takes room for what a part claims before it reads it."""
+    flat = [j for j in range(metadata.num_columns) if metadata.schema.column(j).max_repetition_level == 0]
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    return sum(group.num_rows for group in groups) == metadata.num_rows and all(
+        group.column(j).num_values == group.num_rows for group in groups for j in flat
+    )
 
 
 def _wanted(path: Source, source: pq.ParquetFile, columns: Sequence[str] | None) -> list[str]:

@@ -131,3 +131,18 @@ def test_values_of_the_table_are_counted_not_told():
     }
     assert Discreet(limits={}).told() == {"limits": {}}
     assert Thing(k=3, weights={"a": 1}).told() == {"k": 3, "weights": {"a": 1}}
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"limits": {}, "only": ["CANARY", 3]}, "Got a list of text, a number instead"),
+        ({"limits": {}, "only": "CANARY"}, "Got text instead"),
+        ({"limits": [["CANARY", 1]]}, "Got a list of something else instead"),
+        ({"limits": {"CANARY": "CANARY"}}, "Got a mapping to text instead"),
+    ],
+)
+def test_wrong_values_of_the_table_are_not_told_either(values, told):
+    with pytest.raises(ParameterError, match=told) as caught:
+        Discreet.build(values)
+    assert "CANARY" not in str(caught.value)

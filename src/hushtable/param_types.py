@@ -8,7 +8,7 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 
-__all__ = ["fit", "type_schema", "type_words"]
+__all__ = ["fit", "type_schema", "type_words", "value_words"]
 
 
 def fit(value: Any, wanted: Any) -> tuple[bool, Any]:
@@ -76,6 +76,34 @@ def type_words(wanted: Any) -> str:
     if wanted is type(None):
         return "None"
     return "value" if wanted is Any else str(wanted.__name__)
+
+
+def value_words(value: Any, *, of_values: bool = False) -> str:
+    """Tell a wrong value, without the keys and texts of a mapping, and other values of the table.
+
+    Examples
+    --------
+    >>> value_words(["x", 2]), value_words({"a cell": 7, "another": "cell"})
+    ("['x', 2]", 'a mapping to 7, text')
+    >>> value_words(["a cell", 2], of_values=True)
+    'a list of text, a number'
+    """
+    if isinstance(value, Mapping):
+        found = [repr(v) if isinstance(v, int | float) else _kind(v) for v in value.values()]
+        return f"a mapping to {_some(found)}" if found else "an empty mapping"
+    if not of_values:
+        return repr(value)
+    return f"a list of {_some([_kind(v) for v in value])}" if isinstance(value, list | tuple) else _kind(value)
+
+
+def _some(words: list[str]) -> str:
+    return ", ".join(words[:5] + ["..."] * (len(words) > 5))
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, int | float):
+        return "a number"
+    return "text" if isinstance(value, str) else "nothing" if value is None else "something else"
 
 
 _JSON_TYPES = {int: "integer", float: "number", bool: "boolean", str: "string", type(None): "null"}

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 from hushtable.errors import ParameterError, did_you_mean
-from hushtable.param_types import fit, type_schema, type_words
+from hushtable.param_types import fit, type_schema, type_words, value_words
 
 __all__ = ["AtLeast", "Between", "Constraint", "OfValues", "Param", "Parametrised", "Positive"]
 
@@ -160,7 +160,8 @@ class Param:
             ok = all(c.holds(coerced) for c in self.constraints)
         if not ok:
             raise ParameterError(
-                f"The {self.name!r} parameter of {owner} must be {self.expected()}. Got {_told(value)} instead."
+                f"The {self.name!r} parameter of {owner} must be {self.expected()}. "
+                f"Got {value_words(value, of_values=self.of_values)} instead."
             )
         return coerced
 
@@ -267,24 +268,6 @@ def _param(field: dataclasses.Field[Any], hint: Any) -> Param:
         default=default,
         of_values=any(isinstance(e, OfValues) for e in extras),
     )
-
-
-def _told(value: Any) -> str:
-    """A wrong value; without the keys and texts of a mapping, which may be values of the table.
-
-    Examples
-    --------
-    >>> _told(1), _told(["x", 2]), _told({"a cell": 7, "another": "cell"})
-    ('1', "['x', 2]", 'a mapping to 7, text')
-    """
-    if not isinstance(value, Mapping):
-        return repr(value)
-    found = [repr(v) if isinstance(v, int | float) else _kind(v) for v in value.values()]
-    return f"a mapping to {', '.join(found[:5] + ['...'] * (len(found) > 5))}" if found else "an empty mapping"
-
-
-def _kind(value: Any) -> str:
-    return "text" if isinstance(value, str) else "nothing" if value is None else "something else"
 
 
 def _plain(value: Any) -> Any:

@@ -73,7 +73,7 @@ def columns(draw: st.DrawFn) -> dict[str, dict[str, object]]:
             column["hierarchy"] = draw(hierarchies)
             column["order"] = draw(labels)
         if role is Role.QUASI:
-            column["weight"] = draw(st.floats(1e-9, 1e9))
+            column["weight"] = draw(st.floats(1e-9, 1e6))
             column["cells"] = draw(st.sampled_from([None, *CellStyle]))
         if role is Role.SENSITIVE:
             values = draw(labels)

@@ -13,9 +13,9 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import NullType, StringType
+from pyspark.sql.types import DoubleType, FloatType, NullType, StringType
 
 from hushtable.algorithms.base import Problem
 from hushtable.arrays import AnyArray, IntArray
@@ -176,11 +176,20 @@ class Content:
             places[j] = first[code]
         return places
 
-    def apart(self) -> list[str]:
-        """Return the columns by which rows of one combination are put in order: those kept, then other spellings."""
+    def apart(self) -> list[Column]:
+        """Return what rows of one combination are put in order by: the columns that are kept, then other spellings."""
         kept = [c.name for c in self.plan.table.columns if c.role is Role.INSENSITIVE]
-        spelt = [c.name for c in self.coded_columns(self.dictionaries)[1] if c.spellings]
-        return [f"c{self.place[name]}" for name in (*kept, *spelt)]
+        columns = self.coded_columns(self.dictionaries)[1]
+        spelt = [c.name for c in columns if c.spellings or self._has_zeros(c.name)]
+        return [key for name in (*kept, *spelt) for key in self.in_order(name)]
+
+    def in_order(self, name: str) -> list[Column]:
+        """Return what puts rows in the order of a kept column: -0.0, which equals 0.0 for Spark, comes before it."""
+        cells = F.col(f"c{self.place[name]}")
+        return [cells.asc_nulls_first(), *([cells.cast("string").asc()] if self._has_zeros(name) else [])]
+
+    def _has_zeros(self, name: str) -> bool:
+        return isinstance(self.rows.schema[f"c{self.place[name]}"].dataType, FloatType | DoubleType)
 
     def coded_columns(self, found: Sequence[Dictionary]) -> tuple[tuple[QuasiColumn, ...], tuple[SensitiveColumn, ...]]:
         """Return the columns of distinct values, each with its code."""

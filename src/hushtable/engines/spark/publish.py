@@ -163,8 +163,7 @@ def _look_up_divided(
 
 def rows_in_turn(content: Content, concerned: DataFrame, keys: list[str]) -> DataFrame:
     """Return the rows with some keys, and the turn of each among those with the same: 1, 2, ... in canonical order."""
-    order = [F.col(name).asc_nulls_first() for name in content.apart()]
-    turn = F.row_number().over(Window.partitionBy(*keys).orderBy(*(order or [F.lit(0)])))
+    turn = F.row_number().over(Window.partitionBy(*keys).orderBy(*(content.apart() or [F.lit(0)])))
     return content.rows.join(concerned, keys, "left_semi").withColumn("turn", turn)
 
 

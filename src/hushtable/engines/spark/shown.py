@@ -8,6 +8,7 @@ Neither group labels nor hashes take part.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,11 @@ class Shown:
             full = book.show(jobs, self.kept, numbers)
         else:
             full = book.show(jobs, rows, numbers)
-            full = self.kept = full.orderBy(*(F.col(name).asc_nulls_first() for name in columns)).persist()
+            order = (
+                [F.col(f"k{quasi[c.name]}").asc_nulls_first()] if c.name in quasi else content.in_order(c.name)
+                for c in shown
+            )
+            full = self.kept = full.orderBy(*chain.from_iterable(order)).persist()
         self._full = full.select(*columns, *content.units)
         self.columns = columns
         self.names = [c.name for c in shown]
@@ -114,7 +119,7 @@ class Shown:
             if name in covered:
                 continue
             if name not in quasi:
-                order.append(F.col(f"c{content.place[name]}").asc_nulls_first())
+                order += content.in_order(name)
                 continue
             at, members = next(
                 (at, [quasi[j] for j in members])

@@ -135,6 +135,8 @@ def _whole(column: pa.ChunkedArray) -> IntArray:
     """The numbers of groups, however they were read."""
     try:
         plain = column.cast(pa.string()).cast(pa.int64())
+        if plain.null_count:
+            raise ValueError("a row without a group")
         numbers: IntArray = plain.to_numpy().astype(np.int64)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, TypeError, ValueError):
         raise DataError("The numbers of the groups are not whole numbers.", code="bad-groups") from None

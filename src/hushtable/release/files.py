@@ -1,8 +1,4 @@
-"""A release on disk: the table, the policy, and ``release.json`` with what verifying later needs.
-
-``release.json`` holds whole-table distributions of the sensitive columns, what was achieved and what it cost; no
-record's values. A sensitive value that occurs in suppressed records only keeps its count, not its name.
-"""
+"""A release on disk: the table, the policy, and ``release.json`` with what verifying later needs, and back."""
 
 from __future__ import annotations
 

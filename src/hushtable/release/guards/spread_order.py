@@ -15,7 +15,7 @@ __all__ = ["group_centres", "spread_order"]
 
 
 def group_centres(table: EncodedTable, labels: IntArray, n_groups: int) -> IntArray:
-    """Return the middle of every group in every quasi-identifier (twice it, to stay whole)."""
+    """Return the middle of every group in every quasi-identifier, rounded down."""
     rows = np.flatnonzero(labels[: table.n_sample] >= 0)
     owner = labels[rows]
     centres = np.zeros((n_groups, len(table.quasi)), dtype=np.int64)

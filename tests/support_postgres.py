@@ -1,9 +1,10 @@
-"""A PostgreSQL server of our own, for as long as the tests of a process run."""
+"""A PostgreSQL server of our own, for as long as the tests of a process run, and empty databases."""
 
 from __future__ import annotations
 
 import glob
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -56,3 +57,17 @@ def postgres():
             yield f"postgresql://ann:sesame@127.0.0.1:{port}/postgres"
         finally:
             call(binaries / "pg_ctl", "-D", folder / "data", "-w", "-m", "immediate", "stop")
+
+
+@pytest.fixture(params=["duckdb", "sqlite", "postgresql"])
+def address(request, tmp_path):
+    """The address of an empty database, of each kind in turn."""
+    if request.param != "postgresql":
+        return f"{request.param}:///{tmp_path / 'clinic.db'}"
+    import psycopg
+
+    server = request.getfixturevalue("postgres")
+    name = f"d{secrets.token_hex(6)}"
+    with psycopg.connect(server, autocommit=True) as session:
+        session.execute(f"CREATE DATABASE {name}")
+    return server.removesuffix("postgres") + name

@@ -9,6 +9,7 @@ import pytest
 from support_cli import POLICY, Answer, rows, write_csv
 
 from hushtable.cli.main import main
+from support_postgres import address as address
 from support_postgres import postgres as postgres
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import secrets
 from pathlib import Path
 
 import fsspec
-import psycopg
 import pyarrow as pa
 import pytest
 from support_cli import CANARY, POLICY, rows
@@ -24,16 +22,9 @@ def crowd():
     return pa.table({"name": name, "age": [int(a) for a in age], "zip": zip_code, "disease": disease})
 
 
-@pytest.fixture(params=["duckdb", "sqlite", "postgresql"])
-def database(request, tmp_path):
+@pytest.fixture
+def database(address):
     """A database with the people in it."""
-    address = f"{request.param}:///{tmp_path / 'clinic.db'}"
-    if request.param == "postgresql":
-        server = request.getfixturevalue("postgres")
-        name = f"c{secrets.token_hex(6)}"
-        with psycopg.connect(server, autocommit=True) as session:
-            session.execute(f"CREATE DATABASE {name}")
-        address = server.removesuffix("postgres") + name
     write_sql(crowd(), address, table="the people")
     return address
 

@@ -10,6 +10,9 @@ import sys
 import pyarrow as pa
 import pytest
 
+from hushtable.engines import spill, stored
+from hushtable.io import layout, runs
+from support_postgres import address as address
 from support_postgres import postgres as postgres
 
 SETTINGS = {
@@ -71,3 +74,12 @@ def far_away(spark):
     yield limit
     spark.conf.unset("spark.hushtable.driverRows")
     spark.conf.unset("spark.hushtable.groupRows")
+
+
+@pytest.fixture
+def small_runs(monkeypatch):
+    """Runs, ranges, buckets and row groups of streaming so small that every table has many."""
+    monkeypatch.setattr(stored, "RUN_ROWS", 64)
+    monkeypatch.setattr(runs, "RANGE_BYTES", 256)
+    monkeypatch.setattr(spill, "MOST_BUCKETS", 5)
+    monkeypatch.setattr(layout, "GROUP_ROWS", 50)

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
+from support_files import contents
 
 import hushtable as ht
 from hushtable.engines import stored
@@ -74,10 +75,6 @@ def out(tmp_path: Path) -> Path:
     """Where the release goes: alone in its folder, so that whatever is left shows."""
     (tmp_path / "out").mkdir()
     return tmp_path / "out" / "release"
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {p.name: p.read_bytes() for p in sorted(folder.iterdir())}
 
 
 def nothing_left(out: Path) -> bool:

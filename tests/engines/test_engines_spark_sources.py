@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 
 import numpy as np
-import psycopg
 import pyarrow as pa
 import pytest
 from pyarrow import csv as pa_csv
 from pyarrow import parquet as pq
+from support_files import contents
 
 import hushtable as ht
 from hushtable.cli.spark import run_on_spark
@@ -49,19 +48,9 @@ def quiet(share: float, what: str) -> None:
     """Nobody looks."""
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {p.name: p.read_bytes() for p in sorted(folder.iterdir())}
-
-
-@pytest.fixture(params=["duckdb", "sqlite", "postgresql"])
-def database(request, tmp_path):
-    address = f"{request.param}:///{tmp_path / 'clinic.db'}"
-    if request.param == "postgresql":
-        server = request.getfixturevalue("postgres")
-        name = f"k{secrets.token_hex(6)}"
-        with psycopg.connect(server, autocommit=True) as session:
-            session.execute(f"CREATE DATABASE {name}")
-        address = server.removesuffix("postgres") + name
+@pytest.fixture
+def database(address):
+    """A database with the people in it."""
     write_sql(people(), address, table="people")
     return address
 

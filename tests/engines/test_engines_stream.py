@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv as pa_csv
 from pyarrow import parquet as pq
+from support_files import contents
 
 import hushtable as ht
 from hushtable.api import verify
 from hushtable.cli.tables import read_tables
-from hushtable.engines import spill, stored
 from hushtable.engines.stream import run_files
 from hushtable.errors import (
     Cancelled,
@@ -29,7 +29,8 @@ from hushtable.errors import (
     PolicyError,
     UsageError,
 )
-from hushtable.io import layout, runs
+
+pytestmark = pytest.mark.usefixtures("small_runs")
 
 ROWS = 400
 
@@ -66,19 +67,6 @@ def policy_of(**changes: Any) -> ht.Policy:
         "seed": 7,
     }
     return ht.Policy(**{**settings, **changes})
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
-
-
-@pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs, ranges, buckets and row groups so small that every table has many."""
-    monkeypatch.setattr(stored, "RUN_ROWS", 64)
-    monkeypatch.setattr(runs, "RANGE_BYTES", 256)
-    monkeypatch.setattr(spill, "MOST_BUCKETS", 5)
-    monkeypatch.setattr(layout, "GROUP_ROWS", 50)
 
 
 @pytest.fixture

@@ -13,18 +13,19 @@ import psycopg
 import pyarrow as pa
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
+from support_files import contents
 
 import hushtable as ht
 from hushtable.cli.run import _in_memory
 from hushtable.cli.tables import read_tables
-from hushtable.engines import spill, stored
 from hushtable.engines.stream import run_files
 from hushtable.errors import Cancelled, DataError, HushtableError, OutputError
-from hushtable.io import layout, runs
 from hushtable.io.files import write_table
 from hushtable.io.sql import access
 from hushtable.io.sql import postgres as server_side
 from hushtable.io.sql.access import read_sql, write_sql
+
+pytestmark = pytest.mark.usefixtures("small_runs")
 
 ROWS = 400
 POLICY = ht.Policy(
@@ -59,34 +60,16 @@ def people() -> pa.Table:
     )
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
-
-
 def left(folder: Path) -> list[str]:
     """What a failed run left behind, but for the databases."""
     return [p.name for p in folder.iterdir() if not p.name.startswith("clinic.db")]
 
 
-@pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored, "RUN_ROWS", 64)
-    monkeypatch.setattr(runs, "RANGE_BYTES", 256)
-    monkeypatch.setattr(spill, "MOST_BUCKETS", 5)
-    monkeypatch.setattr(layout, "GROUP_ROWS", 50)
-
-
-@pytest.fixture(params=["duckdb", "sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    address = f"{request.param}:///{tmp_path / 'clinic.db'}"
-    if request.param == "postgresql":
-        server = request.getfixturevalue("postgres")
-        name = f"s{secrets.token_hex(6)}"
-        with psycopg.connect(server, autocommit=True) as session:
-            session.execute(f"CREATE DATABASE {name}")
-        address = server.removesuffix("postgres") + name
+@pytest.fixture
+def database(address: str) -> str:
+    """A database with the people in it."""
     write_sql(people(), address, table="people")
-    return str(address)
+    return address
 
 
 @pytest.mark.parametrize("options", [{}, {"format": "parquet"}, {"format": "parquet", "part_rows": 120}], ids=str)

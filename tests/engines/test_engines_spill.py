@@ -46,8 +46,18 @@ def test_cells_come_back_in_their_places(tmp_path: Path, rows: int) -> None:
     assert found["w"].to_pylist() == [words[i] for i in order]
     assert found["x"].to_pylist() == [numbers[i] for i in order]
     # a bucket that is not whole is not used
+    file = tmp_path / "buckets" / "0"
+    whole, first = file.read_bytes(), int(edges[1] - edges[0])
+    for wrong in (first - 1, first + 1):
+        with pytest.raises(OutputError, match="not complete"):
+            read_bucket(tmp_path / "buckets", 0, wrong)
+    for left in (whole[: len(whole) // 2], b""):
+        file.write_bytes(left)
+        with pytest.raises(OutputError, match="not complete"):
+            read_bucket(tmp_path / "buckets", 0, first)
+    file.unlink()
     with pytest.raises(OutputError, match="not complete"):
-        read_bucket(tmp_path / "buckets", 0, 6)
+        read_bucket(tmp_path / "buckets", 0, first)
 
 
 def test_no_more_buckets_than_files_may_be_open(monkeypatch: pytest.MonkeyPatch) -> None:

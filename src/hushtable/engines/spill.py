@@ -101,16 +101,24 @@ def read_bucket(folder: Path, bucket: int, rows: int) -> pa.Table:
     OutputError
         If the bucket is not complete: a file of the work folder was lost or changed.
     """
-    with pa.OSFile(str(folder / str(bucket))) as file:
-        table = pa.ipc.open_stream(file).read_all()
+    file = folder / str(bucket)
+    try:
+        with pa.OSFile(str(file)) as source:
+            table = pa.ipc.open_stream(source).read_all()
+    except (pa.ArrowException, OSError):
+        raise _incomplete(file) from None
     order = np.full(rows, -1, dtype=np.int64)
     places = table.column(0).to_numpy()
-    if len(places) == rows:
+    if len(places) == rows and places.min(initial=0) >= 0 and places.max(initial=0) < rows:
         order[places] = np.arange(rows)
     if order.min(initial=0) < 0:
-        raise OutputError(
-            f"The temporary file {str(folder / str(bucket))!r} is not complete.",
-            code="temporary-file",
-            hint="Leave the work folder alone while a run is on; run again.",
-        )
+        raise _incomplete(file)
     return table.remove_column(0).take(pa.array(order))
+
+
+def _incomplete(file: Path) -> OutputError:
+    return OutputError(
+        f"The temporary file {str(file)!r} is not complete.",
+        code="temporary-file",
+        hint="Leave the work folder alone while a run is on; run again.",
+    )

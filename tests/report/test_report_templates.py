@@ -149,6 +149,12 @@ def test_the_first_screen_says_what_no_model_promises() -> None:
     apart = release_of(models=[{"distinct-l": {"l": 2}}], algorithm="anatomy")
     attribute = templates.build("general").report(apart, attacks=False).summary
     assert any("nobody is found" in line for line in attribute.not_promised)
+    words = "somebody with several records"
+    assert not any(words in line for line in attribute.not_promised)
+    table = pa.table({"id": [f"p{i // 4}" for i in range(16)], "age": [30] * 16, "s": list("abcd") * 4})
+    policy = ht.Policy(quasi=["age"], sensitive=["s"], identifiers=["id"], entity="id", models=[ht.ProbabilisticL(l=4)])
+    several = templates.build("general").report(ht.anonymize(table, policy), attacks=False).summary
+    assert any(words in line for line in several.not_promised)
 
 
 @pytest.mark.parametrize("missing", ["own_category", "wildcard"])

@@ -31,6 +31,11 @@ def not_promised(facts: Facts) -> tuple[str, ...]:
             "That sensitive values stay unknown: no model of this policy protects them, so a class whose people share "
             "a value gives it away."
         )
+    elif facts.treatment.people < facts.treatment.released:
+        found.append(
+            "That somebody with several records has none with a value: models bound the shares of records, and "
+            "everybody of a class may have the value in one of theirs."
+        )
     if not any(m.threat == "identity" for m in facts.models):
         found.append("That nobody is found in the table: no model of this policy hides who a record belongs to.")
     found += [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -86,7 +87,8 @@ def person_keys(table: pa.Table, column: str, key: Key) -> PersonIds:
             code="missing-person",
             hint="Fill it, or name another with --person.",
         )
-    made = b"".join(key.person(label.strip()) for label in labels)
+    # one name may be stored as other code points by another system, and is the same person's
+    made = b"".join(key.person(unicodedata.normalize("NFC", (label or "").strip())) for label in labels)
     of_value = np.frombuffer(made, dtype="<u8").reshape(-1, 2).astype(np.uint64)
     found: PersonIds = of_value[codes]
     return found

@@ -234,3 +234,18 @@ def test_measures_are_counted_and_do_not_depend_on_the_classes_that_are_drawn(
     counted = [name for name in registry.measures if not name.startswith("accuracy")]
     assert got.measures(counted) == pytest.approx(want.measures(counted), rel=1e-9, nan_ok=True)
     assert 0 < got.measure("accuracy", model="tree") <= 1
+
+
+def test_tasks_without_rows_add_nothing():
+    """Spark gives every partition a task, and those of a small table may be empty."""
+    from hushtable.engines.spark.compared import _summed
+
+    def add(columns, records):
+        return np.array([float((columns[0] * records).sum())])
+
+    def batch(codes):
+        return pa.record_batch({"o0": pa.array(codes, pa.int64()), "n": pa.array([2] * len(codes), pa.int64())})
+
+    assert list(_summed(add, ["o0"], [])) == list(_summed(add, ["o0"], [batch([])])) == []
+    (found,) = _summed(add, ["o0"], [batch([1, 2]), batch([]), batch([3])])
+    assert found.to_pydict() == {"sums": [[12.0]], "n": [6]}

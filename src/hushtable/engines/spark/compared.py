@@ -124,10 +124,13 @@ def _over_tuples(combinations: Combinations, sums: TupleSums) -> FloatArray:
 
 def _summed(sums: TupleSums, codes: Sequence[str], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Sum up the tuples of one task."""
-    table = pa.Table.from_batches(batches)
+    held = [batch for batch in batches if batch.num_rows]
+    if not held:
+        # a partition without rows has a task all the same
+        return
+    table = pa.Table.from_batches(held)
     records: IntArray = table.column("n").to_numpy().astype(np.int64)
-    if len(records):
-        found = sums([table.column(name).to_numpy() for name in codes], records)
-        yield pa.RecordBatch.from_pydict(
-            {"sums": pa.array([found.tolist()], pa.list_(pa.float64())), "n": pa.array([int(records.sum())])}
-        )
+    found = sums([table.column(name).to_numpy() for name in codes], records)
+    yield pa.RecordBatch.from_pydict(
+        {"sums": pa.array([found.tolist()], pa.list_(pa.float64())), "n": pa.array([int(records.sum())])}
+    )

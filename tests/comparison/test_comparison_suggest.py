@@ -83,6 +83,12 @@ def test_unknown_quantities_and_two_goals():
         OUTCOMES.suggest("ncp", maximise="ncp")
 
 
+def test_a_policy_with_faults_is_refused_before_its_files_are_looked_for(tmp_path):
+    damaged = {**row("a", 0.1, 0.2), "policy": {**POLICY, "columns": {"age": 0.0}}}
+    with pytest.raises(UsageError, match=r"columns\.age"):
+        Outcomes((damaged,)).suggest().text(tmp_path)
+
+
 def test_files_of_a_policy_move_with_it(tmp_path):
     document = {
         "columns": {

@@ -122,8 +122,10 @@ class Suggestion:
 
     def text(self, folder: Path | None = None) -> str:
         """The policy as YAML with comments that say why, for a file in ``folder``."""
-        document = self.row["policy"] if folder is None else rebased(self.row["policy"], self.folder, folder)
-        return "\n".join([*self._comments(), Policy(**document).to_yaml()])
+        policy = self.policy  # one with faults is refused before its files are looked for
+        if folder is not None:
+            policy = Policy(**rebased(self.row["policy"], self.folder, folder))
+        return "\n".join([*self._comments(), policy.to_yaml()])
 
     def _comments(self) -> list[str]:
         asked = "; ".join(map(str, self.conditions)) or "none"

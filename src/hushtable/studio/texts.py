@@ -39,7 +39,6 @@ class T:
     CREATE = "Create"
     YOURS = "Your projects"
     NONE_YET = "None yet."
-    OPEN = "Open"
     DELETE = "Delete"
     DELETE_SURE = "Delete “{}” with its data and all its releases? This cannot be undone."
     CANCEL = "Cancel"
@@ -168,7 +167,6 @@ class T:
     CHECKING = "Checking ..."
     CAN_HOLD = {True: "nothing speaks against it", False: "cannot hold", None: "cannot be told yet"}
     COMBINATIONS = "The hierarchies' levels can be combined in {:,} ways."
-    REQUIRED = "required"
 
     RUN_TEXT = (
         "The policy is run as it is now. The result is verified from its own cells; a release that breaks a promise is "

@@ -73,10 +73,6 @@ body { background:var(--ht-page); color:var(--ht-ink); font-size:15px; line-heig
 .ht-chart [data-pick] { cursor:pointer; }
 .ht-chart [data-pick]:focus { outline:none; }
 .ht-chart [data-pick]:focus-visible { outline:3px solid var(--ht-series-2); }
-.ht-bar { display:inline-block; height:10px; background:var(--ht-series-1); border-radius:2px; min-width:1px;
-  vertical-align:baseline; }
-.ht-bar.two { background:var(--ht-series-2); }
-.ht-track { display:inline-block; width:120px; background:var(--ht-mark); border-radius:2px; line-height:0; }
 .ht-field { border-top:1px solid var(--ht-line); padding:12px 0; display:grid; gap:4px 16px;
   grid-template-columns:minmax(180px,1.3fr) 190px 190px minmax(170px,1.3fr); align-items:center; }
 @media (max-width:1000px) { .ht-field { grid-template-columns:1fr 1fr; }

@@ -4,13 +4,14 @@ import datetime as dt
 import decimal
 import struct
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable.errors import DataError
-from hushtable.io.text import to_labels
+from hushtable.io.text import number_text, to_labels
 from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import prepare
 
@@ -86,3 +87,31 @@ def test_a_whole_number_has_one_text_in_every_type(number: int) -> None:
 def test_a_decimal_zero_is_found_among_the_missing_values() -> None:
     column = pa.array([decimal.Decimal(0), decimal.Decimal(3)], pa.decimal128(20, 8))
     assert prepare(column, name="n", missing_values=["0"]).missing == 1
+
+
+FLOATS = st.floats(allow_nan=False) | st.floats(-1e16, 1e16) | st.integers(-(10**16), 10**16).map(float)
+
+
+@given(st.lists(FLOATS, max_size=30))
+def test_many_numbers_read_as_one_by_one(values: list[float]) -> None:
+    assert to_labels(pa.array(values, pa.float64())).to_pylist() == [number_text(v) for v in values]
+
+
+@given(st.lists(st.floats(allow_nan=False, width=32), max_size=30))
+def test_narrow_numbers_have_the_text_of_what_they_are_read_as(values: list[float]) -> None:
+    expected = [number_text(float(str(np.float32(v)))) for v in values]
+    assert to_labels(pa.array(values, pa.float32())).to_pylist() == expected
+
+
+@pytest.mark.parametrize("factor", [1.0, 10.0, 1e-3, 7.3])
+def test_around_where_exponents_begin(factor: float) -> None:
+    edges = np.array([1e-5, 1e-4, 1e-3, 1e9, 1e10, 1e11, 1e15, 1e16, 1e17, 2.0**53]) * factor
+    values = np.concatenate([edges, np.nextafter(edges, 0), np.nextafter(edges, np.inf), -edges])
+    assert to_labels(pa.array(values)).to_pylist() == [number_text(v) for v in values.tolist()]
+
+
+def test_random_doubles_of_every_size() -> None:
+    generator = np.random.default_rng(3)
+    values = generator.normal(size=20_000) * 10.0 ** generator.integers(-8, 20, 20_000)
+    values[::3] = values[::3].round()
+    assert to_labels(pa.array(values)).to_pylist() == [number_text(v) for v in values.tolist()]

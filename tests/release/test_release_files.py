@@ -210,3 +210,12 @@ def test_zeros_with_and_without_a_sign_do_not_tell_the_order_of_rows(tmp_path, r
         run_plan(table.take(pa.array(order)), plan).save(tmp_path / str(number), format="parquet")
         found.add((tmp_path / str(number) / "release.parquet").read_bytes())
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_numbers_with_exponents_are_known_again(tmp_path, format):
+    numbers = [1e-5, 2e-7, 123456789012.5, 2.0**53, 1e16, 1.7e308]
+    table = pa.table({"age": [30, 31, 32, 50, 51, 52], "x": numbers})
+    plan = plan_of([EntropyL(l=2.0)], columns=[quasi("age"), ColumnPlan("x", Role.SENSITIVE)])
+    _, published, evidence = saved(table, plan, tmp_path, format)
+    assert verify_published(published, plan.table, plan.model(), evidence).ok

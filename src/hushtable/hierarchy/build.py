@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from hushtable.arrays import IntArray
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy.base import ROOT, Coded, Hierarchy
-from hushtable.hierarchy.text import text_of
+from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
 
 __all__ = ["Draft", "Level", "Recipe", "assemble", "broken_nodes", "sorted_leaves"]
@@ -80,7 +80,7 @@ class Draft:
     @classmethod
     def over(cls, values: pa.Array, levels: Sequence[Level]) -> Draft:
         """Build with one row per leaf."""
-        leaf = Level(np.arange(len(values), dtype=np.int64), text_of(values))
+        leaf = Level(np.arange(len(values), dtype=np.int64), to_labels(values))
         return cls(values, (leaf, *levels))
 
 

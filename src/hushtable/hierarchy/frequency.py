@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.hierarchy.build import Draft, Level, Recipe, sorted_leaves
-from hushtable.hierarchy.text import text_of
+from hushtable.io.text import to_labels
 from hushtable.params import AtLeast
 from hushtable.schema.columns import Kind
 
@@ -51,7 +51,7 @@ class Frequency(Recipe):
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
         """Group the values, then the groups, until one is left."""
         leaves, weights = sorted_leaves(values, kind, counts, column)
-        text = _quoted(text_of(leaves))
+        text = _quoted(to_labels(leaves))
         starts = np.arange(len(leaves), dtype=np.int64)
         levels: list[Level] = []
         while len(starts) > self.fanout:

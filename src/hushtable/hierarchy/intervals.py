@@ -21,7 +21,7 @@ from hushtable.errors import HierarchyError, ParameterError
 from hushtable.hierarchy.build import Draft, Level, Recipe, sorted_leaves
 from hushtable.hierarchy.grid import Grid, decimals, exact, first_at_least, scaled_text
 from hushtable.hierarchy.quantile import equal_frequency_cuts
-from hushtable.hierarchy.text import number_text
+from hushtable.io.text import number_text
 from hushtable.schema.columns import Kind
 
 __all__ = ["Intervals"]

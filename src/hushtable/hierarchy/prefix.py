@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from hushtable.arrays import IntArray
 from hushtable.errors import HierarchyError, ParameterError
 from hushtable.hierarchy.build import Draft, Level, Recipe, sorted_leaves
-from hushtable.hierarchy.text import text_of
+from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
 
 __all__ = ["Prefix"]
@@ -66,7 +66,7 @@ class Prefix(Recipe):
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
         """Mask the text of the values."""
         leaves, _ = sorted_leaves(values, kind, counts, column)
-        text = text_of(leaves)
+        text = to_labels(leaves)
         length = pc.max(pc.utf8_length(text)).as_py() or 0
         if self.steps is None and length > MAX_DEFAULT_LENGTH:
             raise HierarchyError(

@@ -25,7 +25,7 @@ from hushtable.hierarchy.taxonomy_rows import (
     rows_of_tree,
     write_csv,
 )
-from hushtable.hierarchy.text import text_of
+from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
 
 __all__ = ["Taxonomy", "write_csv"]
@@ -89,7 +89,7 @@ class Taxonomy(Recipe):
             uncovered = ~pc.is_in(values, value_set=leaves).to_numpy(zero_copy_only=False)
         return Draft(
             leaves,
-            (Level(position[leaf], text_of(leaves)), *(Level.of_labels(labels) for labels in rows.columns[1:])),
+            (Level(position[leaf], to_labels(leaves)), *(Level.of_labels(labels) for labels in rows.columns[1:])),
             root=False,
             uncovered_values=int(np.count_nonzero(uncovered)),
             uncovered_records=int(np.asarray(counts)[uncovered].sum()),

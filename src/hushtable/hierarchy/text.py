@@ -1,28 +1,14 @@
-"""Values as labels: one way to print a number, a date or a scalar of a policy."""
+"""Scalars of a policy as labels, in the text that values have."""
 
 from __future__ import annotations
 
 import datetime
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from hushtable.errors import HierarchyError
+from hushtable.io.text import number_text
 
-__all__ = ["label_text", "number_text", "text_of"]
-
-
-def number_text(number: int | float) -> str:
-    """Return the shortest text that reads back as the same number; whole numbers carry no ``.0``.
-
-    Examples
-    --------
-    >>> number_text(20.0), number_text(0.1), number_text(2**60)
-    ('20', '0.1', '1152921504606846976')
-    """
-    return str(number) if isinstance(number, int) else repr(float(number)).removesuffix(".0")
+__all__ = ["label_text"]
 
 
 def label_text(scalar: Any) -> str:
@@ -51,26 +37,3 @@ def label_text(scalar: Any) -> str:
         code="bad-label",
         hint='Put labels such as "No", "yes" or "null" in quotes: YAML gives them another meaning.',
     )
-
-
-def text_of(values: pa.Array) -> pa.Array:
-    """Return the values as strings, as they are published.
-
-    Examples
-    --------
-    >>> text_of(pa.array([1.0, 2.5])).to_pylist()
-    ['1', '2.5']
-    """
-    if not pa.types.is_floating(values.type):
-        return values if values.type == pa.string() else pc.cast(values, pa.string())
-    doubles = values.cast(pa.float64())
-    size = np.abs(doubles.to_numpy(zero_copy_only=False))
-    text = pc.cast(doubles, pa.string())
-    # Arrow prints these as Python does, in a tenth of the time; it writes other exponents
-    odd = np.flatnonzero(~((size >= 1e-4) & (size < 1e10)))
-    if not len(odd):
-        return text
-    other = pa.array([number_text(v) for v in doubles.take(pa.array(odd)).to_pylist()], pa.string())
-    mask = np.zeros(len(size), dtype=np.bool_)
-    mask[odd] = True
-    return pc.replace_with_mask(text, pa.array(mask), other)

@@ -14,7 +14,7 @@ from hushtable.hierarchy.base import Coded, Hierarchy
 from hushtable.hierarchy.check import check_column
 from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.hierarchy.taxonomy import write_csv
-from hushtable.hierarchy.text import text_of
+from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.studio.home import inside
@@ -86,7 +86,7 @@ def look_at_column(
 
 def _values(ready: Prepared, counts: IntArray) -> dict[str, Any]:
     first = np.argsort(-counts, kind="stable")[:_VALUES]
-    text = text_of(ready.values).take(pa.array(first)).to_pylist()
+    text = to_labels(ready.values).take(pa.array(first)).to_pylist()
     return {"values": [[label, int(counts[i])] for label, i in zip(text, first.tolist(), strict=True)]}
 
 

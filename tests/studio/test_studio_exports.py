@@ -96,3 +96,21 @@ def test_formulas_are_escaped_in_exports(studio):
     run = run_of(project, finished(studio, studio.run(project)).result["run"])
     published = export_file(run, "release.csv").decode()
     assert "'=cmd" in published and ",=cmd" not in published
+
+
+@pytest.mark.parametrize("damage", ["cut off", "without rows", "gone"])
+def test_a_published_file_that_was_damaged_is_not_passed_over(studio, ran, damage):
+    run = runs_of(ran)[0]
+    file = run.release / "release.csv"
+    whole = file.read_bytes()
+    try:
+        if damage == "gone":
+            file.unlink()
+        else:
+            file.write_bytes(whole[:-30] if damage == "cut off" else whole[: whole.index(b"\n") + 1])
+        finished(studio, studio.verify(ran, run.number))
+        assert run.json("verified")["satisfied"] is False
+    finally:
+        file.write_bytes(whole)
+    finished(studio, studio.verify(ran, run.number))
+    assert run.json("verified")["satisfied"] is True

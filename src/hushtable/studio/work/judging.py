@@ -7,7 +7,7 @@ from typing import Any
 
 from hushtable import registry
 from hushtable.cli.output import plain
-from hushtable.errors import UsageError
+from hushtable.errors import DataError, HushtableError, UsageError
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import run_of
 from hushtable.studio.tasks import Report
@@ -48,18 +48,16 @@ def attack(project: Project, report: Report, run: int, names: Sequence[str] = ()
 def verify_again(project: Project, report: Report, run: int) -> dict[str, Any]:
     """Verify the published file as anybody could: from its cells, its policy and ``release.json``."""
     from hushtable.api import verify
-    from hushtable.errors import HushtableError
 
     kept = run_of(project, run)
     report(0.2, "verifying")
     policy = kept.policy
     try:
         found = verify(kept.release / f"release.{policy.output.format}", policy).as_dict()
-    except UsageError as error:
-        # some promises can only be checked where the input is; the run itself did
-        found = {"satisfied": None, "reason": str(error)}
     except HushtableError as error:
-        found = {"satisfied": False, "reason": str(error)}
+        # some promises can only be checked where the input is, as the run did; a file that cannot be read keeps none
+        untold = isinstance(error, UsageError) and not isinstance(error, DataError)
+        found = {"satisfied": None if untold else False, "reason": str(error)}
     kept.keep("verified", plain(found))
     return {"run": run}
 

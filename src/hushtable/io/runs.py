@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
-from hushtable.io.dictionaries import encode, to_codes, value_ranks
+from hushtable.io.dictionaries import encode, to_codes, value_ranks, value_type
 
 __all__ = ["ColumnRuns", "Range", "RunWriter", "merged", "rank_column"]
 
@@ -79,8 +79,7 @@ def _beside(base: Path, ending: str) -> Path:
 
 def _stored(kind: pa.DataType) -> pa.DataType:
     """The type in which values are kept: text in one that may exceed 2 GiB."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
+    kind = value_type(kind)
     return pa.large_string() if pa.types.is_string(kind) or pa.types.is_string_view(kind) else kind
 
 
@@ -173,8 +172,7 @@ class ColumnRuns:
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
+    kind = value_type(kind)
     return pa.large_string() if pa.types.is_string_view(kind) else kind
 
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -35,8 +35,6 @@ Written = Sequence[tuple[SqlPlace, Rows]]
 
 class Database(ABC):
     """One kind of database. Nothing that it raises holds a password, or a value of a table."""
-
-    scheme: ClassVar[str]
 
     @abstractmethod
     def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -49,8 +49,6 @@ class DuckDatabase(Database):
     ...     [batch.to_pydict() for batch in DuckDatabase().batches(place, None, 10)]
     [{'a': [1, 2]}]
     """
-
-    scheme: ClassVar[str] = "duckdb"
 
     def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
         """Read in a session that may not write."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -47,8 +47,6 @@ class LiteDatabase(Database):
     ...     [batch.to_pydict() for batch in LiteDatabase().batches(place, None, 10)]
     [{'a': [True, None]}]
     """
-
-    scheme: ClassVar[str] = "sqlite"
 
     def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
         """Look at the types that occur, then read, both in one transaction."""

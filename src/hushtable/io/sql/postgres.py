@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -40,8 +40,6 @@ _PATIENCE = "10"
 
 class PostgresDatabase(Database):
     """A PostgreSQL server. The address takes what libpq takes: ``host``, ``port``, ``sslmode`` and so on."""
-
-    scheme: ClassVar[str] = "postgresql"
 
     def batches(self, place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
         """Read one snapshot; the server keeps what is not asked for yet."""

@@ -84,6 +84,24 @@ def test_newcomers_join_a_class_or_make_their_own():
     assert set(first.table.column("age").to_pylist()) == {"[20, 24]", "[50, 58]"}
 
 
+@pytest.mark.parametrize(
+    ("style", "shown", "covered"),
+    [("intervals", "[20, 30]", {20, 25, 30}), ("sets", "{20, 25, 30}", {20, 25, 30}), ("nodes", "*", {20, 25, 30, 61})],
+)
+def test_what_is_lost_is_measured_by_the_published_cells(style, shown, covered):
+    old = [(age, "x", "flu") for age in (20, 25, 30)] + [(age, "y", "gout") for age in (60, 62, 64)]
+    rules = policy(ht.KAnonymity(k=3), quasi={"age": {"cells": style}, "city": {"cells": "sets"}})
+    first = ht.anonymize(table(old), rules)
+    new = [(25, "x", "flu")] * 3 + [(age, "z", "flu") for age in (20, 30, 61)]
+    second = ht.increment(table(new, start=100), rules, first)
+    assert second.partition.notes["joined"] == 3
+    (place,) = {second.recoded.labels[row] for row in range(3)}
+    age = second.recoded.cells[0]
+    codes = age.members[age.offsets[place] : age.offsets[place + 1]]
+    assert {age.column.coded.values[int(code)].as_py() for code in codes} == covered
+    assert second.recoded.published[0][int(place)].as_py() == shown
+
+
 def test_too_few_for_a_class_do_not_join_it():
     """One newcomer in an old class would be known by subtraction."""
     first = ht.anonymize(FIRST, policy(ht.KAnonymity(k=3)))

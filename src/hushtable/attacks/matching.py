@@ -20,7 +20,7 @@ from hushtable.release.centroid import CentroidCells
 from hushtable.schema.columns import CellStyle, Kind
 from hushtable.utility.cover import covers, extent
 
-__all__ = ["candidates", "match_chunks"]
+__all__ = ["candidates", "match_chunks", "tells_no_bounds"]
 
 _AT_ONCE = 1 << 22
 """Pairs of a person and a class that are compared at once."""
@@ -76,7 +76,7 @@ def _packed(cells: Cells, codes: IntArray, unseen: Unseen) -> npt.NDArray[np.uin
         some = codes[start : start + step]
         inside = np.zeros((len(some), len(cells)), dtype=np.bool_)
         known = np.flatnonzero((some >= 0) & (some < cells.column.coded.size))
-        if _hidden(cells):
+        if tells_no_bounds(cells):
             inside[:] = True
         else:
             pairs = np.tile(groups, len(known)), np.repeat(some[known], len(cells))
@@ -87,8 +87,8 @@ def _packed(cells: Cells, codes: IntArray, unseen: Unseen) -> npt.NDArray[np.uin
     return out
 
 
-def _hidden(cells: Cells) -> bool:
-    """Whether the cells are representatives, which tell no bounds."""
+def tells_no_bounds(cells: Cells) -> bool:
+    """Whether the cells are representatives: they cover nobody in particular."""
     return isinstance(cells, CentroidCells) or cells.style is CellStyle.MIDPOINT
 
 

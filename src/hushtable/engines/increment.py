@@ -21,21 +21,19 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.attacks.matching import candidates
 from hushtable.attacks.people import People
 from hushtable.attacks.view import View
+from hushtable.engines.joined import covered_values, covering_cells, values_of
 from hushtable.engines.local import Outcome, finish, problem_of, solve
 from hushtable.engines.plan import Plan
 from hushtable.errors import DataError, HushtableError, IncompatibleError, Infeasible, NotFound, VerificationError
 from hushtable.io.frames import to_arrow
 from hushtable.io.text import is_text, to_labels
-from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Monotone, Stat
-from hushtable.release.cells import Cells
 from hushtable.release.recode import Recoded, class_numbers
 from hushtable.release.release import Release
 from hushtable.release.reread import sensitive_codes
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Role
 from hushtable.table.encode import Extra, check_columns, encode
-from hushtable.table.encoded import QuasiColumn
 from hushtable.table.plan import TablePlan
 
 __all__ = ["increment"]
@@ -166,7 +164,7 @@ def _union(table: pa.Table, names: list[str], earlier: Release) -> pa.Table:
 def _joined(problem: Problem, earlier: Release) -> IntArray:
     """Return the earlier class that each new record may join; -1 where none covers it, or too few would join it."""
     view = View.of(earlier)
-    batch = pa.table({c.name: _values(c) for c in problem.table.quasi})
+    batch = pa.table({c.name: values_of(c, c.codes) for c in problem.table.quasi})
     offsets, classes = candidates(view, People.of_table(view, batch, "The batch"))
     first = np.minimum(offsets[:-1], max(len(classes) - 1, 0))
     label = np.where(np.diff(offsets) > 0, classes[first] if len(classes) else -1, -1)
@@ -175,12 +173,6 @@ def _joined(problem: Problem, earlier: Release) -> IntArray:
     good = np.zeros(view.n_groups + 1, dtype=np.bool_)
     good[filled] = problem.model.part(table_level=False).satisfied(stats.take(filled), problem.reference)
     return np.where(good[label], label, -1)
-
-
-def _values(column: QuasiColumn) -> pa.Array:
-    """The batch's values as they were understood, whatever stands for a missing one."""
-    place = column.codes.astype(np.int64) - int(column.coded.missing)
-    return column.coded.values.take(pa.array(place, mask=place < 0))
 
 
 def _ever_fewer(joined: IntArray) -> Iterator[IntArray]:
@@ -202,10 +194,15 @@ def _settled(
     labels = np.full(table.num_rows, -1, dtype=np.int64)
     labels[joined >= 0] = label
     names = [column.take(pa.array(used)) for column in earlier.recoded.published]
+    quasi = problem.table.quasi
+    covered = covered_values(View.of(earlier), quasi, used)
     rest = np.flatnonzero(joined < 0)
     if len(rest):
-        some = table.take(pa.array(rest))
-        _, alone = solve(problem_of(some, replace(plan, account=None), problem.progress), plan)
+        own = problem_of(table.take(pa.array(rest)), replace(plan, account=None), problem.progress)
+        _, alone = solve(own, plan)
+        shown = View(pa.table({}), plan.document, alone.cells, own.table, alone.labels[: len(rest)], rest, own.model)
+        more = covered_values(shown, quasi, np.arange(alone.n_groups))
+        covered = [(np.append(p, q + len(used)), np.append(c, d)) for (p, c), (q, d) in zip(covered, more, strict=True)]
         labels[rest] = np.where(alone.labels[: len(rest)] >= 0, alone.labels[: len(rest)] + len(used), -1)
         names = [_both(a, b) for a, b in zip(names, alone.published, strict=True)]
     merged, n = class_numbers(names)
@@ -213,8 +210,12 @@ def _settled(
     first = np.zeros(n, dtype=np.int64)
     first[merged[::-1]] = np.arange(len(merged) - 1, -1, -1)
     kept, labels, n = _filled(labels, n)
-    rows, offsets = group_rows(labels, n)
-    cells = tuple(Cells.of_groups(column, rows, offsets) for column in problem.table.quasi)
+    place = np.full(len(first), -1, dtype=np.int64)
+    place[kept] = np.arange(n)
+    cells = tuple(
+        covering_cells(column, labels, place[merged][groups], codes, n)
+        for column, (groups, codes) in zip(quasi, covered, strict=True)
+    )
     published = tuple(column.take(pa.array(first[kept])) for column in names)
     notes = {"increment": True, "joined": int(np.count_nonzero(joined >= 0)), "old_classes": len(used)}
     return Partition(labels, n, notes=notes), Recoded(labels, cells, published)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from support_spark import NOTE, WHO, plain
+from support_spark import NOTE, WHO, held, plain
 
 import hushtable as ht
 from hushtable.api import run_plan
@@ -106,6 +106,7 @@ def test_anonymize_and_the_command_line(spark, tmp_path, capsys):
     pyarrow.csv.write_csv(table.slice(0, 20), tmp_path / "in" / "a.csv")
     pyarrow.csv.write_csv(table.slice(20).select(["illness", "age", "country"]), tmp_path / "in" / "b.csv")
     (tmp_path / "policy.yaml").write_text(policy.to_yaml())
+    before = held(spark)
     call = ["run", str(tmp_path / "policy.yaml"), "--data", str(tmp_path / "in"), "--json", "-o"]
     for engine in ("local", "spark"):
         with pytest.raises(SystemExit) as ended:
@@ -119,3 +120,4 @@ def test_anonymize_and_the_command_line(spark, tmp_path, capsys):
             main([*call, str(tmp_path / "no"), *wrong])
         assert ended.value.code == 2
     assert not (tmp_path / "no").exists()
+    assert held(spark) == before

@@ -30,6 +30,8 @@ def run_on_spark(
 ) -> SparkRelease:
     """Start Spark, anonymize a table with it, and write the release; Spark has ended when it returns.
 
+    A session that was there before stays, and keeps nothing of the release.
+
     Parameters
     ----------
     data : sequence of path or address
@@ -63,6 +65,9 @@ def run_on_spark(
     unread = [n for n, column in policy.columns.items() if column.role is Role.IDENTIFIER and n != policy.entity]
     with spark_session(master) as spark, staged(data, unread, output, progress) as files:
         release: SparkRelease = anonymize(read_frame(spark, files), policy, progress=progress)
-        progress(1.0, "writing")
-        save_parts(release, output, format=policy.output.format, overwrite=overwrite, to=to)
+        try:
+            progress(1.0, "writing")
+            save_parts(release, output, format=policy.output.format, overwrite=overwrite, to=to)
+        finally:
+            release.unpersist()
     return release

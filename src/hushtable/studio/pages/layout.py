@@ -149,6 +149,8 @@ def _notice(page: Page, main: ui.element) -> None:
     shown: list[ui.element] = []
 
     def look() -> None:
+        if not main.client.has_socket_connection:
+            return  # nobody sees it: the server keeps a page for a while after it was left
         if page.stale and not shown:
             with main:
                 with ui.element("div").classes("ht-note").props("role=status") as banner:

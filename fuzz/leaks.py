@@ -95,6 +95,7 @@ CALLS: list[Call] = [
             "risk people.csv --policy policy.yaml",
             "attack release --data people.csv --files .",
             "attack release --data people.csv --files . --external others.csv --control others.csv",
+            "attack release --data people.csv --files . --external bad/town.csv",
             "explain release 0 1 239 --data people.csv --files .",
             "price guarded --data people.csv --files .",
         )
@@ -156,8 +157,8 @@ CALLS: list[Call] = [
         "run policy.yaml --data duckdb:///in.duckdb --query SELECT~error(name)~AS~name~FROM~people --output x",
         "run policy.yaml --data sqlite:///in.db --query SELECT~zqname0001~FROM~people --output x",
         "measure release --data others.csv --files .",
-        "attack release --data people.csv --files . --external bad/town.csv",
-        "attack release --data people.csv --files . --external bad/columns.csv",
+        "attack release --data people.csv --files . --external bad/ragged.csv",
+        "attack release --data people.csv --files . --external bad/age.csv",
         "ledger add release --ledger ledger --data people.csv --person name --files .",
         "ledger add release --ledger bad/ledger --data people.csv --person name --files .",
         "explain release 99999 --data people.csv --files .",

@@ -43,9 +43,10 @@ def test_people_from_outside(call, release, people, tmp_path):
     data = call("attack", release, "--data", people, "--only", "linkage", "--external", known, "--json").data
     assert data["attacks"][0]["targets"] == 7
     bad = write_csv(tmp_path / "bad.csv", [[CANARY, "1"]], "name,age")
-    answer = call("attack", release, "--data", people, "--only", "linkage", "--external", bad)
-    assert answer.code == 2 and "lacks the quasi-identifiers 'zip'" in answer.words
-    assert CANARY not in answer.words
+    for asked in (["--only", "linkage"], []):
+        answer = call("attack", release, "--data", people, *asked, "--external", bad)
+        assert answer.code == 2 and "lacks the quasi-identifiers 'zip'" in answer.words
+        assert CANARY not in answer.words
 
 
 def test_nothing_to_attack(call, release, people):

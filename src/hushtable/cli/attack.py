@@ -78,18 +78,22 @@ def attack(
 def _run(
     release: Release, names: Sequence[str], tables: Mapping[str, Any], progress: Any, *, strict: bool
 ) -> tuple[list[AttackResult], dict[str, str]]:
-    """Run the attacks; those that lack something are told apart, or raise where they were asked for by name."""
+    """Run the attacks; those that lack something are told apart.
+
+    Where they were asked for by name, or a table that was given cannot be used, the error is raised.
+    """
     from hushtable import registry
-    from hushtable.errors import UsageError
+    from hushtable.errors import DataError, UsageError
 
     results, refused = [], {}
     for i, name in enumerate(names):
         progress(i / len(names), f"attacking: {name}")
         taken = {p.name for p in registry.attacks[name].params()}
+        given = {k: v for k, v in tables.items() if k in taken}
         try:
-            results.append(release.attack(name, **{k: v for k, v in tables.items() if k in taken}))
+            results.append(release.attack(name, **given))
         except UsageError as error:
-            if strict:
+            if strict or (given and isinstance(error, DataError)):
                 raise
             refused[name] = str(error)
     return results, refused

@@ -149,6 +149,8 @@ def test_the_first_screen_says_what_no_model_promises() -> None:
     apart = release_of(models=[{"distinct-l": {"l": 2}}], algorithm="anatomy")
     attribute = templates.build("general").report(apart, attacks=False).summary
     assert any("nobody is found" in line for line in attribute.not_promised)
+    both = templates.build("general").report(release_of(models=[{"alpha-k": {"alpha": 1, "k": 2}}]), attacks=False)
+    assert not any("nobody is found" in line or "stay unknown" in line for line in both.summary.not_promised)
     words = "somebody with several records"
     assert not any(words in line for line in attribute.not_promised)
     table = pa.table({"id": [f"p{i // 4}" for i in range(16)], "age": [30] * 16, "s": list("abcd") * 4})

@@ -20,8 +20,8 @@ class ModelEvidence(Part):
     """the sensitive column, or columns, that it protects"""
     parameters: dict[str, str]
     """as in the policy; parameters that hold values of the table are not spelt out"""
-    threat: Literal["identity", "attribute"]
-    """what it protects against: who a record is, or what a person's value is"""
+    threats: tuple[Literal["identity", "attribute"], ...]
+    """what it protects against: who a record is, what a person's value is"""
     comparison: Literal[">=", "<=", "<"]
     """how the achieved number is compared with the bound"""
     bound: float

@@ -26,7 +26,7 @@ def assumptions(facts: Facts) -> tuple[str, ...]:
 def not_promised(facts: Facts) -> tuple[str, ...]:
     """Return the limits that belong on the first screen."""
     found = ["Protection when several releases about the same people are combined (composition)."]
-    if not any(m.threat == "attribute" for m in facts.models):
+    if not any("attribute" in m.threats for m in facts.models):
         found.append(
             "That sensitive values stay unknown: no model of this policy protects them, so a class whose people share "
             "a value gives it away."
@@ -36,7 +36,7 @@ def not_promised(facts: Facts) -> tuple[str, ...]:
             "That somebody with several records has none with a value: models bound the shares of records, and "
             "everybody of a class may have the value in one of theirs."
         )
-    if not any(m.threat == "identity" for m in facts.models):
+    if not any("identity" in m.threats for m in facts.models):
         found.append("That nobody is found in the table: no model of this policy hides who a record belongs to.")
     found += [
         "That nobody can be singled out: a rule that isolates one record may exist although every class is large.",

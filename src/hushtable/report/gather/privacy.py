@@ -45,7 +45,7 @@ def model_evidence(release: Release) -> tuple[ModelEvidence, ...]:
                 summary=summary_of(models[seen.model]),
                 column=on if on is None or isinstance(on, str) else " + ".join(on),
                 parameters=given,
-                threat=member.threat.value,
+                threats=tuple(sorted((t.value for t in member.threats), reverse=True)),
                 comparison=seen.sense,
                 bound=seen.bound,
                 achieved=finite(seen.achieved),

@@ -19,7 +19,7 @@ def models_section(report: Report) -> Markup:
         (
             _name(m),
             join(
-                m.summary, tag("br"), tag("small", f"Against disclosure of {_threat(m)}. {_given(m)}", class_="quiet")
+                m.summary, tag("br"), tag("small", f"Against disclosure of {_threats(m)}. {_given(m)}", class_="quiet")
             ),
             f"{m.comparison} {number(m.bound)}",
             number(m.achieved),
@@ -37,8 +37,9 @@ def _name(model: ModelEvidence) -> str:
     return f"{model.model} on “{model.column}”" if model.column else model.model
 
 
-def _threat(model: ModelEvidence) -> str:
-    return "identity" if model.threat == "identity" else "a sensitive value"
+def _threats(model: ModelEvidence) -> str:
+    words = {"identity": "identity", "attribute": "a sensitive value"}
+    return " and of ".join(words[threat] for threat in model.threats)
 
 
 def _given(model: ModelEvidence) -> str:

@@ -106,7 +106,7 @@ def _attack(attack: AttackEvidence) -> str:
 
 def attribute_models(facts: Facts) -> tuple[str, ...]:
     """What the policy promises about sensitive values."""
-    found = [m for m in facts.models if m.threat == "attribute"]
+    found = [m for m in facts.models if "attribute" in m.threats]
     if not found:
         return ("No model of the policy protects sensitive values.",)
     return tuple(f"{m.model}{f' on “{m.column}”' if m.column else ''} holds: {m.summary}" for m in found if m.holds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from hushtable.errors import HushtableError, IncompatibleError
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.t_closeness import TCloseness
-from hushtable.schema.columns import CellStyle, Missing
+from hushtable.schema.columns import CellStyle, Kind, Missing
 from hushtable.testing import model_examples, random_case
 from support_core import PEOPLE, plan_of, random_people
 
@@ -141,6 +142,19 @@ def test_localpk_level_by_level(on_spark, far_away, spark, models, settings, gro
     same_cells(got, want)
     got.unpersist()
     assert held(spark) == 0
+
+
+@pytest.mark.parametrize("entity", [None, "who"])
+def test_localpk_divides_other_spellings_of_a_sensitive_value_alike(on_spark, far_away, entity):
+    table = visits(120, 5)
+    draw = np.random.default_rng(3)
+    pay = pa.array(draw.choice(["1", "1.0", "01.0", "2", "2.0"], table.num_rows))
+    table = table.set_column(table.column_names.index("illness"), "illness", pay)
+    columns = tuple(replace(c, kind=Kind.NUMERIC) if c.name == "illness" else c for c in VISITS)
+    plan = plan_of([KAnonymity(k=3), EntropyL(l=1.2)], columns, ht.Localpk(), document={"seed": 0}, entity=entity)
+    want = run_plan(table, plan)
+    far_away(60)
+    same_cells(on_spark(table.take(pa.array(draw.permutation(table.num_rows))), plan, 3), want)
 
 
 def test_the_names_of_values_that_are_suppressed_are_not_written(on_spark, far_away, tmp_path):

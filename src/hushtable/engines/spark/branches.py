@@ -84,11 +84,14 @@ class Branches:
         return Kinds.of(replace(self.problem, table=table))
 
     def _tie(self) -> Column:
-        """The ranks of the other published cells, where they are part of the combinations."""
-        content, skipped = self.content, len(self.content.sensitive)
-        ties = content.dictionaries[len(content.quasi) + skipped :]
-        places = content.rest_packing.unpack_columns([F.col(name) for name in content.rest_keys])[skipped:]
-        ranks = [looked_up(place, dense_ranks(d.values)[0]) for place, d in zip(places, ties, strict=True)]
+        """The ranks of the other published cells, where they are part of the combinations, then of other spellings."""
+        content, first = self.content, len(self.content.quasi)
+        sensitive = self._finish.sensitive
+        places = content.rest_packing.unpack_columns([F.col(name) for name in content.rest_keys])
+        spelt = [i for i, column in enumerate(sensitive) if column.spellings]
+        # in the order of ``Content.apart``
+        order = [*range(len(sensitive), len(places)), *spelt]
+        ranks = [looked_up(places[i], dense_ranks(content.dictionaries[first + i].values)[0]) for i in order]
         return F.array(*ranks).cast("array<long>")
 
     def _ranks(self) -> list[Column]:

@@ -23,7 +23,7 @@ from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.levels import Levels
 from hushtable.engines.spark.nodes import Nodes
 from hushtable.engines.spark.publish import published_rows
-from hushtable.engines.spark.refuse import check_engine, check_far, check_levels, check_nodes, check_recoded
+from hushtable.engines.spark.refuse import check_engine, check_far, check_levels, check_nodes
 from hushtable.engines.spark.shown import Counted, Shown
 from hushtable.engines.spark.summary import Summary
 from hushtable.errors import ParameterError
@@ -121,7 +121,6 @@ def _on_driver(content: Content) -> SparkOutcome:
     tuples = content.tuples()
     problem = content.problem(tuples)
     partition, recoded = local.solve(problem, plan)
-    check_recoded(plan, recoded)
     expected = len(local.kept_rows(problem, plan, recoded))
     jobs.progress(1.0, "publishing")
     with _kept(Shown(jobs, content, *published_rows(content, tuples, recoded))) as shown:

@@ -10,11 +10,10 @@ from hushtable.algorithms.lattice.full_domain import MOST_NODES
 from hushtable.engines.plan import Plan
 from hushtable.errors import IncompatibleError
 from hushtable.models.base import Monotone
-from hushtable.release.recode import Recoded
 from hushtable.schema.columns import CellStyle, Role
 from hushtable.table.encoded import QuasiColumn
 
-__all__ = ["check_engine", "check_far", "check_levels", "check_nodes", "check_recoded"]
+__all__ = ["check_engine", "check_far", "check_levels", "check_nodes"]
 
 
 def check_engine(plan: Plan) -> None:
@@ -44,17 +43,6 @@ def check_engine(plan: Plan) -> None:
             "it inside blocks only.",
             code="spark-engine",
             hint=f"Set 'quality: fast' for {algorithm.name}, on both engines the same blocks, or use the local engine.",
-        )
-
-
-def check_recoded(plan: Plan, recoded: Recoded) -> None:
-    """Refuse a release with rows that no row of the table stands behind."""
-    if recoded.counterfeits is not None:
-        raise IncompatibleError(
-            f"{plan.algorithm.name} needs counterfeit rows for this table, and the Spark engine publishes rows of the "
-            "table alone.",
-            code="spark-engine",
-            hint="Use the local engine.",
         )
 
 

@@ -29,6 +29,11 @@ __all__ = ["read_frame", "spark_session"]
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """Set by spark-submit, which then has its own settings."""
 
+_LOG = "HUSHTABLE_SPARK_LOG"
+"""Set to ``ERROR``, say, a session of the command line's own logs to the terminal."""
+
+_LEVELS = ("OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG")
+
 _INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
 _SETTINGS = {
@@ -77,6 +82,9 @@ def spark_session(master: str | None) -> Iterator[SparkSession]:
 
 
 def _start(master: str | None) -> SparkSession:
+    level = os.environ.get(_LOG, "OFF").upper()
+    if level not in _LEVELS:
+        raise UsageError(f"{_LOG} must be one of {', '.join(_LEVELS)}.", code="log-level", hint="Correct or unset it.")
     builder = SparkSession.builder.appName("hushtable")
     if not os.environ.get(_SUBMITTED):
         wanted = master or "local[*]"
@@ -94,7 +102,9 @@ def _start(master: str | None) -> SparkSession:
             # pyspark warns of pandas 3, which this engine does not use
             warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")
             session = builder.getOrCreate()
-        session.sparkContext.setLogLevel("ERROR")
+        if not os.environ.get(_SUBMITTED):
+            # what Spark says of a task that fails may quote rows; whoever submits a job has said where that goes
+            session.sparkContext.setLogLevel(level)
         return session
     except Exception as error:
         if not isinstance(error, PySparkException) and not type(error).__module__.startswith("py4j"):

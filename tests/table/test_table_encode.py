@@ -293,3 +293,23 @@ def test_joint_columns_of_too_many_combinations_are_refused_before_any_work():
         anonymize(table, jointly)
     alone = Policy(columns=columns, models=[{"distinct-l": {"l": 2}}])
     assert anonymize(table, alone).table.num_rows == n
+
+
+def test_ordinal_leaves_that_nobody_has_stand_in_the_declared_order():
+    sizes = ["small", "medium", "large", "huge"]
+    policy = Policy(
+        quasi={
+            "size": {
+                "kind": "ordinal",
+                "order": sizes,
+                "hierarchy": {"taxonomy": {"tree": {"x": ["small", "large"], "y": ["medium", "huge"]}}},
+            }
+        },
+        models=[KAnonymity(k=2)],
+    )
+    release = anonymize(pa.table({"size": ["large", "small", "large"]}), policy)
+    (size,) = release.encoded.quasi
+    assert size.coded.values.to_pylist() == sizes
+    assert release.frame["size"].to_pylist() == ["[small, large]"] * 3
+    assert release.recoded.cells[0].leaves.tolist() == [3]
+    assert release.encoded.quasi[0].codes.tolist() == [2, 0, 2]

@@ -111,17 +111,21 @@ class Cell:
 def _cell(coded, style, level, codes):
     """Covered leaves and height of a class with these codes, from the definition of the style."""
     maps = [list(map(int, m)) for m in coded.levels]
-    lowest = next(h for h, m in enumerate(maps) if len({m[c] for c in codes}) == 1)
-    if level is not None:
-        style, lowest = CellStyle.NODES, level
-    if style is CellStyle.NODES:
-        node = maps[lowest][min(codes)]
-        return {c for c in range(coded.size) if maps[lowest][c] == node}, lowest
+
+    def lowest(covered):
+        return next(h for h, m in enumerate(maps) if len({m[c] for c in covered}) == 1)
+
+    if level is not None or style is CellStyle.NODES:
+        height = lowest(codes) if level is None else level
+        node = maps[height][min(codes)]
+        return {c for c in range(coded.size) if maps[height][c] == node}, height
     if style is CellStyle.SETS or coded.kind is Kind.NOMINAL:
-        return set(codes), lowest
-    if coded.missing and 0 in codes and len(codes) > 1:
-        return set(range(coded.size)), lowest
-    return set(range(min(codes), max(codes) + 1)), lowest
+        covered = set(codes)
+    elif coded.missing and 0 in codes and len(codes) > 1:
+        covered = set(range(coded.size))
+    else:
+        covered = set(range(min(codes), max(codes) + 1))
+    return covered, lowest(covered)
 
 
 def rows_of(comparison):

@@ -129,6 +129,10 @@ class Cells:
             level = coded.levels[h]
             if coded.contiguous:
                 together = level[self.low] == level[self.high]
+            elif self.style in (CellStyle.INTERVALS, CellStyle.MIDPOINT):
+                # a range covers the leaves between its ends too, whatever node they are under
+                last = np.append(np.flatnonzero(np.diff(level)), coded.size - 1)
+                together = last[np.searchsorted(last, self.low)] >= self.high
             else:
                 node = level[self.members]
                 filled = self.counts > 0

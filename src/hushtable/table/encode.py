@@ -184,14 +184,15 @@ def _code(column: ColumnPlan, prepared: Prepared, times: IntArray | None = None)
         codes = to_codes(data)
         occurring = np.zeros(len(data.dictionary), dtype=np.int64)
         np.add.at(occurring, codes[codes >= 0], times[codes >= 0])
-    hierarchy = column.hierarchy or Flat()
-    coded = hierarchy.code(
-        data.dictionary,
-        prepared.kind,
-        missing=data.indices.null_count > 0,
-        column=column.name,
-        counts=occurring,
-    )
+    hierarchy, missing = column.hierarchy or Flat(), data.indices.null_count > 0
+    coded = hierarchy.code(data.dictionary, prepared.kind, missing=missing, column=column.name, counts=occurring)
+    if prepared.kind is Kind.ORDINAL and len(coded.values) > len(data.dictionary):
+        # leaves that do not occur stand where the declared order has them
+        declared = pa.array(column.order, coded.values.type)
+        ranked = declared.filter(pc.is_in(declared, value_set=coded.values))
+        at = pc.index_in(ranked, value_set=data.dictionary).fill_null(-1).to_numpy(zero_copy_only=False)
+        times_of = np.append(occurring, 0)[at]
+        coded = hierarchy.code(ranked, prepared.kind, missing=missing, column=column.name, counts=times_of)
     place = pc.index_in(data.dictionary, value_set=coded.values).to_numpy(zero_copy_only=False)
     # the last entry serves null: the missing value, code 0
     lookup = np.append(place + int(coded.missing), 0).astype(smallest(coded.size))

@@ -117,8 +117,7 @@ def _slope(engine: str, algorithm: str) -> Callable[[Any], float]:
 
 _GROWN = "adult_like has 15 times the combinations at 1,000,000 rows, and each is looked at. "
 _CENSUS = "microaggregation.py CENSUS --k 3,5,10 --quality best"
-_LARGE = "scale.py --rows 10000000,100000000 --engine local"
-_BOTH = "scale.py --rows 1000000,10000000 --algorithm mondrian"
+_SCALE = "scale.py --plot docs/images/scaling.png"
 
 FIGURES = (
     Figure("The core", "Mondrian, 1,000,000 x 8, k-anonymity", "mondrian.py", _mondrian("k-anonymity"), "s", 0.6),
@@ -281,7 +280,7 @@ FIGURES = (
         "Attacks and risks", "all risks, 1,000,000 rows", "attacks.py", lambda found: found["risks"]["seconds"], "s", 5
     ),
     *(
-        Figure("Growth with rows", f"{name}, 100,000,000 rows{what}", _LARGE, _scale(key, "local", name, 10**8), *limit)
+        Figure("Growth with rows", f"{name}, 100,000,000 rows{what}", _SCALE, _scale(key, "local", name, 10**8), *limit)
         for name, what, key, limit in (
             ("mondrian", "", "seconds", ("s", 600)),
             ("mondrian", ", peak memory", "peak_mib", ("MiB", 12 * 1024)),
@@ -289,8 +288,8 @@ FIGURES = (
         )
     ),
     *(
-        Figure("Growth with rows", f"slope of {name}, n log n: 1.05", _LARGE, _slope("local", name), "", 1.06)
+        Figure("Growth with rows", f"slope of {name}, n log n: 1.05", _SCALE, _slope("local", name), "", 1.06)
         for name in ("mondrian", "optimal")
     ),
-    Figure("Growth with rows", "Spark local[2] over local, 10^7 rows, session excluded", _BOTH, _spark_ratio, "x", 8),
+    Figure("Growth with rows", "Spark local[2] over local, 10^7 rows, session excluded", _SCALE, _spark_ratio, "x", 8),
 )

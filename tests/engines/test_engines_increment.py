@@ -102,6 +102,56 @@ def test_what_is_lost_is_measured_by_the_published_cells(style, shown, covered):
     assert second.recoded.published[0][int(place)].as_py() == shown
 
 
+def aged(ages):
+    return pa.table({"age": ages, "disease": ["flu", "gout"] * (len(ages) // 2)})
+
+
+@pytest.mark.parametrize(("algorithm", "style"), [("mondrian", "nodes"), ("optimal", "intervals"), ("optimal", "sets")])
+def test_a_node_keeps_its_height(algorithm, style):
+    """The batch's own values under it would fit a lower one."""
+    age = {"hierarchy": {"intervals": [5, 10]}, "cells": style}
+    rules = ht.Policy(quasi={"age": age}, sensitive=["disease"], models=[ht.KAnonymity(k=2)], algorithm=algorithm)
+    first = ht.anonymize(aged([21, 27, 41, 47]), rules)
+    second = ht.increment(aged([21, 22, 46, 48]), rules, first)
+    assert second.frame["age"].to_pylist() == ["[20, 30)"] * 2 + ["[40, 50)"] * 2
+    assert second.partition.notes["joined"] == 4
+    assert second.measures(["prec", "distortion", "ncp"]) == pytest.approx(
+        {"prec": 1 / 3, "distortion": 2 / 3, "ncp": 1 / 3}
+    )
+
+
+def test_a_root_is_a_root_though_the_batch_has_few_values():
+    rules = ht.Policy(
+        quasi={"age": {"hierarchy": {"intervals": [5, 10]}}}, sensitive=["disease"], models=[ht.KAnonymity(k=4)]
+    )
+    first = ht.anonymize(aged([21, None, 23, 48]), rules)
+    second = ht.increment(aged([21, 22, 23, 24]), rules, first)
+    assert second.frame["age"].to_pylist() == ["*"] * 4
+    assert second.measures(["prec", "ncp"]) == {"prec": 0.0, "ncp": 1.0}
+
+
+def test_a_midpoint_is_measured_by_its_range():
+    rules = ht.Policy(quasi={"age": {"cells": "midpoint"}}, sensitive=["disease"], models=[ht.KAnonymity(k=4)])
+    first = ht.anonymize(aged([20, 22, 24, 40]), rules)
+    second = ht.increment(aged([25, 25, 30, 30, 21, 80]), rules, first)
+    assert second.frame["age"].to_pylist() == [30.0] * 6
+    (place,) = set(second.recoded.labels.tolist())
+    assert second.recoded.cells[0].leaves[place] == 4
+
+
+def test_a_column_that_is_empty_in_the_batch_s_own_classes():
+    rules = ht.Policy(
+        quasi={"age": {"kind": "numeric"}, "city": {"kind": "nominal", "cells": "sets"}}, models=[ht.KAnonymity(k=2)]
+    )
+
+    def people_of(*rows):
+        return pa.table({"age": pa.array([r[0] for r in rows], pa.int64()), "city": [r[1] for r in rows]})
+
+    first = ht.anonymize(people_of((20, "x"), (22, "x")), rules)
+    second = ht.increment(people_of((20, "x"), (21, "x"), (None, "y"), (None, "y")), rules, first)
+    assert second.frame["age"].to_pylist() == [None, None, "[20, 22]", "[20, 22]"]
+
+
 def test_too_few_for_a_class_do_not_join_it():
     """One newcomer in an old class would be known by subtraction."""
     first = ht.anonymize(FIRST, policy(ht.KAnonymity(k=3)))

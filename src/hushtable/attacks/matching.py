@@ -104,7 +104,7 @@ def _covers_unseen(cells: Cells, unseen: Unseen, at: int) -> BoolArray:
             here = cells.height == h
             out[here] = same[cells.node[here]]
         return out
-    if coded.kind not in (Kind.NUMERIC, Kind.DATE):
+    if coded.kind not in (Kind.NUMERIC, Kind.DATE) or not len(coded.values):
         return np.asarray(cells.mixed)
     first = int(coded.missing)
     low, high = extent(cells)

@@ -21,7 +21,7 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.attacks.matching import candidates
 from hushtable.attacks.people import People
 from hushtable.attacks.view import View
-from hushtable.engines.joined import covered_values, covering_cells, values_of
+from hushtable.engines.joined import covered_values, values_of
 from hushtable.engines.local import Outcome, finish, problem_of, solve
 from hushtable.engines.plan import Plan
 from hushtable.errors import DataError, HushtableError, IncompatibleError, Infeasible, NotFound, VerificationError
@@ -202,7 +202,7 @@ def _settled(
         _, alone = solve(own, plan)
         shown = View(pa.table({}), plan.document, alone.cells, own.table, alone.labels[: len(rest)], rest, own.model)
         more = covered_values(shown, quasi, np.arange(alone.n_groups))
-        covered = [(np.append(p, q + len(used)), np.append(c, d)) for (p, c), (q, d) in zip(covered, more, strict=True)]
+        covered = [first + second for first, second in zip(covered, more, strict=True)]
         labels[rest] = np.where(alone.labels[: len(rest)] >= 0, alone.labels[: len(rest)] + len(used), -1)
         names = [_both(a, b) for a, b in zip(names, alone.published, strict=True)]
     merged, n = class_numbers(names)
@@ -212,10 +212,7 @@ def _settled(
     kept, labels, n = _filled(labels, n)
     place = np.full(len(first), -1, dtype=np.int64)
     place[kept] = np.arange(n)
-    cells = tuple(
-        covering_cells(column, labels, place[merged][groups], codes, n)
-        for column, (groups, codes) in zip(quasi, covered, strict=True)
-    )
+    cells = tuple(own.cells(column, labels, place[merged], n) for column, own in zip(quasi, covered, strict=True))
     published = tuple(column.take(pa.array(first[kept])) for column in names)
     notes = {"increment": True, "joined": int(np.count_nonzero(joined >= 0)), "old_classes": len(used)}
     return Partition(labels, n, notes=notes), Recoded(labels, cells, published)

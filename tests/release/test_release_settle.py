@@ -112,9 +112,10 @@ def test_settled_classes_do_not_overlap(style, rows, data):
 
 
 @pytest.mark.parametrize("style", [CellStyle.NODES, CellStyle.INTERVALS, CellStyle.SETS])
+@pytest.mark.parametrize("others", [[], [Crowd(k=1, m=100)]])
 @settings(max_examples=60)
 @given(ROWS, ROWS, st.data())
-def test_people_whom_a_settled_class_covers_count_with_it(style, rows, more, data):
+def test_people_whom_a_settled_class_covers_count_with_it(style, others, rows, more, data):
     """Classes that are merged cover people whose own class was suppressed: delta-presence has to count them."""
     everyone = [*rows, *more]
     table = people_table([(*r, "flu") for r in rows])
@@ -122,7 +123,7 @@ def test_people_whom_a_settled_class_covers_count_with_it(style, rows, more, dat
     total = len(rows) + len(everyone)
     labels = np.array(data.draw(st.lists(st.integers(-1, 3), min_size=total, max_size=total)))
     assume((labels[: len(rows)] >= 0).any())
-    models = [Crowd(k=1, m=100), DeltaPresence(low=0.0, high=1.0)]
+    models = [*others, DeltaPresence(low=0.0, high=1.0)]
     problem = local.problem_of(table, plan_of(models, cells=style, extra=Extra(population=population)))
     recoded = settle(problem, Partition(labels, 4))
     assume(recoded is not None)
@@ -133,6 +134,19 @@ def test_people_whom_a_settled_class_covers_count_with_it(style, rows, more, dat
     for person, label in zip(everyone, recoded.labels[len(rows) :].tolist(), strict=True):
         fitting = [g for g, (ages, countries) in enumerate(cover) if person[0] in ages and person[1] in countries]
         assert fitting == ([label] if label >= 0 else [])
+
+
+def test_overlap_is_not_allowed_where_a_model_counts_whom_a_class_covers():
+    # of the two people of 'Europe' beside Spain, one is in the release: but four more of Spain are covered by it
+    rows = [(1, "Spain", "flu")] * 4 + [(1, "France", "flu")]
+    population = people_table([*rows, (1, "Italy", "flu")])
+    plan = plan_of(
+        [DeltaPresence(low=0.4, high=1.0)],
+        algorithm=Given((0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1)),
+        cells=CellStyle.NODES,
+        extra=Extra(population=population),
+    )
+    assert local.run(people_table(rows), plan).published["country"].to_pylist() == ["Europe"] * 5
 
 
 def test_overlap_is_allowed_where_the_model_survives_merging():

@@ -80,6 +80,19 @@ class AllOf(PrivacyModel):
             flags &= member.monotone
         return flags
 
+    @property
+    def minds_cover(self) -> bool:
+        """Whether a class that covers more of a population may break a model: then its people are to be in no other.
+
+        Examples
+        --------
+        >>> from hushtable.models.delta_presence import DeltaPresence
+        >>> from hushtable.models.k_map import KMap
+        >>> AllOf((KMap(k=2),)).minds_cover, AllOf((DeltaPresence(low=0.1, high=0.5),)).minds_cover
+        (False, True)
+        """
+        return any(Stat.POPULATION in m.stats_needed() and Monotone.ADD not in m.monotone for m in self.members)
+
     def part(self, *, table_level: bool) -> AllOf:
         """Return the members that judge groups one by one, or those that judge whole tables."""
         return AllOf(tuple(m for m in self.members if m.table_level == table_level))

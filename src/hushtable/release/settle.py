@@ -21,11 +21,12 @@ __all__ = ["settle"]
 def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding.LOCAL) -> Recoded | None:
     """Return the recoded partition, with classes merged until they neither overlap nor violate the model.
 
-    Models that survive merging need nothing: their coinciding groups were satisfied one by one. For the others,
-    overlapping classes become one, and a class that fails joins the class whose cells grow least, until every class
-    is satisfied. People of a population whom the widened cells cover count with them, also those whose own class is
-    suppressed; classes of those alone are not published, and not judged. None where that ends in a single class that
-    still fails. Centroids are points: only equal ones overlap, and those are one class already.
+    Models that survive merging need nothing: their coinciding groups were satisfied one by one. For the others, and
+    for those that mind whom of a population a class covers, overlapping classes become one, and a class that fails
+    joins the class whose cells grow least, until every class is satisfied. People of a population whom the widened
+    cells cover count with them, also those whose own class is suppressed; classes of those alone are not published, and
+    not judged. None where that ends in a single class that still fails. Centroids are points: only equal ones overlap,
+    and those are one class already.
     """
     if recoding is Recoding.BUCKET:
         return _settle_buckets(problem, partition)
@@ -34,7 +35,7 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
         return recode_numbered(problem.table, partition)
     while True:
         recoded = recode(problem.table, partition, recoding)
-        if Monotone.MERGE in problem.model.flags:
+        if Monotone.MERGE in problem.model.flags and not problem.model.minds_cover:
             return recoded
         n = recoded.n_groups
         if recoding is not Recoding.CENTROID:

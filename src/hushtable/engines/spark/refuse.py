@@ -109,6 +109,7 @@ def _all_classes(plan: Plan) -> dict[str, bool]:
     model = plan.model()
     return {
         "a model does not survive merging, so that all classes have to be compared": Monotone.MERGE not in model.flags,
+        "a model minds whom of the population classes cover": model.minds_cover,
         "a model judges the whole table": bool(model.part(table_level=True).members),
     }
 

@@ -255,5 +255,10 @@ def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -
             hint="Keep release.json beside the published file.",
         )
     return verify_published(
-        table, plan, policy.model(), load_evidence(found) if found else None, recoding=algorithm.recoding
+        table,
+        plan,
+        policy.model(),
+        load_evidence(found) if found else None,
+        recoding=algorithm.recoding,
+        suppression=policy.suppression,
     )

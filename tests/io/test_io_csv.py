@@ -259,3 +259,15 @@ def test_reads_what_the_csv_module_writes(rows: list[tuple[str, str]], delimiter
         path.write_text(out.getvalue(), newline="")
         table = read_csv(path, delimiter=delimiter)
     assert list(zip(*table.to_pydict().values(), strict=True)) == rows
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_cells_with_and_without_the_guard_are_not_made_one(tmp_path, apart):
+    path = tmp_path / "t.csv"
+    between = "ok,1\n" * (1_200_000 if apart else 1)
+    path.write_text(f"a,b\n'=x,1\n{between}=x,1\n")
+    with pytest.raises(DataError, match="both with the apostrophe"):
+        list(iter_csv(path, unescape_formulas=True))
+    with pytest.raises(DataError, match="both with the apostrophe"):
+        read_csv(path, unescape_formulas=True)
+    assert read_csv(path)["a"][0].as_py() == "'=x"

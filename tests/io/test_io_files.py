@@ -16,6 +16,7 @@ from pyarrow import parquet as pq
 
 from hushtable.errors import DataError, OutputError
 from hushtable.io import csv_write
+from hushtable.io.coded import read_coded
 from hushtable.io.csv import read_csv
 from hushtable.io.files import column_names, iter_batches, read_table, write_table
 
@@ -233,3 +234,9 @@ def test_text_that_no_reader_of_csv_takes(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     write_table(table, tmp_path / "t.parquet")
     assert read_table(tmp_path / "t.parquet").to_pydict() == table.to_pydict()
+
+
+def test_columns_that_cannot_be_coded_are_told(tmp_path):
+    pq.write_table(pa.table({"a": [{"b": 1}]}), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=r"'a' .* list or struct, which cannot be used"):
+        read_coded(tmp_path / "t.parquet")

@@ -16,8 +16,9 @@ from hushtable.models.k_map import KMap
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.models.t_closeness import TCloseness
 from hushtable.release.files import load_evidence, verify_published
+from hushtable.schema.columns import Kind
 from hushtable.table.encode import Extra
-from support_core import PEOPLE, WHO, people_table, plan_of, random_people
+from support_core import PEOPLE, WHO, people_table, plan_of, random_people, sensitive
 
 
 def test_files_of_other_releases_do_not_fit(tmp_path):
@@ -104,3 +105,71 @@ def test_counterfeits_account_for_rows_and_for_no_more(tmp_path):
             found(units, fakes)
     with pytest.raises(DataError, match="damaged"):
         found([rows[0] + 1, *rows[1:]], [-1, *none])
+
+
+def _whole(tmp_path, plan, rows=((30, "a"),) * 50 + ((30, "b"),) * 50 + ((50, "a"),) * 5):
+    return saved(people_table([(age, "Fiji", illness) for age, illness in rows]), plan, tmp_path)
+
+
+def _numbers():
+    return plan_of([KAnonymity(k=2), TCloseness(t=0.9)], (*PEOPLE[:2], sensitive("illness", Kind.NUMERIC)))
+
+
+@pytest.mark.parametrize(
+    ("units", "people", "words"),
+    [
+        ([75, 25], 105, "another number of people"),
+        ([79, 26], 105, "fewer values"),
+        ([1000, 330], 1330, "more suppressed people than the policy allows"),
+        ([60, 20], 80, "more people in the classes"),
+    ],
+)
+def test_counts_of_the_whole_table_that_the_rows_contradict_are_refused(tmp_path, units, people, words):
+    _, published, evidence = _whole(tmp_path, plan_of([KAnonymity(k=2), TCloseness(t=0.6)]))
+    strict = plan_of([KAnonymity(k=2), TCloseness(t=0.3)])
+    assert not verify_published(published, strict.table, strict.model(), evidence, suppression=0.0).ok
+    evidence["reference"]["attributes"][0]["units"] = units
+    evidence["reference"]["units"] = people
+    with pytest.raises(DataError, match=words):
+        verify_published(published, strict.table, strict.model(), evidence, suppression=0.0)
+
+
+def test_counts_in_two_units_and_counterfeits_of_algorithms_that_make_none_are_refused(tmp_path):
+    plan = plan_of([KAnonymity(k=2)])
+    _, published, evidence = _whole(tmp_path, plan)
+    units = {**evidence, "reference": {**evidence["reference"], "unit": 7}}
+    with pytest.raises(DataError, match="two units"):
+        verify_published(published, plan.table, plan.model(), units)
+    fakes = {**evidence, "counterfeits": {"total": 50, "classes": [50, 0]}}
+    with pytest.raises(DataError, match="makes none"):
+        verify_published(published, plan.table, plan.model(), fakes)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("numbers", [1.0, 1.01, 1.02]), ("ordered", False), ("numbers", None), ("categories", [0, 0, 0])],
+)
+def test_values_that_are_described_otherwise_than_they_are_are_refused(tmp_path, part, value):
+    plan = _numbers()
+    _, published, evidence = _whole(tmp_path, plan, [(30, str(i % 3)) for i in range(30)])
+    assert verify_published(published, plan.table, plan.model(), evidence).ok
+    evidence["reference"]["attributes"][0][part] = value
+    with pytest.raises(DataError, match="otherwise than they are"):
+        verify_published(published, plan.table, plan.model(), evidence)
+
+
+def test_the_order_of_values_is_theirs(tmp_path):
+    plan = _numbers()
+    _, published, evidence = _whole(tmp_path, plan, [(30, str(i % 3)) for i in range(30)])
+    attribute = evidence["reference"]["attributes"][0]
+    attribute["labels"] = ["0", "2", "1"]
+    attribute["numbers"] = [0.0, 2.0, 1.0]
+    with pytest.raises(DataError, match="otherwise than they are"):
+        verify_published(published, plan.table, plan.model(), evidence)
+
+
+def test_nulls_and_empty_text_are_not_one_class(tmp_path):
+    plan = plan_of([KAnonymity(k=2)])
+    cells = {"age": ["1", "1"], "country": [None, ""], "illness": ["a", "b"]}
+    with pytest.raises(DataError, match="can tell them apart"):
+        verify_published(pa.table(cells), plan.table, plan.model(), None)

@@ -12,6 +12,7 @@ from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode, to_codes
 from hushtable.io.files import iter_batches
 from hushtable.io.sources import same_types, table_sources
+from hushtable.io.text import type_words
 from hushtable.io.urls import Source, shown
 
 __all__ = ["read_coded"]
@@ -54,7 +55,15 @@ def read_coded(
             first = first or batch.schema
             same_types([first, batch.schema])
             for name, array in zip(batch.schema.names, batch.columns, strict=True):
-                gatherers.setdefault(name, _Gatherer()).add(array)
+                try:
+                    gatherers.setdefault(name, _Gatherer()).add(array)
+                except pa.ArrowNotImplementedError:
+                    raise DataError(
+                        f"Column {name!r} of {shown(file)!r} holds values of type {type_words(array.type)}, "
+                        "which cannot be used.",
+                        code="unsupported-type",
+                        hint="Convert the column to numbers, dates or text first.",
+                    ) from None
     # the reader's buffers would otherwise stay with the process
     pa.default_memory_pool().release_unused()
     return pa.table({name: gatherers.pop(name).column() for name in list(gatherers)})

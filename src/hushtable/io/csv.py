@@ -18,6 +18,7 @@ from pyarrow import csv as pa_csv
 
 from hushtable.errors import DataError
 from hushtable.io.batches import rebatch
+from hushtable.io.formulas import bare_formulas
 from hushtable.io.formulas import unescape_formulas as unescape
 from hushtable.io.names import select_names
 from hushtable.io.sniff import Head, diagnose, ends_inside_quotes, not_utf8, read_head
@@ -25,6 +26,7 @@ from hushtable.io.sniff import Head, diagnose, ends_inside_quotes, not_utf8, rea
 __all__ = ["csv_names", "iter_csv", "read_csv"]
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
+_Escapes = set[tuple[str, bool]]
 _BLOCK = 1 << 22
 
 T = TypeVar("T")
@@ -70,7 +72,7 @@ def read_csv(
     file = Path(path)
     head, names, options = _prepare(file, delimiter, columns, unescape_formulas)
     table = _guarded(file, head, lambda: pa_csv.read_csv(os.fspath(file), **options))
-    table = _finish(table.unify_dictionaries(), names, unescape_formulas)
+    table = _finish(file, table.unify_dictionaries(), names, set() if unescape_formulas else None)
     _check_nul(file, table)
     return table
 
@@ -98,11 +100,12 @@ def iter_csv(
     reader = _guarded(file, head, lambda: pa_csv.open_csv(os.fspath(file), **options))
 
     def blocks() -> Iterator[pa.Table]:
+        escapes: _Escapes | None = set() if unescape_formulas else None
         while True:
             block = _guarded(file, head, lambda: next(reader, None))
             if block is None:
                 return
-            table = _finish(pa.Table.from_batches([block]), names, unescape_formulas)
+            table = _finish(file, pa.Table.from_batches([block]), names, escapes)
             _check_nul(file, table)
             yield table
 
@@ -186,13 +189,29 @@ def _guarded(path: Path, head: Head, step: Callable[[], T]) -> T:
     raise diagnose(path, head)
 
 
-def _finish(table: pa.Table, names: list[str], unescape_formulas: bool) -> pa.Table:
+def _finish(path: Path, table: pa.Table, names: list[str], escapes: _Escapes | None) -> pa.Table:
+    """Name the columns, and take the guard against formulas off where ``escapes`` notes which cells had it so far."""
     table = table.rename_columns(names)
-    if not unescape_formulas:
+    if escapes is None:
         return table
     columns = []
-    for column in table.columns:
-        chunks = [pa.DictionaryArray.from_arrays(c.indices, unescape(c.dictionary)) for c in column.chunks]
+    for name, column in zip(names, table.columns, strict=True):
+        chunks = []
+        for chunk in column.chunks:
+            plain = unescape(chunk.dictionary)
+            if not plain.equals(chunk.dictionary):
+                escapes.add((name, True))
+            if pc.any(bare_formulas(chunk.dictionary)).as_py():
+                escapes.add((name, False))
+            chunks.append(pa.DictionaryArray.from_arrays(chunk.indices, plain))
+        if {(name, True), (name, False)} <= escapes:
+            # two cells that the file tells apart would be one
+            raise DataError(
+                f"Column {name!r} of the file {str(path)!r} has cells that a spreadsheet would run both with the "
+                "apostrophe that guards them and without.",
+                code="half-escaped",
+                hint="Take the file as it was written, or write all of them in one way.",
+            )
         columns.append(pa.chunked_array(chunks, type=_TEXT))
     return pa.table(columns, names=names)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["PLAIN_NUMBER", "escape_formulas", "unescape_formulas"]
+__all__ = ["PLAIN_NUMBER", "bare_formulas", "escape_formulas", "unescape_formulas"]
 
 PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 """What counts as a plain number: digits, one decimal point, an exponent; no separators, no percent sign."""
@@ -46,3 +46,14 @@ def unescape_formulas(text: pa.Array) -> pa.Array:
     rest = pc.utf8_slice_codeunits(text, 1)
     escaped = pc.and_(pc.starts_with(text, "'"), _escapes(rest))
     return pc.if_else(escaped, rest, text)
+
+
+def bare_formulas(text: pa.Array) -> pa.Array:
+    """Which texts begin with a sign that ``escape_formulas`` would have put an apostrophe before.
+
+    Examples
+    --------
+    >>> bare_formulas(pa.array(["'=1+1", "=1+1", "-5", "ok"])).to_pylist()
+    [False, True, False, False]
+    """
+    return pc.and_not(_escapes(text), pc.starts_with(text, "'"))

@@ -26,6 +26,7 @@ from hushtable.release.recode import class_numbers
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
 from hushtable.release.rules import patterns
 from hushtable.release.saved_reference import saved_reference
+from hushtable.release.stated import check_counts, check_described
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.plan import TablePlan
@@ -121,6 +122,7 @@ def verify_published(
     evidence: Mapping[str, Any] | None,
     *,
     recoding: Recoding = Recoding.LOCAL,
+    suppression: float | None = None,
 ) -> Verification:
     """Verify a published table from its cells.
 
@@ -137,13 +139,21 @@ def verify_published(
     recoding : Recoding
         What tells classes apart: the cells of the quasi-identifiers, the number of the group where those are exact, or
         both.
+    suppression : float, optional
+        The policy's limit: ``release.json`` may not speak of more suppressed people.
     """
     groups = (bucket_column(plan),) if recoding.by_number else ()
     check_published_columns(table, plan, *groups)
     shown = groups if recoding is Recoding.BUCKET else (*plan.named(Role.QUASI), *groups)
     with nullcontext() if evidence is None else _understood():
         published, reference = _stated(table, plan, model, evidence, shown)
-    return verify(published, model, reference, plan.missing)
+    verification = verify(published, model, reference, plan.missing)
+    # what is violated by what is stated need not be held against it
+    if evidence is not None and verification.ok:
+        with _understood():
+            check_counts(published, reference, _counterfeits(evidence, recoding), suppression)
+            check_described(table, plan, reference, _kinds(evidence))
+    return verification
 
 
 @contextmanager
@@ -177,7 +187,7 @@ def _stated(
         _refuse_histograms(model)
     if plan.missing is Missing.WILDCARD:
         _refuse_population(model)
-    kinds = {name: Kind(kind) for name, kind in (evidence or {}).get("kinds", {}).items()}
+    kinds = _kinds(evidence or {})
     reference = saved_reference(table, plan, evidence, model)
     codes = sensitive_codes(table, plan, reference, kinds)
     classes = (evidence or {}).get("class_counts")
@@ -195,6 +205,19 @@ def _stated(
         class_population=population,
     )
     return published, reference
+
+
+def _kinds(evidence: Mapping[str, Any]) -> dict[str, Kind]:
+    return {name: Kind(kind) for name, kind in evidence.get("kinds", {}).items()}
+
+
+def _counterfeits(evidence: Mapping[str, Any], recoding: Recoding) -> int:
+    claimed = evidence.get("counterfeits")
+    if claimed is None:
+        return 0
+    if recoding is not Recoding.NUMBERED or "class_counts" not in evidence:
+        raise DataError("release.json speaks of counterfeits, and the policy makes none.", code="mismatch")
+    return int(sum(claimed["classes"]))
 
 
 def _refuse_histograms(model: AllOf) -> None:

@@ -41,7 +41,12 @@ def check_published_columns(table: pa.Table, plan: TablePlan, *more: str) -> Non
 def published_cells(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.DictionaryArray:
     """Return a published quasi-identifier with its empty cells as nulls: in CSV they come as the empty text.
 
-    No value is the empty text: it is missing wherever it is read.
+    No value is the empty text: it is missing wherever it is read. A file that has both tells them apart, though.
+
+    Raises
+    ------
+    DataError
+        If some empty cells are nulls and others the empty text.
 
     Examples
     --------
@@ -57,6 +62,13 @@ def published_cells(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.DictionaryA
     if empty < 0:
         return column
     codes = to_codes(cells)
+    if np.any(codes < 0):
+        raise DataError(
+            "A published quasi-identifier has cells that are null beside cells that are the empty text: whoever reads "
+            "the file can tell them apart.",
+            code="two-empties",
+            hint="Write all of them as null.",
+        )
     return from_codes(np.where(codes == empty, -1, codes), cells.dictionary)
 
 

@@ -161,7 +161,14 @@ def check_saved(folder: Path, format: str, release: Release, plan: Plan) -> None
     apart = release.linked is not None
     published = read_published(folder / f"release.{format}", plan.table if apart else None)
     evidence = load_evidence(folder / "release.json")
-    found = verify_published(published, plan.table, release.model, evidence, recoding=plan.algorithm.recoding)
+    found = verify_published(
+        published,
+        plan.table,
+        release.model,
+        evidence,
+        recoding=plan.algorithm.recoding,
+        suppression=plan.suppression,
+    )
     require(
         found.ok, f"a saved release ({format}) does not verify: {[e.sentence() for e in found.evidence if not e.ok]}"
     )

@@ -43,6 +43,26 @@ def test_a_release_that_breaks_the_promise_is_refused(call, policy, release, peo
     assert "person 1" not in answer.out and book.read_bytes() == before
 
 
+def test_a_release_that_leaves_one_value_to_somebody_is_refused(call, book, tmp_path):
+    """Q and S can only have flu and cold, so that P has HIV and X gout, though their classes share three values."""
+    lines = {
+        "first": "P,1,HIV Q,1,flu S,1,cold X,2,gout Y,2,flu Z,2,cold",
+        "later": "P,5,HIV Y,5,flu Z,5,cold Q,6,flu S,6,cold X,6,gout",
+    }
+    policy = tmp_path / "dealt.yaml"
+    policy.write_text(
+        "columns: {name: {role: identifier}, age: {role: quasi}, d: {role: sensitive}}\n"
+        "models: [{distinct-l: {l: 2}}]\nalgorithm: {optimal: {fixed: {age: 0}}}\n"
+    )
+    for name, cells in lines.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(["name,age,d", *cells.split()]) + "\n")
+        assert call("run", policy, "--data", tmp_path / f"{name}.csv", "--output", tmp_path / name).code == 0
+    assert add(call, tmp_path / "first", tmp_path / "first.csv", book).code == 0
+    answer = call("ledger", "check", tmp_path / "later", "--data", tmp_path / "later.csv", "--ledger", book)
+    assert answer.code == 1 and "distinct-l(on=d, l=2) breaks for 2 people" in answer.words
+    assert add(call, tmp_path / "later", tmp_path / "later.csv", book).code == 1
+
+
 def test_people_with_several_rows_that_the_policy_did_not_count(call, policy, book, tmp_path):
     visits = write_csv(tmp_path / "visits.csv", [[f"person {i // 4}", *row[1:]] for i, row in enumerate(rows())])
     assert call("run", policy, "--data", visits).code == 0

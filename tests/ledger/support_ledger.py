@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 
 import numpy as np
+from support_dealing import Plain, told
 
 from hushtable.ledger.describe import Described
 from hushtable.ledger.entry import Entry
@@ -14,25 +14,6 @@ from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats
 
 VALUES = "abcd"
-
-
-@dataclass
-class Plain:
-    """Who is in which class with which value, and the counterfeits of the classes."""
-
-    people: dict[int, tuple[int, str]]
-    fakes: dict[int, str] = field(default_factory=dict)
-
-    def members(self) -> dict[int, set[int]]:
-        """The people of each class."""
-        out: dict[int, set[int]] = {}
-        for person, (label, _) in self.people.items():
-            out.setdefault(label, set()).add(person)
-        return out
-
-    def counts(self, label: int) -> Counter[str]:
-        """The published values of a class."""
-        return Counter([v for c, v in self.people.values() if c == label] + list(self.fakes.get(label, "")))
 
 
 def described(plain: Plain, known: str) -> Described:
@@ -82,16 +63,10 @@ def _holds(model: PrivacyModel, left: Counter[str], known: str, table: Reference
 
 
 def slow_common(now: Plain, earlier: list[Plain], model: PrivacyModel, known: str, table: Reference) -> set[int]:
-    """Everybody whose possible values are too few after intersecting all classes, one by one."""
+    """Everybody whose possible values are too few after intersecting and dealing all classes, one by one."""
     hit = set()
-    for person, (label, value) in now.people.items():
-        left, several = now.counts(label), False
-        for release in earlier:
-            if person in release.people:
-                there = release.counts(release.people[person][0])
-                if there[value]:
-                    left, several = left & there, True
-        if several and not _holds(model, left, known, table):
+    for person, left in told([*earlier, now]):
+        if not _holds(model, left, known, table):
             hit.add(person)
     return hit
 

@@ -97,8 +97,9 @@ def test_other_people_tell_nothing():
 
 def test_regrouping_leaves_one_value():
     verdict = verdict_of([FIRST, people(x="1a 4c", y="2b 3a")], DistinctL(l=2, on="disease"))
-    assert [(f.people, f.worst) for f in verdict.findings] == [(2, 1.0)]
-    with pytest.raises(VerificationError, match=r"distinct-l\(.*\) breaks for 2 people") as caught:
+    # a is what the classes of 1 and 3 have in common, and so the other value of these classes is that of 4 and 2
+    assert [(f.people, f.worst) for f in verdict.findings] == [(4, 1.0)]
+    with pytest.raises(VerificationError, match=r"distinct-l\(.*\) breaks for 4 people") as caught:
         verdict.raise_if_refused()
     assert caught.value.code == "ledger-refused"
 
@@ -109,8 +110,9 @@ def test_regrouping_leaves_one_person():
 
 def test_one_newcomer_in_an_old_class_is_known_by_difference():
     later = people(x="1a 2b 5d", y="3a 4c")
-    (finding,) = verdict_of([FIRST, later], DistinctL(l=2, on="disease")).findings
+    dealt, finding = verdict_of([FIRST, later], DistinctL(l=2, on="disease")).findings
     assert finding.people == 1 and "added or taken away" in finding.how
+    assert dealt.people == 1 and "in common" in dealt.how
     (finding,) = verdict_of([FIRST, later], KAnonymity(k=2)).findings
     assert finding.people == 1
     both = people(x="1a 2b 5d 6a", y="3a 4c")
@@ -121,15 +123,18 @@ def test_one_newcomer_in_an_old_class_is_known_by_difference():
 def test_a_newcomer_is_known_by_difference_though_the_old_class_was_cut():
     """Two classes of the new release hold the old class and one person more."""
     first, later = people(x="1a 2b 3a 4b"), people(x="1a 2b", y="3a 4b 5d")
-    (finding,) = verdict_of([first, later], DistinctL(l=2, on="disease")).findings
-    assert finding.people == 1
+    dealt, finding = verdict_of([first, later], DistinctL(l=2, on="disease")).findings
+    assert finding.people == dealt.people == 1
 
 
 def test_one_who_leaves_is_known_by_difference_too():
     first, later = people(x="1a 2b 5d", y="3a 4c"), FIRST
     assert not verdict_of([first, later], KAnonymity(k=2)).ok
-    (finding,) = verdict_of([first, later], DistinctL(l=2, on="disease")).findings
+    (finding,) = verdict_of([first, people(x="1a 2b")], KAnonymity(k=2)).findings
     assert finding.people == 1
+    # nobody has d any more: what is left of it for 5 is nothing that the new release knows
+    dealt, finding = verdict_of([first, later], DistinctL(l=2, on="disease")).findings
+    assert finding.people == dealt.people == 1
 
 
 def test_classes_that_leave_whole_tell_nothing():
@@ -148,7 +153,8 @@ def test_a_changed_value_is_a_removal_and_an_insertion():
     later = people(x="1d 2b", y="3a 4c")
     assert verdict_of([FIRST, later], ProbabilisticL(l=1, on="disease")).ok
     (finding,) = verdict_of([FIRST, later], DistinctL(l=2, on="disease")).findings
-    assert finding.people == 1  # person 2, whose value did not change, is alone with it
+    # 2, whose value did not change, is alone with it; so the other values are those that 1 had and has
+    assert finding.people == 2
 
 
 def test_a_model_of_the_whole_table_is_judged_on_what_is_left():

@@ -6,15 +6,16 @@ Three ways of putting releases together, each judged by the models' own ``score`
    (see ``hushtable.ledger.trace``) are what is left of a class. Models without a sensitive column count them: those in
    the new release, and those of earlier ones whom it leaves out while it keeps others of their classes.
 2. **What they have in common.** A person's value is in each of the person's classes, and in each at most as often as
-   it occurs there: what is left is the least count of every value. A release in which the person's present value does
-   not occur is left out of that: the value has changed since, and an update is a removal and an insertion.
+   it occurs there: what is left is the least count of every value, as far as the classes' values can be dealt out to
+   all their people like that (see ``hushtable.ledger.common`` and ``hushtable.ledger.dealing``). Everybody of whom
+   the new release tells something so is judged, also newcomers and those whom it leaves out.
 3. **What was added or taken away.** Where some classes consist of whole classes of another release and of some people
    more, those people's values are known exactly: the difference. Classes with counterfeits are left out here, since
    nobody knows which of their values are people's.
 
 The first is complete: any combination of classes of any number of releases is a union of traces. The second looks at
-all releases at once, the third at two at a time: what only differences of three or more tell of values is not searched,
-nor what follows from dealing the values of a class out to all its people at once.
+all releases at once, and deals one class at a time until nothing changes; the third looks at two at a time: what only
+differences of three or more tell of values is not searched.
 
 References
 ----------
@@ -25,12 +26,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import IncompatibleError
+from hushtable.ledger.common import Common, common
 from hushtable.ledger.describe import Described
 from hushtable.ledger.difference import candidates, difference, in_new_codes, left_over, remainders
 from hushtable.ledger.entry import Entry
@@ -40,7 +42,7 @@ from hushtable.ledger.verdict import Finding, Verdict
 from hushtable.models.base import PrivacyModel, Stat
 from hushtable.models.compose import AllOf
 from hushtable.table.reference import Reference
-from hushtable.table.stats import GroupStats, Histogram, Key
+from hushtable.table.stats import GroupStats, Key
 
 __all__ = ["check_judgeable", "judge"]
 
@@ -53,12 +55,16 @@ _CHANGED = "in what was added or taken away between two releases"
 class _Case:
     """A new release beside earlier ones."""
 
-    now: Entry
-    own: IntArray
+    described: Described
     earlier: Sequence[Entry]
     traces: Traces
     model: AllOf
     reference: Reference
+    found: dict[Key, Common | None] = field(default_factory=dict)
+
+    @property
+    def now(self) -> Entry:
+        return self.described.entry
 
     @property
     def unit(self) -> int:
@@ -66,6 +72,12 @@ class _Case:
 
     def sizes(self, key: Key) -> list[int]:
         return [len(self.now.values[self.now.sensitive.index(name)]) for name in key]
+
+    def common(self, key: Key) -> Common | None:
+        """Return what everybody's classes have in common, found once for all models of a column."""
+        if key not in self.found:
+            self.found[key] = common(self.described, self.earlier, self.traces, key, self.unit)
+        return self.found[key]
 
 
 def check_judgeable(model: AllOf) -> None:
@@ -100,7 +112,7 @@ def judge(now: Described, earlier: Sequence[Entry], model: AllOf, reference: Ref
     """
     check_judgeable(model)
     traces = trace([*earlier, now.entry])
-    case = _Case(now.entry, now.own, earlier, traces, model, reference)
+    case = _Case(now, earlier, traces, model, reference)
     findings: list[Finding] = []
     for member in model.members:
         if not member.histogram_keys():
@@ -137,51 +149,19 @@ def _crowds(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
 
 
 def _common(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
-    """Judge what the classes of the same people have in common."""
-    traces, now = case.traces, case.now
+    """Judge what the classes of the same people have in common, once dealt out to all of them."""
     (key,) = member.histogram_keys()
-    found = [counts_of(e, now, key, case.sizes(key), case.unit) for e in case.earlier]
-    classes = traces.classes.copy()
-    own = np.zeros(len(now.classes), dtype=np.int64)
-    for name, size in zip(key, case.sizes(key), strict=True):
-        own = own * size + case.own[:, now.sensitive.index(name)]
-    present = np.flatnonzero(traces.row >= 0)
-    for e, compared in enumerate(found):
-        if compared is None:
-            classes[:, e] = -1
-            continue
-        counts, place = compared
-        there = present[classes[present, e] >= 0]
-        changed = counts.find(classes[there, e], place[own[traces.row[there]]]) == 0
-        classes[there[changed], e] = -1
-    several = present[(classes[present, :-1] >= 0).any(axis=1)]
-    if not len(several):
+    found = case.common(key)
+    if found is None:
         return
-    short = Traces(classes[several], traces.person[several], traces.row[several])
-    group, first = short.groups
-    hist = histogram_of(now, key, case.sizes(key), case.unit).take(short.classes[first, -1])
-    left, widest = hist.units.copy(), hist.distinct().copy()
-    for e, compared in enumerate(found):
-        here = short.classes[first, e]
-        if compared is None or not np.any(here >= 0):
-            continue
-        counts, place = compared
-        of_entry = here[hist.groups]
-        inside = of_entry >= 0
-        left[inside] = np.minimum(left[inside], counts.find(of_entry[inside], place[hist.values[inside]]))
-        widest[here >= 0] = np.maximum(widest[here >= 0], counts.distinct[here[here >= 0]])
-    stats = candidates(key, Histogram.from_pairs(hist.groups, hist.values, left, len(first), case.unit))
+    judged = np.flatnonzero(found.told & found.present if member.table_level else found.told)
+    stats = candidates(key, found.left.take(judged))
     if member.table_level:
-        good = np.full(len(first), bool(member.table_satisfied(stats, case.reference)[0]))
+        good = np.full(len(judged), bool(member.table_satisfied(stats, case.reference)[0]))
     else:
-        good = member.composed(stats, widest, case.reference)
-
-    def hit(bad: IntArray) -> BoolArray:
-        out = np.zeros(len(traces.person), dtype=np.bool_)
-        out[several] = np.isin(group, bad)
-        return out
-
-    yield from _finding(case, member, stats, good, _COMMON, hit)
+        good = member.composed(stats, found.widest[judged], case.reference)
+    n = len(case.traces.person)
+    yield from _finding(case, member, stats, good, _COMMON, lambda bad: found.records(judged[bad], n))
 
 
 def _changes(case: _Case, member: PrivacyModel) -> Iterator[Finding]:

@@ -101,9 +101,14 @@ class View:
             return view
         labels = np.asarray(recoded.buckets[: table.n_sample], dtype=np.int64)
         rows, offsets = group_rows(labels, int(labels.max()) + 1)
-        sets = (replace(column, style=CellStyle.SETS) for column in table.quasi)
+        sets = [replace(column, style=CellStyle.SETS) for column in table.quasi]
+        # a value that is published as it is covers itself; a midpoint would tell no bounds
+        exact = tuple(
+            Cells(column, c.offsets, c.members) if c.style is CellStyle.MIDPOINT else c
+            for column, c in zip(sets, recoded.cells, strict=True)
+        )
         cells = tuple(Cells.of_groups(column, rows, offsets) for column in sets)
-        return replace(view, labels=labels, cells=cells, exact=view)
+        return replace(view, labels=labels, cells=cells, exact=replace(view, cells=exact))
 
     @property
     def identity(self) -> View:

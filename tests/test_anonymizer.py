@@ -165,3 +165,13 @@ def test_regions_know_nothing_of_a_population(tmp_path):
 def test_no_new_records():
     with pytest.raises(DataError, match="no rows"):
         ht.Anonymizer(policy()).fit(people(60, 2)).transform(people(60, 2).slice(0, 0))
+
+
+def test_members_of_regions_are_told_apart_whatever_their_text():
+    towns = ["a, b", "c", "a", "b, c", "null", "{d}"]
+    table = pa.table({"town": towns * 4, "pay": list(range(24))})
+    policy = ht.Policy(quasi=["town"], sensitive=["pay"], models=[ht.KAnonymity(k=8)], cells="sets")
+    cells = ht.Anonymizer(policy).fit(table).transform(table)["town"].to_pylist()
+    released = ht.anonymize(table, policy).table["town"].to_pylist()
+    assert set(cells) == set(released)
+    assert any("\\," in cell for cell in cells)

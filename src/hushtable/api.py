@@ -134,7 +134,9 @@ def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress
     """Publish a new batch of records beside an earlier release of other people.
 
     New records join published classes where they are enough of them, and make new classes otherwise, such that the
-    batch on its own, and old and new records together, satisfy the models.
+    batch on its own, and old and new records together, satisfy the models. Of several batches in turn, all together
+    satisfy models of single classes (k-anonymity, l-diversity); for models that compare with the whole table
+    (t-closeness), each batch is held against the one release that it is given.
 
     Parameters
     ----------

@@ -173,3 +173,12 @@ def test_nulls_and_empty_text_are_not_one_class(tmp_path):
     cells = {"age": ["1", "1"], "country": [None, ""], "illness": ["a", "b"]}
     with pytest.raises(DataError, match="can tell them apart"):
         verify_published(pa.table(cells), plan.table, plan.model(), None)
+
+
+def test_claims_of_more_population_than_there_is_are_refused(tmp_path):
+    plan = plan_of([KMap(k=2)], extra=Extra(population=random_people(60, 2)))
+    _, published, evidence = saved(random_people(20, 2), plan, tmp_path)
+    assert verify_published(published, plan.table, plan.model(), evidence).ok
+    evidence["class_counts"]["population"][0] += 61
+    with pytest.raises(DataError, match="more of the population"):
+        verify_published(published, plan.table, plan.model(), evidence)

@@ -16,7 +16,7 @@ from hushtable.errors import DataError, IncompatibleError
 from hushtable.hierarchy.base import ROOT, Coded
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Monotone, Stat
-from hushtable.release.cells import Cells, escape_value
+from hushtable.release.cells import Cells, escape_member, escape_value
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
@@ -144,8 +144,8 @@ def region_labels(coded: Coded, low: IntArray, high: IntArray) -> pa.Array:
         elif a < first or (a == first and b == last and coded.kind.ordered):
             out.append(ROOT)
         elif not coded.kind.ordered or coded.kind is Kind.ORDINAL:
-            members = [escape_value(names[c]) or "" for c in range(a, b + 1)]
-            out.append(members[0] if len(members) == 1 else "{" + ", ".join(members) + "}")
+            several = "{" + ", ".join(escape_member(names[c]) for c in range(a, b + 1)) + "}"
+            out.append(escape_value(names[a]) if a == b else several)
         elif b == last:
             out.append(f">= {names[a]}")
         elif a == first:

@@ -53,6 +53,8 @@ def check_counts(published: Published, reference: Reference, fakes: int, suppres
         raise _mismatch("release.json claims more people in the classes than in the whole table.")
     if suppression is not None and reference.units - people > int(np.floor(suppression * reference.units + 1e-9)):
         raise _mismatch("release.json speaks of more suppressed people than the policy allows.")
+    if published.class_population is not None and int(published.class_population.sum()) > (reference.population or 0):
+        raise _mismatch("release.json claims more of the population in the classes than there is.")
     for key, attribute in reference.attributes.items():
         if not attribute.whole:
             continue

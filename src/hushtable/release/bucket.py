@@ -111,9 +111,19 @@ def join_tables(people: pa.Table, values: pa.Table, plan: TablePlan) -> pa.Table
     Raises
     ------
     DataError
-        If they do not have the same groups of the same sizes.
+        If they do not have the same groups of the same sizes, or one has columns that belong to the other.
     """
     name = bucket_column(plan)
+    beside = {c.name for c in plan.columns if _beside_people(c.role)}
+    theirs = set(plan.named(Role.SENSITIVE))
+    wrong = [*beside.intersection(values.column_names), *theirs.intersection(people.column_names)]
+    if wrong:
+        names = ", ".join(map(repr, sorted(wrong)))
+        raise DataError(
+            f"The tables of people and of sensitive values are not apart: {names} stands in the wrong one.",
+            code="not-apart",
+            hint="Do not publish them: a column of one links its rows to those of the other.",
+        )
     for table, what in ((people, "people"), (values, "sensitive values")):
         if name not in table.column_names:
             raise DataError(f"The table of {what} has no column {name!r} with the groups.", code="no-groups")
@@ -134,9 +144,13 @@ def join_tables(people: pa.Table, values: pa.Table, plan: TablePlan) -> pa.Table
 def _whole(column: pa.ChunkedArray) -> IntArray:
     """The numbers of groups, however they were read."""
     try:
-        plain = column.cast(pa.string()).cast(pa.int64())
+        text = column.cast(pa.string())
+        plain = text.cast(pa.int64())
         if plain.null_count:
             raise ValueError("a row without a group")
+        if not plain.cast(pa.string()).equals(text):
+            # whoever reads 01 beside 1 has two groups
+            raise ValueError("a number that is written in another way")
         numbers: IntArray = plain.to_numpy().astype(np.int64)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, TypeError, ValueError):
         raise DataError("The numbers of the groups are not whole numbers.", code="bad-groups") from None

@@ -31,6 +31,8 @@ def check_published_columns(table: pa.Table, plan: TablePlan, *more: str) -> Non
             code="leaked-columns",
             hint="Remove them, or give them a role in the policy.",
         )
+    if len(set(table.column_names)) < table.num_columns:
+        raise PolicyError("The published table has several columns of one name.", code="leaked-columns")
     absent = [n for n in wanted if n not in table.column_names]
     if absent:
         raise PolicyError(

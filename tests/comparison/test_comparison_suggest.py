@@ -111,3 +111,11 @@ def test_files_of_a_policy_move_with_it(tmp_path):
     moved = rebased(document, tmp_path / "in", tmp_path / "out")
     assert policy_files(moved) == ["../in/a.csv", "../in/sub/b.csv", "/abs/known.csv"]
     assert policy_files(document) == ["a.csv", "sub/b.csv", "/abs/known.csv"]
+
+
+def test_a_frontier_of_the_smallest_class_prefers_greater_ones():
+    def row(smallest, ncp):
+        return {"values": {"k-map-smallest": smallest, "ncp": ncp}}
+
+    found = Outcomes((row(5.0, 0.2), row(2.0, 0.1), row(2.0, 0.2)), "k-map-smallest", "ncp")
+    assert found.frontier == (0, 1)

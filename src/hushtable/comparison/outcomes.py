@@ -178,11 +178,16 @@ def better(quantity: str) -> str:
     --------
     >>> better("ncp"), better("accuracy"), better("prosecutor"), better("achieved entropy-l (disease)")
     ('lower', 'higher', 'lower', 'higher')
+    >>> better("k-map-smallest"), better("k-map-share-below")
+    ('higher', 'lower')
     """
     if quantity.startswith(ACHIEVED):
         name = quantity.removeprefix(ACHIEVED).partition(" (")[0]
         return "higher" if name in models and models[name].sense == ">=" else "lower"
-    return str(measures[quantity].better) if quantity in measures else "lower"
+    if quantity in measures:
+        return str(measures[quantity].better)
+    # of all that risks count, the size of the smallest class alone is the better the greater
+    return "higher" if quantity.endswith("-smallest") else "lower"
 
 
 def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:

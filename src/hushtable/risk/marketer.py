@@ -6,7 +6,7 @@ f people in the table and F in the population gives f / F right links, so the sh
     (1 / n) sum over classes of f / F.
 
 F comes from the population table, is estimated with a sampling ``fraction``, or is f where neither is known; then the
-share is (number of classes) / n.
+share is (number of classes) / n. F is never less than f, nor than one person.
 
 References
 ----------

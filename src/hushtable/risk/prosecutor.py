@@ -2,7 +2,9 @@
 
 The adversary knows that a person is in the table and looks for the record. In a class of f people the right one is
 picked with probability 1 / f. Highest, average and lowest risk are taken over the people of the table; the average is
-(number of classes) / (number of people). A person is at risk when 1 / f is above the threshold.
+(number of classes) / (number of people). A person is at risk when 1 / f is above the threshold. With an entity column
+a class may hold less than one person (the rest of this person's rows are elsewhere): its risk is 1, and the average is
+(sum over classes of the lesser of f and 1) / (number of people).
 
 References
 ----------

@@ -3,6 +3,10 @@
 Symbols: N and n people in the population and in the table, pi = n / N, u classes in the table, s_j of them with j
 people, S_1 people who are alone in their class in the population: what is estimated.
 
+Estimators want whole people. With an entity column a class may hold a share of a person: its size is rounded down,
+though never to nobody, n is the sum of these sizes, and N = n / pi. So a person whose rows look different may count
+once for each look, and N may differ from the people of a population table.
+
 At the edges all agree: without sample uniques the estimate is 0, and a table that is the whole population has its own
 uniques. An estimate that does not exist (a model that cannot be fitted, a number outside [0, N]) is NaN and never 0.
 """
@@ -33,9 +37,9 @@ class PopulationUniques(Finding):
     fraction : float
         Share of the population that is in the table.
     population : int
-        People in the population.
+        People in the population: n / pi.
     sample_uniques : int
-        People who are alone in their class in the table.
+        People who are alone in their class in the table: classes of one.
     uniques : float
         People who are alone in their class in the population; NaN where the estimator has no answer.
     share : float

@@ -97,3 +97,12 @@ def test_what_is_missing_is_named():
     other = ht.anonymize(renamed, plain)
     with pytest.raises(UsageError, match="differs in the columns 'postcode', 'zip'"):
         release.attack("composition", others=other)
+
+
+def test_the_baseline_knows_values_that_this_original_does_not_have():
+    """The other's class has two values; that one of them is new here does not make it homogeneous."""
+    first = pa.table({"age": [25, 26], "disease": ["flu", "HIV"]})
+    second = pa.table({"age": [25, 26], "disease": ["flu", "gout"]})
+    policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+    result = ht.anonymize(first, policy).attack("composition", others=ht.anonymize(second, policy))
+    assert (result.targets, result.successes, result.baseline) == (1, 1, 0.0)

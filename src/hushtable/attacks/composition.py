@@ -88,7 +88,8 @@ class Composition(SensitiveAttack):
             place = _translation(column.coded, other_column.coded)
             mapped = np.zeros((len(targets), column.coded.size), dtype=np.bool_)
             mapped[:, place >= 0] = found[:, place[place >= 0]]
-            alone.append(mapped.sum(axis=1) == 1)
+            # values that this original does not have stand in the other's classes all the same
+            alone.append(found.sum(axis=1) == 1)
             left = left & mapped
         one = left.sum(axis=1) == 1
         n = max(len(targets), 1)

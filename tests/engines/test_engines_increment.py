@@ -178,6 +178,13 @@ def test_people_of_the_earlier_release_are_refused():
         ht.increment(ages(20, 21, 22, start=4), policy(), first)
 
 
+def test_people_of_the_earlier_release_are_known_however_their_names_are_written():
+    first = ht.anonymize(ages(20, 21, 22).set_column(0, "name", pa.array(["Zo\u00eb", "Ann", "Bo"])), policy())
+    batch = ages(20, 21, 22).set_column(0, "name", pa.array(["Zoe\u0308", " Ann", "Cy"]))
+    with pytest.raises(DataError, match="2 people of the batch are in the earlier release"):
+        ht.increment(batch, policy(), first)
+
+
 def test_what_cannot_be_promised_is_refused():
     first = ht.anonymize(FIRST, policy())
     batch = ages(20, 21, 22, start=100)

@@ -99,6 +99,13 @@ def test_one_row_per_person_needs_no_weights():
     assert (encoded.unit, len(encoded.row_units)) == (1, 0)
 
 
+@pytest.mark.parametrize("other", ["Zoe\u0308", " Zo\u00eb", "Zo\u00eb\u00a0"])
+def test_a_person_whose_name_is_written_in_two_ways_is_not_two(other):
+    table = pa.table({"x": ["1", "1"], "who": ["Zo\u00eb", other]})
+    with pytest.raises(DataError, match="differ only in spaces"):
+        encode(table, TablePlan((quasi("x"), WHO), entity="who"))
+
+
 def test_an_entity_column_with_gaps_is_refused():
     table = pa.table({"x": [1, 2], "who": ["canary", None]})
     with pytest.raises(DataError, match="'who' has 1 missing") as caught:

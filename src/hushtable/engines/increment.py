@@ -34,6 +34,7 @@ from hushtable.release.reread import sensitive_codes
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Role
 from hushtable.table.encode import Extra, check_columns, encode
+from hushtable.table.people import same_name
 from hushtable.table.plan import TablePlan
 
 __all__ = ["increment"]
@@ -127,7 +128,7 @@ def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
     source = to_arrow(earlier.source)
     if person is None or person not in source.column_names:
         return
-    old, new = (set(to_labels(t.column(person).unique()).to_pylist()) - {None, ""} for t in (source, table))
+    old, new = (set(same_name(_plain(t.column(person)).unique()).to_pylist()) - {None, ""} for t in (source, table))
     if old & new:
         raise DataError(
             f"{len(old & new):,} people of the batch are in the earlier release.",

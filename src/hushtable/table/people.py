@@ -6,15 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError
+from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import prepare
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import TablePlan
 
-__all__ = ["PERSON_UNITS", "person_units", "share_rest"]
+__all__ = ["PERSON_UNITS", "person_units", "same_name", "share_rest"]
 
 PERSON_UNITS = 232_792_560
 """lcm(1, ..., 22): a person's rows share it equally where there are up to 22, to the last unit beyond."""
@@ -35,6 +37,13 @@ def person_units(table: pa.Table, plan: TablePlan, n_rows: int) -> tuple[int, In
             code="missing-entity",
             hint="Every row must say whose it is: fill the column or leave 'entity' out of the policy.",
         )
+    if len(same_name(prepared.data.dictionary).unique()) < len(prepared.data.dictionary):
+        raise DataError(
+            f"The entity column {plan.entity!r} has names that differ only in spaces around them, or in how their "
+            "letters are stored.",
+            code="ambiguous-entity",
+            hint="Write a person's name in one way in all rows: one person would count as several.",
+        )
     person = indices.to_numpy(zero_copy_only=False)
     rows = np.bincount(person)
     if rows.max() == 1:
@@ -42,6 +51,17 @@ def person_units(table: pa.Table, plan: TablePlan, n_rows: int) -> tuple[int, In
     weights = np.zeros(n_rows, dtype=np.int64)
     weights[: len(person)] = PERSON_UNITS // rows[person]
     return PERSON_UNITS, weights, person.astype(np.int64) if np.any(PERSON_UNITS % rows[rows > 0]) else nothing
+
+
+def same_name(values: pa.Array) -> pa.Array:
+    """Return names as text that is the same for one name: without spaces around it, letters composed (NFC).
+
+    Examples
+    --------
+    >>> same_name(pa.array([" Zoe\u0308", "Zo\u00eb"])).unique().to_pylist()
+    ['Zoë']
+    """
+    return pc.utf8_normalize(pc.utf8_trim_whitespace(to_labels(values).cast(pa.string())), form="NFC")
 
 
 def share_rest(table: EncodedTable, person: IntArray) -> EncodedTable:

@@ -81,3 +81,14 @@ def test_outside_records_who_know_it_all_already_learn_less():
     assert informed.counts["records known to the background"] == 600
     assert informed.rate < 0.1 < blind.rate
     assert release.attack("bayes-optimal", outside=people(50)).targets == 600
+
+
+@pytest.mark.parametrize("kind", ["background", "outside"])
+def test_values_that_the_release_does_not_have_were_believed_before(kind):
+    """Half of those like them have gout; nobody in the release does, which tells everything."""
+    rules = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+    release = ht.anonymize(pa.table({"age": [25, 26], "disease": ["flu", "flu"]}), rules)
+    others = {"age": [25] * 4 + [26] * 4, "disease": ["flu", "flu", "gout", None] * 2, "probability": [0.125] * 8}
+    result = release.attack("bayes-optimal", **{kind: pa.table(others)})
+    assert result.counts["greatest change"] == 0.5 and result.rate == 1.0
+    assert result.counts["records known to the background"] == 2

@@ -38,8 +38,9 @@ from hushtable.models.base import compare
 from hushtable.models.bayes_optimal import BayesOptimal as Model
 from hushtable.models.bayes_optimal import Beliefs
 from hushtable.params import Between
+from hushtable.release.recode import class_numbers
 from hushtable.table.encoded import SensitiveColumn
-from hushtable.table.reference import Reference
+from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
 __all__ = ["PROBABILITY", "BayesOptimal"]
@@ -133,15 +134,11 @@ class BayesOptimal(SensitiveAttack):
         quasi, first = number_rows([codes + 1 for codes in people.codes], sizes)
         offsets, classes = candidates(view, people)
         owner = np.repeat(np.arange(len(people)), np.diff(offsets))
-        value = scored(people, column.name, "The background table")
-        keep = value[owner] >= 0
-        owner, classes = owner[keep], classes[keep]
-        joint = Histogram.from_pairs(
-            classes, quasi[owner] * column.coded.size + value[owner], mass[owner], view.n_groups, _UNIT
-        )
+        value, n_values = self._values(people, column)
+        joint = Histogram.from_pairs(classes, quasi[owner] * n_values + value[owner], mass[owner], view.n_groups, _UNIT)
         groups = GroupStats(view.sizes, histograms={(column.name,): view.histogram(column)}, background=joint)
         return Model(theta=self.theta, background=True, on=column.name).beliefs(
-            groups, self._reference(view, column)
+            groups, self._reference(view, column, n_values)
         ), people, first  # fmt: skip
 
     def _informed(self, view: View) -> FloatArray:
@@ -170,12 +167,27 @@ class BayesOptimal(SensitiveAttack):
         groups = GroupStats(view.sizes, histograms={(column.name,): view.histogram(column)})
         return Model(theta=self.theta, on=column.name).score(groups, self._reference(view, column))
 
-    def _reference(self, view: View, column: SensitiveColumn) -> Reference:
-        units = np.bincount(view.values(column), minlength=column.coded.size).astype(np.int64)
-        attribute = column.attribute(units, 1)
+    def _values(self, people: People, column: SensitiveColumn) -> tuple[IntArray, int]:
+        """Return the value that each row speaks of, and how many there may be.
+
+        Those that the original does not have are numbered behind its own: they are believed before the release, and
+        not after it.
+        """
+        value = scored(people, column.name, "The background table")
+        new = np.flatnonzero(value < 0)
+        cells = to_arrow(self.background if self.outside is None else self.outside).column(column.name)
+        number, n = class_numbers([cells.take(pa.array(new))])
+        out = value.copy()
+        out[new] = column.coded.size + number
+        return out, column.coded.size + n
+
+    def _reference(self, view: View, column: SensitiveColumn, n_values: int | None = None) -> Reference:
+        size = n_values or column.coded.size
+        units = np.bincount(view.values(column), minlength=size).astype(np.int64)
+        labels = [*(label or "" for label in column.coded.labels[0]), *[""] * (size - column.coded.size)]
         return Reference(
-            units=len(view.released), unit=1, attributes={(column.name,): attribute},
-            background_values=column.coded.size, background_on=column.name,
+            units=len(view.released), unit=1, attributes={(column.name,): Attribute.of(column.name, labels, units)},
+            background_values=size, background_on=column.name,
         )  # fmt: skip
 
     def _joint(self, view: View, column: SensitiveColumn) -> tuple[People, IntArray]:

@@ -11,6 +11,7 @@ from support_release_files import saved
 from hushtable.algorithms.base import Recoding
 from hushtable.algorithms.invariant.m_invariant import MInvariant
 from hushtable.errors import DataError
+from hushtable.models.distinct_l import DistinctL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
 from hushtable.models.probabilistic_l import ProbabilisticL
@@ -182,3 +183,14 @@ def test_claims_of_more_population_than_there_is_are_refused(tmp_path):
     evidence["class_counts"]["population"][0] += 61
     with pytest.raises(DataError, match="more of the population"):
         verify_published(published, plan.table, plan.model(), evidence)
+
+
+def test_the_kind_that_the_policy_declares_is_not_overruled(tmp_path):
+    # as text there are two values, as numbers one
+    rows = [(30, "1"), (30, "1.0")] * 3
+    _, published, evidence = _whole(tmp_path, plan_of([KAnonymity(k=2)]), rows)
+    plan = plan_of([KAnonymity(k=2), DistinctL(l=2)], (*PEOPLE[:2], sensitive("illness", Kind.NUMERIC)))
+    with pytest.raises(DataError, match="otherwise than they are"):
+        verify_published(published, plan.table, plan.model(), evidence)
+    with pytest.raises(DataError, match="otherwise than they are"):
+        verify_published(published, plan_of([KAnonymity(k=2)]).table, plan.model(), {**evidence, "kinds": {}})

@@ -80,7 +80,9 @@ def check_described(table: pa.Table, plan: TablePlan, reference: Reference, kind
             continue
         stated = reference.attribute((column.name,))
         named = [label for label in stated.labels if not label.startswith("\0")]
-        if len(set(named)) < len(named) or not _agrees(table, plan, column, stated, kinds.get(column.name)):
+        kind = kinds.get(column.name)
+        declared = kind is not None and column.kind in (None, kind)
+        if not declared or len(set(named)) < len(named) or not _agrees(table, plan, column, stated, kind):
             raise _mismatch(f"release.json describes the values of {column.name!r} otherwise than they are.")
 
 

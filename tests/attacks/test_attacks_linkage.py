@@ -48,9 +48,7 @@ def test_candidates_like_a_loop():
     got = [classes[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
     cells = [c.labels().to_pylist() for c in view.cells]
     keys = {"[25, 26]": 25, "[41, 48]": 41}
-    expected = [
-        [g for g in range(view.n_groups) if keys.get(cells[0][g]) == wanted] for wanted in (25, 41, 25, 41)
-    ]
+    expected = [[g for g in range(view.n_groups) if keys.get(cells[0][g]) == wanted] for wanted in (25, 41, 25, 41)]
     assert got == expected
 
 
@@ -80,3 +78,19 @@ def test_row_order_does_not_matter():
         ht.anonymize(t, policy([ht.KAnonymity(k=3)], seed=4)).attack("linkage", targets=50) for t in (table, shuffled)
     )
     assert first == second
+
+
+@pytest.mark.parametrize(
+    ("codes", "lost"), [(["14246"], 0), (["14246", "1424812"], 1), (["1424812", "14246", "9900"], 1)]
+)
+def test_a_longer_code_does_not_change_what_covers_the_others(codes, lost):
+    table = pa.table({"zip": ["14248", "14249", "99000", "99001"], "disease": ["flu", "flu", "gout", "HIV"]})
+    rules = ht.Policy(
+        quasi={"zip": {"kind": "nominal", "hierarchy": {"prefix": "*"}, "cells": "nodes"}},
+        sensitive=["disease"],
+        models=[ht.KAnonymity(k=2)],
+    )
+    release = ht.anonymize(table, rules)
+    external = pa.table({"zip": codes})
+    assert release.attack("linkage", external=external).counts["people without a match"] == lost
+    assert release.attack("homogeneity", external=external).successes == 1

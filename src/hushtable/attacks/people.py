@@ -21,6 +21,7 @@ from hushtable.errors import DataError, HierarchyError, UsageError
 from hushtable.hierarchy.base import Coded
 from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.io.frames import to_arrow
+from hushtable.io.text import is_text
 from hushtable.schema.parse import convert
 
 __all__ = ["People", "Unseen", "outsiders", "scored"]
@@ -188,6 +189,21 @@ def _read(column: pa.ChunkedArray, coded: Coded, name: str, recipe: Any) -> tupl
 
 def _paths(values: pa.Array, coded: Coded, name: str, recipe: Any) -> tuple[tuple[str | None, ...], ...]:
     domain = coded.values if coded.values.type == values.type else coded.values.cast(values.type)
+    if not is_text(values.type):
+        return _joint_paths(values, domain, coded, name, recipe)
+    # masks are as long as the longest code: somebody's longer one must not change what covers the others
+    longest = pc.max(pc.utf8_length(domain)).as_py() or 0
+    longer = pc.greater(pc.utf8_length(values), longest)
+    own = iter(_joint_paths(values.filter(pc.invert(longer)), domain, coded, name, recipe))
+    more = iter(_joint_paths(values.filter(longer), domain, coded, name, recipe))
+    return tuple(next(more if long else own) for long in longer.to_pylist())
+
+
+def _joint_paths(
+    values: pa.Array, domain: pa.Array, coded: Coded, name: str, recipe: Any
+) -> tuple[tuple[str | None, ...], ...]:
+    if not len(values):
+        return ()
     everything = pa.concat_arrays([domain, values]).unique()
     counts = np.ones(len(everything), dtype=np.int64)
     try:

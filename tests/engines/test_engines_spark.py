@@ -13,7 +13,7 @@ from support_spark import NOTE, WHO, same
 import hushtable as ht
 from hushtable import registry
 from hushtable.api import run_plan
-from hushtable.errors import HushtableError
+from hushtable.errors import DataError, HushtableError
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.schema.columns import CellStyle, Kind, Missing
@@ -127,6 +127,18 @@ def test_spellings_of_one_value_are_one_value(on_spark):
     same(on_spark(table, plan, 3), run_plan(table, plan))
     plan = replace(plan, algorithm=ht.Optimal())
     same(on_spark(table, plan, 1), run_plan(table, plan))
+
+
+@pytest.mark.parametrize("twin", ["p1 ", "p\u0301", "p7"])
+def test_a_person_with_two_names_is_refused(on_spark, twin):
+    table = random_people(40, 3).append_column("who", pa.array([*(f"p{i}" for i in range(38)), twin, "\u1e55"]))
+    plan = plan_of([KAnonymity(k=3)], (WHO, *PEOPLE), entity="who")
+    if twin == "p7":
+        same(on_spark(table, plan), run_plan(table, plan))
+        return
+    for run in (run_plan, on_spark):
+        with pytest.raises(DataError, match="differ only in spaces around them"):
+            run(table, plan)
 
 
 @pytest.mark.parametrize("entity", [None, "who"])

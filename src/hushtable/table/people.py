@@ -16,7 +16,7 @@ from hushtable.schema.prepare import prepare
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import TablePlan
 
-__all__ = ["PERSON_UNITS", "person_units", "same_name", "share_rest"]
+__all__ = ["PERSON_UNITS", "ambiguous_names", "person_units", "same_name", "share_rest"]
 
 PERSON_UNITS = 232_792_560
 """lcm(1, ..., 22): a person's rows share it equally where there are up to 22, to the last unit beyond."""
@@ -38,12 +38,7 @@ def person_units(table: pa.Table, plan: TablePlan, n_rows: int) -> tuple[int, In
             hint="Every row must say whose it is: fill the column or leave 'entity' out of the policy.",
         )
     if len(same_name(prepared.data.dictionary).unique()) < len(prepared.data.dictionary):
-        raise DataError(
-            f"The entity column {plan.entity!r} has names that differ only in spaces around them, or in how their "
-            "letters are stored.",
-            code="ambiguous-entity",
-            hint="Write a person's name in one way in all rows: one person would count as several.",
-        )
+        raise ambiguous_names(plan.entity)
     person = indices.to_numpy(zero_copy_only=False)
     rows = np.bincount(person)
     if rows.max() == 1:
@@ -51,6 +46,16 @@ def person_units(table: pa.Table, plan: TablePlan, n_rows: int) -> tuple[int, In
     weights = np.zeros(n_rows, dtype=np.int64)
     weights[: len(person)] = PERSON_UNITS // rows[person]
     return PERSON_UNITS, weights, person.astype(np.int64) if np.any(PERSON_UNITS % rows[rows > 0]) else nothing
+
+
+def ambiguous_names(entity: str) -> DataError:
+    """Return the error for a column in which one person may have several names."""
+    return DataError(
+        f"The entity column {entity!r} has names that differ only in spaces around them, or in how their letters are "
+        "stored.",
+        code="ambiguous-entity",
+        hint="Write a person's name in one way in all rows: one person would count as several.",
+    )
 
 
 def same_name(values: pa.Array) -> pa.Array:

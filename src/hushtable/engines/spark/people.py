@@ -6,10 +6,11 @@ person's first rows in canonical order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 
 import numpy as np
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import DoubleType, FloatType, NumericType, StringType
@@ -18,7 +19,7 @@ from hushtable.engines.spark.jobs import Jobs
 from hushtable.errors import DataError
 from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import prepare
-from hushtable.table.encode import PERSON_UNITS
+from hushtable.table.people import PERSON_UNITS, ambiguous_names, same_name
 from hushtable.table.plan import TablePlan
 
 __all__ = ["UNITS", "with_units"]
@@ -43,9 +44,10 @@ def with_units(
     Raises
     ------
     DataError
-        If a row is nobody's.
+        If a row is nobody's, or one person has several names.
     """
     _check_missing(jobs, work, plan, entity)
+    _check_names(jobs, work, plan, entity)
     sizes = work.groupBy(entity).count()
     shared = F.max(F.lit(PERSON_UNITS) % F.col("count")).alias("rest")
     most = jobs.collect(sizes.agg(F.max("count").alias("most"), shared), "counting people")
@@ -78,6 +80,20 @@ def _check_missing(jobs: Jobs, work: DataFrame, plan: TablePlan, entity: str) ->
             code="missing-entity",
             hint="Every row must say whose it is: fill the column or leave 'entity' out of the policy.",
         )
+
+
+def _check_names(jobs: Jobs, work: DataFrame, plan: TablePlan, entity: str) -> None:
+    """Raise if two names differ in nothing that tells people apart."""
+    if isinstance(work.schema[entity].dataType, StringType):
+        names = work.select(F.col(entity).alias("name")).distinct().mapInArrow(_same_names, "name string")
+        twice = names.groupBy("name").count().filter("count > 1").limit(1)
+        if jobs.collect(twice, "counting people").num_rows:
+            raise ambiguous_names(plan.entity or "")
+
+
+def _same_names(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield pa.record_batch({"name": same_name(batch.column(0))})
 
 
 def _suspicious(work: DataFrame, entity: str, tokens: Sequence[str]) -> Column:

@@ -14,6 +14,7 @@ from hushtable.registry import measures
 from hushtable.release.cells import Cells
 from hushtable.release.comparison import RowComparison, Values
 from hushtable.release.counted import CountedComparison
+from hushtable.schema.columns import CellStyle
 
 NAMES = sorted(name for name in measures if not name.startswith("accuracy"))
 
@@ -44,6 +45,9 @@ def text_of(cells, group):
     """What a class publishes; an empty one nothing that another one would."""
     members = cells.members[cells.offsets[group] : cells.offsets[group + 1]]
     alone = Cells(cells.column, np.array([0, len(members)]), members, cells.level)
+    if cells.style is CellStyle.MIDPOINT:
+        # the middles of several ranges may be one number
+        return group
     return alone.labels()[0].as_py() if len(members) else group
 
 

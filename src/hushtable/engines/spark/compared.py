@@ -3,7 +3,7 @@
 Classes and their sizes are known from verifying. One more aggregation counts which original values stand behind which
 cells, column by column. Sums over the distinct original tuples are taken where those are, a part in each task, when a
 measure asks for them. A column's cells are told apart by what they publish: two nodes of different height under one
-name count as the higher one.
+name count as the higher one. (Midpoints, which do not tell ranges apart, are refused for such tables.)
 """
 
 from __future__ import annotations

@@ -62,7 +62,9 @@ def _texts(value: Any) -> set[str]:
     if isinstance(value, datetime.date):
         return {value.isoformat()}
     if isinstance(value, float):
-        return {repr(value), repr(value).removesuffix(".0"), *([str(int(value))] if value.is_integer() else [])}
+        # from 10^16 on all digits would stand elsewhere in the order of texts than what is written
+        whole = value.is_integer() and abs(value) < 1e16
+        return {repr(value), repr(value).removesuffix(".0"), *([str(int(value))] if whole else [])}
     if isinstance(value, Decimal):
         return {f"{value.normalize():f}", str(value)}
     return {str(value)}

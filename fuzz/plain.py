@@ -258,5 +258,11 @@ def _overlapping(classes: list[Cells], source: Sequence[Row], policy: Mapping[st
 
 def _reach(cell: Any, domain: Sequence[Any], column: Mapping[str, Any], tokens: Sequence[str]) -> set[int]:
     """The values that a cell stands for; one that is written just so is meant itself, even if it looks like a mask."""
-    itself = {i for i, value in enumerate(domain) if value == cell and cell != "*"}
+    itself = {i for i, value in enumerate(domain) if _written(value) == cell}
     return itself or {i for i, value in enumerate(domain) if covers(cell, value, column, tokens)}
+
+
+def _written(value: Any) -> Any:
+    """How a cell shows a single value: one that could be taken for a set, a range or everything has a backslash."""
+    special = isinstance(value, str) and (value[:1] in ("{", "[", "\\") or value == "*")
+    return f"\\{value}" if special else value

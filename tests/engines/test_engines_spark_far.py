@@ -203,7 +203,8 @@ def test_random_policies(on_spark, far_away, seed):
     elif isinstance(want, HushtableError):
         assert (type(got), str(got)) == (type(want), str(want))
     else:
-        same_cells(got, want)
+        # a small table may fit after all
+        (same if got.outcome.on_driver else same_cells)(got, want)
 
 
 def tried(call):

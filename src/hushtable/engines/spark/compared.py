@@ -24,7 +24,6 @@ from hushtable.engines.spark.content import changed_input
 from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.shown import Counted
-from hushtable.kernels.grouping import number_rows
 from hushtable.release.cells import Cells
 from hushtable.release.comparison import TupleSums, Values
 from hushtable.release.counted import CountedComparison
@@ -56,9 +55,7 @@ def compared(
     known : Known
         Some whole classes.
     """
-    owner, first = number_rows(counted.cells, packing.sizes)
-    sizes = np.zeros(len(first), dtype=np.int64)
-    np.add.at(sizes, owner, counted.rows)
+    first, sizes = counted.classes(packing)
     values = _values(combinations, shown, lost, packing)
     quasi = combinations.finish.quasi
     levels = known.partition.levels or (None,) * len(quasi)

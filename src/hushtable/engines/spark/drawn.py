@@ -14,7 +14,6 @@ from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.known import Known, draw_classes
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.shown import Counted
-from hushtable.kernels.grouping import number_rows
 from hushtable.release.recode import recode
 
 __all__ = ["KNOWN", "drawn_classes"]
@@ -47,9 +46,7 @@ def drawn_classes(
         Returns about such a share of the combinations that are suppressed.
     """
     content, jobs = combinations.content, combinations.jobs
-    owner, first = number_rows(counted.cells, packing.sizes)
-    sizes = np.zeros(len(first), dtype=np.int64)
-    np.add.at(sizes, owner, counted.rows)
+    first, sizes = counted.classes(packing)
     chosen, weight = draw_classes(sizes, KNOWN, combinations.problem.seed)
     numbers = packing.pack([cells[first[chosen]] for cells in counted.cells])
     names = [f"g{i}" for i in range(len(numbers))]

@@ -25,6 +25,7 @@ from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS
 from hushtable.engines.spark.publish import Cellbook
 from hushtable.io.dictionaries import from_codes
+from hushtable.kernels.grouping import number_rows
 from hushtable.release.recode import Recoded
 from hushtable.release.reread import sensitive_codes
 from hushtable.release.verify import Published, Verification, verify
@@ -54,6 +55,13 @@ class Counted:
     sensitive: dict[str, IntArray]
     rows: IntArray
     units: IntArray
+
+    def classes(self, packing: Packing) -> tuple[IntArray, IntArray]:
+        """Return an entry of each class, given how cells are packed, and how many rows the class has."""
+        owner, first = number_rows(self.cells, packing.sizes)
+        sizes = np.zeros(len(first), dtype=np.int64)
+        np.add.at(sizes, owner, self.rows)
+        return first, sizes
 
     def same_as(self, other: Counted) -> bool:
         """Whether another count found the same rows."""

@@ -82,4 +82,5 @@ def test_an_abandoned_writer_closes_its_files(tmp_path: Path) -> None:
     writer = RunWriter(tmp_path / "c", pa.int64())
     writer.add(pa.chunked_array([[1, 2]]))
     writer.abandon()
+    assert writer._file.closed and writer._codes.closed
     writer.abandon()

@@ -96,6 +96,21 @@ def test_what_would_be_lost_is_told_before_the_work_is_done(call, policy, people
     assert (answer.code, "would be lost: 'evidence.html'" in answer.words) == (2, True)
 
 
+@pytest.mark.parametrize("place", ["/", "."])
+@pytest.mark.parametrize("command", ["run", "demo"])
+def test_a_folder_that_cannot_be_replaced_is_refused_before_the_work(
+    call, policy, people, tmp_path, monkeypatch, place, command
+):
+    monkeypatch.setattr(api, "anonymize", lambda *_, **__: pytest.fail("the work was done for nothing"))
+    before = sorted(tmp_path.iterdir())
+    words = ["run", policy, "--data", people] if command == "run" else ["demo"]
+    answer = call(*words, "--output", place, "--overwrite")
+    assert answer.code == 2
+    assert f"Error: {place!r} cannot be written: " in answer.err
+    assert answer.err.endswith("Choose a folder inside it.\n")
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_overwrite_replaces_an_earlier_release(call, policy, people, tmp_path):
     assert call("run", policy, "--data", people).code == 0
     first = (tmp_path / "release" / "release.csv").read_bytes()

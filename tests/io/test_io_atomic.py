@@ -92,6 +92,28 @@ def test_paths_that_cannot_be(tmp_path: Path) -> None:
         pass
 
 
+def test_folders_that_nothing_can_take_the_place_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    for path in ("/", "/proc", Path("/"), ".", tmp_path / "here"):
+        with pytest.raises(OutputError) as caught, atomic_folder(path, overwrite=True):
+            pytest.fail("it was to be filled")
+        assert str(caught.value).startswith(f"{os.fspath(path)!r} cannot be written: ")
+        assert caught.value.hint == "Choose a folder inside it."
+    with atomic_folder("out") as folder:
+        (folder / "x").write_text("1")
+    assert os.listdir(".") == ["out"]
+    assert os.listdir(tmp_path) == ["here"]
+
+
+def test_a_folder_that_the_system_holds_is_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _break(monkeypatch, "rmdir", errno.EBUSY)  # as a mount that ismount does not tell
+    (tmp_path / "out").mkdir()
+    with pytest.raises(OutputError, match="the system uses it"), atomic_folder(tmp_path / "out") as folder:
+        (folder / "x").write_text("1")
+    assert os.listdir(tmp_path / "out") == []
+
+
 def test_a_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / "real")

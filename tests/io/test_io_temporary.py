@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hushtable.errors import OutputError
 from hushtable.io.atomic import atomic_file, atomic_folder, atomic_write_text
 from hushtable.io.temporary import held_temporary, private_folder, sweep
 
@@ -115,3 +116,10 @@ def test_private_folders_are_swept_too(tmp_path, monkeypatch):
     left.mkdir(mode=0o700)
     with private_folder() as third:
         assert os.listdir(tmp_path) == [third.name]
+
+
+def test_nothing_stands_beside_a_root():
+    made = []
+    with pytest.raises(OutputError, match="root of a file system"), held_temporary(Path("/"), made.append):
+        pass
+    assert made == []

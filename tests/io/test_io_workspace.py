@@ -77,3 +77,5 @@ def test_a_place_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="a part of its path is a file"), workspace(tmp_path / "file" / "out", KEY):
         pass
+    with pytest.raises(OutputError, match="root of a file system"), workspace(Path("/"), KEY):
+        pass

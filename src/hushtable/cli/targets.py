@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from hushtable.errors import OutputError
+from hushtable.io.atomic import check_replaceable
 from hushtable.release.files import OWNED
 
 __all__ = ["check_target"]
@@ -29,6 +30,7 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{str(folder)!r} is a file, not a folder.", hint="Choose another folder.")
+    check_replaceable(folder)
     if folder.is_dir() and any(folder.iterdir()) and not overwrite:
         raise OutputError(
             f"The folder {str(folder)!r} is not empty.",

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import IO
 
 from hushtable.errors import OutputError
-from hushtable.io.temporary import held_temporary
+from hushtable.io.temporary import beside, held_temporary
 
-__all__ = ["atomic_file", "atomic_folder", "atomic_write_text", "reported", "sync_folder"]
+__all__ = ["atomic_file", "atomic_folder", "atomic_write_text", "check_replaceable", "reported", "sync_folder"]
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Free some space or choose another folder."),
@@ -32,6 +32,7 @@ _REASONS = {
     errno.EPERM: ("permission is denied", "Choose a folder that you may write to."),
     errno.ENOENT: ("its folder does not exist", "Create the folder first."),
     errno.ENOTDIR: ("a part of its path is a file, not a folder", "Choose another path."),
+    errno.EBUSY: ("the system uses it and does not let it be replaced", "Choose a folder inside it."),
     errno.ENAMETOOLONG: ("its name is too long", "Choose a shorter name."),
 }
 
@@ -182,9 +183,35 @@ def atomic_folder(
     sync_folder(target.parent)
 
 
+def check_replaceable(path: str | os.PathLike[str]) -> None:
+    """Refuse a folder that no other can take the place of: a folder is written as a whole.
+
+    Raises
+    ------
+    OutputError
+        If a file system begins at the path, or this process works in it.
+
+    Examples
+    --------
+    >>> check_replaceable("/")
+    Traceback (most recent call last):
+    hushtable.errors.OutputError: '/' cannot be written: a file system begins there. Choose a folder inside it.
+    """
+    target = os.path.realpath(path)
+    if os.path.ismount(target):
+        reason = "a file system begins there"
+    elif os.path.isdir(target) and os.path.samefile(target, os.curdir):
+        # whoever stands in a folder that is replaced stands in one that is gone
+        reason = "it is the folder you are in, which cannot be replaced"
+    else:
+        return
+    raise OutputError(f"{os.fspath(path)!r} cannot be written: {reason}.", hint="Choose a folder inside it.")
+
+
 def _refuse(target: Path, path: str | os.PathLike[str], overwrite: bool) -> None:
     if target.exists() and not target.is_dir():
         raise OutputError(f"{os.fspath(path)!r} is a file, not a folder.", hint="Choose another folder.")
+    check_replaceable(path)
     if target.is_dir() and any(target.iterdir()) and not overwrite:
         raise OutputError(
             f"The folder {os.fspath(path)!r} is not empty.",
@@ -223,7 +250,7 @@ def _swap(temporary: Path, target: Path) -> None:
         return
     if _exchanged(temporary, target):
         return  # what was there goes with the temporary
-    old = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.old")
+    old = beside(target, f"{secrets.token_hex(6)}.old")
     os.replace(target, old)
     try:
         os.replace(temporary, target)

@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["held_temporary", "private_folder", "sweep"]
+from hushtable.errors import OutputError
+
+__all__ = ["beside", "held_temporary", "private_folder", "sweep"]
 
 _TEMPORARY = re.compile(r"\..*\.[0-9a-f]{12}\.tmp", re.DOTALL)
 _LOCK = "lock"
@@ -44,14 +46,15 @@ def held_temporary(target: Path, make: Callable[[Path], object]) -> Iterator[Pat
     """
     sweep(target)
     lock = None
+    path = _fresh(target)
     try:
         while True:
-            path = target.with_name(f"{_stem(target)}.{secrets.token_hex(6)}.tmp")
             make(path)
             lock = _lock(path)
             if os.path.lexists(path):
                 break
             _close(lock)  # somebody swept it before it was held
+            path = _fresh(target)
         yield path
     finally:
         _remove(path)
@@ -100,6 +103,30 @@ def sweep(target: Path) -> None:
         if lock is not None:
             _remove(path)
         _close(lock)
+
+
+def beside(target: Path, ending: str) -> Path:
+    """Where something hidden stands beside a target whose name it tells.
+
+    Raises
+    ------
+    OutputError
+        If nothing can: the target is the root of a file system.
+
+    Examples
+    --------
+    >>> beside(Path("a/out"), "work").as_posix()
+    'a/.out.work'
+    """
+    if not target.name:
+        raise OutputError(
+            f"{str(target)!r} cannot be written: it is the root of a file system.", hint="Choose a folder inside it."
+        )
+    return target.with_name(f"{_stem(target)}.{ending}")
+
+
+def _fresh(target: Path) -> Path:
+    return beside(target, f"{secrets.token_hex(6)}.tmp")
 
 
 def _stem(target: Path) -> str:

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from hushtable.errors import OutputError
 from hushtable.io.atomic import atomic_write_text, reported
-from hushtable.io.temporary import sweep
+from hushtable.io.temporary import beside, sweep
 
 __all__ = ["Workspace", "workspace"]
 
@@ -110,7 +110,7 @@ def workspace(target: Path, key: Mapping[str, Any]) -> Iterator[Workspace]:
     ...     found, work.folder.exists()
     (({'rows': 3}, True), False)
     """
-    folder = target.with_name(f".{target.name[:100]}.work")
+    folder = beside(target, "work")
     with reported(folder), contextlib.ExitStack() as stack:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = stack.enter_context((folder / _LOCK).open("a"))

@@ -140,8 +140,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_full_disk(small_disk: Path, tmp_path: Path) -> None:
     pq.write_table(people(20_000), tmp_path / "t.parquet")
-    with pytest.raises(OutputError, match="the disk is full"):
+    with pytest.raises(OutputError, match="the disk is full") as caught:
         run_files([tmp_path / "t.parquet"], POLICY.plan(), small_disk / "release")
+    assert str(caught.value).startswith(f"'{small_disk}/release")
     assert list(small_disk.iterdir()) == []
 
 
@@ -163,6 +164,7 @@ def test_a_file_that_may_not_grow(kilobytes: int, tmp_path: Path, out: Path) -> 
     )
     assert done.returncode == 2, done.stderr
     assert "larger than a limit of this system" in done.stderr
+    assert done.stderr.startswith(f"Error: '{out}")  # what the user named, whatever it is called meanwhile
     assert nothing_left(out)
 
 

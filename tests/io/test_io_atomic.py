@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hushtable.errors import OutputError
+from hushtable.errors import DataError, OutputError
 from hushtable.io import atomic
 from hushtable.io.atomic import atomic_file, atomic_folder, atomic_write_text
 
@@ -129,6 +129,21 @@ def test_file_modes_follow_the_umask(tmp_path: Path) -> None:
     finally:
         os.umask(old)
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("name", ["out", "it's", "line\nend", ".out.0123456789ab.tmp"])
+def test_errors_name_the_folder_that_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    _break(monkeypatch, "fsync", errno.ENOSPC)
+    with pytest.raises(OutputError) as caught, atomic_folder(name) as outer, atomic_folder(outer / "release") as folder:
+        atomic_write_text(folder / "release.csv", "x")
+    said = f"{name + '/release/release.csv'!r} cannot be written: the disk is full."
+    hint = "Free some space or choose another folder."
+    assert str(caught.value) == f"{said} {hint}"
+    assert (caught.value.message, caught.value.hint, caught.value.code) == (said, hint, "output")
+    with pytest.raises(DataError) as unread, atomic_folder(name) as folder:
+        raise DataError(f"There is no release.json in {folder}.", hint=f"Look into {str(folder)!r}.")
+    assert str(unread.value) == f"There is no release.json in {name}. Look into {name!r}."
 
 
 def test_a_folder_appears_at_once(tmp_path: Path) -> None:

@@ -208,8 +208,7 @@ def run_files(
     key = {"hushtable": __version__, "policy": digest(plan.document), "files": before}
     if any(map(is_address, files)):
         key["once"] = secrets.token_hex()  # nobody can tell whether it still is what a killed run has read
-    target = Path(os.path.realpath(folder))
-    with workspace(target, key) as work, ExitStack() as elsewhere:
+    with workspace(folder, key) as work, ExitStack() as elsewhere:
         stored = store(files, plan.table, work, report)
         check_unchanged(before)
         report(0.0, "encoding")
@@ -221,7 +220,7 @@ def run_files(
         report(1.0, "publishing")
         order = order_by(sort_keys(stored, coded, recoded, plan.table), recoded.labels[: stored.n_rows])
         published = Published(stored, coded, recoded, plan.table, order)
-        with atomic_folder(target, overwrite=overwrite, owned=OWNED, together=elsewhere) as place:
+        with atomic_folder(folder, overwrite=overwrite, owned=OWNED, together=elsewhere) as place:
             name = f"release.{format}"
             parts = parts_of(len(order), part_rows)
             published = published.with_spill([piece for part in parts for piece in part], work, report)

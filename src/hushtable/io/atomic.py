@@ -18,10 +18,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
-from hushtable.errors import OutputError
+from hushtable.errors import HushtableError, OutputError
 from hushtable.io.temporary import beside, held_temporary
 
-__all__ = ["atomic_file", "atomic_folder", "atomic_write_text", "check_replaceable", "reported", "sync_folder"]
+__all__ = ["atomic_file", "atomic_folder", "atomic_write_text", "check_replaceable", "named", "reported", "sync_folder"]
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Free some space or choose another folder."),
@@ -59,6 +59,29 @@ def reported(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
     except OSError as error:
         raise _failed(Path(path), error) from None
+
+
+@contextmanager
+def named(hidden: Path, path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let errors inside the block speak of the path that the user knows, not of where it is written meanwhile.
+
+    Examples
+    --------
+    >>> with named(Path("a/.out.0123456789ab.tmp/out"), "a/out"):
+    ...     raise OutputError("'a/.out.0123456789ab.tmp/out/release.csv' cannot be written.")
+    Traceback (most recent call last):
+    hushtable.errors.OutputError: 'a/out/release.csv' cannot be written.
+    """
+    try:
+        yield
+    except HushtableError as error:
+        shown, known = str(hidden), str(Path(path))
+        # messages quote paths, which writes some characters in another way
+        pairs = ((repr(shown)[1:-1], repr(known)[1:-1]), (shown, known))
+        for here, there in pairs:
+            error.message, error.hint = error.message.replace(here, there), error.hint.replace(here, there)
+        error.args = (f"{error.message} {error.hint}".rstrip(),)
+        raise
 
 
 @contextmanager
@@ -174,7 +197,8 @@ def atomic_folder(
     with reported(path), held_temporary(target, lambda hidden: hidden.mkdir(mode=0o700, parents=True)) as hidden:
         place = hidden / target.name
         place.mkdir()
-        yield place
+        with named(place, path):
+            yield place
         _sync_files(place)
         _check_foreign(target, place, path, owned)
         if together is not None:

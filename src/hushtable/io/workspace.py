@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from hushtable.errors import OutputError
-from hushtable.io.atomic import atomic_write_text, reported
+from hushtable.io.atomic import atomic_write_text, named, reported
 from hushtable.io.temporary import beside, sweep
 
 __all__ = ["Workspace", "workspace"]
@@ -85,12 +86,12 @@ class Workspace:
 
 
 @contextmanager
-def workspace(target: Path, key: Mapping[str, Any]) -> Iterator[Workspace]:
+def workspace(path: str | os.PathLike[str], key: Mapping[str, Any]) -> Iterator[Workspace]:
     """Open the work folder of an output, hidden beside it and readable by its owner only.
 
     Parameters
     ----------
-    target : path
+    path : path
         What the run is to write.
     key : mapping
         JSON data that tells whether an earlier run's files are of use.
@@ -110,13 +111,14 @@ def workspace(target: Path, key: Mapping[str, Any]) -> Iterator[Workspace]:
     ...     found, work.folder.exists()
     (({'rows': 3}, True), False)
     """
+    target = Path(os.path.realpath(path))
     folder = beside(target, "work")
-    with reported(folder), contextlib.ExitStack() as stack:
+    with reported(path), named(folder, path), contextlib.ExitStack() as stack:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = stack.enter_context((folder / _LOCK).open("a"))
         if not _locked(lock):
             raise OutputError(
-                f"Another run is writing {str(target)!r}.",
+                f"Another run is writing {os.fspath(path)!r}.",
                 code="busy",
                 hint="Wait for it, or choose another folder.",
             )

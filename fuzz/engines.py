@@ -23,7 +23,7 @@ from hushtable.engines.stream import run_files
 from hushtable.errors import HushtableError, IncompatibleError, UsageError
 from hushtable.io.files import read_table
 
-__all__ = ["Ran", "arrow", "close", "run"]
+__all__ = ["Ran", "arrow", "close", "run", "unguarded"]
 
 TYPES: dict[str, pa.DataType] = {
     "decimal": pa.decimal128(20, 2),
@@ -181,12 +181,14 @@ def _read(path: Path, case: Case) -> list[Row]:
         return rows if case.options["read"] == "parquet" else [_typed(row, case) for row in rows]
     with path.open(encoding="utf-8", newline="") as lines:
         found = list(csv.DictReader(lines))
-    return [_typed({n: _unguarded(v) for n, v in row.items()}, case) for row in found]
+    return [_typed({n: unguarded(v) for n, v in row.items()}, case) for row in found]
 
 
-def _unguarded(text: str) -> str:
-    risky = re.match(r"''*[=+\-@\t\r]", text) and number(text[1:]) is None
-    return text[1:] if risky else text
+def unguarded(text: str) -> str:
+    """A cell of a published CSV file without the sign against spreadsheet formulas."""
+    risky = re.match(r"''*([\t\r\n]|[\s\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20])", text)
+    plain = number(text[1:]) is not None and text[1:] == text[1:].strip()
+    return text[1:] if risky and not plain else text
 
 
 def _typed(row: Row, case: Case) -> Row:

@@ -6,9 +6,14 @@ import datetime
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fuzz.cells import covers
+from fuzz.engines import unguarded
+from hushtable.io.formulas import unescape_formulas
 
 TREE = {"grave": ["HIV"], "mild": ["flu"]}
 COVERED: list[tuple[Any, Any, dict[str, Any], bool]] = [
@@ -59,3 +64,8 @@ def test_listed_tokens_are_missing():
     assert covers(None, "?", {}, ["?"])
     assert covers(None, -999.0, {}, ["-999"])
     assert not covers(None, -999.0, {})
+
+
+@given(st.text("='+-@\t\r\n \x0b\x1c\x85\u00a0\u2028\ufeff\uff1d1.eé", max_size=6))
+def test_the_checker_takes_the_same_guards_off_as_the_reader(text: str) -> None:
+    assert unguarded(text) == unescape_formulas(pa.array([text])).to_pylist()[0]

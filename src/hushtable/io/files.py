@@ -235,9 +235,9 @@ def column_names(path: Source, *, delimiter: str | None = None, unescape_formula
 def write_table(table: pa.Table, path: Source) -> None:
     """Write a table to a file, a store or a new table of a database, completely or not at all.
 
-    In CSV files, cells and column names that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return and
-    are not plain numbers get a leading apostrophe, because a spreadsheet would run them. Values that no longer
-    occur are dropped from dictionaries, and schema metadata is not written.
+    In CSV files, cells and column names that a spreadsheet would run get a leading apostrophe: they begin with ``=``,
+    ``+``, ``-`` or ``@``, maybe after white space, or with a tab or a line end, and are no plain numbers. Values that
+    no longer occur are dropped from dictionaries, and schema metadata is not written.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
 """Spreadsheet formulas in CSV files.
 
-A spreadsheet that opens a CSV file runs cells that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage
-return. Such cells (and column names) are written with a leading apostrophe, unless they are plain numbers such as
-``-5``. A cell that already is one or more apostrophes before such a sign gets one more, so that the escape can be
-undone exactly.
+A spreadsheet that opens a CSV file runs cells that begin with ``=``, ``+``, ``-`` or ``@``; some programs strip white
+space before it, break the line at a tab, a carriage return or a line feed, or take the full-width signs of East Asian
+keyboards for the others. So a cell (or column name) that begins with such a sign, after white space or not, or with a
+tab or a line end, is written with a leading apostrophe, unless it is a plain number such as ``-5``. A cell that
+already is one or more apostrophes before all that gets one more, so that the escape can be undone exactly.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ __all__ = ["PLAIN_NUMBER", "bare_formulas", "escape_formulas", "unescape_formula
 PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 """What counts as a plain number: digits, one decimal point, an exponent; no separators, no percent sign."""
 
-_DANGEROUS = r"^'*[=+\-@\t\r]"
+# all white space of Unicode, and the byte order mark, which a program that joins files may take off
+_DANGEROUS = r"^'*([\t\r\n]|[\s\v\x{1C}-\x{1F}\x{85}\p{Z}\x{FEFF}]*[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
 
 
 def _escapes(text: pa.Array) -> pa.Array:
@@ -29,8 +31,8 @@ def escape_formulas(text: pa.Array) -> pa.Array:
 
     Examples
     --------
-    >>> escape_formulas(pa.array(["=1+1", "-5", "-x", "'=1", "ok"])).to_pylist()
-    ["'=1+1", '-5', "'-x", "''=1", 'ok']
+    >>> escape_formulas(pa.array(["=1+1", "-5", "-x", " =1", "'=1", "ok"])).to_pylist()
+    ["'=1+1", '-5', "'-x", "' =1", "''=1", 'ok']
     """
     return pc.if_else(_escapes(text), pc.binary_join_element_wise("'", text, ""), text)
 

@@ -15,7 +15,7 @@ from fuzz.columns import QUASI, draw_column
 from fuzz.definitions import MERGING
 from fuzz.truth import CENTROIDS
 
-__all__ = ["ENGINES", "Case", "random_case"]
+__all__ = ["ENGINES", "Case", "random_case", "refuses"]
 
 Row = dict[str, Any]
 
@@ -113,7 +113,7 @@ def random_case(seed: int, engine: str | None = None) -> Case:
 
     rows = [row(i) for i in range(n)]
     refused = r.random() < 0.15
-    algorithm = r.choice([name for name in ALGORITHMS if refused or not _refuses(name, set(chosen), len(quasi))])
+    algorithm = r.choice([name for name in ALGORITHMS if refused or not refuses(name, models, len(quasi))])
     policy = {
         "columns": columns,
         "models": models,
@@ -157,16 +157,18 @@ def _looked_at(given: dict[str, Any]) -> list[str]:
     return [*([on] if isinstance(on, str) else on), *([given["guard"]] if "guard" in given else [])]
 
 
-def _refuses(algorithm: str, models: set[str], columns: int) -> bool:
+def refuses(algorithm: str, models: list[dict[str, Any]], columns: int) -> bool:
     """Whether a combination is refused, as documented; such cases are drawn too, but not most of the time."""
-    outside = models & {"k-map", "delta-presence", "bayes-optimal"}
+    names = {name for model in models for name in model}
+    believed = any(given.get("background") for model in models for given in model.values())
+    outside = believed or bool(names & {"k-map", "delta-presence"})
     return {
-        "anatomy": bool(models & {"k-anonymity", "average-risk", "k-map", "delta-presence"}),
-        "anti-unification": bool(outside),
-        "m-invariant": bool(outside) or not models <= MERGING,
-        "incognito": not models <= MERGING,
-        "optimal-univariate": columns != 1 or bool(outside),
-    }.get(algorithm, algorithm in CENTROIDS and bool(outside))
+        "anatomy": outside or bool(names & {"k-anonymity", "alpha-k", "alpha-beta-k", "average-risk"}),
+        "anti-unification": outside,
+        "m-invariant": outside or not names <= {*MERGING, "m-invariance"},
+        "incognito": believed or not names <= MERGING - {"delta-presence"},
+        "optimal-univariate": columns != 1 or outside,
+    }.get(algorithm, algorithm in CENTROIDS and outside)
 
 
 def _engine(r: random.Random, asked: str | None) -> tuple[str, dict[str, Any]]:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from typing import Any
 
 import pytest
 
 from fuzz.campaign import run_batch, run_case
-from fuzz.cases import random_case
-from fuzz.choices import ALGORITHMS, MODELS
+from fuzz.cases import random_case, refuses
+from fuzz.choices import ALGORITHMS, MODELS, SENSITIVE
 from fuzz.definitions import MERGING
 from fuzz.plain import complaints, one_class_would_do
 from fuzz.workers import run_all
+from hushtable.algorithms.base import check_compatible
+from hushtable.errors import IncompatibleError
 from hushtable.models.base import Monotone
+from hushtable.models.compose import AllOf
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.registry import algorithms, models
+from hushtable.schema.columns import Missing
 
 ILLS = {"grave": ["HIV"], "mild": ["flu"]}
 
@@ -199,6 +204,21 @@ def test_the_checker_shares_no_code_with_what_it_checks():
 
 def test_models_that_survive_merging_say_so():
     assert {name for name in models if Monotone.MERGE in models[name].monotone} | {"bayes-optimal"} == MERGING
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_the_combinations_that_are_refused_are_known(name):
+    r = random.Random(1)
+    for model, draw in MODELS.items():
+        for _ in range(8):
+            given = draw(r)
+            bound = AllOf.bound_to((models.build(model, given),), tuple(SENSITIVE))
+            try:
+                check_compatible(algorithms.build(name, {}), bound, Missing.OWN_CATEGORY, population=True)
+                refused = False
+            except IncompatibleError:
+                refused = True
+            assert refuses(name, [{model: given}], 1) is refused, (model, given)
 
 
 def test_some_cases():

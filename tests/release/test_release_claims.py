@@ -10,8 +10,10 @@ from support_release_files import saved
 
 from hushtable.algorithms.base import Recoding
 from hushtable.algorithms.invariant.m_invariant import MInvariant
-from hushtable.errors import DataError
+from hushtable.errors import DataError, UsageError
+from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.distinct_l import DistinctL
+from hushtable.models.guarding_nodes import GuardingNodes
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
 from hushtable.models.probabilistic_l import ProbabilisticL
@@ -20,6 +22,8 @@ from hushtable.release.files import load_evidence, verify_published
 from hushtable.schema.columns import Kind
 from hushtable.table.encode import Extra
 from support_core import PEOPLE, WHO, people_table, plan_of, random_people, sensitive
+
+BOTH = ["illness", "other"]
 
 
 def test_files_of_other_releases_do_not_fit(tmp_path):
@@ -76,7 +80,7 @@ def test_a_class_that_is_said_to_have_nobody_is_not_passed_over(tmp_path, claime
     plan = plan_of([KAnonymity(k=3)], (WHO, *PEOPLE), entity="who")
     _, published, evidence = saved(table, plan, tmp_path)
     evidence["class_counts"]["units"][0] = claimed
-    with pytest.raises(DataError, match="fewer people than a class has rows for"):
+    with pytest.raises(DataError, match="fewer people than a class has rows for" if claimed == 0 else "damaged"):
         verify_published(published, plan.table, plan.model(), evidence)
 
 
@@ -194,3 +198,117 @@ def test_the_kind_that_the_policy_declares_is_not_overruled(tmp_path):
         verify_published(published, plan.table, plan.model(), evidence)
     with pytest.raises(DataError, match="otherwise than they are"):
         verify_published(published, plan_of([KAnonymity(k=2)]).table, plan.model(), {**evidence, "kinds": {}})
+
+
+def _stated(evidence, name="illness"):
+    return next(entry for entry in evidence["reference"]["attributes"] if entry["column"] == name)
+
+
+def test_counts_that_overflow_are_refused(tmp_path):
+    _, published, evidence = _whole(tmp_path, plan_of([KAnonymity(k=2), TCloseness(t=0.6)]))
+    strict = plan_of([KAnonymity(k=2), TCloseness(t=0.3)])
+    stated = _stated(evidence)
+    # modulo 2^64 these are the people of the table, and nearly all have the value of the small class
+    stated.update(labels=["a", "b", None], units=[2**63 - 1, 107, 2**63 - 1])
+    stated.update(levels=[[0, 1, 2], [0, 0, 0]], level_labels=[["a", "b", None], ["*"]])
+    with pytest.raises(DataError, match="damaged"):
+        verify_published(published, strict.table, strict.model(), evidence, suppression=0.0)
+
+
+def test_negative_counts_of_combinations_are_refused(tmp_path):
+    columns = (*PEOPLE, sensitive("other"))
+    table = people_table([(30, "Fiji", "a")] * 50 + [(30, "Fiji", "b")] * 50 + [(50, "Fiji", "a")] * 5)
+    table = table.append_column("other", table.column("illness"))
+    _, published, evidence = saved(table, plan_of([KAnonymity(k=2), TCloseness(t=0.6, on=BOTH)], columns), tmp_path)
+    strict = plan_of([KAnonymity(k=2), TCloseness(t=0.3, on=BOTH)], columns)
+    assert not verify_published(published, strict.table, strict.model(), evidence).ok
+    (joint,) = evidence["reference"]["joint"]
+    joint.update(codes=[0, 2, 3], units=[10**6, 55 - 10**6, 50])
+    with pytest.raises(DataError, match="damaged"):
+        verify_published(published, strict.table, strict.model(), evidence)
+
+
+def test_combinations_that_no_model_asks_for_take_no_room(tmp_path):
+    plan = plan_of([KAnonymity(k=2)])
+    _, published, evidence = _whole(tmp_path, plan)
+    evidence["reference"]["joint"] = [{"columns": ["illness"] * 50, "codes": [0], "units": [1]}]
+    assert verify_published(published, plan.table, plan.model(), evidence).ok
+
+
+def _in_a_tree(models):
+    tree = Taxonomy(tree={"m": ["a", "c"], "n": ["b"]})
+    return plan_of(models, (*PEOPLE[:2], sensitive("illness", hierarchy=tree), sensitive("guard")))
+
+
+def _guarded(tmp_path, plan):
+    rows = [(30, "a", "m"), (30, "c", "m")] * 3 + [(50, "a", None), (50, "b", None)] * 3
+    table = people_table([(age, "Fiji", illness) for age, illness, _ in rows])
+    return saved(table.append_column("guard", pa.array([guard for _, _, guard in rows])), plan, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("levels", "labels"),
+    [
+        ([[0, 1, 2]] + [[0, 0, 0]] * 60, [["a", "c", "b"]] + [["*"]] * 60),
+        ([[0, 1, 2], [0, 1, 1], [0, 0, 0]], [["a", "c", "b"], ["m", "n"], ["*"]]),
+    ],
+)
+def test_the_hierarchy_of_sensitive_values_is_the_policys(tmp_path, levels, labels):
+    _, published, evidence = _guarded(tmp_path, _in_a_tree([KAnonymity(k=2)]))
+    strict = _in_a_tree([KAnonymity(k=2), TCloseness(t=0.2, distance="hierarchical", on="illness")])
+    assert not verify_published(published, strict.table, strict.model(), evidence).ok
+    _stated(evidence).update(levels=levels, level_labels=labels)
+    with pytest.raises(UsageError, match="another hierarchy"):
+        verify_published(published, strict.table, strict.model(), evidence)
+
+
+def test_nodes_that_somebody_guards_keep_their_names(tmp_path):
+    _, published, evidence = _guarded(tmp_path, _in_a_tree([KAnonymity(k=2)]))
+    strict = _in_a_tree([KAnonymity(k=2), GuardingNodes(guard="guard", breach=0.6, on="illness")])
+    assert not verify_published(published, strict.table, strict.model(), evidence).ok
+    _stated(evidence).update(
+        labels=["a", "c", "b", None],
+        units=None,
+        levels=[[0, 1, 2, 3], [0, 0, 1, 2], [0, 0, 0, 0]],
+        level_labels=[["a", "c", "b", None], ["x", "n", "m"], ["*"]],
+    )
+    with pytest.raises(UsageError, match="another hierarchy"):
+        verify_published(published, strict.table, strict.model(), evidence)
+
+
+@pytest.mark.parametrize("levels", [[[1, 0, 2], [0, 0, 0]], [[0, 1, 10**9], [0, 0, 0]], [[0, 1, -1], [0, 0, 0]]])
+def test_levels_that_are_none_are_damage(tmp_path, levels):
+    plan = plan_of([KAnonymity(k=2), TCloseness(t=1.0, distance="hierarchical")])
+    _, published, evidence = _whole(tmp_path, plan, [(30, "abc"[i % 3]) for i in range(30)])
+    _stated(evidence)["levels"] = levels
+    with pytest.raises(DataError, match="damaged"):
+        verify_published(published, plan.table, plan.model(), evidence)
+
+
+def test_classes_are_not_all_counterfeits(tmp_path):
+    plan = plan_of([KAnonymity(k=2)], algorithm=MInvariant())
+    _, published, evidence = saved(random_people(20, 2), plan, tmp_path)
+    rows = [len(list(g)) for _, g in groupby(published.column("group").to_pylist())]
+    strict = plan_of([KAnonymity(k=15)], algorithm=MInvariant())
+    nobody = [0] * len(rows)
+    evidence["class_counts"] = {"unit": 1, "units": nobody, "population": None}
+    evidence["counterfeits"] = {"total": 20, "classes": rows}
+    evidence["reference"]["units"] = 0
+    with pytest.raises(DataError, match="fewer people"):
+        verify_published(published, strict.table, strict.model(), evidence, recoding=Recoding.NUMBERED)
+    # half a counterfeit in each class would be none there, and some in all
+    evidence["class_counts"]["units"] = rows
+    evidence["counterfeits"]["classes"] = [0.5] * len(rows)
+    with pytest.raises(DataError, match="damaged"):
+        verify_published(published, strict.table, strict.model(), evidence, recoding=Recoding.NUMBERED)
+
+
+def test_the_kind_that_the_values_tell_is_not_overruled(tmp_path):
+    plan = plan_of([KAnonymity(k=2), DistinctL(l=2)], (*PEOPLE[:2], sensitive("illness", None)))
+    _, published, evidence = _whole(tmp_path, plan_of([KAnonymity(k=2)], plan.table.columns), [(30, "1"), (30, "1.0")])
+    assert not verify_published(published, plan.table, plan.model(), evidence).ok
+    evidence["kinds"]["illness"] = "nominal"
+    _stated(evidence).update(labels=["1", "1.0"], units=[1, 1], ordered=False, numbers=None)
+    _stated(evidence).update(levels=[[0, 1], [0, 0]], level_labels=[["1", "1.0"], ["*"]])
+    with pytest.raises(DataError, match="otherwise than they are"):
+        verify_published(published, plan.table, plan.model(), evidence)

@@ -25,8 +25,8 @@ from hushtable.release.pattern import PatternCells
 from hushtable.release.recode import class_numbers
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
 from hushtable.release.rules import patterns
-from hushtable.release.saved_reference import saved_reference
-from hushtable.release.stated import check_counts, check_described
+from hushtable.release.saved_reference import saved_reference, stated_counts
+from hushtable.release.stated import check_counts, described
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.plan import TablePlan
@@ -41,6 +41,8 @@ OWNED = (
     "release.csv", "release.parquet", "patterns.csv", "release-sensitive.csv", "release-sensitive.parquet",
 )  # fmt: skip
 """What an earlier release in the same folder may have left there."""
+
+_WHERE_THE_INPUT_IS = "It was verified when it was made; where the input is, 'hushtable verify --data' repeats that."
 
 
 def save_release(
@@ -147,12 +149,22 @@ def verify_published(
     shown = groups if recoding is Recoding.BUCKET else (*plan.named(Role.QUASI), *groups)
     with nullcontext() if evidence is None else _understood():
         published, reference = _stated(table, plan, model, evidence, shown)
-    verification = verify(published, model, reference, plan.missing)
-    # what is violated by what is stated need not be held against it
-    if evidence is not None and verification.ok:
-        with _understood():
-            check_counts(published, reference, _counterfeits(evidence, recoding), suppression)
-            check_described(table, plan, reference, _kinds(evidence))
+    if evidence is None:
+        return verify(published, model, reference, plan.missing)
+    with _understood():
+        known = described(table, plan, reference, _kinds(evidence))
+    verification = verify(published, model, known, plan.missing)
+    with _understood():
+        # counts that a model is violated by need not be held against it
+        if verification.ok:
+            check_counts(published, known, _counterfeits(evidence, recoding), suppression)
+        elif known is not reference and verify(published, model, reference, plan.missing).ok:
+            raise UsageError(
+                "release.json has another hierarchy of a sensitive column than the policy makes of the published "
+                "values, and with theirs a model is violated.",
+                code="needs-input",
+                hint=_WHERE_THE_INPUT_IS,
+            )
     return verification
 
 
@@ -217,7 +229,7 @@ def _counterfeits(evidence: Mapping[str, Any], recoding: Recoding) -> int:
         return 0
     if recoding is not Recoding.NUMBERED or "class_counts" not in evidence:
         raise DataError("release.json speaks of counterfeits, and the policy makes none.", code="mismatch")
-    return int(sum(claimed["classes"]))
+    return int(stated_counts(claimed["classes"]).sum())
 
 
 def _refuse_histograms(model: AllOf) -> None:
@@ -232,7 +244,7 @@ def _refuse_histograms(model: AllOf) -> None:
             "The policy counts people, and a published file does not tell whose value a row's is: "
             f"{', '.join(looking)} can only be verified where the input is.",
             code="needs-input",
-            hint="It was verified when it was made; where the input is, 'hushtable verify --data' repeats that.",
+            hint=_WHERE_THE_INPUT_IS,
         )
 
 
@@ -248,7 +260,7 @@ def _refuse_population(model: AllOf) -> None:
             "With 'missing: wildcard' an empty cell may stand for people of the population whom no published class "
             f"covers: {', '.join(counting)} can only be verified where the input is.",
             code="needs-input",
-            hint="It was verified when it was made; where the input is, 'hushtable verify --data' repeats that.",
+            hint=_WHERE_THE_INPUT_IS,
         )
 
 
@@ -264,7 +276,7 @@ def _class_counts(
     rows = np.bincount(labels, minlength=n)
     _, first = np.unique(labels, return_index=True)
     shown = np.argsort(first, kind="stable")
-    stated = np.asarray(classes["units"], dtype=np.int64)
+    stated = stated_counts(classes["units"])
     if len(stated) != n:
         raise DataError(
             f"The published file has {n} classes, release.json speaks of {len(stated)}.",
@@ -274,17 +286,15 @@ def _class_counts(
     units = np.empty(n, dtype=np.int64)
     units[shown] = stated
     if fakes is not None:
-        if min(fakes, default=0) < 0:
-            raise ValueError("negative counts")
-        rows[shown] -= np.asarray(fakes, dtype=np.int64)
+        rows[shown] -= stated_counts(fakes)
     unit = int(classes["unit"])
     if np.any(units > rows * unit):
         raise DataError("release.json claims more people than a class has rows.", code="mismatch")
-    if np.any(units < np.minimum(rows, 1)) or (not shared and np.any(units < rows * unit)):
-        # a class without people would not be judged at all
+    if np.any(units < 1) or (not shared and np.any(units < rows * unit)):
+        # a class without people would not be judged at all, and none is made of counterfeits alone
         raise DataError("release.json claims fewer people than a class has rows for.", code="mismatch")
     if classes.get("population") is None:
         return units, None
     population = np.empty(n, dtype=np.int64)
-    population[shown] = np.asarray(classes["population"], dtype=np.int64)
+    population[shown] = stated_counts(classes["population"])
     return units, population

@@ -13,12 +13,12 @@ from hushtable.errors import DataError, PolicyError
 from hushtable.io.dictionaries import counts, encode, from_codes, look_up, null_last, to_codes, value_type
 from hushtable.io.text import is_text, to_labels
 from hushtable.schema.columns import Kind, Role
-from hushtable.schema.prepare import prepare
+from hushtable.schema.prepare import Prepared, prepare
 from hushtable.table.encoded import smallest
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.reference import Attribute, Reference
 
-__all__ = ["check_published_columns", "published_cells", "sensitive_codes", "sensitive_labels"]
+__all__ = ["check_published_columns", "prepare_as", "published_cells", "sensitive_codes", "sensitive_labels"]
 
 
 def check_published_columns(table: pa.Table, plan: TablePlan, *more: str) -> None:
@@ -74,11 +74,18 @@ def published_cells(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.DictionaryA
     return from_codes(np.where(codes == empty, -1, codes), cells.dictionary)
 
 
+def prepare_as(
+    column: pa.ChunkedArray, plan: ColumnPlan, kind: Kind | None, missing_values: tuple[str, ...]
+) -> Prepared:
+    """Prepare a published column as one of that kind, or else of the policy's, or of what its values tell."""
+    return prepare(column, name=plan.name, kind=kind or plan.kind, missing_values=missing_values, order=plan.order)
+
+
 def sensitive_labels(
     column: pa.ChunkedArray, plan: ColumnPlan, kind: Kind | None, missing_values: tuple[str, ...]
 ) -> pa.DictionaryArray:
     """Return the canonical text of a published sensitive column; missing values are the empty text."""
-    data = prepare(column, name=plan.name, kind=kind or plan.kind, missing_values=missing_values, order=plan.order).data
+    data = prepare_as(column, plan, kind, missing_values).data
     labels = pa.concat_arrays([to_labels(data.dictionary).cast(pa.string()), pa.array([""], pa.string())])
     return pa.DictionaryArray.from_arrays(null_last(data), labels)
 

@@ -8,20 +8,23 @@ number, place in an order or category a value has is told by the value and the p
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import AnyArray
+from hushtable.arrays import IntArray
 from hushtable.errors import DataError
-from hushtable.hierarchy.categories import code_categories
-from hushtable.release.reread import sensitive_labels
+from hushtable.io.dictionaries import counts
+from hushtable.release.reread import prepare_as, sensitive_labels
 from hushtable.release.verify import Published, joint_codes
 from hushtable.schema.columns import Kind, Role
+from hushtable.table.encode import sensitive_column
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import Key
 
-__all__ = ["check_counts", "check_described"]
+__all__ = ["check_counts", "described"]
 
 
 def check_counts(published: Published, reference: Reference, fakes: int, suppression: float | None) -> None:
@@ -65,7 +68,7 @@ def check_counts(published: Published, reference: Reference, fakes: int, suppres
             raise _mismatch(f"release.json counts fewer values of {name!r} in the whole table than are published.")
 
 
-def _beyond(published: Published, key: tuple[str, ...], attribute: Attribute) -> int:
+def _beyond(published: Published, key: Key, attribute: Attribute) -> int:
     """How many published values are more than the whole table is said to have."""
     codes, size = joint_codes([published.sensitive[n] for n in key], [published.sizes[n] for n in key])
     shown, count = np.unique(codes, return_counts=True)
@@ -73,46 +76,94 @@ def _beyond(published: Published, key: tuple[str, ...], attribute: Attribute) ->
     return int(np.maximum(count - attribute.units[shown], 0).sum())
 
 
-def check_described(table: pa.Table, plan: TablePlan, reference: Reference, kinds: Mapping[str, Kind]) -> None:
-    """Refuse numbers, orders and categories of sensitive values that are not those of the published values."""
+def described(table: pa.Table, plan: TablePlan, reference: Reference, kinds: Mapping[str, Kind]) -> Reference:
+    """Refuse kinds, numbers, orders and categories of sensitive values that are not those of the published values.
+
+    A hierarchy is the policy's. One that depends on all records (on the longest code, on frequencies) may be another
+    than the published ones give where some were suppressed. Theirs is taken then, and the reference that is returned is
+    another one.
+    """
+    remade: dict[Key, Attribute] = {}
     for column in plan.columns:
         if column.role is not Role.SENSITIVE:
             continue
         stated = reference.attribute((column.name,))
-        named = [label for label in stated.labels if not label.startswith("\0")]
         kind = kinds.get(column.name)
-        declared = kind is not None and column.kind in (None, kind)
-        if not declared or len(set(named)) < len(named) or not _agrees(table, plan, column, stated, kind):
-            raise _mismatch(f"release.json describes the values of {column.name!r} otherwise than they are.")
+        if kind is None or column.kind not in (None, kind) or len(set(stated.labels)) < len(stated.labels):
+            raise _otherwise(column)
+        if column.kind is None and table.num_rows == reference.units:
+            # nobody was left out, so the values tell their kind; only what reads as a label may have had a type
+            told = prepare_as(table.column(column.name), column, None, plan.missing_values).kind
+            if told not in (kind, Kind.NOMINAL):
+                raise _otherwise(column)
+        own = _of_published(table, plan, replace(column, kind=kind))
+        place = {label: code for code, label in enumerate(stated.labels)}
+        codes = np.array([place.get(label, -1) for label in own.labels], dtype=np.int64)
+        shown = np.flatnonzero(own.units)
+        if not _agrees(stated, codes[shown], own, shown):
+            raise _otherwise(column)
+        if not _same_hierarchy(stated, codes[shown], own, shown):
+            remade[stated.key] = _with_hierarchy(stated, codes, own)
+    return replace(reference, attributes={**reference.attributes, **remade}) if remade else reference
 
 
-def _agrees(table: pa.Table, plan: TablePlan, column: ColumnPlan, stated: Attribute, kind: Kind | None) -> bool:
-    # the last of the labels is the missing value's, whether or not there is one
-    labels = sensitive_labels(table.column(column.name), column, kind, plan.missing_values).dictionary.to_pylist()[:-1]
-    place = {label: code for code, label in enumerate(stated.labels)}
-    codes = np.array([place[label] for label in labels], dtype=np.int64)
-    if kind is not None and stated.ordered != kind.ordered:
-        return False
-    if stated.ordered and (np.any(np.diff(codes) <= 0) or place.get("", 0) != 0):
-        return False
-    if (stated.numbers is None) == (kind in (Kind.NUMERIC, Kind.DATE)):
-        return False
-    if stated.numbers is not None and not np.array_equal(stated.numbers[codes], _numbers(labels, kind)):
-        return False
-    if not column.categories:
-        return stated.categories is None
-    categories, n_categories = code_categories(labels, column.categories, column.name)
-    return (
-        stated.categories is not None
-        and stated.n_categories == n_categories
-        and np.array_equal(stated.categories[codes], categories)
-    )
+def _of_published(table: pa.Table, plan: TablePlan, column: ColumnPlan) -> Attribute:
+    """Describe the published values as the policy does, with how often each is published."""
+    labels = sensitive_labels(table.column(column.name), column, column.kind, plan.missing_values)
+    times = counts(labels)
+    occurring = np.flatnonzero(times)
+    # the last of the labels is the missing value's
+    values = pa.array([*labels.dictionary.to_pylist()[:-1], None], pa.string()).take(pa.array(occurring))
+    own = sensitive_column(column, pa.table({column.name: values}), plan, len(values), times[occurring])
+    units = np.zeros(own.coded.size, dtype=np.int64)
+    np.add.at(units, own.codes.astype(np.int64), times[occurring])
+    return own.attribute(units, 1)
 
 
-def _numbers(labels: list[str], kind: Kind | None) -> AnyArray:
-    if kind is Kind.DATE:
-        return np.array(labels, dtype="datetime64[D]").astype(np.float64)
-    return np.array([float(label) for label in labels])
+def _agrees(stated: Attribute, codes: IntArray, own: Attribute, shown: IntArray) -> bool:
+    """Whether both say the same of the published values, which have these codes there and those here."""
+    if stated.ordered != own.ordered or stated.n_categories != own.n_categories:
+        return False
+    if stated.ordered and np.any(np.diff(codes) <= 0):
+        return False
+    if stated.categories is not None and np.any(stated.categories >= stated.n_categories):
+        return False
+    for one, other in ((stated.numbers, own.numbers), (stated.categories, own.categories)):
+        if (one is None) != (other is None):
+            return False
+        if one is not None and other is not None and not np.array_equal(one[codes], other[shown], equal_nan=True):
+            return False
+    return True
+
+
+def _same_hierarchy(stated: Attribute, codes: IntArray, own: Attribute, shown: IntArray) -> bool:
+    """Whether the published values are under the same nodes, level by level."""
+    if len(stated.levels) != len(own.levels):
+        return False
+    for h, (one, other) in enumerate(zip(stated.levels, own.levels, strict=True)):
+        pairs = set(zip(one[codes].tolist(), other[shown].tolist(), strict=True))
+        if not len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs}):
+            return False
+        if any(stated.level_labels[h][a] != own.level_labels[h][b] for a, b in pairs):
+            return False
+    return True
+
+
+def _with_hierarchy(stated: Attribute, codes: IntArray, own: Attribute) -> Attribute:
+    """Give the stated values the hierarchy of the published ones; what is not among these has the root alone above."""
+    known = np.flatnonzero(codes >= 0)
+    levels, names = [], []
+    for level, row in zip(own.levels[:-1], own.level_labels[:-1], strict=True):
+        nodes = len(row) + np.arange(stated.n_values)
+        nodes[codes[known]] = level[known]
+        levels.append(nodes)
+        names.append((*row, *("",) * stated.n_values))
+    levels.append(np.zeros(stated.n_values, dtype=np.int64))
+    return replace(stated, levels=tuple(levels), level_labels=(*names, own.level_labels[-1]))
+
+
+def _otherwise(column: ColumnPlan) -> DataError:
+    return _mismatch(f"release.json describes the values of {column.name!r} otherwise than they are.")
 
 
 def _mismatch(message: str) -> DataError:

@@ -23,7 +23,15 @@ from hushtable.table.coded_columns import SCALE, QuasiColumn, SensitiveColumn, n
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["SCALE", "EncodedTable", "QuasiColumn", "SensitiveColumn", "numbers_of", "smallest"]
+__all__ = [
+    "SCALE",
+    "EncodedTable",
+    "QuasiColumn",
+    "SensitiveColumn",
+    "check_combinations",
+    "numbers_of",
+    "smallest",
+]
 
 MOST_COMBINATIONS = 2**26
 """Values of columns taken jointly: their counts are held for every combination, occurring or not."""
@@ -130,7 +138,7 @@ class EncodedTable:
     def attribute(self, key: Key) -> Attribute:
         """Return a sensitive or joint column over the whole sample."""
         if len(key) > 1:
-            _check_combinations(key, self.attribute_size(key))
+            check_combinations(key, self.attribute_size(key))
         codes, size = self._codes(key)
         weights = self.row_units[: self.n_sample] if len(self.row_units) else None
         codes = codes[: self.n_sample]
@@ -219,7 +227,8 @@ class EncodedTable:
         return np.concatenate([order, rest[np.lexsort(others)]]) if len(rest) else order
 
 
-def _check_combinations(key: Key, size: int) -> None:
+def check_combinations(key: Key, size: int) -> None:
+    """Refuse columns that have too many combinations of values to be counted."""
     if size > MOST_COMBINATIONS:
         raise PolicyError(
             f"Columns {' and '.join(map(repr, key))} taken jointly have {size} combinations of values, more than the "

@@ -10,7 +10,7 @@ from support_prepare import CANARY, fails, ready
 
 from hushtable.errors import DataError
 from hushtable.schema.columns import Kind
-from hushtable.schema.prepare import check_publishable
+from hushtable.schema.prepare import check_publishable, prepare
 
 
 def test_nominal_takes_every_type_as_its_canonical_text() -> None:
@@ -55,3 +55,9 @@ def test_no_values_of_a_declared_kind() -> None:
     assert ready(["", None], Kind.DATE).values.equals(pa.array([], pa.date32()))
     assert ready(["", ""], Kind.NUMERIC).values.equals(pa.array([], pa.int64()))
     assert ready([], Kind.NUMERIC).data.to_pylist() == []
+
+
+@pytest.mark.parametrize("kind", [Kind.NUMERIC, Kind.DATE])
+def test_text_without_any_value_can_be_of_any_kind(kind):
+    found = prepare(pa.array([None, None], pa.string()), name="x", kind=kind)
+    assert found.kind is kind and found.missing == 2 and len(found.values) == 0

@@ -113,7 +113,7 @@ def _numeric(values: pa.Array, name: str) -> pa.Array:
         raise _wrong_type(values, Kind.NUMERIC, name, "Set kind: nominal.")
     text = _trimmed(values)
     plain = pc.fill_null(pc.or_(plain_numbers(text), comma_numbers(text)), True)
-    if not pc.all(plain).as_py():
+    if not pc.all(plain, min_count=0).as_py():
         infinite = pc.fill_null(pc.match_substring_regex(text, INFINITY), False)
         if pc.all(pc.or_(plain, infinite)).as_py():
             check_finite(pc.cast(text.filter(infinite), pa.float64()), name)
@@ -138,7 +138,7 @@ def _date(values: pa.Array, name: str) -> pa.Array:
         raise _wrong_type(values, Kind.DATE, name, "Store dates as text like 1999-12-31, or set kind: numeric.")
     text = _trimmed(values)
     good = pa.array(readable_dates(text))
-    if not pc.all(good).as_py():
+    if not pc.all(good, min_count=0).as_py():
         raise _unreadable(text, text.filter(pc.invert(good)), Kind.DATE, name)
     return parse_dates(text)
 

@@ -215,8 +215,14 @@ def test_records_of_nobody_are_counted_apart(tmp_path: Any) -> None:
         assert one.people >= 1
         assert "m-invariance (m=2, on 'disease'): 2, needed >= 2" in one.sentences[1]
     report = release.report(tmp_path / "evidence.html", attacks=False)
-    assert report.facts.treatment.counterfeits == release.table.num_rows - release.n_released
-    assert "nobody&#x27;s" in (tmp_path / "evidence.html").read_text(encoding="utf-8")
+    fakes = release.table.num_rows - release.n_released
+    assert report.facts.treatment.counterfeits == fakes
+    page = (tmp_path / "evidence.html").read_text(encoding="utf-8")
+    for said in ("nobody&#x27;s", f"(3 records and {fakes} counterfeits, ", "Counterfeits are nobody, and are not counted."):
+        assert said in page
+    # the bars are about people, whatever stands beside them
+    people = Counter(release.verification.stats.sizes.tolist())
+    assert [b.after for b in report.facts.bands[:2]] == [people[1] / 3, people[2] * 2 / 3]
 
 
 @settings(max_examples=40, deadline=None)

@@ -26,7 +26,9 @@ def test_counterfeits_have_the_boxes_of_their_own_class(tmp_path):
     # of half of the classes only one is left, so that the other has to be invented
     release = ht.anonymize(people([row for i, row in enumerate(first) if i > 5 or i % 2]), rules)
     assert (release.source_rows < 0).any()
-    keep_details(release, tmp_path)
+    facts = keep_details(release, tmp_path)
+    # three pairs, and three people beside a counterfeit each
+    assert facts["size_counts"] == [[1, 3], [2, 3]]
     classes = parquet.read_table(tmp_path / "classes.parquet").to_pydict()
     view = parquet.read_table(tmp_path / "view.parquet").to_pydict()
     ages = release.encoded.quasi[0].coded.values.to_pylist()

@@ -58,7 +58,7 @@ def histogram(data: dict[str, Any], title: str, cuts: Sequence[float] = ()) -> s
 
 
 def sizes(counts: Sequence[Sequence[int]], title: str) -> str:
-    """How many classes there are of each size; long tails are put together."""
+    """How many classes there are of so many people; long tails are put together."""
     shown = [(str(size), n) for size, n in counts[:24]]
     if len(counts) > 24:
         shown.append((f"{counts[24][0]}+", sum(n for _, n in counts[24:])))
@@ -70,7 +70,7 @@ def sizes(counts: Sequence[Sequence[int]], title: str) -> str:
         parts.append(
             f'<rect class="one" x="{x + 1:.1f}" y="{base - tall:.1f}" width="{max(step - 2, 1):.1f}" '
             f'height="{tall:.1f}">'
-            f"<title>{html.escape(label)} rows: {n:,} classes</title></rect>"
+            f"<title>{html.escape(label)} people: {n:,} classes</title></rect>"
         )
         parts.append(_text(x + step / 2, height - 14, label))
     return _svg(height, title, "".join(parts))

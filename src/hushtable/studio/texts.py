@@ -231,7 +231,7 @@ class T:
     PARTITION_TEXT = (
         "Everybody in a class looks the same to others. Larger classes hide better; smaller ones tell more."
     )
-    SIZES = "How many classes there are of each size"
+    SIZES = "How many classes there are of so many people"
     MAP = "Map of the classes"
     MAP_TEXT = (
         "Each rectangle is a class: the ranges that it covers in two columns. Small rectangles keep detail. At most 90 "

@@ -14,10 +14,10 @@ def summary(facts: Facts, findings: tuple[Finding, ...]) -> Summary:
     place, done = facts.provenance, facts.treatment
     ok = all(m.holds for m in facts.models)
     names = ", ".join(dict.fromkeys(m.model for m in facts.models))
+    fakes = f" and {count(done.counterfeits)} counterfeits" if done.counterfeits else ""
     what = (
-        f"A table about {count(done.people)} people ({count(done.released)} records, {len(done.columns)} columns), "
-        "made "
-        f"from {count(place.input_rows)} records with {place.algorithm}: {place.recoding}."
+        f"A table about {count(done.people)} people ({count(done.released)} records{fakes}, {len(done.columns)} "
+        f"columns), made from {count(place.input_rows)} records with {place.algorithm}: {place.recoding}."
     )
     if ok:
         verdict = (

@@ -73,17 +73,16 @@ def risks_section(report: Report) -> Markup:
     first = facts.risks[0]
     caption = (
         f"Chance of linking a record to the right person. At risk: chance {first.comparison} {first.threshold:g}. "
-        "Class "
-        f"sizes are counted in the {first.basis}."
+        f"Class sizes are counted in the {first.basis}."
     )
+    fakes = " Counterfeits are nobody, and are not counted." if facts.treatment.counterfeits else ""
     head = ["adversary", "highest before", "after", "average before", "after", "people at risk before", "after"]
     chart = pair_chart(
         "class sizes",
         "People by the size of their class",
         [(b.label, b.before, b.after) for b in facts.bands],
         caption="How many people look like each other: the share of people in classes of each size. In a class of n "
-        "the "
-        "chance to find a known person is 1 in n.",
+        f"the chance to find a known person is 1 in n.{fakes}",
         show=percent,
         scale=lambda share: f"{share:.0%}",
         head="people in the class",

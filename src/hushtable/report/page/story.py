@@ -59,8 +59,10 @@ def provenance_section(report: Report) -> Markup:
     """Where the release comes from."""
     made, done = report.facts.provenance, report.facts.treatment
     given = ", ".join(f"{name}: {value}" for name, value in made.algorithm_parameters.items())
+    fakes = f", and {count(done.counterfeits)} counterfeits, which are nobody's" if done.counterfeits else ""
+    released = f"{count(done.released)} records of {count(done.people)} people in {count(done.classes)} classes"
     rows: list[tuple[str, Child]] = [
-        ("Release", f"{count(done.released)} records of {count(done.people)} people in {count(done.classes)} classes"),
+        ("Release", f"{released}{fakes}"),
         ("Published columns", ", ".join(done.columns)),
         ("Input", f"{count(made.input_rows)} records, {made.input_columns} columns"),
         (

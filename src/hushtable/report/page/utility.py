@@ -42,19 +42,22 @@ def columns_section(report: Report) -> Markup:
     head = ["column", "role and kind", "what was done", "different values", "missing", "left open", "moved"]
     caption = (
         "“Left open”: the share of its domain that a published cell covers on average. “Moved”: how far the "
-        "distribution "
-        "over the bars moved (total variation distance)."
+        "distribution over the bars moved (total variation distance)."
     )
-    charts = [_charts(c) for c in facts.columns if c.bars]
+    charts = [_charts(c, counterfeits=facts.treatment.counterfeits > 0) for c in facts.columns if c.bars]
     return join(table(caption, head, rows, right=(3, 4, 5, 6)), tag("div", *charts, class_="columns"))
 
 
-def _charts(column: ColumnEvidence) -> Markup:
+def _charts(column: ColumnEvidence, *, counterfeits: bool) -> Markup:
+    counted = "Records."
+    if counterfeits:
+        # their values are published beside the people's; their cells are those of people who are counted
+        counted = f"Records, {'with' if column.role == 'sensitive' else 'without'} counterfeits."
     drawn = pair_chart(
         f"column {column.name}",
         f"Distribution of {column.name} before and after",
         [(bar.label, float(bar.before), float(bar.after)) for bar in column.bars],
-        caption=f"Records. {column.caption}",
+        caption=f"{counted} {column.caption}",
         show=count,
         scale=_short_count,
         head=column.name,

@@ -57,7 +57,7 @@ def keep_details(release: Release, folder: Path) -> dict[str, Any]:
         "solutions": len(next(iter(space.values()))) if space else 0,
         "levels": release.partition.levels,
         "heights": [c.coded.height for c in release.encoded.quasi],
-        "size_counts": _size_counts(sizes),
+        "size_counts": _size_counts(release),
         "distributions": _distributions(release),
     }
 
@@ -104,8 +104,11 @@ def _boxes(release: Release, order: IntArray, first: IntArray) -> dict[str, pa.A
     return boxes
 
 
-def _size_counts(sizes: IntArray) -> list[list[int]]:
-    values, counts = np.unique(sizes, return_counts=True)
+def _size_counts(release: Release) -> list[list[int]]:
+    """How many classes have how many people: somebody's rows are one person together, and counterfeits are nobody."""
+    verification = release.verification
+    stats = verification.stats.take(np.unique(verification.labels[: release.table.num_rows]))
+    values, counts = np.unique(np.maximum(stats.units // stats.unit, 1), return_counts=True)
     return [[int(v), int(c)] for v, c in zip(values, counts, strict=True)]
 
 

@@ -7,6 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
+At = tuple[int, int]
+"""A release, and the label of a class in it."""
+
+Kind = tuple[tuple[At, ...], bool]
+"""The classes of some people, and whether they are counterfeits."""
+
 
 @dataclass
 class Plain:
@@ -76,34 +82,101 @@ def intersected(pieces: list[Piece], releases: list[Plain]) -> list[Counter[str]
     return found
 
 
-def dealt(pieces: list[Piece], releases: list[Plain]) -> list[Counter[str]]:
-    """What is left of it when all classes are dealt out, again and again; without those that have no dealing."""
-    within: dict[tuple[int, int], list[int]] = {}
+def classes_of(pieces: list[Piece]) -> dict[At, list[int]]:
+    """The pieces of every class."""
+    within: dict[At, list[int]] = {}
     for i, piece in enumerate(pieces):
         for at in piece.classes:
             within.setdefault(at, []).append(i)
+    return within
+
+
+def excluded(pieces: list[Piece], releases: list[Plain], left: list[set[str]], shut: set[At]) -> set[At]:
+    """Take away what no dealing of a class gives, again and again; return the classes without a dealing."""
+    within = classes_of(pieces)
     values = {(e, c): "".join(sorted(releases[e].counts(c).elements())) for e, c in within}
-    shut: set[tuple[int, int]] = set()
+    while True:
+        out, broken = set(), set()
+        for at in within.keys() - shut:
+            here = within[at]
+            for i in here:
+                for v in left[i]:
+                    choices = tuple(v if j == i else "".join(sorted(left[j])) for j in here)
+                    if not fits(tuple(sorted(choices)), values[at]):
+                        out.add((i, v))
+                        if v == pieces[i].own:
+                            broken.add(at)
+            if not fits(tuple(sorted("".join(sorted(left[j])) for j in here)), values[at]):
+                broken.add(at)
+        if broken or not out:
+            return broken
+        for i, v in out:
+            left[i].discard(v)
+
+
+class Kinds:
+    """How many of the people in the same classes have a value, at least and at most; counterfeits are apart."""
+
+    def __init__(self, pieces: list[Piece], releases: list[Plain], left: list[set[str]], shut: set[At]) -> None:
+        self.of = [(tuple(sorted(p.classes)), p.person is None) for p in pieces]
+        self.size = Counter(self.of)
+        self.own = {k: Counter(p.own for p, kind in zip(pieces, self.of, strict=True) if kind == k) for k in self.size}
+        self.open = [at for at in classes_of(pieces) if at not in shut]
+        self.room = {at: releases[at[0]].counts(at[1]) for at in self.open}
+        self.least = {(k, v): 0 for i, k in enumerate(self.of) for v in left[i]}
+        self.most = {(k, v): self.size[k] for k, v in self.least}
+
+    def left(self, at: At, kind: Kind, v: str, taken: dict[tuple[Kind, str], int]) -> int:
+        return self.room[at][v] - sum(n for (k, u), n in taken.items() if u == v and k != kind and at in k[0])
+
+    def turn(self) -> set[At]:
+        """Tighten all bounds once; return the classes that cannot be."""
+        least, most, broken = dict(self.least), dict(self.most), set()
+        for at in self.open:
+            for k, v in self.least:
+                if at in k[0]:
+                    top, bottom = self.left(at, k, v, self.least), self.left(at, k, v, self.most)
+                    if top < self.least[k, v] or bottom > self.most[k, v]:
+                        broken.add(at)
+                    if None not in self.own[k] and not bottom <= self.own[k][v] <= top:
+                        broken.add(at)
+                    least[k, v], most[k, v] = max(least[k, v], bottom), min(most[k, v], top)
+        if broken:
+            return broken
+        for k, v in least:
+            others = [(k, u) for j, u in least if j == k and u != v]
+            self.most[k, v] = min(most[k, v], self.size[k] - sum(least[other] for other in others))
+            self.least[k, v] = max(least[k, v], self.size[k] - sum(most[other] for other in others))
+        return {at for k, v in least if self.least[k, v] > self.most[k, v] for at in k[0] if at in self.open}
+
+    def settle(self) -> set[At]:
+        while True:
+            before = dict(self.least), dict(self.most)
+            broken = self.turn()
+            if broken or before == (self.least, self.most):
+                return broken
+
+    def counted(self, i: int, counts: Counter[str], left: set[str]) -> Counter[str]:
+        """What is left of the counts: the values of fixed kinds are theirs, and nobody else's."""
+        loose = {k for (k, v), n in self.least.items() if n != self.most[k, v]}
+        kind = self.of[i]
+        if len(left) == 1:
+            return counts
+        if kind not in loose:
+            return Counter({v: self.least[kind, v] for v in left})
+        fixed = {(k, v): n for (k, v), n in self.least.items() if k not in loose}
+        for at in kind[0]:
+            if at in self.open:
+                counts &= Counter({v: self.left(at, kind, v, fixed) for v in left})
+        return counts
+
+
+def dealt(pieces: list[Piece], releases: list[Plain]) -> list[Counter[str]]:
+    """What is left when all classes are dealt out and all kinds bounded, again and again; without those that cannot."""
+    within, shut = classes_of(pieces), set()
     while True:
         left = [set(counts) for counts in intersected(pieces, releases)]
-        broken: set[tuple[int, int]] = set()
-        changed = True
-        while changed and not broken:
-            excluded = set()
-            for at in within.keys() - shut:
-                here = within[at]
-                for i in here:
-                    for v in left[i]:
-                        choices = tuple(v if j == i else "".join(sorted(left[j])) for j in here)
-                        if not fits(tuple(sorted(choices)), values[at]):
-                            excluded.add((i, v))
-                            if v == pieces[i].own:
-                                broken.add(at)
-                if not fits(tuple(sorted("".join(sorted(left[j])) for j in here)), values[at]):
-                    broken.add(at)
-            for i, v in excluded:
-                left[i].discard(v)
-            changed = bool(excluded)
+        broken = excluded(pieces, releases, left, shut)
         if not broken:
             break
         shut |= broken
@@ -114,7 +187,23 @@ def dealt(pieces: list[Piece], releases: list[Plain]) -> list[Counter[str]]:
             certain = Counter(next(iter(left[j])) for j in within[at] if len(left[j]) == 1)
             counts &= releases[at[0]].counts(at[1]) - certain
         out.append(counts)
-    return out
+    start = [set(own) for own in left]
+    while True:
+        kinds = Kinds(pieces, releases, left, shut)
+        broken = kinds.settle()
+        if not broken:
+            fewer = [{v for v in own if kinds.most[kinds.of[i], v]} for i, own in enumerate(left)]
+            if fewer == left:
+                break
+            left = fewer
+            broken = excluded(pieces, releases, left, shut)
+        if broken:
+            shut |= broken
+            left = [set(own) for own in start]
+    return [
+        kinds.counted(i, Counter({v: n for v, n in counts.items() if v in left[i]}), left[i])
+        for i, counts in enumerate(out)
+    ]
 
 
 def told(releases: list[Plain]) -> Iterator[tuple[int, Counter[str]]]:

@@ -15,8 +15,9 @@ from support_ledger import VALUES, described, reference
 
 import hushtable as ht
 from hushtable.errors import VerificationError
+from hushtable.ledger import dealing
 from hushtable.ledger.common import common
-from hushtable.ledger.dealing import Sheet, deal
+from hushtable.ledger.game import Sheet, Truth
 from hushtable.ledger.judge import judge
 from hushtable.ledger.ledger import Ledger
 from hushtable.ledger.trace import trace
@@ -25,6 +26,11 @@ from hushtable.models.distinct_l import DistinctL
 from hushtable.table.stats import Histogram
 
 NOBODY = np.zeros(0, dtype=np.int64)
+NOTHING = Truth(NOBODY, NOBODY, NOBODY)
+
+
+def deal(possible: Histogram, sheets: list[Sheet], truth: Truth = NOTHING) -> Histogram:
+    return dealing.deal(possible, sheets, truth, np.ones(len(possible), dtype=np.bool_))
 
 
 def matrix(rows: list[set[int]], counts: list[int]) -> Histogram:
@@ -51,7 +57,7 @@ def test_a_value_stays_where_some_dealing_gives_it(hand):
     counts, choices = hand
     n = len(choices)
     sheet = Sheet(np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64), Histogram.dense([counts]), np.array([0]))
-    found = deal(matrix(choices, counts), [sheet], NOBODY, NOBODY).as_matrix(len(counts))
+    found = deal(matrix(choices, counts), [sheet]).as_matrix(len(counts))
     dealings = all_dealings(counts, choices)
     event("has a dealing" if dealings else "has none")
     if not dealings:
@@ -77,11 +83,10 @@ def test_kinds_are_dealt_with_like_their_people(hand, random):
     together = deal(
         matrix([set(k) for k in kinds], counts),
         [Sheet(np.zeros(len(kinds), dtype=np.int64), supply, Histogram.dense([counts]), np.array([0]))],
-        NOBODY, NOBODY,
     ).as_matrix(len(counts))  # fmt: skip
     n = len(choices)
     single = Sheet(np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64), Histogram.dense([counts]), np.array([0]))
-    alone = deal(matrix(choices, counts), [single], NOBODY, NOBODY).as_matrix(len(counts))
+    alone = deal(matrix(choices, counts), [single]).as_matrix(len(counts))
     for choice, row in zip(choices, alone, strict=True):
         assert together[kinds.index(tuple(sorted(choice)))].tolist() == row.tolist()
 
@@ -96,7 +101,7 @@ def test_the_unit_of_counts_does_not_matter(hand, unit):
         sheet = Sheet(
             np.zeros(n, dtype=np.int64), np.full(n, u), Histogram.dense([[c * u for c in counts]]), np.array([0])
         )
-        return deal(matrix(choices, [c * u for c in counts]), [sheet], NOBODY, NOBODY).as_matrix(len(counts)) / u
+        return deal(matrix(choices, [c * u for c in counts]), [sheet]).as_matrix(len(counts)) / u
 
     assert with_unit(unit).tolist() == with_unit(1).tolist()
 
@@ -202,7 +207,7 @@ def test_a_class_without_a_dealing_is_left_as_it_is():
     classes = Histogram.dense([[2, 1, 0], [1, 0, 1]])
     sheet = Sheet(np.array([0, 0, 0, 1, 1]), np.ones(5, dtype=np.int64), classes, np.zeros(2, dtype=np.int64))
     possible = Histogram.dense([[0, 1, 0], [0, 1, 0], [2, 1, 0], [1, 0, 0], [1, 0, 1]])
-    found = deal(possible, [sheet], NOBODY, NOBODY).as_matrix(3).tolist()
+    found = deal(possible, [sheet]).as_matrix(3).tolist()
     assert found[:3] == [[0, 1, 0], [0, 1, 0], [2, 1, 0]]
     assert found[3:] == [[1, 0, 0], [0, 0, 1]]
 
@@ -211,15 +216,45 @@ def test_a_dealing_that_takes_somebodys_true_value_is_none():
     classes = Histogram.dense([[1, 1]])
     sheet = Sheet(np.array([0, 0]), np.ones(2, dtype=np.int64), classes, np.zeros(1, dtype=np.int64))
     possible = Histogram.dense([[1, 0], [1, 1]])
-    assert deal(possible, [sheet], NOBODY, NOBODY).as_matrix(2).tolist() == [[1, 0], [0, 1]]
-    kept = deal(possible, [sheet], np.array([1]), np.array([0])).as_matrix(2).tolist()
+    assert deal(possible, [sheet]).as_matrix(2).tolist() == [[1, 0], [0, 1]]
+    kept = deal(possible, [sheet], Truth(np.array([1]), np.array([0]), np.array([1]))).as_matrix(2).tolist()
     assert kept == [[1, 0], [1, 1]]
 
 
 def test_a_class_whose_people_and_values_do_not_go_up_is_left_as_it_is():
     sheet = Sheet(np.array([0, 0]), np.ones(2, dtype=np.int64), Histogram.dense([[2, 1]]), np.zeros(1, dtype=np.int64))
     possible = Histogram.dense([[2, 0], [2, 1]])
-    assert deal(possible, [sheet], NOBODY, NOBODY).as_matrix(2).tolist() == [[2, 0], [2, 1]]
+    assert deal(possible, [sheet]).as_matrix(2).tolist() == [[2, 0], [2, 1]]
+
+
+def test_a_lower_bound_is_not_taken_from_the_counts_of_others():
+    """One of the first two has a, since there is one b: still the third has a in two of three worlds."""
+    sheet = Sheet(np.array([0, 0]), np.array([2, 1]), Histogram.dense([[2, 1]]), np.zeros(1, dtype=np.int64))
+    possible = Histogram.dense([[2, 1], [2, 1]])
+    assert deal(possible, [sheet]).as_matrix(2).tolist() == [[2, 1], [2, 1]]
+
+
+def test_values_that_are_certain_of_several_people_are_theirs_and_nobody_elses():
+    """Two are in both classes and have one a and one b: two b are left of the first class to its other three."""
+    classes = [Histogram.dense([[2, 3, 0]]), Histogram.dense([[1, 1, 1]])]
+    sheets = [
+        Sheet(np.array([0, 0, -1]), np.array([2, 3, 0]), classes[0], np.zeros(1, dtype=np.int64)),
+        Sheet(np.array([0, -1, 0]), np.array([2, 0, 1]), classes[1], np.zeros(1, dtype=np.int64)),
+    ]
+    possible = Histogram.dense([[1, 1, 0], [2, 3, 0], [1, 1, 1]])
+    assert deal(possible, sheets).as_matrix(3).tolist() == [[1, 1, 0], [1, 2, 0], [0, 0, 1]]
+
+
+def test_people_whose_records_count_differently_in_their_releases_are_not_bounded():
+    """The same, if the two are not the same share of their classes: only the values that nobody else leaves count."""
+    classes = [Histogram.dense([[2, 4, 0]]), Histogram.dense([[2, 1, 1]])]
+    sheets = [
+        Sheet(np.array([0, 0, -1]), np.array([2, 4, 0]), classes[0], np.zeros(1, dtype=np.int64)),
+        Sheet(np.array([0, -1, 0]), np.array([3, 0, 1]), classes[1], np.zeros(1, dtype=np.int64)),
+    ]
+    possible = Histogram.dense([[2, 1, 0], [2, 4, 0], [2, 1, 1]])
+    found = dealing.deal(possible, sheets, NOTHING, np.array([False, True, True])).as_matrix(3)
+    assert found.tolist() == [[2, 1, 0], [2, 4, 0], [0, 0, 1]]
 
 
 def two_tables():

@@ -18,9 +18,10 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.grouping import number_rows
-from hushtable.ledger.dealing import Sheet, deal
+from hushtable.ledger.dealing import deal
 from hushtable.ledger.describe import Described
 from hushtable.ledger.entry import Entry
+from hushtable.ledger.game import Sheet, Truth
 from hushtable.ledger.trace import Traces
 from hushtable.ledger.values import Counts, counts_of, histogram_of
 from hushtable.table.stats import Histogram, Key
@@ -114,16 +115,17 @@ def common(now: Described, earlier: Sequence[Entry], traces: Traces, key: Key, u
         possible = _possible(classes[first], releases, unit)
     weights = _weights(traces, [*earlier, now.entry], unit)[record] * (classes >= 0)
     known = np.flatnonzero((classes[:, -1] >= 0) & (own[record] >= 0))
-    true = kind[known], own[record[known]]
+    truth = Truth(kind[known], own[record[known]], weights[known, -1])
+    steady = _steady(kind, weights)
     of_kind = classes[first]
     sheets = _sheets(of_kind, kind, weights, releases, [*earlier, now.entry], unit)
-    left = deal(possible, sheets, *true)
+    left = deal(possible, sheets, truth, steady)
     present, several = of_kind[:, -1] >= 0, (of_kind[:, :-1] >= 0).any(axis=1)
     told = left.sum(left.units) < possible.sum(possible.units)
     if np.any(told & ~present):
         before = of_kind.copy()
         before[:, -1] = -1
-        then = deal(_possible(before, releases, unit), sheets[:-1], *true)
+        then = deal(_possible(before, releases, unit), sheets[:-1], truth, steady)
         # what the earlier releases told without the new one is not its fault
         told &= present | (left.sum(left.units) < then.sum(then.units))
     widest = np.zeros(len(first), dtype=np.int64)
@@ -246,6 +248,16 @@ def _weights(traces: Traces, entries: Sequence[Entry], unit: int) -> IntArray:
         several = np.bincount(traces.person[here], minlength=1)[traces.person[here]] if entry.unit > 1 else 1
         out[here, e] = entry.unit // several * (unit // entry.unit)
     return out
+
+
+def _steady(kind: IntArray, weights: IntArray) -> BoolArray:
+    """Tell which kinds have only records that count alike, in all their releases."""
+    n = int(kind.max(initial=-1)) + 1
+    most, least = np.zeros(n, dtype=np.int64), np.full(n, np.iinfo(np.int64).max)
+    for e in range(weights.shape[1]):
+        np.maximum.at(most, kind, weights[:, e])
+        np.minimum.at(least, kind, np.where(weights[:, e] > 0, weights[:, e], np.iinfo(np.int64).max))
+    return np.asarray(most == least)
 
 
 def _sheets(

@@ -14,8 +14,8 @@ Three ways of putting releases together, each judged by the models' own ``score`
    nobody knows which of their values are people's.
 
 The first is complete: any combination of classes of any number of releases is a union of traces. The second looks at
-all releases at once, and deals one class at a time until nothing changes; the third looks at two at a time: what only
-differences of three or more tell of values is not searched.
+all releases at once, deals one class at a time and bounds the people who are together in all of them, until nothing
+changes; the third looks at two at a time: what only differences of three or more tell of values is not searched.
 
 References
 ----------

@@ -1,0 +1,101 @@
+"""An adversary who writes down every world that the published classes allow, held against the ledger's judgement."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import assume, event, given, settings
+from support_dealing import Plain
+from support_ledger import described, reference
+
+from hushtable.ledger.judge import judge
+from hushtable.models.compose import AllOf
+from hushtable.models.distinct_l import DistinctL
+
+TWO = DistinctL(l=2, on="disease")
+
+
+def worlds(releases: list[Plain]) -> dict[int, set[str]]:
+    """Everybody's values in all worlds: one value for each person, so that every class holds what was published."""
+    people = sorted({p for r in releases for p in r.people})
+    left = {(e, c): r.counts(c) for e, r in enumerate(releases) for c in r.members()}
+    where = {p: [(e, r.people[p][0]) for e, r in enumerate(releases) if p in r.people] for p in people}
+    possible: dict[int, set[str]] = {p: set() for p in people}
+    world: dict[int, str] = {}
+
+    def live(rest: list[int]) -> None:
+        if not rest:
+            for person, value in world.items():
+                possible[person].add(value)
+            return
+        person, *others = rest
+        for value in {v for v, n in left[where[person][0]].items() if n}:
+            if all(left[at][value] for at in where[person]):
+                for at in where[person]:
+                    left[at][value] -= 1
+                world[person] = value
+                live(others)
+                for at in where[person]:
+                    left[at][value] += 1
+
+    live(people)
+    return possible
+
+
+def verdict_of(releases: list[Plain]):
+    known = ["".join(sorted({v for _, v in r.people.values()} | set("".join(r.fakes.values())))) for r in releases]
+    *earlier, now = (described(r, k) for r, k in zip(releases, known, strict=True))
+    return judge(now, [d.entry for d in earlier], AllOf((TWO,)), reference(releases[-1], known[-1]))
+
+
+@st.composite
+def histories(draw, people: int, releases: int):
+    """Releases of people who keep their values, each of them with two values or more in every class."""
+    own = {p: draw(st.sampled_from("abc")) for p in range(people)}
+    out = []
+    for _ in range(releases):
+        present = draw(st.sets(st.sampled_from(range(people)), min_size=2))
+        plain = Plain({p: (draw(st.integers(0, 1)), own[p]) for p in sorted(present)})
+        assume(all(len(plain.counts(c)) > 1 for c in plain.members()))
+        out.append(plain)
+    return out
+
+
+def newly_known(releases: list[Plain]) -> set[int]:
+    """Who has a single value left, and had several without the last release."""
+    before, after = worlds(releases[:-1]), worlds(releases)
+    return {p for p, values in after.items() if len(values) == 1 and len(before.get(p, "ab")) > 1}
+
+
+@settings(max_examples=100, deadline=None)
+@given(histories(people=5, releases=2))
+def test_nobody_is_known_from_two_releases_that_pass(releases):
+    known = newly_known(releases)
+    event("somebody is known" if known else "nobody is")
+    assert not known or not verdict_of(releases).ok
+
+
+def people(**classes: str) -> Plain:
+    return Plain({int(m[0]): (i, m[1]) for i, members in enumerate(classes.values()) for m in members.split()})
+
+
+@pytest.mark.parametrize(
+    "releases",
+    [
+        # the two in both classes have one a and one b, since neither class leaves them more of either
+        [people(x="1a 2b 3b"), people(x="1a 2b 4a")],
+        # 3 and 4 have a and b; what is left of the new class to 2 and 5 is a and c, and 2 has b or c
+        [people(x="1b 2c", y="3b 4a"), people(x="5a 4a 3b 2c")],
+        [people(x="1a 2b 3a 4b 5c"), people(x="2b 3a 5c", y="4b 6c")],
+    ],
+)
+def test_how_many_of_the_people_have_a_value_is_bounded_in_all_their_classes(releases):
+    assert newly_known(releases)
+    verdict = verdict_of(releases)
+    assert max(f.people for f in verdict.findings) >= len(newly_known(releases))
+
+
+def test_a_class_that_contradicts_others_by_a_changed_value_is_not_bounded():
+    """1 and 2 have a and a now; the earlier class has one a, so one of them has changed and nothing follows of 3."""
+    assert verdict_of([people(x="1a 2b 3b"), people(x="1a 2a 4b")]).ok
+    assert not verdict_of([people(x="1a 2b 3b"), people(x="1a 2b 4a")]).ok

@@ -100,6 +100,19 @@ def choose(page: Any, label: str, option: str) -> None:
     page.get_by_role("option", name=option).first.click()
 
 
+def put(field: Any, text: str) -> None:
+    """Type into a field and leave it."""
+    field.fill(text)
+    field.press("Tab")
+
+
+def take_algorithm(page: Any, base: str, name: str) -> None:
+    """Choose the algorithm, and wait until the policy can be run with it."""
+    go(page, base, "protect")
+    choose(page, "Algorithm", f"{name}:")
+    page.get_by_text("Nothing stands in the way of a run").wait_for()
+
+
 def go(page: Any, base: str, step: str) -> None:
     """Open a step and wait for it."""
     page.goto(f"{base}/{step}")

@@ -41,3 +41,10 @@ def policy(tmp_path) -> Path:
     path = tmp_path / "policy.yaml"
     path.write_text(POLICY, encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def release(call, policy, people, tmp_path) -> Path:
+    """The folder of their release."""
+    assert call("run", policy, "--data", people).code == 0
+    return tmp_path / "release"

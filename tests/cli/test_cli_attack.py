@@ -1,15 +1,8 @@
 from __future__ import annotations
 
-import pytest
 from support_cli import CANARY, rows, write_csv
 
 from hushtable import registry
-
-
-@pytest.fixture
-def release(call, policy, people, tmp_path):
-    assert call("run", policy, "--data", people).code == 0
-    return tmp_path / "release"
 
 
 def test_the_list_needs_nothing_else(call):

@@ -1,13 +1,6 @@
 from __future__ import annotations
 
-import pytest
 from support_cli import CANARY, rows, write_csv
-
-
-@pytest.fixture
-def release(call, policy, people, tmp_path):
-    assert call("run", policy, "--data", people).code == 0
-    return tmp_path / "release"
 
 
 def test_in_words(call, release, people):

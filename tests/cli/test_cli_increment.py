@@ -5,12 +5,6 @@ from support_cli import CANARY, DISEASES, rows, write_csv
 
 
 @pytest.fixture
-def release(call, policy, people, tmp_path):
-    assert call("run", policy, "--data", people).code == 0
-    return tmp_path / "release"
-
-
-@pytest.fixture
 def batch(tmp_path):
     more = [[f"newcomer {i}", str(20 + i % 37), f"{14000 + 7 * i}", DISEASES[i % 4]] for i in range(40)]
     return write_csv(tmp_path / "batch.csv", more)

@@ -5,12 +5,6 @@ from support_cli import CANARY, rows, write_csv
 
 
 @pytest.fixture
-def release(call, policy, people, tmp_path):
-    assert call("run", policy, "--data", people).code == 0
-    return tmp_path / "release"
-
-
-@pytest.fixture
 def book(tmp_path):
     return tmp_path / "releases.ledger"
 

@@ -2,16 +2,9 @@ from __future__ import annotations
 
 import math
 
-import pytest
 from support_cli import CANARY, rows, write_csv
 
 from hushtable import registry
-
-
-@pytest.fixture
-def release(call, policy, people, tmp_path):
-    assert call("run", policy, "--data", people).code == 0
-    return tmp_path / "release"
 
 
 def test_named_measures(call, release, people):

@@ -9,12 +9,6 @@ from hushtable import registry
 from hushtable.report.content.report import Report
 
 
-@pytest.fixture
-def release(call, policy, people, tmp_path):
-    assert call("run", policy, "--data", people).code == 0
-    return tmp_path / "release"
-
-
 def test_page_and_data_are_written(call, release, people, tmp_path):
     answer = call("report", release, "--data", people, "--json")
     assert answer.code == 0, answer.err

@@ -6,12 +6,6 @@ from support_cli import CANARY, rows, write_csv
 from hushtable import registry
 
 
-@pytest.fixture
-def release(call, policy, people, tmp_path):
-    assert call("run", policy, "--data", people).code == 0
-    return tmp_path / "release"
-
-
 def test_before_and_after(call, release, people):
     data = call("risk", release, "--data", people, "--json").data
     assert set(data["risks"]) == set(registry.risks)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import stat
@@ -11,6 +10,7 @@ import sys
 import textwrap
 
 import pytest
+from support_processes import at_once
 
 from hushtable.errors import DataError, OutputError
 from hushtable.ledger import journal as module
@@ -200,23 +200,14 @@ def test_a_busy_ledger_is_one_clear_error(made):
     assert records(made) == RECORDS
 
 
-def _add_many(path, name, start, times):
-    start.wait()
+def _add_many(path, name, times):
     for i in range(times):
         add(Journal(path), f'{{"{name}":{i}}}'.encode())
 
 
 def test_two_processes_adding_at_once_keep_both(tmp_path):
-    context = multiprocessing.get_context("spawn")
-    start = context.Event()
     path = tmp_path / "ledger"
-    workers = [context.Process(target=_add_many, args=(path, name, start, 8)) for name in "ab"]
-    for worker in workers:
-        worker.start()
-    start.set()
-    for worker in workers:
-        worker.join(60)
-        assert worker.exitcode == 0
+    at_once(_add_many, [(path, name, 8) for name in "ab"])
     found = records(Journal(path))
     assert len(found) == 16
     for name in "ab":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from itertools import pairwise
 
 import hypothesis.strategies as st
 import pyarrow as pa
 import pytest
 from hypothesis import event, given, settings
+from support_processes import at_once
 
 import hushtable as ht
 from hushtable.errors import DataError, Infeasible, NotFound, UsageError, VerificationError
@@ -194,23 +194,14 @@ def test_the_attack_that_the_ledger_prevents(ledger):
     assert not ledger.check(other).ok
 
 
-def _add(path, start, name, shift):
-    start.wait()
+def _add(path, name, shift):
     release = ht.anonymize(table(range(shift, shift + 12)), policy())
     Ledger(path).add(release, name=name)
 
 
 def test_two_processes_add_releases_at_once(tmp_path):
-    context = multiprocessing.get_context("spawn")
-    start = context.Event()
     path = tmp_path / "releases"
-    workers = [context.Process(target=_add, args=(path, start, n, s)) for n, s in (("a", 0), ("b", 100))]
-    for worker in workers:
-        worker.start()
-    start.set()
-    for worker in workers:
-        worker.join(120)
-        assert worker.exitcode == 0
+    at_once(_add, [(path, "a", 0), (path, "b", 100)])
     assert sorted(entry.name for entry in Ledger(path).entries()) == ["a", "b"]
 
 

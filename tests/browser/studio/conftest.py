@@ -23,6 +23,12 @@ def page(chromium, server):
     made.context.close()
 
 
+@pytest.fixture
+def base(page):
+    """The address of a project with the embedded patients, which the page shows."""
+    return try_it(page)
+
+
 @pytest.fixture(scope="module")
 def released(chromium, server):
     """A project with a release, for the tests that look at one."""

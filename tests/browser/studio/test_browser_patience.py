@@ -10,14 +10,13 @@ import pytest
 
 pytest.importorskip("nicegui", reason="needs hushtable[studio]")
 
-from studio_driver import go, open_page, try_it
+from studio_driver import go, open_page
 
 pytestmark = pytest.mark.browser
 
 
-def test_a_page_is_there_while_the_worker_is_busy(page, server):
+def test_a_page_is_there_while_the_worker_is_busy(page, base, server):
     """A page says that it checks instead of staying blank until a worker has time for it."""
-    base = try_it(page)
     (worker,) = server.workers("quick")
     os.kill(worker, signal.SIGSTOP)
     try:

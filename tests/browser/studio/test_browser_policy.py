@@ -6,31 +6,27 @@ import pytest
 
 pytest.importorskip("nicegui", reason="needs hushtable[studio]")
 
-from studio_driver import choose, go, try_it
+from studio_driver import choose, go, put
 
 pytestmark = pytest.mark.browser
 
 
-def test_wrong_parameters_are_told_and_not_kept(page):
-    base = try_it(page)
+def test_wrong_parameters_are_told_and_not_kept(page, base):
     go(page, base, "protect")
     page.get_by_text("Nothing stands in the way of a run").wait_for()
     k = page.get_by_label("k *")
-    k.fill("1")
-    k.press("Tab")
+    put(k, "1")
     page.get_by_text("must be an int >= 2").wait_for()
     page.reload()
     assert page.get_by_label("k *").input_value() == "5"
-    page.get_by_label("k *").fill("6000")
-    page.get_by_label("k *").press("Tab")
+    put(page.get_by_label("k *"), "6000")
     page.get_by_text("To be mended before a run").wait_for()
     go(page, base, "run")
     page.get_by_role("button", name="Start a run").click()
     page.get_by_role("alert").filter(has_text="It did not work").wait_for()
 
 
-def test_the_policy_as_text_and_the_rare_settings(page):
-    base = try_it(page)
+def test_the_policy_as_text_and_the_rare_settings(page, base):
     go(page, base, "protect")
     page.get_by_text("Nothing stands in the way of a run").wait_for()
     opener = page.get_by_text("The policy as text", exact=True).first
@@ -42,8 +38,7 @@ def test_the_policy_as_text_and_the_rare_settings(page):
     page.get_by_text("Which values are the most sensitive", exact=True).first.click()
     area = page.get_by_label("Which values are the most sensitive: diagnosis")
     area.wait_for()
-    area.fill("")
-    area.press("Tab")
+    put(area, "")
     page.get_by_text("To be mended before a run").wait_for()
     opener.click()
     page.wait_for_function(
@@ -59,8 +54,7 @@ def test_the_policy_as_text_and_the_rare_settings(page):
     assert page.get_by_label("k *").input_value() == "7"
 
 
-def test_roles_explain_and_block(page):
-    base = try_it(page)
+def test_roles_explain_and_block(page, base):
     go(page, base, "roles")
     page.get_by_text("beside others: up to").first.wait_for()
     choose(page, "Role: diagnosis", "Insensitive")
@@ -72,16 +66,13 @@ def test_roles_explain_and_block(page):
     page.get_by_text("The policy is not complete yet").wait_for(state="detached")
 
 
-def test_hierarchies_are_tried_while_they_are_built(page):
-    base = try_it(page)
+def test_hierarchies_are_tried_while_they_are_built(page, base):
     go(page, base, "hierarchies?column=age")
     page.get_by_text("This hierarchy covers every value").wait_for()
     widths = page.get_by_label("widths")
-    widths.fill("5, 7")
-    widths.press("Tab")
+    put(widths, "5, 7")
     page.get_by_text("Intervals do not nest").wait_for()
-    widths.fill("10, 30")
-    widths.press("Tab")
+    put(widths, "10, 30")
     page.get_by_text("Not saved yet").wait_for()
     page.get_by_role("cell", name="[0, 30)").first.wait_for()
     page.get_by_role("button", name="Save this hierarchy").click()
@@ -91,8 +82,7 @@ def test_hierarchies_are_tried_while_they_are_built(page):
     assert page.get_by_label("widths").input_value() == "10, 30"
 
 
-def test_the_tree_editor(page, tmp_path):
-    base = try_it(page)
+def test_the_tree_editor(page, base, tmp_path):
     go(page, base, "hierarchies?column=country")
     tree = page.get_by_label("Tree")
     tree.wait_for()
@@ -104,11 +94,9 @@ def test_the_tree_editor(page, tmp_path):
     page.get_by_label("Name of their group").fill("Islands")
     page.get_by_role("button", name="Put together").click()
     page.get_by_role("cell", name="Islands").first.wait_for()
-    page.get_by_label("Tree").fill("Europe\n  Germany\n    x\n Austria")
-    page.get_by_label("Tree").press("Tab")
+    put(page.get_by_label("Tree"), "Europe\n  Germany\n    x\n Austria")
     page.get_by_text("Line 4").wait_for()
-    page.get_by_label("Tree").fill("Europe\n  Germany\n  Austria")
-    page.get_by_label("Tree").press("Tab")
+    put(page.get_by_label("Tree"), "Europe\n  Germany\n  Austria")
     page.get_by_text("does not cover").first.wait_for()
     file = tmp_path / "sex.csv"
     file.write_text("female;person\nmale;person\nother;person\n")
@@ -118,13 +106,11 @@ def test_the_tree_editor(page, tmp_path):
     page.get_by_role("cell", name="person").first.wait_for()
 
 
-def test_weights_and_tables_from_elsewhere(page, tmp_path):
-    base = try_it(page)
+def test_weights_and_tables_from_elsewhere(page, base, tmp_path):
     go(page, base, "hierarchies?column=age")
     page.get_by_text("This hierarchy covers every value").wait_for()
     weight = page.get_by_label("Weight: how much its detail matters")
-    weight.fill("2")
-    weight.press("Tab")
+    put(weight, "2")
     page.get_by_role("button", name="Next column: sex").click()
     page.wait_for_url("**/hierarchies?column=sex")
     file = tmp_path / "register.csv"
@@ -143,8 +129,7 @@ def test_weights_and_tables_from_elsewhere(page, tmp_path):
     assert "weight: 2" in text.input_value()
 
 
-def test_changes_in_another_tab_are_told(page):
-    base = try_it(page)
+def test_changes_in_another_tab_are_told(page, base):
     go(page, base, "roles")
     other = page.context.new_page()
     go(other, base, "roles")

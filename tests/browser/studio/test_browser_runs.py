@@ -9,13 +9,12 @@ import pytest
 
 pytest.importorskip("nicegui", reason="needs hushtable[studio]")
 
-from studio_driver import Server, choose, go, open_page, run_it, try_it
+from studio_driver import Server, go, open_page, run_it, take_algorithm, try_it
 
 pytestmark = pytest.mark.browser
 
 
-def test_settings_are_compared_and_one_is_chosen(page):
-    base = try_it(page)
+def test_settings_are_compared_and_one_is_chosen(page, base):
     go(page, base, "run")
     page.get_by_text("Not sure? Compare settings").click()
     values = page.get_by_label("k of k-anonymity: values to try")
@@ -37,8 +36,7 @@ def test_settings_are_compared_and_one_is_chosen(page):
     assert page.get_by_label("k *").input_value() == "20"
 
 
-def test_a_comparison_is_cancelled(page):
-    base = try_it(page)
+def test_a_comparison_is_cancelled(page, base):
     go(page, base, "run")
     page.get_by_text("Not sure? Compare settings").click()
     page.get_by_label("k of k-anonymity: values to try").fill(", ".join(map(str, range(5, 65))))
@@ -48,8 +46,7 @@ def test_a_comparison_is_cancelled(page):
     assert page.get_by_role("heading", name="What they gave").count() == 0
 
 
-def test_a_release_is_deleted_with_a_question(page):
-    base = try_it(page)
+def test_a_release_is_deleted_with_a_question(page, base):
     run_it(page, base)
     page.get_by_role("button", name="Delete release 1").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
@@ -59,11 +56,8 @@ def test_a_release_is_deleted_with_a_question(page):
     page.get_by_role("heading", name="Release 1:").wait_for(state="detached")
 
 
-def test_a_run_is_cancelled(page):
-    base = try_it(page)
-    go(page, base, "protect")
-    choose(page, "Algorithm", "incognito:")
-    page.get_by_text("Nothing stands in the way of a run").wait_for()
+def test_a_run_is_cancelled(page, base):
+    take_algorithm(page, base, "incognito")
     go(page, base, "run")
     page.get_by_role("button", name="Start a run").click()
     page.get_by_role("button", name="Cancel the run").click()
@@ -73,11 +67,8 @@ def test_a_run_is_cancelled(page):
     assert page.get_by_text("Release 1:").count() == 0
 
 
-def test_a_reload_in_mid_run_and_a_second_tab(page):
-    base = try_it(page)
-    go(page, base, "protect")
-    choose(page, "Algorithm", "optimal:")
-    page.get_by_text("Nothing stands in the way of a run").wait_for()
+def test_a_reload_in_mid_run_and_a_second_tab(page, base):
+    take_algorithm(page, base, "optimal")
     go(page, base, "run")
     other = page.context.new_page()
     go(other, base, "run")
@@ -110,9 +101,7 @@ def test_a_restart_keeps_everything_and_tells_what_was_interrupted(chromium, tmp
     try:
         page = open_page(chromium, server)
         base = try_it(page)
-        go(page, base, "protect")
-        choose(page, "Algorithm", "incognito:")
-        page.get_by_text("Nothing stands in the way of a run").wait_for()
+        take_algorithm(page, base, "incognito")
         go(page, base, "run")
         page.get_by_role("button", name="Start a run").click()
         page.get_by_role("status").filter(has_text="running").wait_for()

@@ -9,14 +9,13 @@ import pytest
 
 pytest.importorskip("nicegui", reason="needs hushtable[studio]")
 
-from studio_driver import choose, go, run_it, try_it
+from studio_driver import choose, go, run_it
 
 pytestmark = pytest.mark.browser
 
 
-def test_a_newcomer_gets_to_a_verified_release(page, tmp_path):
+def test_a_newcomer_gets_to_a_verified_release(page, base, tmp_path):
     """Only the buttons that say what comes next are used."""
-    base = try_it(page)
     for title in ("Roles", "Hierarchies", "Protect", "Run"):
         page.get_by_role("button", name=f"Next: {title}").click()
         page.get_by_role("heading", name=title, exact=True, level=1).wait_for()

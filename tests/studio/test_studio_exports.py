@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import io
+import errno
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 
 import pytest
 from support_studio import finished
 
-from hushtable.errors import UsageError
-from hushtable.studio.exports import bundle, code_of, export_file, export_files
+from hushtable.errors import OutputError, UsageError
+from hushtable.studio.exports import bundle, code_of, export_file, export_files, pieces
 from hushtable.studio.runs import run_of, runs_of
 
 
@@ -42,7 +43,7 @@ def test_the_code_repeats_from_the_bundle(studio, tmp_path):
     studio.set_settings(project, {"output": {"format": "parquet"}})
     assert studio.faults(project) == []
     run = run_of(project, finished(studio, studio.run(project)).result["run"])
-    with zipfile.ZipFile(io.BytesIO(bundle(run))) as packed:
+    with bundle(run) as file, zipfile.ZipFile(file) as packed:
         assert "odd name.csv" not in packed.namelist()
         packed.extractall(tmp_path)
     shutil.copy(project.data, tmp_path / "odd name.csv")
@@ -58,9 +59,8 @@ def test_nothing_but_the_release_can_be_exported(ran):
     for name in ("view.parquet", "run.json", "../../project.json", "patients.csv"):
         with pytest.raises(UsageError, match="no such file"):
             export_file(run, name)
-    packed = bundle(run)
     people = ran.data.read_text(encoding="utf-8").splitlines()[1].split(",")[:2]
-    with zipfile.ZipFile(io.BytesIO(packed)) as inside:
+    with bundle(run) as file, zipfile.ZipFile(file) as inside:
         for name in inside.namelist():
             content = inside.read(name)
             for word in people:
@@ -80,7 +80,7 @@ def test_tables_about_other_people_stay_in_the_studio(studio):
     studio.set_models(project, [{"k-map": {"k": 5}}])
     studio.set_settings(project, {"population": file})
     run = run_of(project, finished(studio, studio.run(project)).result["run"])
-    with zipfile.ZipFile(io.BytesIO(bundle(run))) as packed:
+    with bundle(run) as file, zipfile.ZipFile(file) as packed:
         assert "release.csv" in packed.namelist()
         assert all(b"Canary" not in packed.read(name) for name in packed.namelist())
 
@@ -114,3 +114,27 @@ def test_a_published_file_that_was_damaged_is_not_passed_over(studio, ran, damag
         file.write_bytes(whole)
     finished(studio, studio.verify(ran, run.number))
     assert run.json("verified")["satisfied"] is True
+
+
+def test_the_bundle_is_no_file_that_could_stay(ran, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    run = runs_of(ran)[0]
+    with bundle(run) as file:
+        whole = file.read()
+        assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr("hushtable.studio.exports._PIECE", 1000)
+    assert len(b"".join(pieces(bundle(run)))) == len(whole)  # its bytes tell when it was packed
+    left = bundle(run)
+    sent = pieces(left)
+    assert len(next(sent)) == 1000
+    sent.close()  # whoever asked for it has gone
+    assert left.closed
+
+
+def test_a_bundle_that_does_not_fit_is_told(ran, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "")
+
+    monkeypatch.setattr(zipfile.ZipFile, "write", full)
+    with pytest.raises(OutputError, match="cannot be written: the disk is full"):
+        bundle(runs_of(ran)[0])

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import io
+import tempfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from hushtable.errors import UsageError
 from hushtable.hierarchy.base import Hierarchy
+from hushtable.io.atomic import reported
 from hushtable.studio.runs import Run
 
-__all__ = ["bundle", "code_of", "export_file", "export_files"]
+__all__ = ["bundle", "code_of", "export_file", "export_files", "export_path", "pieces"]
+
+_PIECE = 1 << 18
 
 _TEXTS = {
     "release.csv": "the table to publish, verified from its own cells",
@@ -49,18 +54,35 @@ def export_path(run: Run, name: str) -> Path | None:
     return (run.folder if name == "evidence.html" else run.release) / name
 
 
-def bundle(run: Run) -> bytes:
+def bundle(run: Run) -> IO[bytes]:
     """Return everything as one ZIP file, with the hierarchy files that the policy names; never a table of people.
 
-    Tables of the population and of what somebody believes are about people too, so they stay in the studio.
+    Tables of the population and of what somebody believes are about people too, so they stay in the studio. The file
+    has no name, so that it is gone once it is closed, whatever becomes of this process.
     """
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
-        for name in export_files(run):
-            out.writestr(name, export_file(run, name))
-        for file in _hierarchy_files(run):
-            out.write(run.project.folder / file, file)
-    return packed.getvalue()
+    packed = tempfile.TemporaryFile()  # noqa: SIM115 - whoever sends it closes it
+    try:
+        with reported("bundle.zip"), zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
+            for name in export_files(run):
+                path = export_path(run, name)
+                if path is None:
+                    out.writestr(name, export_file(run, name))
+                else:
+                    out.write(path, name)
+            for file in _hierarchy_files(run):
+                out.write(run.project.folder / file, file)
+        packed.seek(0)
+    except BaseException:
+        packed.close()
+        raise
+    return packed
+
+
+def pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the content of an open file piece by piece, and close it, read to its end or not."""
+    with file:
+        while piece := file.read(_PIECE):
+            yield piece
 
 
 def code_of(run: Run) -> str:

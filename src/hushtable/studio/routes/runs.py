@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Response
-from fastapi.responses import FileResponse, PlainTextResponse
+from fastapi.responses import FileResponse, PlainTextResponse, StreamingResponse
 
 from hushtable.studio import exports, views
 from hushtable.studio.rest_models import (
@@ -147,7 +148,9 @@ def _add_exports(router: APIRouter, studio: Studio) -> None:
         run = find(project, number)
         attachment = {"content-disposition": f'attachment; filename="{name}"'}
         if name == "bundle.zip":
-            return Response(exports.bundle(run), media_type="application/zip", headers=attachment)
+            packed = exports.bundle(run)
+            attachment["content-length"] = str(os.fstat(packed.fileno()).st_size)
+            return StreamingResponse(exports.pieces(packed), media_type="application/zip", headers=attachment)
         path = exports.export_path(run, name)
         if path is None:
             return PlainTextResponse(exports.export_file(run, name), headers=attachment)

@@ -26,7 +26,7 @@ from hushtable.algorithms.partition.localpk import Specialising
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.combinations import Combinations
-from hushtable.engines.spark.far_tuples import looked_up
+from hushtable.engines.spark.dictionaries import looked_up
 from hushtable.engines.spark.jobs import spark_errors
 from hushtable.engines.spark.people import UNITS
 from hushtable.engines.spark.publish import Cellbook, numbered_cells, rows_in_turn, shown_columns

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from hushtable.engines import local
 from hushtable.engines.spark.content import Content, changed_input
+from hushtable.engines.spark.dictionaries import with_numbers
 from hushtable.engines.spark.finish import Finish, with_codes
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS
@@ -79,12 +80,9 @@ class Combinations:
         content, jobs = self.content, self.jobs
         by = [*content.keys, *content.rest_keys, *content.units]
         frame = content.rows.groupBy(*by).agg(F.count(F.lit(1)).alias("n"))
-        places = content.quasi_packing.unpack_columns([F.col(name) for name in content.keys])
         rest = content.rest_packing.unpack_columns([F.col(name) for name in content.rest_keys])
-        frame = frame.withColumns({f"p{j}": place for j, place in enumerate([*places, *rest[: len(sensitive)]])})
-        for j, codes in enumerate(self.codes):
-            book = jobs.table({f"p{j}": np.arange(len(codes), dtype=np.int32), f"o{j}": codes})
-            frame = frame.join(book, f"p{j}", "left").drop(f"p{j}")
+        places = [*content.quasi_places, *rest[: len(sensitive)]]
+        frame = with_numbers(jobs, frame, places, [{f"o{j}": codes} for j, codes in enumerate(self.codes)])
         n = len(quasi)
         packed = self.values.pack_columns([F.col(f"o{n + i}") for i in range(len(sensitive))])
         weight = F.col("n") * F.col(UNITS) if content.weighted else F.col("n")

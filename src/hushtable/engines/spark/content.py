@@ -85,11 +85,11 @@ class Content:
     ----------
     rows : DataFrame
         The table with columns q0, q1, ... (packed quasi-identifiers), s0, s1, ... (packed rest), where people are
-        counted the weight, and c0, c1, ...: the columns as they are.
+        counted the weight, and ``kept``.
+    kept : list of str
+        The columns that are published as they are, c0, c1, ... by their place.
     place : dict of str to int
         Where a column of the policy stands.
-    spelled : list of int64 arrays
-        For each dictionary, the place that stands for each value: spellings of one value share a place.
     """
 
     def __init__(self, jobs: Jobs, frame: DataFrame, plan: Plan) -> None:
@@ -134,10 +134,20 @@ class Content:
             strict=True,
         )
         self.units = [UNITS] if self.weighted else []
-        self.spelled = self._places(found)
-        self.rows = coded(jobs, work, found, places=self.spelled).select(
-            *(number.alias(name) for name, number in packed), *self.units, *(f"c{i}" for i in range(len(names)))
-        )
+        published = (Role.SENSITIVE, Role.INSENSITIVE)
+        self.kept = [f"c{self.place[c.name]}" for c in plan.table.columns if c.role in published]
+        rows = coded(jobs, work, found, places=self._places(found))
+        self.rows = rows.select(*(number.alias(name) for name, number in packed), *self.units, *self.kept)
+
+    def hold(self) -> None:
+        """Keep the rows until the run ends: looking their values up costs more than what is done with the numbers."""
+        if all(frame is not self.rows for frame in self.jobs.held):
+            self.jobs.hold(self.rows)
+
+    @property
+    def quasi_places(self) -> list[Column]:
+        """The place of each quasi-identifier's value, in ``rows`` and wherever their keys are."""
+        return self.quasi_packing.unpack_columns([F.col(name) for name in self.keys])
 
     def _named(self, role: Role) -> tuple[ColumnPlan, ...]:
         return tuple(c for c in self.plan.table.columns if c.role is role)

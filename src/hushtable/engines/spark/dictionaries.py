@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructField, StructType
 
@@ -16,9 +16,12 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines.spark.jobs import Jobs
 from hushtable.io.dictionaries import from_codes
 
-__all__ = ["Dictionary", "coded", "dictionaries"]
+__all__ = ["Dictionary", "coded", "dictionaries", "looked_up", "numbered", "with_numbers"]
 
 _PASS = 32
+
+_IN_PLAN = 4096
+"""Numbers up to so many are looked up in an array of the plan, more of them by a join."""
 
 
 @dataclass(frozen=True)
@@ -91,19 +94,50 @@ def coded(
 
     ``more`` names further numbers of every value, which become columns of their own; ``places`` lets values share one.
     """
-    schema = {field.name: field for field in work.schema.fields}
     for j, dictionary in enumerate(found):
-        name = f"c{dictionary.at}"
-        extra = {} if more is None else more[j]
-        fields = [StructField(f"v{j}", schema[name].dataType), StructField(f"p{j}", LongType())]
-        fields += [StructField(key, LongType()) for key in extra]
-        look_up = jobs.table(
-            {
-                f"v{j}": dictionary.values,
-                f"p{j}": np.arange(len(dictionary)) if places is None else places[j].astype(np.int64),
-                **{key: numbers.astype(np.int64) for key, numbers in extra.items()},
-            },
-            StructType(fields),
-        )
-        work = work.join(look_up, work[name].eqNullSafe(look_up[f"v{j}"]), "left").drop(f"v{j}")
+        own = np.arange(len(dictionary)) if places is None else places[j]
+        numbers = {f"p{j}": own, **({} if more is None else more[j])}
+        work = numbered(jobs, work, f"c{dictionary.at}", dictionary.values, numbers)
     return work
+
+
+def numbered(
+    jobs: Jobs, frame: DataFrame, column: str, values: pa.Array | pa.ChunkedArray, numbers: Mapping[str, AnyArray]
+) -> DataFrame:
+    """Give every row the numbers of its value in a column, under their names; null for one not among the values."""
+    missing = values.is_null().to_numpy(zero_copy_only=False)
+    there = np.flatnonzero(~missing)
+    book = {name: own[there].astype(np.int64) for name, own in numbers.items()}
+    fields = [StructField("v", frame.schema[column].dataType), *(StructField(name, LongType()) for name in book)]
+    look_up = jobs.table({"v": values.take(pa.array(there)), **book}, StructType(fields))
+    # a join in which missing values are equal costs half as much again for every row
+    frame = frame.join(look_up, frame[column] == look_up["v"], "left").drop("v")
+    for gap in np.flatnonzero(missing):
+        nothing = F.col(column).isNull()
+        frame = frame.withColumns(
+            {name: F.when(nothing, F.lit(int(own[gap]))).otherwise(F.col(name)) for name, own in numbers.items()}
+        )
+    return frame
+
+
+def looked_up(place: Column, numbers: AnyArray) -> Column:
+    """Return the number at each place: one array in the plan, so that no join is needed."""
+    if np.array_equal(numbers, np.arange(len(numbers))):
+        return place.cast("long")
+    listed = F.split(F.lit(",".join(map(str, numbers.tolist()))), ",").cast("array<long>")
+    return F.element_at(listed, place.cast("int") + 1)
+
+
+def with_numbers(
+    jobs: Jobs, frame: DataFrame, places: Sequence[Column], numbers: Sequence[dict[str, AnyArray]]
+) -> DataFrame:
+    """Add, for each column of places, the numbers at them, under their names."""
+    for j, (place, named) in enumerate(zip(places, numbers, strict=True)):
+        if all(len(own) <= _IN_PLAN for own in named.values()):
+            frame = frame.withColumns({name: looked_up(place, own) for name, own in named.items()})
+            continue
+        book = {name: own.astype(np.int64) for name, own in named.items()}
+        here = np.arange(len(next(iter(named.values()))), dtype=np.int32)
+        look_up = jobs.table({f"p{j}": here, **book})
+        frame = frame.withColumn(f"p{j}", place).join(look_up, f"p{j}", "left").drop(f"p{j}")
+    return frame

@@ -118,6 +118,8 @@ def _setting(jobs: Jobs, name: str) -> int:
 def _on_driver(content: Content) -> SparkOutcome:
     """Let the algorithm work on the content, spread out to rows of codes."""
     jobs, plan = content.jobs, content.plan
+    if content.apart():
+        content.hold()
     tuples = content.tuples()
     problem = content.problem(tuples)
     partition, recoded = local.solve(problem, plan)
@@ -135,6 +137,7 @@ def _far(content: Content, limit: int) -> SparkOutcome:
     """Work on distinct combinations: on the driver if they fit, else where they are."""
     plan, why = content.plan, f"{DRIVER_ROWS} = {limit}"
     check_far(plan, content.records, why)
+    content.hold()
     combinations = Combinations(content)
     held = combinations.frame.count()
     if plan.algorithm.by_combinations and held <= limit:

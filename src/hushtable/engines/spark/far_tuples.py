@@ -18,25 +18,18 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from hushtable.algorithms.elsewhere import Brought
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import IntArray
 from hushtable.engines.spark.combinations import Combinations
+from hushtable.engines.spark.dictionaries import looked_up
 from hushtable.engines.spark.jobs import Jobs
 from hushtable.engines.spark.packing import Packing
 from hushtable.hierarchy.base import Coded
 from hushtable.table.stats import Key
 
-__all__ = ["FarTuples", "looked_up"]
+__all__ = ["FarTuples"]
 
 _WIDEST = 2**22
 """Combinations of leaves that are counted at once, over all sets of columns."""
-
-
-def looked_up(code: Column, values: AnyArray) -> Column:
-    """Return the value behind each code: one array in the plan, so that no join is needed."""
-    if np.array_equal(values, np.arange(len(values))):
-        return code.cast("long")
-    numbers = F.split(F.lit(",".join(map(str, values.tolist()))), ",").cast("array<long>")
-    return F.element_at(numbers, code.cast("int") + 1)
 
 
 @dataclass

@@ -121,8 +121,12 @@ class Jobs:
                 self.let_go(frame)
             return pa.concat_tables(parts)
 
+    def frame(self, columns: dict[str, Any], schema: StructType | None = None) -> DataFrame:
+        """Return driver arrays as a Spark table."""
+        data = pa.table(columns)
+        return self.spark.createDataFrame(data, schema=schema) if schema else self.spark.createDataFrame(data)
+
     def table(self, columns: dict[str, Any], schema: StructType | None = None) -> DataFrame:
         """Return driver arrays as a Spark table; a small one goes to every executor where it is joined."""
-        data = pa.table(columns)
-        frame = self.spark.createDataFrame(data, schema=schema) if schema else self.spark.createDataFrame(data)
-        return F.broadcast(frame) if data.num_rows <= SMALL else frame
+        frame = self.frame(columns, schema)
+        return F.broadcast(frame) if len(next(iter(columns.values()))) <= SMALL else frame

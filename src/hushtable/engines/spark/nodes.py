@@ -18,8 +18,8 @@ from hushtable.algorithms.base import Partition
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.combinations import Combinations
-from hushtable.engines.spark.dictionaries import coded
-from hushtable.engines.spark.far_tuples import FarTuples, looked_up
+from hushtable.engines.spark.dictionaries import looked_up, with_numbers
+from hushtable.engines.spark.far_tuples import FarTuples
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.publish import Cellbook, shown_columns
 from hushtable.release.cells import Cells
@@ -100,7 +100,7 @@ class Nodes:
             {f"x{j}": self._ranks[j][own], f"y{j}": self._nodes[j][own]}
             for j, own in enumerate(self._combinations.codes[:n])
         ]
-        rows = coded(self._jobs, content.rows, content.dictionaries[:n], more)
+        rows = with_numbers(self._jobs, content.rows, content.quasi_places, more)
         if self._lost:
             packed = self._packing.pack_columns([F.col(f"y{j}") for j in range(n)])
             rows = rows.withColumns(dict(zip(self._names, packed, strict=True)))

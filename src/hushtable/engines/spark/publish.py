@@ -17,12 +17,12 @@ from pyspark.sql import functions as F
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.engines.spark.content import Content, Tuples
-from hushtable.engines.spark.dictionaries import coded, dictionaries
+from hushtable.engines.spark.dictionaries import coded, dictionaries, numbered, with_numbers
 from hushtable.engines.spark.jobs import SMALL, Jobs
 from hushtable.engines.spark.packing import Packing
+from hushtable.engines.spark.repeated import repeated_rows
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.recode import Recoded
-from hushtable.schema.columns import Role
 from hushtable.table.ranks import dense_ranks
 
 __all__ = ["Cellbook", "numbered_cells", "published_rows", "rows_in_turn", "shown_columns"]
@@ -77,27 +77,48 @@ class Cellbook:
     def read(self, jobs: Jobs, rows: DataFrame, columns: Sequence[str]) -> tuple[DataFrame, list[Column]]:
         """Return rows with the numbers of the cells that these columns show: y0, y1, ..., null for another cell."""
         for j, (cells, name) in enumerate(zip(self.cells, columns, strict=True)):
-            book = jobs.table({f"w{j}": cells, f"y{j}": np.arange(len(cells), dtype=np.int32)})
-            rows = rows.join(book, rows[name].eqNullSafe(book[f"w{j}"]), "left").drop(f"w{j}")
+            rows = numbered(jobs, rows, name, cells, {f"y{j}": np.arange(len(cells))})
         return rows, self.packing.pack_columns([F.col(f"y{j}") for j in range(len(self.cells))])
 
 
-def published_rows(content: Content, tuples: Tuples, recoded: Recoded) -> tuple[DataFrame, Cellbook]:
-    """Return the published rows: columns g0, g1, ... (packed cells), where people are counted weights, c0, c1, ..."""
-    labels = np.asarray(recoded.labels[: content.records], dtype=np.int64)
+def published_rows(
+    content: Content, tuples: Tuples, recoded: Recoded, rows: IntArray | None = None
+) -> tuple[DataFrame, Cellbook, bool]:
+    """Return the published rows: columns g0, g1, ... (packed cells), where people are counted weights, c0, c1, ...
+
+    If the last is true, these are rows in their order that still have to be repeated.
+
+    Parameters
+    ----------
+    content : Content
+    tuples : Tuples
+    recoded : Recoded
+        Of the combinations, spread out.
+    rows : int64 array, optional
+        How many rows each combination has, where ``tuples`` counts each once.
+    """
+    labels = np.asarray(recoded.labels[: int(tuples.counts.sum())], dtype=np.int64)
     book, ranks = Cellbook.of(recoded.published)
     start = tuples.offsets[:-1]
     label = labels[start]
     divided = np.minimum.reduceat(labels, start) != np.maximum.reduceat(labels, start)
+    if book.small:
+        records = (np.arange(len(tuples)), label, tuples.counts if rows is None else rows)
+        if divided.any():
+            records = (tuples.of_row, labels, np.ones(len(labels), dtype=np.int64))
+        alike = repeated_rows(content, tuples, book.packing, ranks, *records)
+        if alike is not None:
+            return alike, book, True
+    content.hold()
     by_column = None if divided.any() else _by_column(content, tuples, ranks, label)
     if by_column is not None:
-        return _recode_columns(content, tuples, book, by_column, label < 0), book
+        return _recode_columns(content, tuples, book, by_column, label < 0), book, False
     label[divided] = _DIVIDED
     packed = book.packing.pack(ranks)
-    rows = _look_up(content, tuples, packed, label)
+    found = _look_up(content, tuples, packed, label)
     if divided.any():
-        rows = rows.unionByName(_look_up_divided(content, tuples, packed, labels, np.flatnonzero(divided)))
-    return rows, book
+        found = found.unionByName(_look_up_divided(content, tuples, packed, labels, np.flatnonzero(divided)))
+    return found, book, False
 
 
 def _by_column(content: Content, tuples: Tuples, ranks: Sequence[IntArray], label: IntArray) -> list[IntArray] | None:
@@ -110,7 +131,7 @@ def _by_column(content: Content, tuples: Tuples, ranks: Sequence[IntArray], labe
         of_value[place] = cell
         if not np.array_equal(of_value[place], cell):
             return None
-        found.append(of_value[content.spelled[j]])
+        found.append(of_value)
     return found
 
 
@@ -125,7 +146,7 @@ def _recode_columns(
         suppressed = content.jobs.table({name: key[chosen] for name, key in keys.items()})
         rows = rows.join(suppressed, list(keys), "left_anti")
     more: list[dict[str, AnyArray]] = [{f"x{j}": cells} for j, cells in enumerate(of_value)]
-    rows = coded(content.jobs, rows, content.dictionaries[:n], more)
+    rows = with_numbers(content.jobs, rows, content.quasi_places, more)
     numbers = book.packing.pack_columns([F.col(f"x{j}") for j in range(n)])
     return shown_columns(content, rows, {f"g{i}": number for i, number in enumerate(numbers)})
 
@@ -194,7 +215,4 @@ def _all_keys(content: Content) -> list[str]:
 
 def shown_columns(content: Content, rows: DataFrame, cells: dict[str, Column]) -> DataFrame:
     """Keep what is published, and the weights."""
-    plain = [
-        f"c{content.place[c.name]}" for c in content.plan.table.columns if c.role in (Role.SENSITIVE, Role.INSENSITIVE)
-    ]
-    return rows.select(*(cell.alias(name) for name, cell in cells.items()), *content.units, *plain)
+    return rows.select(*(cell.alias(name) for name, cell in cells.items()), *content.units, *content.kept)

@@ -7,6 +7,7 @@ Neither group labels nor hashes take part.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -15,15 +16,16 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import LongType, StructField, StructType
 
 from hushtable.algorithms.base import Problem
 from hushtable.arrays import IntArray
 from hushtable.engines.spark.content import Content, changed_input
+from hushtable.engines.spark.dictionaries import numbered
 from hushtable.engines.spark.jobs import Jobs
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS
 from hushtable.engines.spark.publish import Cellbook
+from hushtable.engines.spark.repeated import repeat
 from hushtable.io.dictionaries import from_codes
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.recode import Recoded
@@ -81,9 +83,8 @@ class Shown:
     ----------
     jobs : Jobs
     content : Content
-    rows : DataFrame
+    rows, book, alike
         As ``published_rows`` returns them.
-    book : Cellbook
 
     Attributes
     ----------
@@ -91,17 +92,21 @@ class Shown:
         What is published, in the policy's order of columns.
     """
 
-    def __init__(self, jobs: Jobs, content: Content, rows: DataFrame, book: Cellbook) -> None:
+    def __init__(self, jobs: Jobs, content: Content, rows: DataFrame, book: Cellbook, alike: bool = False) -> None:
         self.jobs, self.plan, self.book = jobs, content.plan, book
-        self.weighted = content.weighted
         self.records = content.records
-        place, numbers = content.place, [f"g{i}" for i in range(len(book.packing))]
+        place = content.place
+        self._numbers = numbers = [f"g{i}" for i in range(len(book.packing))]
         quasi = {c.name: j for j, c in enumerate(content.quasi)}
         shown = [c for c in self.plan.table.columns if c.role is not Role.IDENTIFIER]
         columns = [f"k{quasi[c.name]}" if c.name in quasi else f"c{place[c.name]}" for c in shown]
-        if book.small:
+        if alike:
+            self.kept = rows.persist()
+            self._rows = repeat(self.kept)
+            full = book.show(jobs, self._rows, numbers)
+        elif book.small:
             # numbers sort faster than texts, and cells put in their place keep the order
-            self.kept = rows.orderBy(*self._order(content, numbers)).persist()
+            self._rows = self.kept = rows.orderBy(*self._order(content, numbers)).persist()
             full = book.show(jobs, self.kept, numbers)
         else:
             full = book.show(jobs, rows, numbers)
@@ -109,7 +114,7 @@ class Shown:
                 [F.col(f"k{quasi[c.name]}").asc_nulls_first()] if c.name in quasi else content.in_order(c.name)
                 for c in shown
             )
-            full = self.kept = full.orderBy(*chain.from_iterable(order)).persist()
+            full = self._rows = self.kept = full.orderBy(*chain.from_iterable(order)).persist()
         self._full = full.select(*columns, *content.units)
         self.columns = columns
         self.names = [c.name for c in shown]
@@ -150,32 +155,26 @@ class Shown:
     def count(self, problem: Problem, frame: DataFrame | None = None) -> Counted:
         """Count the published table, or the same table read from where it was written (then without weights)."""
         jobs, plan = self.jobs, self.plan.table
-        rows = self._full if frame is None else frame.toDF(*self.columns)
         shown = dict(zip(self.names, self.columns, strict=True))
-        quasi = [shown[name] for name in plan.named(Role.QUASI)]
+        quasi, names = [shown[name] for name in plan.named(Role.QUASI)], plan.named(Role.SENSITIVE)
         kinds = {c.name: c.coded.kind for c in problem.table.sensitive}
-        names = plan.named(Role.SENSITIVE)
         # the kept rows hold these columns as they are published, and no cell has to be looked up to see them
-        bare = self.kept if frame is None else rows
+        bare, rows = (self.kept, self._rows) if frame is None else (frame.toDF(*self.columns),) * 2
         distinct = [jobs.collect(bare.select(shown[n]).distinct(), "verifying").combine_chunks() for n in names]
-        rows, packed = self.book.read(jobs, rows, quasi)
+        rows, packed = self.book.read(jobs, self._alike(rows, quasi, [shown[n] for n in names]), quasi)
         sizes = []
         for i, (name, values) in enumerate(zip(names, distinct, strict=True)):
-            column = shown[name]
             only = TablePlan(tuple(c for c in plan.columns if c.name == name), missing_values=plan.missing_values)
             codes = sensitive_codes(pa.table({name: values.column(0)}), only, problem.reference, kinds)[name]
-            fields = [StructField("v", rows.schema[column].dataType), StructField(f"z{i}", LongType())]
-            look_up = jobs.table({"v": values.column(0), f"z{i}": codes}, StructType(fields))
-            rows = rows.join(look_up, rows[column].eqNullSafe(look_up["v"]), "left").drop("v")
+            rows = numbered(jobs, rows, shown[name], values.column(0), {f"z{i}": codes})
             sizes.append(int(problem.reference.attribute((name,)).n_values))
         rest = Packing(tuple(sizes))
         packed += rest.pack_columns([F.col(f"z{i}") for i in range(len(names))])
         by = [f"b{i}" for i in range(len(packed))]
-        weight = F.sum(UNITS) if self.weighted and frame is None else F.count(F.lit(1))
         counted = (
             rows.withColumns(dict(zip(by, packed, strict=True)))
             .groupBy(*by)
-            .agg(F.count(F.lit(1)).alias("n"), weight.alias("u"))
+            .agg(F.sum("n").alias("n"), F.sum("u").alias("u"))
         )
         found = jobs.collect_large(counted, "verifying", self.records)
         if any(found.column(name).null_count for name in by):
@@ -186,6 +185,16 @@ class Shown:
         codes_of = dict(zip(names, rest.unpack(numbers[cut:]), strict=True))
         counts, units = (found.column(name).to_numpy().astype(np.int64) for name in ("n", "u"))
         return Counted(tuple(cells), codes_of, counts, units)
+
+    def _alike(self, rows: DataFrame, quasi: Sequence[str], sensitive: Sequence[str]) -> DataFrame:
+        """Return the published cells of rows, each combination once, with its rows n and weight u.
+
+        Rows that hold numbers of cells are counted by these, and every combination then shows its cells as rows do.
+        """
+        weight = F.sum(UNITS) if UNITS in rows.columns else F.count(F.lit(1))
+        numbers = [name for name in self._numbers if name in rows.columns]
+        alike = rows.groupBy(*(numbers or quasi), *sensitive).agg(F.count(F.lit(1)).alias("n"), weight.alias("u"))
+        return self.book.show(self.jobs, alike, numbers) if numbers else alike
 
     def class_order(self) -> list[IntArray]:
         """Return the cells of the classes in the order of their first rows, column by column, as numbers."""

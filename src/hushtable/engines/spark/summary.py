@@ -76,10 +76,10 @@ class Summary:
             unit=finish.unit,
         )
 
-    def publish(self) -> tuple[DataFrame, Cellbook]:
-        """Return the published rows."""
+    def publish(self) -> tuple[DataFrame, Cellbook, bool]:
+        """Return the published rows as ``published_rows`` does."""
         once = replace(self.tuples, counts=np.ones(len(self.tuples), dtype=np.int64))
-        return published_rows(self._content, once, self.recoded)
+        return published_rows(self._content, once, self.recoded, self.tuples.counts)
 
     @property
     def comparison(self) -> CountedComparison:

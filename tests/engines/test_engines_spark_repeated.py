@@ -1,0 +1,82 @@
+"""Rows that Spark repeats from what the driver counted, and rows that are looked up: the same release."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from support_spark import VISITS, same, visits
+
+import hushtable as ht
+from hushtable.api import run_plan
+from hushtable.engines.spark import dictionaries, repeated
+from hushtable.models.entropy_l import EntropyL
+from hushtable.models.k_anonymity import KAnonymity
+from hushtable.models.p_sensitive import PSensitive
+from hushtable.schema.columns import CellStyle, Kind, Role
+from support_core import COUNTRIES, PEOPLE, plan_of, quasi, random_people, sensitive
+
+pytestmark = pytest.mark.spark
+
+BARE = tuple(c for c in VISITS if c.role is not Role.INSENSITIVE)
+CASES = {
+    "mondrian": {"models": [KAnonymity(k=3), EntropyL(l=1.5)], "algorithm": ht.Mondrian()},
+    "optimal": {"models": [KAnonymity(k=6)], "algorithm": ht.Optimal(), "suppression": 0.1},
+    "localpk": {"models": [KAnonymity(k=4), PSensitive(p=2)], "algorithm": ht.Localpk(), "cells": CellStyle.SETS},
+    "relaxed": {"models": [KAnonymity(k=4)], "algorithm": ht.Mondrian(mode="relaxed"), "suppression": 0.05},
+    "people": {"models": [KAnonymity(k=3)], "algorithm": ht.Mondrian(), "entity": "who"},
+}
+
+
+def was_repeated(release) -> bool:
+    return "times" in release.outcome.shown.kept.columns
+
+
+@pytest.mark.parametrize("repeat", [True, False])
+@pytest.mark.parametrize("case", CASES)
+def test_both_ways_publish_the_same_rows(on_spark, monkeypatch, case, repeat):
+    # rows of one kind are sent in several pieces, and numbers looked up by joins
+    monkeypatch.setattr(repeated, "_MOST", 2)
+    monkeypatch.setattr(dictionaries, "_IN_PLAN", 3 if repeat else 4096)
+    monkeypatch.setattr(repeated, "_WORTH", 0 if repeat else 10**9)
+    settings = dict(CASES[case])
+    table = visits(150, seed=4).drop(["note"])
+    plan = plan_of(settings.pop("models"), BARE, settings.pop("algorithm"), **settings)
+    got = on_spark(table, plan, 3)
+    assert was_repeated(got) == repeat
+    same(got, run_plan(table, plan))
+
+
+@pytest.mark.parametrize(
+    ("column", "alike"),
+    [
+        ("illness", True),
+        ("spelled", False),  # two spellings of one value are published as they are
+        ("measured", False),  # -0.0 and 0.0 are one value to Spark
+    ],
+)
+def test_rows_of_one_combination_that_differ_are_not_repeated(on_spark, column, alike):
+    draw, rows = np.random.default_rng(3), 400
+    table = pa.table(
+        {
+            "age": draw.integers(20, 24, rows),
+            "country": draw.choice(COUNTRIES[:2], rows),
+            "illness": draw.choice(["flu", "cold", None], rows),
+            "spelled": draw.choice(["flu", "cold", "?", None], rows),
+            "measured": draw.choice([0.0, -0.0, 1.5], rows),
+        }
+    ).select(["age", "country", column])
+    columns = (*PEOPLE[:2], sensitive(column, *([Kind.NUMERIC] if column == "measured" else [])))
+    plan = plan_of([KAnonymity(k=5)], columns, missing_values=("?",))
+    got, want = on_spark(table, plan, 3), run_plan(table, plan)
+    assert was_repeated(got) == alike
+    same(got, want)
+    assert str(got.frame.toArrow()[column].to_pylist()) == str(want.table[column].to_pylist())
+
+
+def test_nothing_is_repeated_where_most_rows_differ(on_spark):
+    table = random_people(60, 5).append_column("salary", pa.array(range(60)))
+    plan = plan_of([KAnonymity(k=4)], (*PEOPLE[:2], quasi("illness"), sensitive("salary", Kind.NUMERIC)))
+    got = on_spark(table, plan, 2)
+    assert not was_repeated(got)
+    same(got, run_plan(table, plan))

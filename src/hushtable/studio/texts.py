@@ -181,6 +181,7 @@ class T:
     DELETE_RELEASE = "Delete release {}"
     RUN_NAME = "Release {}"
     VERIFIED = "verified"
+    RUN_DONE = "Release {} was made, and every promise of the policy holds in it."
     NOT_RUN = "Runs that gave no release"
     BLOCKED = "The policy is not complete yet:"
 

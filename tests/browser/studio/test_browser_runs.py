@@ -46,6 +46,29 @@ def test_a_comparison_is_cancelled(page, base):
     assert page.get_by_role("heading", name="What they gave").count() == 0
 
 
+def test_a_run_that_ends_leaves_the_page_as_it_is(page, base):
+    """What somebody has typed meanwhile, and where they are, stays; what is new is shown."""
+    go(page, base, "run")
+    page.get_by_text("Not sure? Compare settings").click()
+    values = page.get_by_label("k of k-anonymity: values to try")
+    values.fill("5, 17")
+    page.evaluate("window.untouched = true")
+    step = page.get_by_role("navigation").get_by_role("listitem").filter(has_text="Run")
+    assert "✓" not in step.inner_text()
+    for number in (1, 2):
+        page.get_by_role("button", name="Start a run").click()
+        page.get_by_role("heading", name=f"Release {number}:").wait_for()
+        page.get_by_role("status").filter(has_text=f"Release {number} was made").wait_for()
+    step.get_by_text("✓").wait_for()
+    page.get_by_role("button", name="Delete release 2").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    page.get_by_role("heading", name="Release 2:").wait_for(state="detached")
+    assert page.get_by_role("heading", name="Release 1:").count() == 1
+    assert page.get_by_text("Release 2 was made").count() == 0
+    assert values.input_value() == "5, 17"
+    assert page.evaluate("window.untouched") is True
+
+
 def test_a_release_is_deleted_with_a_question(page, base):
     run_it(page, base)
     page.get_by_role("button", name="Delete release 1").click()

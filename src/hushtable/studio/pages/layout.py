@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from nicegui import ui
 
@@ -24,6 +25,8 @@ class Page:
         self.studio = studio
         self.project = project
         self._seen = project.revision() if project else ""
+        self.show_steps: Callable[[], Any] = lambda: None
+        """Show the list of steps as it is now."""
 
     def seen(self) -> None:
         """Note that what is shown is up to date: the change was made here."""
@@ -51,8 +54,10 @@ def frame(studio: Studio, title: str, project: Project | None = None, step: str 
     if project is not None:
         # it opens by itself where there is room for it
         drawer = ui.left_drawer(value=False).classes("ht-nav").props("show-if-above width=216 breakpoint=800")
-        with drawer, ui.element("nav").props(f'aria-label="{T.STEPS}"'), ui.element("ol"):
-            _steps(project, step)
+        with drawer, ui.element("nav").props(f'aria-label="{T.STEPS}"'):
+            steps = ui.refreshable(_steps)
+            steps(project, step)
+            page.show_steps = steps.refresh
     with ui.header().classes("ht-head"):
         if drawer is not None:
             ui.button(icon="menu", on_click=drawer.toggle).props(f'flat dense color=white aria-label="{T.MENU}"')
@@ -83,14 +88,16 @@ def _switch(studio: Studio, dark: ui.dark_mode) -> None:
 
 def _steps(project: Project, step: str) -> None:
     done = {"data": project.profile is not None, "run": bool(runs_of(project))}
-    for number, (name, (title, _)) in enumerate(STEPS.items(), 1):
-        with ui.element("li"), ui.element("a").props(f"href=/p/{project.id}/{name}") as link:
-            if name == step:
-                link.props("aria-current=page")
-            text("✓" if done.get(name) else str(number), "span", "ht-num done" if done.get(name) else "ht-num").props(
-                "aria-hidden=true"
-            )
-            text(title, "span", "")
+    with ui.element("ol"):
+        for number, (name, (title, _)) in enumerate(STEPS.items(), 1):
+            with ui.element("li"), ui.element("a").props(f"href=/p/{project.id}/{name}") as link:
+                if name == step:
+                    link.props("aria-current=page")
+                ready = done.get(name)
+                text("✓" if ready else str(number), "span", "ht-num done" if ready else "ht-num").props(
+                    "aria-hidden=true"
+                )
+                text(title, "span", "")
 
 
 def _way(project: Project, step: str) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import Any
 
 from nicegui import ui
 
 from hushtable.cli.output import number, share
 from hushtable.studio.pages import trials
 from hushtable.studio.pages.layout import Page, needs
-from hushtable.studio.pages.widgets import attempted, card, failed, html_table, problems, sure, text, watch
+from hushtable.studio.pages.widgets import attempted, card, failed, html_table, note, problems, sure, text, watch
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run, runs_of
 from hushtable.studio.store import Job
@@ -34,12 +36,13 @@ async def build(page: Page, project: Project) -> None:
         place = ui.element("div")
 
         def over(job: Job) -> None:
-            if job.state == "done":
-                ui.navigate.to(f"/p/{project.id}/run")
-                return
             with ended:
-                failed(job)
+                if job.state == "done":
+                    note(T.RUN_DONE.format((job.result or {}).get("run")), "good")
+                else:
+                    failed(job)
             start.set_visibility(True)
+            changed()
 
         async def begin() -> None:
             ended.clear()
@@ -59,28 +62,48 @@ async def build(page: Page, project: Project) -> None:
             with place:
                 watch(studio, busy, over, cancel=T.STOP)
     trials.build(page, project)
-    kept = runs_of(project)
-    if kept:
-        with card(T.RUNS):
-            for run in reversed(kept):
-                _line(page, project, run)
-    lost = [j for j in studio.jobs.store.jobs(project.id) if j.kind == "run" and j.over and j.state != "done"]
-    if lost:
-        with card(T.NOT_RUN):
-            rows = [
-                [STATES[j.state], (j.error or {}).get("message", ""), (j.error or {}).get("hint", "")] for j in lost[:5]
-            ]
-            html_table(["how it ended", "reason", "remedy"], rows, caption=T.NOT_RUN)
+    changed = _listed(page, project, ended)
 
 
-def _line(page: Page, project: Project, run: Run) -> None:
+def _listed(page: Page, project: Project, ended: ui.element) -> Callable[[], Any]:
+    """The releases, and the runs that gave none; returns a function that shows them as they are now."""
+
+    def changed() -> None:
+        listed.refresh()
+        page.show_steps()
+
+    def deleted() -> None:
+        ended.clear()  # it may speak of what is gone
+        changed()
+
+    @ui.refreshable
+    def listed() -> None:
+        kept = runs_of(project)
+        if kept:
+            with card(T.RUNS):
+                for run in reversed(kept):
+                    _line(project, run, deleted)
+        lost = [j for j in page.studio.jobs.store.jobs(project.id) if j.kind == "run" and j.over and j.state != "done"]
+        if lost:
+            with card(T.NOT_RUN):
+                rows = [
+                    [STATES[j.state], (j.error or {}).get("message", ""), (j.error or {}).get("hint", "")]
+                    for j in lost[:5]
+                ]
+                html_table(["how it ended", "reason", "remedy"], rows, caption=T.NOT_RUN)
+
+    listed()
+    return changed
+
+
+def _line(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
     facts = run.facts
     summary = facts["summary"]
 
     def delete() -> None:
         with attempted():
             run.delete()
-        ui.navigate.reload()
+        deleted()
 
     at = f"/p/{project.id}/{{}}?run={run.number}"
 

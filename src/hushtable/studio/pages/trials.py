@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nicegui import ui
@@ -27,29 +27,35 @@ __all__ = ["build"]
 def build(page: Page, project: Project) -> None:
     """Build the part; it is open where there is something to see."""
     studio = page.studio
-    busy, found = studio.busy(project, "compare"), studio.compared(project)
-    last = studio.job_of(project, "compare")
-    with ui.expansion(T.TRIALS, icon="balance", value=last is not None or found is not None).classes("ht-card"):
-        text(T.TRIALS_TEXT)
+
+    @ui.refreshable
+    def shown() -> None:
+        busy, last = studio.busy(project, "compare"), studio.job_of(project, "compare")
         if busy is not None:
-            watch(studio, busy, lambda job: ui.navigate.reload(), cancel=T.TRIALS_STOP)
+            watch(studio, busy, lambda job: shown.refresh(), cancel=T.TRIALS_STOP)
             return
         if studio.faults(project):
             text(T.BLOCKED, "p", "ht-soft")
             return
-        _Form(page, project, (last.arguments.get("grid") or {}) if last is not None else {})
+        _Form(page, project, (last.arguments.get("grid") or {}) if last is not None else {}, shown.refresh)
         if last is not None and last.state in ("failed", "cancelled", "interrupted"):
             failed(last)
             text(T.TRIALS_KEPT, "p", "ht-soft")
+        found = studio.compared(project)
         if found is not None:
             _found(page, project, found)
+
+    tried = studio.job_of(project, "compare") is not None or studio.compared(project) is not None
+    with ui.expansion(T.TRIALS, icon="balance", value=tried).classes("ht-card"):
+        text(T.TRIALS_TEXT)
+        shown()
 
 
 class _Form:
     """The lists of what is tried: one per algorithm, per number of a model, and for what may be left out."""
 
-    def __init__(self, page: Page, project: Project, tried: Mapping[str, Any]) -> None:
-        self.page, self.project = page, project
+    def __init__(self, page: Page, project: Project, tried: Mapping[str, Any], begun: Callable[[], Any]) -> None:
+        self.page, self.project, self.begun = page, project, begun
         before = [dict(choice) for choice in (tried.get("models") or [[]])[0]]
         document = project.document()
         ((algorithm, self.parameters),) = document["algorithm"].items()
@@ -94,7 +100,7 @@ class _Form:
     async def _start(self) -> None:
         with attempted():
             await asyncio.to_thread(self.page.studio.compare, self.project, self.grid())
-            ui.navigate.reload()
+            self.begun()
 
 
 def _names(tried: Mapping[str, Any]) -> list[str]:

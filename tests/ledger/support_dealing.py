@@ -215,6 +215,6 @@ def told(releases: list[Plain]) -> Iterator[tuple[int, Counter[str]]]:
     before = dealt(older, releases)
     for i, piece in enumerate(pieces):
         new = any(e == last for e, _ in piece.classes)
-        less = left[i].total() < (first if new else before)[i].total()
+        less = any(left[i][v] < n for v, n in (first if new else before)[i].items())
         if piece.person is not None and (less or (new and len(piece.classes) > 1)):
             yield piece.person, left[i]

@@ -97,10 +97,10 @@ def common(now: Described, earlier: Sequence[Entry], traces: Traces, key: Key, u
     unit : int
         Units per person, for all releases.
     """
-    sizes = [len(now.entry.values[now.entry.sensitive.index(name)]) for name in key]
+    sizes = [len(now.entry.values[now.entry.columns.index(name)]) for name in key]
     code = np.zeros(len(now.entry.classes), dtype=np.int64)
     for name, size in zip(key, sizes, strict=True):
-        code = code * size + now.own[:, now.entry.sensitive.index(name)]
+        code = code * size + now.own[:, now.entry.columns.index(name)]
     own = np.where(traces.row >= 0, np.append(code, -1)[traces.row], -1)
     releases = _releases(now.entry, earlier, key, sizes, unit)
     record, classes = _pieces(traces, releases, own)
@@ -114,20 +114,18 @@ def common(now: Described, earlier: Sequence[Entry], traces: Traces, key: Key, u
         kind, first = _numbered(classes)
         possible = _possible(classes[first], releases, unit)
     weights = _weights(traces, [*earlier, now.entry], unit)[record] * (classes >= 0)
-    known = np.flatnonzero((classes[:, -1] >= 0) & (own[record] >= 0))
-    truth = Truth(kind[known], own[record[known]], weights[known, -1])
-    steady = _steady(kind, weights)
+    entries, truth = [*earlier, now.entry], np.where(classes[:, -1] >= 0, own[record], -1)
+    left = _dealt(possible, classes, kind, weights, truth, releases, entries, unit)
     of_kind = classes[first]
-    sheets = _sheets(of_kind, kind, weights, releases, [*earlier, now.entry], unit)
-    left = deal(possible, sheets, truth, steady)
     present, several = of_kind[:, -1] >= 0, (of_kind[:, :-1] >= 0).any(axis=1)
-    told = left.sum(left.units) < possible.sum(possible.units)
+    told = _less(left, possible)
     if np.any(told & ~present):
-        before = of_kind.copy()
+        before = classes.copy()
         before[:, -1] = -1
-        then = deal(_possible(before, releases, unit), sheets[:-1], truth, steady)
+        old, some = _numbered(before)
+        then = _dealt(_possible(before[some], releases, unit), before, old, weights, truth, releases, entries, unit)
         # what the earlier releases told without the new one is not its fault
-        told &= present | (left.sum(left.units) < then.sum(then.units))
+        told &= present | _less(left, then.take(old[first]))
     widest = np.zeros(len(first), dtype=np.int64)
     for e, release in enumerate(releases):
         if release is not None:
@@ -145,13 +143,13 @@ def _releases(now: Entry, earlier: Sequence[Entry], key: Key, sizes: Sequence[in
     n = math.prod(sizes)
     back: list[IntArray | None] = []
     for entry, compared in zip(earlier, found, strict=True):
-        if compared is None or not set(key) <= set(entry.sensitive):
+        if compared is None or not set(key) <= set(entry.columns):
             back.append(None)
             continue
         counts, place = compared
         shared = np.full(counts.span, -1, dtype=np.int64)
         shared[place[place >= 0]] = np.flatnonzero(place >= 0)
-        columns = [entry.values[entry.sensitive.index(name)] for name in key]
+        columns = [entry.values[entry.columns.index(name)] for name in key]
         for combination in np.unique(counts.keys % counts.span).tolist():
             if shared[combination] < 0:
                 hashes, rest = [], combination
@@ -248,6 +246,29 @@ def _weights(traces: Traces, entries: Sequence[Entry], unit: int) -> IntArray:
         several = np.bincount(traces.person[here], minlength=1)[traces.person[here]] if entry.unit > 1 else 1
         out[here, e] = entry.unit // several * (unit // entry.unit)
     return out
+
+
+def _dealt(
+    possible: Histogram, classes: IntArray, kind: IntArray, weights: IntArray, truth: IntArray,
+    releases: Sequence[_Release | None], entries: Sequence[Entry], unit: int,
+) -> Histogram:  # fmt: skip
+    """Deal the values of all classes out to kinds of pieces, given the values that some of these have."""
+    known = np.flatnonzero(truth >= 0)
+    had = Truth(kind[known], truth[known], weights[known, -1])
+    of_kind = np.full((len(possible), classes.shape[1]), -1, dtype=np.int64)
+    of_kind[kind] = classes
+    sheets = _sheets(of_kind, kind, weights, releases, entries, unit)
+    return deal(possible, sheets, had, _steady(kind, weights * (classes >= 0)))
+
+
+def _less(left: Histogram, before: Histogram) -> BoolArray:
+    """Tell of which groups some value is possible less often than before, or no more."""
+    span = int(max(left.values.max(initial=0), before.values.max(initial=0))) + 1
+    keys, wanted = left.groups * span + left.values, before.groups * span + before.values
+    at = np.searchsorted(keys, wanted)
+    same = np.append(keys, -1)[at] == wanted
+    fewer = np.where(same, np.append(left.units, 0)[at], 0) < before.units
+    return np.asarray(before.sum(fewer) > 0)
 
 
 def _steady(kind: IntArray, weights: IntArray) -> BoolArray:

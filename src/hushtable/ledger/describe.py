@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ class Described:
     Attributes
     ----------
     entry : Entry
-    own : int64 array, records x sensitive columns
+    own : int64 array, records x columns
         The codes of each record's own values, in the order of the entry's records. Never written.
     """
 
@@ -96,7 +96,11 @@ def person_keys(table: pa.Table, column: str, key: Key) -> PersonIds:
 
 def value_keys(column: SensitiveColumn, key: Key) -> tuple[str, ...]:
     """Return the keyed hash of every value of a sensitive column, in code order."""
-    return tuple(key.value(column.name, label or "").hex() for label in column.coded.labels[0])
+    return _hashes(column.name, column.coded.labels[0], key)
+
+
+def _hashes(column: str, labels: Iterable[str | None], key: Key) -> tuple[str, ...]:
+    return tuple(key.value(column, label or "").hex() for label in labels)
 
 
 def describe(release: Release, key: Key, *, name: str = "", person: str | None = None) -> Described:
@@ -128,7 +132,9 @@ def describe(release: Release, key: Key, *, name: str = "", person: str | None =
     records = _records(release.encoded, rows[real], persons, key)
     order = np.lexsort((classes, records, persons[:, 1], persons[:, 0]))
     sensitive = release.encoded.sensitive
-    codes = [release.codes_of(c.name) for c in sensitive]
+    others = _others(release)
+    beside = [_coded(release.table.column(name)) for name in others]
+    codes = [release.codes_of(c.name) for c in sensitive] + [codes for codes, _ in beside]
     units = np.full(len(rows), release.encoded.unit, dtype=np.int64)
     if len(release.encoded.row_units):
         units[real] = release.encoded.row_units[rows[real]]
@@ -144,10 +150,14 @@ def describe(release: Release, key: Key, *, name: str = "", person: str | None =
         records=records[order],
         classes=classes[order],
         counterfeits=np.bincount(label[rows < 0], minlength=len(used)).astype(np.int64),
-        values=tuple(value_keys(c, key) for c in sensitive),
+        values=(
+            *(value_keys(c, key) for c in sensitive),
+            *(_hashes(name, labels, key) for name, (_, labels) in zip(others, beside, strict=True)),
+        ),
         entry_class=entry_class,
         entry_units=entry_units,
         entry_values=entry_values,
+        others=others,
     )
     return Described(entry, own)
 
@@ -164,6 +174,21 @@ def _records(table: EncodedTable, rows: IntArray, persons: PersonIds, key: Key) 
         key.record(whose[16 * i : 16 * i + 16], contents[number]) for i, number in enumerate(numbers.tolist())
     )
     return np.frombuffer(made, dtype="<u8").astype(np.uint64)
+
+
+def _others(release: Release) -> tuple[str, ...]:
+    """Return the insensitive columns that are published in the same rows as the sensitive ones."""
+    if release.linked is not None:
+        return ()  # they stand beside the people, and the sensitive values apart
+    roles = {name: column.get("role") for name, column in release.policy.get("columns", {}).items()}
+    return tuple(name for name in release.table.column_names if roles.get(name) == "insensitive")
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[IntArray, list[str]]:
+    """Return the codes of a column and the text of each; that of a missing cell is empty, and the first."""
+    coded, number = encode(column), {"": 0}
+    code = [0, *(number.setdefault(label or "", len(number)) for label in to_labels(coded.dictionary).to_pylist())]
+    return np.array(code, dtype=np.int64)[to_codes(coded) + 1], list(number)
 
 
 def _joint(label: IntArray, codes: Sequence[Any], units: IntArray) -> tuple[IntArray, IntArray, IntArray]:

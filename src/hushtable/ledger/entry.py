@@ -1,6 +1,6 @@
 """What a ledger keeps of a release: who is in which class, as keyed hashes, and what the classes hold.
 
-No name, no cell and no sensitive value is in it. People and values are keyed hashes that nobody without the ledger's
+No name, no cell and no value is in it. People and values are keyed hashes that nobody without the ledger's
 secret can make; classes are numbers, with their people and with counts of hashed values.
 """
 
@@ -49,11 +49,13 @@ class Entry:
     counterfeits : int64 array
         Published rows of each class that are nobody's.
     values : tuple of tuples of str
-        For each sensitive column, the keyed hashes of its values.
+        For each of these columns, the keyed hashes of its values: the sensitive ones, then the others.
     entry_class, entry_units : int64 arrays
-        The joint histogram of the sensitive columns: class and units of each entry.
+        The joint histogram of the columns: class and units of each entry.
     entry_values : int64 array, entries x columns
         Which of ``values`` an entry has in each column.
+    others : tuple of str
+        Insensitive columns that stand beside the sensitive ones, row by row.
     """
 
     name: str
@@ -69,6 +71,12 @@ class Entry:
     entry_class: IntArray
     entry_units: IntArray
     entry_values: IntArray
+    others: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns whose values are kept, in the order of ``values``."""
+        return (*self.sensitive, *self.others)
 
     @property
     def n_classes(self) -> int:
@@ -108,9 +116,11 @@ class Entry:
             given: dict[str, Any] = {name: _unpacked(v) if isinstance(v, Mapping) else v for name, v in data.items()}
             given |= {
                 "sensitive": tuple(given["sensitive"]),
+                # entries of before there were others do not have them
+                "others": tuple(given.get("others", ())),
                 "values": tuple(tuple(keys) for keys in given["values"]),
                 "persons": given["persons"].reshape(-1, 2),
-                "entry_values": given["entry_values"].reshape(len(given["entry_class"]), len(given["sensitive"])),
+                "entry_values": given["entry_values"].reshape(len(given["entry_class"]), len(given["values"])),
             }
             return cls(**given)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):

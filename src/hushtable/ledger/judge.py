@@ -1,6 +1,6 @@
 """Whether a release may follow earlier ones: its models, judged on what all of them tell together.
 
-Three ways of putting releases together, each judged by the models' own ``score``:
+Four ways of putting releases together, each judged by the models' own ``score``:
 
 1. **Who.** The adversary knows the quasi-identifiers of all, and who is in which release. People with the same trace
    (see ``hushtable.ledger.trace``) are what is left of a class. Models without a sensitive column count them: those in
@@ -9,13 +9,16 @@ Three ways of putting releases together, each judged by the models' own ``score`
    it occurs there: what is left is the least count of every value, as far as the classes' values can be dealt out to
    all their people like that (see ``hushtable.ledger.common`` and ``hushtable.ledger.dealing``). Everybody of whom
    the new release tells something so is judged, also newcomers and those whom it leaves out.
-3. **What was added or taken away.** Where some classes consist of whole classes of another release and of some people
+3. **What their rows have in common.** The same for whole rows, by what is published beside the sensitive values (see
+   ``hushtable.ledger.rows``).
+4. **What was added or taken away.** Where some classes consist of whole classes of another release and of some people
    more, those people's values are known exactly: the difference. Classes with counterfeits are left out here, since
    nobody knows which of their values are people's.
 
-The first is complete: any combination of classes of any number of releases is a union of traces. The second looks at
-all releases at once, deals one class at a time and bounds the people who are together in all of them, until nothing
-changes; the third looks at two at a time: what only differences of three or more tell of values is not searched.
+The first is complete: any combination of classes of any number of releases is a union of traces. The second and third
+look at all releases at once, deal one class at a time and bound the people who are together in all of them, until
+nothing changes; the fourth looks at two at a time: what only differences of three or more tell of values is not
+searched.
 
 References
 ----------
@@ -36,6 +39,7 @@ from hushtable.ledger.common import Common, common
 from hushtable.ledger.describe import Described
 from hushtable.ledger.difference import candidates, difference, in_new_codes, left_over, remainders
 from hushtable.ledger.entry import Entry
+from hushtable.ledger.rows import by_rows
 from hushtable.ledger.trace import Traces, trace
 from hushtable.ledger.values import counts_of, histogram_of
 from hushtable.ledger.verdict import Finding, Verdict
@@ -48,6 +52,7 @@ __all__ = ["check_judgeable", "judge"]
 
 _WHO = "in the crowd that the releases leave of them"
 _COMMON = "in what their classes have in common"
+_ROWS = "in what the rows of their classes have in common"
 _CHANGED = "in what was added or taken away between two releases"
 
 
@@ -61,6 +66,7 @@ class _Case:
     model: AllOf
     reference: Reference
     found: dict[Key, Common | None] = field(default_factory=dict)
+    linked: dict[Key, list[Common]] = field(default_factory=dict)
 
     @property
     def now(self) -> Entry:
@@ -71,13 +77,19 @@ class _Case:
         return math.lcm(self.now.unit, *(e.unit for e in self.earlier))
 
     def sizes(self, key: Key) -> list[int]:
-        return [len(self.now.values[self.now.sensitive.index(name)]) for name in key]
+        return [len(self.now.values[self.now.columns.index(name)]) for name in key]
 
     def common(self, key: Key) -> Common | None:
         """Return what everybody's classes have in common, found once for all models of a column."""
         if key not in self.found:
             self.found[key] = common(self.described, self.earlier, self.traces, key, self.unit)
         return self.found[key]
+
+    def rows(self, key: Key) -> list[Common]:
+        """Return what the rows of everybody's classes have in common."""
+        if key not in self.linked:
+            self.linked[key] = list(by_rows(self.described, self.earlier, self.traces, key, self.unit))
+        return self.linked[key]
 
 
 def check_judgeable(model: AllOf) -> None:
@@ -151,9 +163,15 @@ def _crowds(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
 def _common(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
     """Judge what the classes of the same people have in common, once dealt out to all of them."""
     (key,) = member.histogram_keys()
-    found = case.common(key)
+    yield from _left(case, member, case.common(key), _COMMON)
+    for found in case.rows(key):
+        yield from _left(case, member, found, _ROWS)
+
+
+def _left(case: _Case, member: PrivacyModel, found: Common | None, how: str) -> Iterator[Finding]:
     if found is None:
         return
+    (key,) = member.histogram_keys()
     judged = np.flatnonzero(found.told & found.present if member.table_level else found.told)
     stats = candidates(key, found.left.take(judged))
     if member.table_level:
@@ -161,7 +179,7 @@ def _common(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
     else:
         good = member.composed(stats, found.widest[judged], case.reference)
     n = len(case.traces.person)
-    yield from _finding(case, member, stats, good, _COMMON, lambda bad: found.records(judged[bad], n))
+    yield from _finding(case, member, stats, good, how, lambda bad: found.records(judged[bad], n))
 
 
 def _changes(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
@@ -175,7 +193,7 @@ def _changes(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
     fakes = [entry.counterfeits for entry in (*case.earlier, case.now)]
     for e, earlier in enumerate(case.earlier):
         compared = counts_of(earlier, case.now, key, case.sizes(key), case.unit)
-        if compared is None or not set(key) <= set(earlier.sensitive):
+        if compared is None or not set(key) <= set(earlier.columns):
             continue
         then = in_new_codes(*compared, earlier)
         for whole, parts, at, other in (

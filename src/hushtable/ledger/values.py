@@ -56,7 +56,7 @@ def codes_of(entry: Entry, key: Key, sizes: Sequence[int]) -> IntArray:
     """Return, for every entry of the new release's histogram, its code in a (joint) column."""
     code = np.zeros(len(entry.entry_class), dtype=np.int64)
     for name, size in zip(key, sizes, strict=True):
-        code = code * size + entry.entry_values[:, entry.sensitive.index(name)]
+        code = code * size + entry.entry_values[:, entry.columns.index(name)]
     return code
 
 
@@ -71,13 +71,13 @@ def counts_of(earlier: Entry, now: Entry, key: Key, sizes: Sequence[int], unit: 
 
     None where the earlier release has none of the columns. Where it has some of them, those are compared.
     """
-    shared = [name for name in key if name in earlier.sensitive]
+    shared = [name for name in key if name in earlier.columns]
     if not shared:
         return None
-    spans = [len(earlier.values[earlier.sensitive.index(name)]) for name in shared]
+    spans = [len(earlier.values[earlier.columns.index(name)]) for name in shared]
     combination = np.zeros(len(earlier.entry_class), dtype=np.int64)
     for name, span in zip(shared, spans, strict=True):
-        combination = combination * span + earlier.entry_values[:, earlier.sensitive.index(name)]
+        combination = combination * span + earlier.entry_values[:, earlier.columns.index(name)]
     total = math.prod(spans)
     hist = Histogram.from_pairs(
         earlier.entry_class, combination, earlier.entry_units * (unit // earlier.unit), earlier.n_classes, unit
@@ -97,8 +97,8 @@ def _translation(
         code = code // size
     out, known = np.zeros(math.prod(sizes), dtype=np.int64), np.ones(math.prod(sizes), dtype=np.bool_)
     for name, span in zip(shared, spans, strict=True):
-        place = {value: at for at, value in enumerate(earlier.values[earlier.sensitive.index(name)])}
-        mine = np.array([place.get(value, -1) for value in now.values[now.sensitive.index(name)]], dtype=np.int64)
+        place = {value: at for at, value in enumerate(earlier.values[earlier.columns.index(name)])}
+        mine = np.array([place.get(value, -1) for value in now.values[now.columns.index(name)]], dtype=np.int64)
         known &= mine[parts[name]] >= 0
         out = out * span + mine[parts[name]]
     return np.where(known, out, -1)

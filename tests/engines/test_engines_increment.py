@@ -133,10 +133,31 @@ def test_a_root_is_a_root_though_the_batch_has_few_values():
 def test_a_midpoint_is_measured_by_its_range():
     rules = ht.Policy(quasi={"age": {"cells": "midpoint"}}, sensitive=["disease"], models=[ht.KAnonymity(k=4)])
     first = ht.anonymize(aged([20, 22, 24, 40]), rules)
-    second = ht.increment(aged([25, 25, 30, 30, 21, 80]), rules, first)
+    second = ht.increment(aged([25, 25, 29, 29, 21, 21]), rules, first)
     assert second.frame["age"].to_pylist() == [30.0] * 6
     (place,) = set(second.recoded.labels.tolist())
-    assert second.recoded.cells[0].leaves[place] == 4
+    assert second.recoded.cells[0].leaves[place] == 3
+    # what is published is 30, not the middle of 21 and 29
+    assert second.measure("sse") == pytest.approx(100 * (5**2 + 1**2 + 9**2) / (4**2 + 4**2))
+    alike = ht.increment(aged([25] * 4), rules, first)
+    assert alike.frame["age"].to_pylist() == [30.0] * 4 and alike.measure("accuracy", test=0.5) >= 0
+
+
+def test_a_midpoint_is_joined_by_those_in_its_range_alone():
+    rules = ht.Policy(quasi={"age": {"cells": "midpoint"}}, sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+    first = ht.anonymize(aged([1, 3, 7, 9]), rules)
+    second = ht.increment(aged([2, 2, 8, 8, 30, 40, None, None]), rules, first)
+    assert second.frame["age"].to_pylist() == [None, None, 2.0, 2.0, 8.0, 8.0, 35.0, 35.0]
+
+
+@pytest.mark.parametrize("algorithm", ["mdav", "anatomy"])
+def test_a_release_without_ranges_is_not_joined(algorithm):
+    def rules(algorithm):
+        return ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.DistinctL(l=2)], algorithm=algorithm)
+
+    first = ht.anonymize(aged([1, 3, 40, 44]), rules(algorithm))
+    with pytest.raises(IncompatibleError, match="The earlier release publishes no ranges"):
+        ht.increment(aged([2, 2, 90, 90]), rules("mondrian"), first)
 
 
 def test_a_column_that_is_empty_in_the_batch_s_own_classes():

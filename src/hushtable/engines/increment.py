@@ -21,13 +21,14 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.attacks.matching import candidates
 from hushtable.attacks.people import People
 from hushtable.attacks.view import View
-from hushtable.engines.joined import covered_values, values_of
+from hushtable.engines.joined import covered_values, ranged, values_of
 from hushtable.engines.local import Outcome, finish, problem_of, solve
 from hushtable.engines.plan import Plan
 from hushtable.errors import DataError, HushtableError, IncompatibleError, Infeasible, NotFound, VerificationError
 from hushtable.io.frames import to_arrow
 from hushtable.io.text import is_text, to_labels
 from hushtable.models.base import Monotone, Stat
+from hushtable.release.centroid import CentroidCells
 from hushtable.release.recode import Recoded, class_numbers
 from hushtable.release.release import Release
 from hushtable.release.reread import sensitive_codes
@@ -58,7 +59,8 @@ def increment(table: pa.Table, plan: Plan, earlier: Release, progress: Progress 
     Raises
     ------
     IncompatibleError
-        If the models do not survive merging, or the algorithm publishes no ranges that could cover new records.
+        If the models do not survive merging, or the algorithm or the earlier release publishes no ranges that could
+        cover new records.
     DataError
         If somebody of the batch is in the earlier release.
     Infeasible, NotFound
@@ -96,11 +98,10 @@ def increment(table: pa.Table, plan: Plan, earlier: Release, progress: Progress 
 def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
     if plan.guards:
         raise IncompatibleError("Guards do not apply to a new batch.", hint="Leave 'guard' out of the policy.")
-    if plan.algorithm.recoding not in _RECODINGS or earlier.recoded.buckets is not None:
-        raise IncompatibleError(
-            f"{plan.algorithm.name} publishes no ranges that could cover new records.",
-            hint="Use an algorithm that generalises, such as mondrian.",
-        )
+    if plan.algorithm.recoding not in _RECODINGS:
+        raise _no_ranges(plan.algorithm.name)
+    if earlier.recoded.buckets is not None or any(isinstance(cells, CentroidCells) for cells in earlier.recoded.cells):
+        raise _no_ranges("The earlier release")
     for member in plan.model().members:
         if Monotone.MERGE not in member.monotone or member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
             raise IncompatibleError(
@@ -118,6 +119,13 @@ def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
             hint="Publish the batch under the policy of the earlier release.",
         )
     _check_people(table, plan, earlier)
+
+
+def _no_ranges(what: str) -> IncompatibleError:
+    return IncompatibleError(
+        f"{what} publishes no ranges that could cover new records.",
+        hint="Use an algorithm that generalises, such as mondrian.",
+    )
 
 
 def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
@@ -164,7 +172,8 @@ def _union(table: pa.Table, names: list[str], earlier: Release) -> pa.Table:
 
 def _joined(problem: Problem, earlier: Release) -> IntArray:
     """Return the earlier class that each new record may join; -1 where none covers it, or too few would join it."""
-    view = View.of(earlier)
+    # a midpoint excludes nobody, but is no number for those outside its range
+    view = ranged(View.of(earlier))
     batch = pa.table({c.name: values_of(c, c.codes) for c in problem.table.quasi})
     offsets, classes = candidates(view, People.of_table(view, batch, "The batch"))
     first = np.minimum(offsets[:-1], max(len(classes) - 1, 0))

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.hierarchy.base import ROOT
 from hushtable.kernels.grouping import histogram, number_rows
 from hushtable.schema.columns import CellStyle, Kind
@@ -181,6 +181,16 @@ class Cells:
                 out[here] = coded.leaves(h)[self.node[here]]
             return out
         return np.where(self.mixed, coded.size, self.high - self.low + 1)
+
+    def representatives(self, numbers: FloatArray) -> FloatArray:
+        """Return numbers that are published for cells otherwise than by what these cover, on another scale; else NaN.
+
+        Parameters
+        ----------
+        numbers : float array
+            The number of every code on that scale.
+        """
+        return np.full(len(self), np.nan)
 
     def labels(self) -> pa.Array:
         """The published cells: text, or numbers where the style is the midpoint."""

@@ -12,7 +12,6 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.hierarchy.base import Coded
 from hushtable.release.cells import Cells
-from hushtable.release.centroid import CentroidCells
 from hushtable.release.covering import covers, extent
 from hushtable.schema.columns import CellStyle
 from hushtable.table.encoded import numbers_of
@@ -77,8 +76,8 @@ def scaled_numbers(coded: Coded) -> FloatArray | None:
 def midpoints(cells: Cells, numbers: FloatArray) -> FloatArray:
     """Return the middle between the least and the greatest number that each cell covers.
 
-    The missing value is no number: it is left out, and a cell that covers nothing else has the midpoint NaN. A
-    centroid is its own middle.
+    The missing value is no number: it is left out, and a cell that covers nothing else has the midpoint NaN. What is
+    published as a number for others (a centroid) is its own middle.
 
     Examples
     --------
@@ -86,11 +85,10 @@ def midpoints(cells: Cells, numbers: FloatArray) -> FloatArray:
     >>> midpoints(example().cells[0], np.array([30, 31, 52, 53, 90.0])).tolist()
     [30.5, 52.5]
     """
-    if isinstance(cells, CentroidCells):
-        return cells.representatives(numbers)
     low, high = extent(cells)
     if cells.style is CellStyle.SETS:
         low = np.where(cells.mixed, cells.members[np.where(cells.mixed, cells.offsets[:-1] + 1, 0)], low)
     else:
         low = np.minimum(np.maximum(low, int(cells.column.coded.missing)), high)
-    return np.asarray(numbers[low] / 2 + numbers[high] / 2, dtype=np.float64)
+    published = cells.representatives(numbers)
+    return np.where(np.isnan(published), numbers[low] / 2 + numbers[high] / 2, published)

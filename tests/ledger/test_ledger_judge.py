@@ -9,6 +9,7 @@ from support_ledger import VALUES, Plain, described, reference, slow_changes, sl
 
 from hushtable.errors import IncompatibleError, VerificationError
 from hushtable.ledger.judge import judge
+from hushtable.models.alpha_k import AlphaK
 from hushtable.models.average_risk import AverageRisk
 from hushtable.models.compose import AllOf
 from hushtable.models.distinct_l import DistinctL
@@ -161,6 +162,15 @@ def test_a_model_of_the_whole_table_is_judged_on_what_is_left():
     second = people(x="1a 3a", y="2b 4c")
     assert verdict_of([FIRST, second], AverageRisk(average=1.0)).ok
     assert not verdict_of([FIRST, second], AverageRisk(average=0.5)).ok
+
+
+def test_a_model_of_people_and_values_counts_the_crowd_too():
+    """Of each four in a class two are in both: what they may have is that of four, but they are two."""
+    first, later = people(x="1a 2b 3a 4b"), people(x="1a 2b 5a 6b", y="3a 4b 7a 8b")
+    assert verdict_of([first, later], AlphaK(alpha=0.5, k=2, on="disease")).ok
+    (finding,) = verdict_of([first, later], AlphaK(alpha=0.5, k=3, on="disease")).findings
+    assert finding.people == 8 and finding.worst == 2 and finding.bound == ">= 3 people"
+    assert verdict_of([first, first], AlphaK(alpha=0.5, k=4, on="disease")).ok
 
 
 def test_models_that_count_others_are_refused():

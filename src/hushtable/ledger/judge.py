@@ -3,8 +3,8 @@
 Four ways of putting releases together, each judged by the models' own ``score``:
 
 1. **Who.** The adversary knows the quasi-identifiers of all, and who is in which release. People with the same trace
-   (see ``hushtable.ledger.trace``) are what is left of a class. Models without a sensitive column count them: those in
-   the new release, and those of earlier ones whom it leaves out while it keeps others of their classes.
+   (see ``hushtable.ledger.trace``) are what is left of a class. Models that promise a crowd count them: those in the
+   new release, and those of earlier ones whom it leaves out while it keeps others of their classes.
 2. **What they have in common.** A person's value is in each of the person's classes, and in each at most as often as
    it occurs there: what is left is the least count of every value, as far as the classes' values can be dealt out to
    all their people like that (see ``hushtable.ledger.common`` and ``hushtable.ledger.dealing``). Everybody of whom
@@ -43,7 +43,7 @@ from hushtable.ledger.rows import by_rows
 from hushtable.ledger.trace import Traces, trace
 from hushtable.ledger.values import counts_of, histogram_of
 from hushtable.ledger.verdict import Finding, Verdict
-from hushtable.models.base import PrivacyModel, Stat
+from hushtable.models.base import PrivacyModel, Stat, Threat
 from hushtable.models.compose import AllOf
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Key
@@ -130,6 +130,8 @@ def judge(now: Described, earlier: Sequence[Entry], model: AllOf, reference: Ref
         if not member.histogram_keys():
             findings += _crowds(case, member)
             continue
+        if Threat.IDENTITY in member.threats:
+            findings += _few(case, member)
         findings += _common(case, member)
         findings += _changes(case, member)
     present = traces.row >= 0
@@ -144,20 +146,35 @@ def judge(now: Described, earlier: Sequence[Entry], model: AllOf, reference: Ref
 
 def _crowds(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
     """Judge the people of every trace that the new release has a part in."""
-    traces = case.traces
-    group, first = traces.groups
-    present = traces.classes[first, -1] >= 0
-    size = np.bincount(group, minlength=len(first))
-    # the same people as before, and none of them in the new release: it tells nothing about them
-    before = np.bincount(traces.before)[traces.before[first]]
-    judged = np.flatnonzero(present | (before > size))
-    stats = GroupStats(traces.people(group, len(first))[judged])
+    group, judged, present = _judged(case)
+    stats = GroupStats(case.traces.people(group, int(group.max(initial=-1)) + 1)[judged])
     if member.table_level:
         shown = np.flatnonzero(present[judged])
         good = np.full(len(judged), bool(member.table_satisfied(stats.take(shown), case.reference)[0]))
     else:
         good = member.satisfied(stats, case.reference)
     yield from _finding(case, member, stats, good, _WHO, lambda bad: np.isin(group, judged[bad]))
+
+
+def _few(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
+    """Count the people of those traces for a model that promises a crowd beside its sensitive values."""
+    group, judged, _ = _judged(case)
+    people = case.traces.people(group, int(group.max(initial=-1)) + 1)[judged]
+    few = people < member.min_group_size()
+    if few.any():
+        hit, needed = np.isin(group, judged[few]), f">= {member.min_group_size()} people"
+        yield _made(case, member, hit, float(people.min()), _WHO, needed)
+
+
+def _judged(case: _Case) -> tuple[IntArray, IntArray, BoolArray]:
+    """Return the trace of every record, the traces that the new release has a part in, and which are in it."""
+    traces = case.traces
+    group, first = traces.groups
+    present = traces.classes[first, -1] >= 0
+    size = np.bincount(group, minlength=len(first))
+    # the same people as before, and none of them in the new release: it tells nothing about them
+    before = np.bincount(traces.before)[traces.before[first]]
+    return group, np.flatnonzero(present | (before > size)), present
 
 
 def _common(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
@@ -233,6 +250,9 @@ def _finding(
     yield _made(case, member, hit(bad), worst, how)
 
 
-def _made(case: _Case, member: PrivacyModel, hit: BoolArray, worst: float, how: str) -> Finding:
+def _made(
+    case: _Case, member: PrivacyModel, hit: BoolArray, worst: float, how: str, needed: str | None = None
+) -> Finding:
     people = len(np.unique(case.traces.person[hit]))
-    return Finding(member.name, member.told(), how, people, worst, f"{member.sense} {member.bound:.6g}")
+    bound = f"{member.sense} {member.bound:.6g}" if needed is None else needed
+    return Finding(member.name, member.told(), how, people, worst, bound)

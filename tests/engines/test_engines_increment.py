@@ -309,3 +309,19 @@ def test_an_original_that_cannot_be_compared_is_refused():
     )  # fmt: skip
     with pytest.raises(DataError, match="no column 'patient'"):
         ht.increment(batch.append_column("patient", pa.array(["a", "b"])), unknown, first)
+
+
+@pytest.mark.parametrize(("before", "now"), [([1.5, 2.5], [2, 2]), ([1, 3], [1.5, 2.5]), ([1, 3], [None, None])])
+def test_whole_numbers_beside_others(before, now):
+    rules = ht.Policy(quasi=["age"], models=[ht.KAnonymity(k=2)])
+    first = ht.anonymize(pa.table({"age": before}), rules)
+    joined = ht.increment(pa.table({"age": now}), rules, first).frame["age"].to_pylist()
+    assert joined == ([None] * 2 if now[0] is None else first.frame["age"].to_pylist())
+
+
+def test_large_numbers_outside_a_range_do_not_join_it():
+    """As floats they are the same as its upper end."""
+    rules = ht.Policy(quasi=["age"], models=[ht.KAnonymity(k=2)])
+    first = ht.anonymize(pa.table({"age": [2**60, 2**60 + 10]}), rules)
+    second = ht.increment(pa.table({"age": [2**60 + 11, 2**60 + 12]}), rules, first)
+    assert set(second.frame["age"].to_pylist()) == {f"[{2**60 + 11}, {2**60 + 12}]"}

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.attacks.people import People, Unseen
 from hushtable.attacks.view import View
 from hushtable.hierarchy.base import ROOT
@@ -114,9 +115,7 @@ def _covers_unseen(cells: Cells, unseen: Unseen, at: int) -> BoolArray:
     return np.asarray(cells.mixed | (inside & (high >= first)))
 
 
-def _numbers(values: object) -> FloatArray:
-    import pyarrow as pa
-
-    assert isinstance(values, pa.Array)
+def _numbers(values: pa.Array) -> AnyArray:
+    """Whole numbers stay such: as floats, neighbours beyond 2^53 are the same."""
     plain = values.cast(pa.int32()) if pa.types.is_date(values.type) else values
-    return np.asarray(plain.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.asarray(plain.to_numpy(zero_copy_only=False))

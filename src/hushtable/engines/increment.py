@@ -146,7 +146,7 @@ def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
 
 
 def _union(table: pa.Table, names: list[str], earlier: Release) -> pa.Table:
-    """The earlier original and the batch in some columns, in the batch's types."""
+    """The earlier original and the batch in some columns, in the batch's types or in those of the original."""
     source = to_arrow(earlier.source)
     columns = {}
     for name in names:
@@ -157,17 +157,28 @@ def _union(table: pa.Table, names: list[str], earlier: Release) -> pa.Table:
                 hint="Publish the batch under the policy of the earlier release.",
             )
         new, old = _plain(table.column(name)), _plain(source.column(name))
-        if old.type != new.type:
-            try:
-                old = (to_labels(old) if is_text(new.type) else old).cast(new.type)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-                raise DataError(
-                    f"Column {name!r} is of another type in the batch than in the earlier original.",
-                    code="other-type",
-                    hint="Give both in the same format.",
-                ) from None
-        columns[name] = pa.chunked_array([old, new])
+        both = _of_type(new.type, old, new)
+        # numbers are no words that an earlier text could have had
+        if both is None and (pa.types.is_null(new.type) or not is_text(old.type)):
+            both = _of_type(old.type, old, new)
+        if both is None:
+            raise DataError(
+                f"Column {name!r} is of another type in the batch than in the earlier original.",
+                code="other-type",
+                hint="Give both in the same format.",
+            )
+        columns[name] = both
     return pa.table(columns)
+
+
+def _of_type(kind: pa.DataType, *parts: pa.Array) -> pa.ChunkedArray | None:
+    """Put parts together in one type; None where that does not hold their values."""
+    try:
+        return pa.chunked_array(
+            [p if p.type == kind else (to_labels(p) if is_text(kind) else p).cast(kind) for p in parts]
+        )
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
 
 
 def _joined(problem: Problem, earlier: Release) -> IntArray:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hushtable.io import dictionaries
 from hushtable.io.dictionaries import compact, decode, encode, from_codes, to_codes, value_ranks
 
 cells = st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", "é", ""])), max_size=12)
@@ -33,6 +34,26 @@ def test_encode_repairs_dictionaries_with_nulls_and_repeats() -> None:
     assert coded.to_pylist() == ["x", None, "x", "y"]
     assert coded.dictionary.to_pylist() == ["x", "y"]
     assert to_codes(coded).tolist() == [0, -1, 0, 1]
+
+
+@given(st.lists(st.lists(st.sampled_from([None, 0, 1, 2, 3]), max_size=5), min_size=2, max_size=4))
+def test_encode_of_chunks_that_share_a_dictionary(chunks: list[list[int | None]]) -> None:
+    values = pa.array(["x", None, "x", "y"])
+    column = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(c, pa.int8()), values) for c in chunks])
+    apart = pa.chunked_array([pa.array(c.to_pylist(), pa.string()).dictionary_encode() for c in column.chunks])
+    assert encode(column).to_pylist() == column.to_pylist()
+    assert set(encode(column).dictionary.to_pylist()) == set(encode(apart).dictionary.to_pylist())
+
+
+def test_a_dictionary_that_many_chunks_share_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column of names has as many values as rows; once for each chunk is quadratic."""
+    looked = []
+    proper = dictionaries._proper
+    monkeypatch.setattr(dictionaries, "_proper", lambda array: looked.append(len(array)) or proper(array))
+    names = pa.array([f"name {i}" for i in range(90)]).dictionary_encode()
+    column = pa.chunked_array([names.slice(start, 30) for start in (0, 30, 60)])
+    assert encode(column).to_pylist() == names.to_pylist()
+    assert looked == [90]
 
 
 @pytest.mark.parametrize("kind", [pa.string_view(), pa.large_string()])

@@ -56,7 +56,8 @@ def encode(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
         codes = to_codes(whole)
     else:
         # Dictionaries with nulls or repeated values are legal Arrow but break both unification and counting.
-        whole = pa.chunked_array([_proper(chunk) for chunk in chunked.chunks]).unify_dictionaries().combine_chunks()
+        proper = pa.chunked_array([_proper(chunk) for chunk in _joined(chunked.chunks)])
+        whole = proper.unify_dictionaries().combine_chunks()
         if isinstance(whole, pa.ChunkedArray):
             whole = whole.chunk(0)
         codes = to_codes(whole)
@@ -65,6 +66,21 @@ def encode(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
         return from_codes(codes, whole.dictionary)
     remap = np.append(np.cumsum(used, dtype=np.int64) - 1, -1)
     return from_codes(remap[codes], whole.dictionary.filter(pa.array(used)))
+
+
+def _joined(chunks: list[pa.DictionaryArray]) -> list[pa.DictionaryArray]:
+    """Join chunks that share one dictionary, which may be as long as all of them: it is to be looked at once."""
+    places = {_place(chunk.dictionary) for chunk in chunks}
+    if len(chunks) == 1 or len(places) > 1:
+        return chunks
+    indices = pa.concat_arrays([chunk.indices for chunk in chunks])
+    return [pa.DictionaryArray.from_arrays(indices, chunks[0].dictionary)]
+
+
+def _place(values: pa.Array) -> tuple[int, ...]:
+    """Where an array is in memory."""
+    buffers = (0 if buffer is None else buffer.address for buffer in values.buffers())
+    return len(values), values.offset, *buffers
 
 
 def _is_proper(array: pa.DictionaryArray) -> bool:

@@ -10,7 +10,9 @@ __all__ = ["plain_types"]
 
 
 def plain_types(table: pa.Table) -> pa.Table:
-    """Return the table with views of text as text and numbers of 16 bits as numbers of 32; others are not touched.
+    """Return the table with views as what they show, and with small floats and decimals in more bits.
+
+    Other types are not touched.
 
     Examples
     --------
@@ -28,8 +30,12 @@ def _plain(type_: pa.DataType) -> pa.DataType:
     values = value_type(type_)
     if pa.types.is_string_view(values):
         values = pa.large_string()
+    elif pa.types.is_binary_view(values):
+        values = pa.large_binary()
     elif pa.types.is_float16(values):
         values = pa.float32()
+    elif pa.types.is_decimal(values) and values.bit_width < 128:
+        values = pa.decimal128(values.precision, values.scale)
     else:
         return type_
     return pa.dictionary(type_.index_type, values) if pa.types.is_dictionary(type_) else values

@@ -223,7 +223,8 @@ def check_publishable(name: str, type_: pa.DataType) -> None:
     hushtable.errors.DataError: Column 'visits' holds values of type list or struct, which cannot be published. ...
     """
     values = value_type(type_)
-    if pa.types.is_nested(values) or pa.types.is_interval(values) or isinstance(values, pa.BaseExtensionType):
+    odd = (pa.types.is_nested, pa.types.is_interval, pa.types.is_dictionary)
+    if any(is_odd(values) for is_odd in odd) or isinstance(values, pa.BaseExtensionType):
         raise _unsupported(name, type_, "published")
     _check_zone(name, values)
 

@@ -2,7 +2,7 @@
 
 Models that compare with the whole table have to believe its counts, but no more than the rows leave open: every
 published value is in the whole table too, what is more there was suppressed, and the policy says how much may be. Which
-number, place in an order or category a value has is told by the value and the policy alone.
+number, place in an order, category or node a value has is told by the value and the policy alone.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from support_cli import CANARY, rows, write_csv
 
 from hushtable.policy.files import load_policy
@@ -67,3 +68,11 @@ def test_each_marker_and_the_people_are_told_once(call, tmp_path):
     assert "town: 'n/a' may stand for a missing value" in answer.words
     assert "patient_no repeats: a person seems to have several rows" in answer.words
     assert load_policy(tmp_path / "policy.yaml").entity == "patient_no"
+
+
+@pytest.mark.parametrize("given", ["people.csv", ".", "*.csv"])
+def test_the_table_is_never_replaced_by_its_policy(call, people, given):
+    before = people.read_bytes()
+    answer = call("init", given, "--output", f"./{people.name}", "--force", "--json")
+    assert (answer.code, answer.data["code"]) == (2, "is-input")
+    assert people.read_bytes() == before

@@ -79,3 +79,11 @@ def test_the_templates_are_listed(call):
 def test_the_schema_of_a_report(call):
     assert call("schema", "--report").data["title"] == "hushtable report"
     assert call("schema").data["title"] == "hushtable policy"
+
+
+def test_neither_the_table_nor_the_release_is_replaced(call, release, people):
+    before = {path: path.read_bytes() for path in (people, release / "release.json")}
+    for output in (people, release / "release.html"):
+        answer = call("report", release, "--data", people, "--output", output, "--overwrite", "--json")
+        assert (answer.code, answer.data["code"]) == (2, "is-input")
+    assert {path: path.read_bytes() for path in before} == before

@@ -111,6 +111,22 @@ def test_a_folder_that_cannot_be_replaced_is_refused_before_the_work(
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.parametrize("command", ["run", "explore"])
+@pytest.mark.parametrize("moved", ["people", "policy"])
+def test_what_is_read_is_never_replaced(call, policy, people, tmp_path, command, moved):
+    """Not even where it has a name that a release's file may have."""
+    place = tmp_path / "study"
+    place.mkdir()
+    files = {"people": people, "policy": policy}
+    names = {"people": "release.csv", "policy": "policy.yaml"}
+    files[moved] = files[moved].rename(place / names[moved])
+    before = files[moved].read_bytes()
+    answer = call(command, files["policy"], "--data", files["people"], "--output", place, "--overwrite", "--json")
+    assert (answer.code, answer.data["code"]) == (2, "is-input")
+    assert f"{str(files[moved])!r}, which is read, and would be lost" in answer.data["message"]
+    assert files[moved].read_bytes() == before
+
+
 def test_overwrite_replaces_an_earlier_release(call, policy, people, tmp_path):
     assert call("run", policy, "--data", people).code == 0
     first = (tmp_path / "release" / "release.csv").read_bytes()

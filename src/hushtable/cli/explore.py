@@ -67,7 +67,7 @@ def explore(
     policy = load_policy(policy_file)
     wanted = parse_levels(levels) if levels else None
     if output is not None:
-        check_target(output, overwrite=overwrite)
+        check_target(output, overwrite=overwrite, inputs=[policy_file, *data])
     announce_compiling()
     with progress_bar() as progress:
         found = anonymize(read_tables(data, table=table, query=query), policy, progress=progress)

@@ -51,7 +51,7 @@ def increment(
     from hushtable.cli.tables import read_tables
     from hushtable.cli.targets import check_target
 
-    check_target(output, overwrite=overwrite)
+    check_target(output, overwrite=overwrite, inputs=[folder / "release.json", *data, *earlier])
     policy = _policy(folder, files or folder)
     wanted = file_format.value if file_format else policy.output.format
     with reproduced(folder, earlier, files) as (before, progress):

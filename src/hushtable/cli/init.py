@@ -42,6 +42,7 @@ def init(
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import waiting
     from hushtable.cli.tables import read_tables
+    from hushtable.cli.targets import check_apart
     from hushtable.errors import OutputError
     from hushtable.io.files import atomic_write_text
     from hushtable.io.urls import shown, source_of
@@ -53,6 +54,7 @@ def init(
             f"{str(output)!r} exists.", code="exists", hint="Choose another file with --output, or add --force."
         )
     source = source_of(data, table=table, query=query)
+    check_apart(output, [source])
     with waiting("reading and profiling the table"):
         found = profile(read_tables([source]))
     name = shown(source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from hushtable.cli.options import AsJson, Data, Files, OnlyAttacks, ReleaseFolde
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from hushtable.io.urls import Source
     from hushtable.report.content.report import Report
 
 __all__ = ["report"]
@@ -50,6 +52,7 @@ def report(
     from hushtable.cli.output import deliver
     from hushtable.cli.rerun import reproduced
     from hushtable.cli.signals import nearly_done
+    from hushtable.cli.targets import OURS
     from hushtable.errors import UsageError
     from hushtable.report.files import json_path
 
@@ -58,7 +61,7 @@ def report(
     names = registered(only, registry.attacks)
     if names and not attacks:
         raise UsageError("--only names attacks, and --no-attacks switches them off.", hint="Leave one of them out.")
-    _check_files(output, overwrite=overwrite)
+    _check_files(output, [*(folder / name for name in OURS), *data], overwrite=overwrite)
     with reproduced(folder, data, files) as (release, progress):
         made = release.report(
             output,
@@ -74,8 +77,9 @@ def report(
     deliver(found, as_json, lambda to: _print(to, made, *files_made))
 
 
-def _check_files(output: Path, *, overwrite: bool) -> None:
+def _check_files(output: Path, inputs: Sequence[Source], *, overwrite: bool) -> None:
     """Refuse files that the report could not be written to, before the work is done."""
+    from hushtable.cli.targets import check_apart
     from hushtable.errors import OutputError
     from hushtable.report.files import check_paths, json_path
 
@@ -85,6 +89,7 @@ def _check_files(output: Path, *, overwrite: bool) -> None:
             raise OutputError(
                 f"{str(target)!r} exists.", code="exists", hint="Choose another file, or add --overwrite."
             )
+        check_apart(target, inputs)
 
 
 def _found(made: Report) -> dict[str, Any]:

@@ -102,8 +102,8 @@ def run(
     from hushtable.release.places import check_address
 
     policy = _policy(policy_file, seed, file_format)
-    check_target(output, overwrite=overwrite)
     sources = [source_of(source, table=table, query=query) for source in data]
+    check_target(output, overwrite=overwrite, inputs=[policy_file, *sources])
     if address is not None:
         check_address(address, overwrite=overwrite, inputs=sources)
     if engine is not Engine.SPARK and master is not None:

@@ -3,21 +3,50 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from hushtable.errors import OutputError
 from hushtable.io.atomic import check_replaceable
+from hushtable.io.sources import is_address, table_sources
+from hushtable.io.urls import Source
 from hushtable.release.files import OWNED
 
-__all__ = ["check_target"]
+__all__ = ["OURS", "check_apart", "check_target"]
 
-_OURS = frozenset({*OWNED, "policy.yaml", "release.json"})
+OURS = frozenset({*OWNED, "policy.yaml", "release.json"})
+"""What a release may have in its folder."""
 
 
-def check_target(folder: Path, *, overwrite: bool) -> None:
+def check_apart(target: Path, inputs: Sequence[Source]) -> None:
+    """Refuse a file that is read, or a folder that holds one, as the place of a result: it would be lost.
+
+    Examples
+    --------
+    >>> check_apart(Path("people.csv"), ["./people.csv"])
+    Traceback (most recent call last):
+    hushtable.errors.OutputError: 'people.csv' is read, and would be lost. Choose another place.
+    """
+    place = Path(os.path.realpath(target))
+    for source in (s for given in inputs for s in table_sources([given]) if not is_address(s)):
+        if Path(os.path.realpath(source)).is_relative_to(place):
+            holds = "is read" if not target.is_dir() else f"holds {str(source)!r}, which is read"
+            raise OutputError(
+                f"{str(target)!r} {holds}, and would be lost.", code="is-input", hint="Choose another place."
+            )
+
+
+def check_target(folder: Path, *, overwrite: bool, inputs: Sequence[Source] = ()) -> None:
     """Refuse a folder that the result could not be written to.
 
     Writing checks again, and completely; this spares the user the wait.
+
+    Parameters
+    ----------
+    folder : path
+    overwrite : bool
+    inputs : sequence of path or address
+        What is read; a result never replaces it.
 
     Examples
     --------
@@ -37,7 +66,8 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
             code="not-empty",
             hint="Choose another folder, or add --overwrite.",
         )
-    foreign = sorted(p.name for p in folder.iterdir() if p.name not in _OURS) if folder.is_dir() else []
+    check_apart(folder, inputs)
+    foreign = sorted(p.name for p in folder.iterdir() if p.name not in OURS) if folder.is_dir() else []
     if foreign:
         some = ", ".join(repr(name) for name in foreign[:3]) + (" and others" if len(foreign) > 3 else "")
         raise OutputError(

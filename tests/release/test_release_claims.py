@@ -173,6 +173,12 @@ def test_the_order_of_values_is_theirs(tmp_path):
         verify_published(published, plan.table, plan.model(), evidence)
 
 
+def test_a_table_without_rows_is_no_release():
+    plan = plan_of([KAnonymity(k=2)])
+    with pytest.raises(DataError, match="no rows"):
+        verify_published(people_table([(1, "Fiji", "a")]).slice(1), plan.table, plan.model(), None)
+
+
 def test_nulls_and_empty_text_are_not_one_class(tmp_path):
     plan = plan_of([KAnonymity(k=2)])
     cells = {"age": ["1", "1"], "country": [None, ""], "illness": ["a", "b"]}

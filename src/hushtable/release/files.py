@@ -22,13 +22,13 @@ from hushtable.models.compose import AllOf
 from hushtable.release.bucket import bucket_column, join_tables
 from hushtable.release.evidence import write_documents
 from hushtable.release.pattern import PatternCells
-from hushtable.release.recode import class_numbers
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
 from hushtable.release.rules import patterns
 from hushtable.release.saved_reference import saved_reference, stated_counts
-from hushtable.release.stated import check_counts, described
+from hushtable.release.stated import check_counts, class_counts, described
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Kind, Missing, Role
+from hushtable.table.encode import no_rows
 from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Reference
 
@@ -146,6 +146,9 @@ def verify_published(
     """
     groups = (bucket_column(plan),) if recoding.by_number else ()
     check_published_columns(table, plan, *groups)
+    if not table.num_rows:
+        # of nothing every model holds
+        raise no_rows()
     shown = groups if recoding is Recoding.BUCKET else (*plan.named(Role.QUASI), *groups)
     with nullcontext() if evidence is None else _understood():
         published, reference = _stated(table, plan, model, evidence, shown)
@@ -207,7 +210,7 @@ def _stated(
     units = population = None
     if classes is not None:
         fakes = ((evidence or {}).get("counterfeits") or {}).get("classes")
-        units, population = _class_counts(quasi, classes, fakes, shared=plan.entity is not None)
+        units, population = class_counts(quasi, classes, fakes, shared=plan.entity is not None)
     published = Published(
         quasi=quasi,
         sensitive=codes,
@@ -262,39 +265,3 @@ def _refuse_population(model: AllOf) -> None:
             code="needs-input",
             hint=_WHERE_THE_INPUT_IS,
         )
-
-
-def _class_counts(
-    quasi: tuple[pa.ChunkedArray, ...], classes: Mapping[str, Any], fakes: Any, *, shared: bool
-) -> tuple[IntArray, IntArray | None]:
-    """Bring the stated counts, given in the order of first rows, into the verifier's order of classes.
-
-    They are believed as far as the rows allow: a row that is no counterfeit is somebody's, and where nobody has
-    several (``shared``) it is a person.
-    """
-    labels, n = class_numbers(quasi)
-    rows = np.bincount(labels, minlength=n)
-    _, first = np.unique(labels, return_index=True)
-    shown = np.argsort(first, kind="stable")
-    stated = stated_counts(classes["units"])
-    if len(stated) != n:
-        raise DataError(
-            f"The published file has {n} classes, release.json speaks of {len(stated)}.",
-            code="mismatch",
-            hint="They do not belong together.",
-        )
-    units = np.empty(n, dtype=np.int64)
-    units[shown] = stated
-    if fakes is not None:
-        rows[shown] -= stated_counts(fakes)
-    unit = int(classes["unit"])
-    if np.any(units > rows * unit):
-        raise DataError("release.json claims more people than a class has rows.", code="mismatch")
-    if np.any(units < 1) or (not shared and np.any(units < rows * unit)):
-        # a class without people would not be judged at all, and none is made of counterfeits alone
-        raise DataError("release.json claims fewer people than a class has rows for.", code="mismatch")
-    if classes.get("population") is None:
-        return units, None
-    population = np.empty(n, dtype=np.int64)
-    population[shown] = stated_counts(classes["population"])
-    return units, population

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,9 @@ import pyarrow as pa
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import counts
+from hushtable.release.recode import class_numbers
 from hushtable.release.reread import prepare_as, sensitive_labels
+from hushtable.release.saved_reference import stated_counts
 from hushtable.release.verify import Published, joint_codes
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.encode import sensitive_column
@@ -24,7 +27,7 @@ from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import Key
 
-__all__ = ["check_counts", "described"]
+__all__ = ["check_counts", "class_counts", "described"]
 
 
 def check_counts(published: Published, reference: Reference, fakes: int, suppression: float | None) -> None:
@@ -74,6 +77,47 @@ def _beyond(published: Published, key: Key, attribute: Attribute) -> int:
     shown, count = np.unique(codes, return_counts=True)
     assert size == len(attribute.units)
     return int(np.maximum(count - attribute.units[shown], 0).sum())
+
+
+def class_counts(
+    quasi: tuple[pa.ChunkedArray, ...], classes: Mapping[str, Any], fakes: Any, *, shared: bool
+) -> tuple[IntArray, IntArray | None]:
+    """Bring the stated counts, given in the order of first rows, into the verifier's order of classes.
+
+    They are believed as far as the rows allow: a row that is no counterfeit is somebody's, and a person unless people may
+    have several (``shared``).
+
+    Examples
+    --------
+    >>> class_counts((pa.chunked_array([["b", "b", "a"]]),), {"unit": 1, "units": [2, 1]}, None, shared=False)
+    (array([2, 1]), None)
+    """
+    labels, n = class_numbers(quasi)
+    rows = np.bincount(labels, minlength=n)
+    _, first = np.unique(labels, return_index=True)
+    shown = np.argsort(first, kind="stable")
+    stated = stated_counts(classes["units"])
+    if len(stated) != n:
+        raise DataError(
+            f"The published file has {n} classes, release.json speaks of {len(stated)}.",
+            code="mismatch",
+            hint="They do not belong together.",
+        )
+    units = np.empty(n, dtype=np.int64)
+    units[shown] = stated
+    if fakes is not None:
+        rows[shown] -= stated_counts(fakes)
+    unit = int(classes["unit"])
+    if np.any(units > rows * unit):
+        raise DataError("release.json claims more people than a class has rows.", code="mismatch")
+    if np.any(units < 1) or (not shared and np.any(units < rows * unit)):
+        # a class without people would not be judged at all, and none is made of counterfeits alone
+        raise DataError("release.json claims fewer people than a class has rows for.", code="mismatch")
+    if classes.get("population") is None:
+        return units, None
+    population = np.empty(n, dtype=np.int64)
+    population[shown] = stated_counts(classes["population"])
+    return units, population
 
 
 def described(table: pa.Table, plan: TablePlan, reference: Reference, kinds: Mapping[str, Kind]) -> Reference:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 from support_dealing import Plain, told
@@ -93,4 +94,49 @@ def slow_changes(now: Plain, earlier: list[Plain], model: PrivacyModel, known: s
                 left = Counter({v: n for v, n in left.items() if v in known})
                 if min(left.values(), default=0) >= 0 and not _holds(model, left, known, table):
                     hit |= rest
+    return hit
+
+
+def exchanged(one: Plain, other: Plain, known: str) -> Iterator[tuple[set[int], Counter[str], Counter[str]]]:
+    """Yield the people in both whose classes hang together, where their values are known, and what is left of each."""
+    rest = set(one.people) & set(other.people)
+    while rest:
+        group, labels = {min(rest)}, (set(), set())
+        while True:
+            labels = tuple({r.people[p][0] for p in group} for r in (one, other))
+            wider = {p for p in rest if one.people[p][0] in labels[0] or other.people[p][0] in labels[1]}
+            if wider == group:
+                break
+            group = wider
+        rest -= group
+        mine, theirs = (
+            Counter(v for c in own for v in r.counts(c).elements() if v in known)
+            for r, own in zip((one, other), labels, strict=True)
+        )
+        faked = any(r.fakes.get(c) for r, own in zip((one, other), labels, strict=True) for c in own)
+        if (mine & theirs).total() == len(group) and not faked:
+            yield group, mine - theirs, theirs - mine
+
+
+def alone(group: set[int], one: Plain, other: Plain) -> frozenset[int]:
+    """Those in classes of the group who are not in the other release."""
+    labels = {one.people[p][0] for p in group}
+    return frozenset(p for p, (c, _) in one.people.items() if c in labels and p not in other.people)
+
+
+def slow_exchanges(now: Plain, earlier: list[Plain], model: PrivacyModel, known: str, table: Reference) -> set[int]:
+    """Everybody who came or left, and whose values are those that the others do not have."""
+    hit = set()
+    for e, other in enumerate(earlier):
+        before = {alone(g, other, f) for i, f in enumerate(earlier) if i != e for g, *_ in exchanged(other, f, known)}
+        for group, came, left in exchanged(now, other, known):
+            labels = {now.people[p][0] for p in group}
+            own = Counter(v for c in labels for v in now.counts(c).elements()) - came
+            if own != Counter(now.people[p][1] for p in group):
+                continue
+            newcomers, leavers = alone(group, now, other), alone(group, other, now)
+            if newcomers and not _holds(model, came, known, table):
+                hit |= newcomers
+            if leavers and leavers not in before and not _holds(model, left, known, table):
+                hit |= leavers
     return hit

@@ -98,6 +98,25 @@ def test_how_many_of_the_people_have_a_value_is_bounded_in_all_their_classes(rel
     assert max(f.people for f in verdict.findings) >= len(newly_known(releases))
 
 
+def test_one_who_left_and_one_who_came_are_known_however_the_others_were_regrouped():
+    """No class is left together, and every value is in all classes; but b went and a came."""
+    first, later = people(x="1b 2a 3b", y="4b 5a"), people(x="4b 2a", y="3b 5a 6a")
+    assert newly_known([first, later]) == {1, 6}
+    (finding,) = verdict_of([first, later]).findings
+    assert finding.people == 2 and "added or taken away" in finding.how
+    # two who came with another value each: either may be the one whose value went
+    assert verdict_of([first, people(x="4b 2a 7b", y="3b 5a 6a")]).ok
+
+
+def test_what_an_exchange_told_before_is_not_held_against_a_new_release():
+    first, later = people(x="1b 2a 3b", y="4b 5a"), people(x="4b 2a", y="3b 5a 6a")
+    still = people(x="4b 2a", y="3b 5a 6a 7b")
+    assert not verdict_of([first, later]).ok
+    (finding,) = verdict_of([first, later, later]).findings
+    assert finding.people == 1  # 6 is published again, and is known; of 1, who left before, nothing is new
+    assert not verdict_of([first, still, later]).ok
+
+
 def test_a_class_that_contradicts_others_by_a_changed_value_is_not_bounded():
     """1 and 2 have a and a now; the earlier class has one a, so one of them has changed and nothing follows of 3."""
     assert verdict_of([people(x="1a 2b 3b"), people(x="1a 2a 4b")]).ok

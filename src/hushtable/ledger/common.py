@@ -22,8 +22,8 @@ from hushtable.ledger.dealing import deal
 from hushtable.ledger.describe import Described
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.game import Sheet, Truth
-from hushtable.ledger.trace import Traces
-from hushtable.ledger.values import Counts, counts_of, histogram_of
+from hushtable.ledger.trace import Traces, record_units
+from hushtable.ledger.values import Counts, counts_of, histogram_of, own_codes
 from hushtable.table.stats import Histogram, Key
 
 __all__ = ["Common", "common"]
@@ -98,10 +98,7 @@ def common(now: Described, earlier: Sequence[Entry], traces: Traces, key: Key, u
         Units per person, for all releases.
     """
     sizes = [len(now.entry.values[now.entry.columns.index(name)]) for name in key]
-    code = np.zeros(len(now.entry.classes), dtype=np.int64)
-    for name, size in zip(key, sizes, strict=True):
-        code = code * size + now.own[:, now.entry.columns.index(name)]
-    own = np.where(traces.row >= 0, np.append(code, -1)[traces.row], -1)
+    own = own_codes(now, traces, key, sizes)
     releases = _releases(now.entry, earlier, key, sizes, unit)
     record, classes = _pieces(traces, releases, own)
     if not np.any((classes[:, :-1] >= 0) & (classes[:, -1:] >= 0)):
@@ -113,7 +110,7 @@ def common(now: Described, earlier: Sequence[Entry], traces: Traces, key: Key, u
         record, classes = _apart(record, classes, none)
         kind, first = _numbered(classes)
         possible = _possible(classes[first], releases, unit)
-    weights = _weights(traces, [*earlier, now.entry], unit)[record] * (classes >= 0)
+    weights = record_units(traces, [*earlier, now.entry], unit)[record] * (classes >= 0)
     entries, truth = [*earlier, now.entry], np.where(classes[:, -1] >= 0, own[record], -1)
     left = _dealt(possible, classes, kind, weights, truth, releases, entries, unit)
     of_kind = classes[first]
@@ -236,16 +233,6 @@ def _possible(classes: IntArray, releases: Sequence[_Release | None], unit: int)
         found = release.counts.find(classes[kind[inside], e], release.place[value[inside]])
         left[inside] = np.minimum(left[inside], found)
     return Histogram.from_pairs(kind, value, left, len(classes), unit)
-
-
-def _weights(traces: Traces, entries: Sequence[Entry], unit: int) -> IntArray:
-    """Return the units of every record in every release: those of one person are a person together."""
-    out = np.zeros(traces.classes.shape, dtype=np.int64)
-    for e, entry in enumerate(entries):
-        here = np.flatnonzero(traces.classes[:, e] >= 0)
-        several = np.bincount(traces.person[here], minlength=1)[traces.person[here]] if entry.unit > 1 else 1
-        out[here, e] = entry.unit // several * (unit // entry.unit)
-    return out
 
 
 def _dealt(

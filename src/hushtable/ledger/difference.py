@@ -69,10 +69,12 @@ def remainders(at: IntArray, other: IntArray, fake_at: IntArray, fake_other: Int
     return found
 
 
-def left_over(at: IntArray, other: IntArray, remainder: Remainder) -> BoolArray:
-    """Tell which records a remainder consists of."""
-    whole, parts = remainder
-    return np.asarray(np.isin(at, whole) & ~np.isin(other, parts))
+def left_over(at: IntArray, other: IntArray, found: Sequence[Remainder], which: IntArray) -> BoolArray:
+    """Tell which records some of the remainders consist of."""
+    out = np.zeros(len(at), dtype=np.bool_)
+    for whole, parts in (found[i] for i in which.tolist()):
+        out |= np.isin(at, whole) & ~np.isin(other, parts)
+    return out
 
 
 def difference(

@@ -12,8 +12,9 @@ Four ways of putting releases together, each judged by the models' own ``score``
 3. **What their rows have in common.** The same for whole rows, by what is published beside the sensitive values (see
    ``hushtable.ledger.rows``).
 4. **What was added or taken away.** Where some classes consist of whole classes of another release and of some people
-   more, those people's values are known exactly: the difference. Classes with counterfeits are left out here, since
-   nobody knows which of their values are people's.
+   more, those people's values are known exactly: the difference (``hushtable.ledger.difference``). So are those of
+   people who left or came where the others can only have what both releases hold (``hushtable.ledger.exchange``).
+   Classes with counterfeits are left out here, since nobody knows which of their values are people's.
 
 The first is complete: any combination of classes of any number of releases is a union of traces. The second and third
 look at all releases at once, deal one class at a time and bound the people who are together in all of them, until
@@ -35,13 +36,13 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import IncompatibleError
+from hushtable.ledger.changes import rests
 from hushtable.ledger.common import Common, common
 from hushtable.ledger.describe import Described
-from hushtable.ledger.difference import candidates, difference, in_new_codes, left_over, remainders
+from hushtable.ledger.difference import candidates
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.rows import by_rows
 from hushtable.ledger.trace import Traces, trace
-from hushtable.ledger.values import counts_of, histogram_of
 from hushtable.ledger.verdict import Finding, Verdict
 from hushtable.models.base import PrivacyModel, Stat, Threat
 from hushtable.models.compose import AllOf
@@ -75,9 +76,6 @@ class _Case:
     @property
     def unit(self) -> int:
         return math.lcm(self.now.unit, *(e.unit for e in self.earlier))
-
-    def sizes(self, key: Key) -> list[int]:
-        return [len(self.now.values[self.now.columns.index(name)]) for name in key]
 
     def common(self, key: Key) -> Common | None:
         """Return what everybody's classes have in common, found once for all models of a column."""
@@ -200,36 +198,19 @@ def _left(case: _Case, member: PrivacyModel, found: Common | None, how: str) -> 
 
 
 def _changes(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
-    """Judge the people by whom a class differs from whole classes of another release."""
+    """Judge the people by whom classes differ from those of another release."""
     if member.table_level:
         return
     (key,) = member.histogram_keys()
-    traces, worst = case.traces, None
-    hit = np.zeros(len(traces.person), dtype=np.bool_)
-    now = histogram_of(case.now, key, case.sizes(key), case.unit)
-    fakes = [entry.counterfeits for entry in (*case.earlier, case.now)]
-    for e, earlier in enumerate(case.earlier):
-        compared = counts_of(earlier, case.now, key, case.sizes(key), case.unit)
-        if compared is None or not set(key) <= set(earlier.columns):
-            continue
-        then = in_new_codes(*compared, earlier)
-        for whole, parts, at, other in (
-            (now, then, len(case.earlier), e),
-            (then, now, e, len(case.earlier)),
-        ):
-            here, there = traces.classes[:, at], traces.classes[:, other]
-            found = remainders(here, there, fakes[at], fakes[other])
-            if not found:
-                continue
-            stats, sound = difference(key, whole, parts, found)
-            good = member.subtracted(stats, case.reference) | ~sound
-            if not good.all():
-                bad = np.flatnonzero(~good)
-                for i in bad.tolist():
-                    hit |= left_over(here, there, found[i])
-                score = member.score(stats.take(bad), case.reference)
-                least = float(score.min() if member.sense == ">=" else score.max())
-                worst = least if worst is None else (min if member.sense == ">=" else max)(worst, least)
+    worst = None
+    hit = np.zeros(len(case.traces.person), dtype=np.bool_)
+    for stats, sound, records in rests(case.described, case.earlier, case.traces, key, case.unit):
+        bad = np.flatnonzero(~member.subtracted(stats, case.reference) & sound)
+        if len(bad):
+            hit |= records(bad)
+            score = member.score(stats.take(bad), case.reference)
+            least = float(score.min() if member.sense == ">=" else score.max())
+            worst = least if worst is None else (min if member.sense == ">=" else max)(worst, least)
     if worst is not None:
         yield _made(case, member, hit, worst, _CHANGED)
 

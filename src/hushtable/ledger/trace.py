@@ -21,7 +21,7 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.grouping import number_rows
 from hushtable.ledger.entry import Entry
 
-__all__ = ["Traces", "trace"]
+__all__ = ["Traces", "record_units", "trace"]
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,16 @@ def trace(entries: Sequence[Entry]) -> Traces:
     row = np.full(len(owner), -1, dtype=np.int64)
     row[at[-1]] = np.arange(len(at[-1]))
     return Traces(classes, owner, row)
+
+
+def record_units(traces: Traces, entries: Sequence[Entry], unit: int) -> IntArray:
+    """Return the units of every record in every release: those of one person are a person together."""
+    out = np.zeros(traces.classes.shape, dtype=np.int64)
+    for e, entry in enumerate(entries):
+        here = np.flatnonzero(traces.classes[:, e] >= 0)
+        several = np.bincount(traces.person[here], minlength=1)[traces.person[here]] if entry.unit > 1 else 1
+        out[here, e] = entry.unit // several * (unit // entry.unit)
+    return out
 
 
 def _continued(owner: IntArray, last: AnyArray, person: IntArray, record: AnyArray) -> IntArray:

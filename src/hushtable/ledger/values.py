@@ -14,10 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable.arrays import IntArray
+from hushtable.ledger.describe import Described
 from hushtable.ledger.entry import Entry
+from hushtable.ledger.trace import Traces
 from hushtable.table.stats import Histogram, Key
 
-__all__ = ["Counts", "codes_of", "counts_of", "histogram_of"]
+__all__ = ["Counts", "codes_of", "counts_of", "histogram_of", "own_codes"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,14 @@ def codes_of(entry: Entry, key: Key, sizes: Sequence[int]) -> IntArray:
     for name, size in zip(key, sizes, strict=True):
         code = code * size + entry.entry_values[:, entry.columns.index(name)]
     return code
+
+
+def own_codes(now: Described, traces: Traces, key: Key, sizes: Sequence[int]) -> IntArray:
+    """Return, for everybody's records, their own value of a (joint) column; -1 where the new release lacks them."""
+    code = np.zeros(len(now.entry.classes), dtype=np.int64)
+    for name, size in zip(key, sizes, strict=True):
+        code = code * size + now.own[:, now.entry.columns.index(name)]
+    return np.where(traces.row >= 0, np.append(code, -1)[traces.row], -1)
 
 
 def histogram_of(entry: Entry, key: Key, sizes: Sequence[int], unit: int) -> Histogram:

@@ -84,8 +84,8 @@ def class_counts(
 ) -> tuple[IntArray, IntArray | None]:
     """Bring the stated counts, given in the order of first rows, into the verifier's order of classes.
 
-    They are believed as far as the rows allow: a row that is no counterfeit is somebody's, and a person unless people may
-    have several (``shared``).
+    They are believed as far as the rows allow: a row that is no counterfeit is somebody's, and a person unless people
+    may have several (``shared``).
 
     Examples
     --------

@@ -1,0 +1,104 @@
+"""No edit of release.json makes a table that breaks its promise pass, and none ends in an error in the program."""
+
+from __future__ import annotations
+
+import copy
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+from support_release_files import saved
+
+from hushtable.algorithms.base import Recoding
+from hushtable.algorithms.invariant.m_invariant import MInvariant
+from hushtable.errors import HushtableError
+from hushtable.hierarchy.taxonomy import Taxonomy
+from hushtable.models.beta_likeness import BetaLikeness
+from hushtable.models.k_anonymity import KAnonymity
+from hushtable.models.p_plus_sensitive import PPlusSensitive
+from hushtable.models.t_closeness import TCloseness
+from hushtable.release.files import verify_published
+from hushtable.schema.columns import Kind
+from support_core import PEOPLE, plan_of, random_people, sensitive
+
+ILLNESSES = ["HIV", "cancer", "cold", "flu"]
+TREE = Taxonomy(tree={"grave": ILLNESSES[:2], "mild": [*ILLNESSES[2:], "gout"]})
+CASES = {
+    "equal": (TCloseness(t=0.01), {}),
+    "hierarchical": (TCloseness(t=0.01, distance="hierarchical"), {"hierarchy": TREE}),
+    "weights": (TCloseness(t=0.01, distance="weights"), {"categories": {"a": ILLNESSES[:1], "b": ILLNESSES[1:]}}),
+    "ordered": (TCloseness(t=0.01, distance="ordered"), {"kind": Kind.ORDINAL, "order": tuple(ILLNESSES)}),
+    "beta": (BetaLikeness(beta=0.01), {}),
+    "categories": (PPlusSensitive(p=3), {"categories": {n: [n] for n in ILLNESSES}}),
+    "people": (KAnonymity(k=30), {}),
+    "counterfeits": (KAnonymity(k=30), {}),
+}
+READ = ("reference", "kinds", "class_counts", "counterfeits")
+ODD = [None, True, [], {}, "", "x", 0, 1, -1, 0.5, 2**62, 2**63 - 1, 2**64, float("nan"), float("inf")]
+
+
+@pytest.fixture(scope="module", params=CASES)
+def broken(request, tmp_path_factory):
+    """A release under a weak promise, and how to hold it against the strong one that it breaks."""
+    model, more = CASES[request.param]
+    columns = (*PEOPLE[:2], sensitive("illness", **more))
+    numbered = request.param == "counterfeits"
+    algorithm = {"algorithm": MInvariant()} if numbered else {}
+    weak, strong = (plan_of([KAnonymity(k=2), *strict], columns, **algorithm) for strict in ((), (model,)))
+    _, published, evidence = saved(random_people(40, 2), weak, tmp_path_factory.mktemp(request.param))
+
+    def judge(stated):
+        recoding = Recoding.NUMBERED if numbered else Recoding.LOCAL
+        return verify_published(published, strong.table, strong.model(), stated, recoding=recoding, suppression=0.0)
+
+    assert not judge(evidence).ok
+    return judge, {key: evidence[key] for key in READ if key in evidence}, numbered
+
+
+def _places(node, path=()):
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in items:
+        yield (*path, key)
+        yield from _places(value, (*path, key))
+
+
+def _edit(data, evidence):
+    *way, last = data.draw(st.sampled_from(list(_places(evidence))))
+    holder = evidence
+    for key in way:
+        holder = holder[key]
+    value = holder[last]
+    what = data.draw(st.sampled_from(["odd", "add", "longer", "shorter", "swap", "gone"]))
+    if what == "add" and isinstance(value, int):
+        holder[last] = value + data.draw(st.integers(-3, 3))
+    elif what == "longer" and isinstance(value, list):
+        value.append(data.draw(st.sampled_from([*ODD, *copy.deepcopy(value)])))
+    elif what == "shorter" and isinstance(value, list) and value:
+        value.pop()
+    elif what == "swap" and isinstance(holder, list):
+        other = data.draw(st.integers(0, len(holder) - 1))
+        holder[last], holder[other] = holder[other], holder[last]
+    elif what == "gone" and isinstance(holder, dict):
+        del holder[last]
+    else:
+        holder[last] = copy.deepcopy(data.draw(st.sampled_from(ODD)))
+
+
+@settings(max_examples=250, deadline=None)
+@given(data=st.data())
+def test_no_edit_makes_a_broken_promise_pass(broken, data):
+    judge, honest, numbered = broken
+    evidence = copy.deepcopy(honest)
+    if numbered and data.draw(st.booleans()):
+        fakes = data.draw(st.lists(st.sampled_from([0, 1, 2, 0.5]), min_size=20, max_size=20))
+        units = [2 - fake if isinstance(fake, int) else 2 for fake in fakes]
+        evidence["class_counts"] = {"unit": 1, "units": units, "population": None}
+        evidence["counterfeits"] = {"total": 1, "classes": fakes}
+    for _ in range(data.draw(st.integers(0, 4))):
+        if evidence:
+            _edit(data, evidence)
+    try:
+        found = judge(evidence)
+    except HushtableError:
+        return
+    assert not found.ok

@@ -59,8 +59,14 @@ def slow_crowds(now: Plain, earlier: list[Plain], model: PrivacyModel, table: Re
 
 
 def _holds(model: PrivacyModel, left: Counter[str], known: str, table: Reference) -> bool:
-    counts = [left[v] for v in known]
-    return bool(model.satisfied(GroupStats.of(sizes=[sum(counts)], disease=[counts]), table)[0])
+    """Whether the model holds for these values, and for those of them that the new release knows."""
+    foreign = "".join(sorted(v for v, n in left.items() if n > 0 and v not in known))
+    for values in {known, known + foreign}:
+        counts = [max(left[v], 0) for v in values]
+        wide = Reference.of(int(table.people), Attribute.of("disease", values, counts)) if values != known else table
+        if not model.satisfied(GroupStats.of(sizes=[sum(counts)], disease=[counts]), wide)[0]:
+            return False
+    return True
 
 
 def slow_common(now: Plain, earlier: list[Plain], model: PrivacyModel, known: str, table: Reference) -> set[int]:
@@ -91,13 +97,14 @@ def slow_changes(now: Plain, earlier: list[Plain], model: PrivacyModel, known: s
                     left.update(whole.counts(c))
                 for c in inside:
                     left.subtract(parts.counts(c))
-                left = Counter({v: n for v, n in left.items() if v in known})
-                if min(left.values(), default=0) >= 0 and not _holds(model, left, known, table):
+                if min((n for v, n in left.items() if v in known), default=0) >= 0 and not _holds(
+                    model, left, known, table
+                ):
                     hit |= rest
     return hit
 
 
-def exchanged(one: Plain, other: Plain, known: str) -> Iterator[tuple[set[int], Counter[str], Counter[str]]]:
+def exchanged(one: Plain, other: Plain) -> Iterator[tuple[set[int], Counter[str], Counter[str]]]:
     """Yield the people in both whose classes hang together, where their values are known, and what is left of each."""
     rest = set(one.people) & set(other.people)
     while rest:
@@ -110,8 +117,7 @@ def exchanged(one: Plain, other: Plain, known: str) -> Iterator[tuple[set[int], 
             group = wider
         rest -= group
         mine, theirs = (
-            Counter(v for c in own for v in r.counts(c).elements() if v in known)
-            for r, own in zip((one, other), labels, strict=True)
+            Counter(v for c in own for v in r.counts(c).elements()) for r, own in zip((one, other), labels, strict=True)
         )
         faked = any(r.fakes.get(c) for r, own in zip((one, other), labels, strict=True) for c in own)
         if (mine & theirs).total() == len(group) and not faked:
@@ -128,8 +134,8 @@ def slow_exchanges(now: Plain, earlier: list[Plain], model: PrivacyModel, known:
     """Everybody who came or left, and whose values are those that the others do not have."""
     hit = set()
     for e, other in enumerate(earlier):
-        before = {alone(g, other, f) for i, f in enumerate(earlier) if i != e for g, *_ in exchanged(other, f, known)}
-        for group, came, left in exchanged(now, other, known):
+        before = {alone(g, other, f) for i, f in enumerate(earlier) if i != e for g, *_ in exchanged(other, f)}
+        for group, came, left in exchanged(now, other):
             labels = {now.people[p][0] for p in group}
             own = Counter(v for c in labels for v in now.counts(c).elements()) - came
             if own != Counter(now.people[p][1] for p in group):

@@ -175,6 +175,15 @@ def test_a_model_of_people_and_values_counts_the_crowd_too():
     assert verdict_of([first, first], AlphaK(alpha=0.5, k=4, on="disease")).ok
 
 
+def test_values_that_only_an_earlier_release_knows_have_their_share():
+    """Five leave, three of them with d, which nobody has any more; a and b, which others have, are not all of it."""
+    first, later = people(x="1d 2d 3d 4a 5b 6c 7b"), people(x="6c 7b", y="8a 9b")
+    for finding in verdict_of([first, later], ProbabilisticL(l=2, on="disease")).findings:
+        assert finding.people == 5 and finding.worst == pytest.approx(5 / 3)
+    assert len(verdict_of([first, later], ProbabilisticL(l=2, on="disease")).findings) == 2
+    assert verdict_of([first, later], ProbabilisticL(l=1.5, on="disease")).ok
+
+
 def test_models_that_count_others_are_refused():
     with pytest.raises(IncompatibleError, match="k-map counts people outside"):
         verdict_of([FIRST, FIRST], KMap(k=2))

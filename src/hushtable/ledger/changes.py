@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
@@ -9,13 +10,14 @@ from typing import TypeAlias
 import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
+from hushtable.ledger.common import coded_releases
 from hushtable.ledger.describe import Described
-from hushtable.ledger.difference import candidates, difference, in_new_codes, left_over, remainders
+from hushtable.ledger.difference import candidates, difference, first_values, left_over, remainders
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.exchange import Side, exchanges, same_groups
 from hushtable.ledger.trace import Traces, record_units
-from hushtable.ledger.values import counts_of, histogram_of, own_codes
-from hushtable.table.stats import GroupStats, Histogram, Key
+from hushtable.ledger.values import own_codes
+from hushtable.table.stats import GroupStats, Key
 
 __all__ = ["Rest", "rests"]
 
@@ -41,17 +43,18 @@ def rests(now: Described, earlier: Sequence[Entry], traces: Traces, key: Key, un
     Yields
     ------
     groups, counted, records
-        A group does not count where values have changed in between, or where it left before and was known then.
+        Values that the new release does not know have codes behind its own. A group does not count where values have
+        changed in between, or where it left before and was known then.
     """
     sizes = [len(now.entry.values[now.entry.columns.index(name)]) for name in key]
     own = own_codes(now, traces, key, sizes)
     entries, last = [*earlier, now.entry], len(earlier)
     classes, units = traces.classes, record_units(traces, entries, unit)
-    held: dict[int, Histogram] = {last: histogram_of(now.entry, key, sizes, unit)}
-    for e, entry in enumerate(earlier):
-        compared = counts_of(entry, now.entry, key, sizes, unit)
-        if compared is not None and set(key) <= set(entry.columns):
-            held[e] = in_new_codes(*compared, entry)
+    coded = coded_releases(now.entry, earlier, key, sizes, unit)
+    held = {
+        e: release.classes for e, release in enumerate(coded) if release is not None and release.classes is not None
+    }
+    known = {e: first_values(classes_of, math.prod(sizes)) for e, classes_of in held.items()}
     sides = {
         e: Side(classes[:, e], units[:, e], h, _whole(entries[e], units[:, e], classes[:, e], unit))
         for e, h in held.items()
@@ -61,7 +64,8 @@ def rests(now: Described, earlier: Sequence[Entry], traces: Traces, key: Key, un
             here, there = classes[:, at], classes[:, other]
             found = remainders(here, there, entries[at].counterfeits, entries[other].counterfeits)
             if found:
-                yield *difference(key, held[at], held[other], found), partial(left_over, here, there, found)
+                sound = difference(key, known[at], known[other], found)[1]
+                yield difference(key, held[at], held[other], found)[0], sound, partial(left_over, here, there, found)
         (came, new), (left, gone) = exchanges(sides[last], sides[e], own)
         yield candidates(key, came), np.ones(len(came), dtype=np.bool_), partial(np.isin, new)
         told = np.zeros(len(left), dtype=np.bool_)

@@ -26,7 +26,7 @@ from hushtable.ledger.trace import Traces, record_units
 from hushtable.ledger.values import Counts, counts_of, histogram_of, own_codes
 from hushtable.table.stats import Histogram, Key
 
-__all__ = ["Common", "common"]
+__all__ = ["Coded", "Common", "coded_releases", "common"]
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Common:
     Attributes
     ----------
     left : Histogram
-        For every kind of people, the values that they can have, in the new release's codes. What people of earlier
-        releases can have, but nobody in the new one, is left out.
+        For every kind of people, the values that they can have: in the new release's codes, and behind them those that
+        it does not know.
     widest : int64 array
         How many different values the richest of their classes has.
     present : bool array
@@ -64,7 +64,7 @@ class Common:
 
 
 @dataclass(frozen=True)
-class _Release:
+class Coded:
     """A release in the codes that all share: the new release's, and behind them values that it does not know.
 
     Attributes
@@ -99,7 +99,7 @@ def common(now: Described, earlier: Sequence[Entry], traces: Traces, key: Key, u
     """
     sizes = [len(now.entry.values[now.entry.columns.index(name)]) for name in key]
     own = own_codes(now, traces, key, sizes)
-    releases = _releases(now.entry, earlier, key, sizes, unit)
+    releases = coded_releases(now.entry, earlier, key, sizes, unit)
     record, classes = _pieces(traces, releases, own)
     if not np.any((classes[:, :-1] >= 0) & (classes[:, -1:] >= 0)):
         return None
@@ -128,12 +128,12 @@ def common(now: Described, earlier: Sequence[Entry], traces: Traces, key: Key, u
         if release is not None:
             here = of_kind[:, e] >= 0
             widest[here] = np.maximum(widest[here], release.counts.distinct[of_kind[here, e]])
-    shown = left.values < math.prod(sizes)
-    left = Histogram.from_pairs(left.groups[shown], left.values[shown], left.units[shown], len(left), unit)
     return Common(left, widest, present, told | (present & several), record, kind)
 
 
-def _releases(now: Entry, earlier: Sequence[Entry], key: Key, sizes: Sequence[int], unit: int) -> list[_Release | None]:
+def coded_releases(
+    now: Entry, earlier: Sequence[Entry], key: Key, sizes: Sequence[int], unit: int
+) -> list[Coded | None]:
     """Return all releases in shared codes, the new one last; None for those with none of the columns."""
     found = [counts_of(entry, now, key, sizes, unit) for entry in earlier]
     further: dict[tuple[str, ...], int] = {}
@@ -156,7 +156,7 @@ def _releases(now: Entry, earlier: Sequence[Entry], key: Key, sizes: Sequence[in
                 shared[combination] = further.setdefault(tuple(hashes), n + len(further))
         back.append(shared)
     span = n + len(further)
-    out: list[_Release | None] = []
+    out: list[Coded | None] = []
     for compared, code_of, entry in zip(found, back, earlier, strict=True):
         if compared is None:
             out.append(None)
@@ -170,13 +170,13 @@ def _releases(now: Entry, earlier: Sequence[Entry], key: Key, sizes: Sequence[in
             classes = Histogram.from_pairs(
                 counts.keys // counts.span, code_of[used], counts.units, entry.n_classes, unit
             )
-        out.append(_Release(counts, wide, classes))
+        out.append(Coded(counts, wide, classes))
     own = histogram_of(now, key, sizes, unit)
     counts = Counts(own.groups * span + own.values, own.units, span, unit, own.distinct())
-    return [*out, _Release(counts, np.arange(span), own)]
+    return [*out, Coded(counts, np.arange(span), own)]
 
 
-def _pieces(traces: Traces, releases: Sequence[_Release | None], own: IntArray) -> tuple[IntArray, IntArray]:
+def _pieces(traces: Traces, releases: Sequence[Coded | None], own: IntArray) -> tuple[IntArray, IntArray]:
     """Cut the traces where a value has changed; return the records' numbers and the classes of every piece."""
     classes, whose, cut = traces.classes.copy(), [np.arange(len(traces.row))], []
     present = np.flatnonzero(own >= 0)
@@ -211,7 +211,7 @@ def _numbered(classes: IntArray) -> tuple[IntArray, IntArray]:
     return number_rows(columns, [int(column.max(initial=0)) + 1 for column in columns])
 
 
-def _possible(classes: IntArray, releases: Sequence[_Release | None], unit: int) -> Histogram:
+def _possible(classes: IntArray, releases: Sequence[Coded | None], unit: int) -> Histogram:
     """Return what the classes of every kind have in common."""
     fresh = np.ones(len(classes), dtype=np.bool_)
     groups, values, units = ([np.empty(0, dtype=np.int64)] for _ in range(3))
@@ -237,7 +237,7 @@ def _possible(classes: IntArray, releases: Sequence[_Release | None], unit: int)
 
 def _dealt(
     possible: Histogram, classes: IntArray, kind: IntArray, weights: IntArray, truth: IntArray,
-    releases: Sequence[_Release | None], entries: Sequence[Entry], unit: int,
+    releases: Sequence[Coded | None], entries: Sequence[Entry], unit: int,
 ) -> Histogram:  # fmt: skip
     """Deal the values of all classes out to kinds of pieces, given the values that some of these have."""
     known = np.flatnonzero(truth >= 0)
@@ -269,7 +269,7 @@ def _steady(kind: IntArray, weights: IntArray) -> BoolArray:
 
 
 def _sheets(
-    of_kind: IntArray, kind: IntArray, weights: IntArray, releases: Sequence[_Release | None],
+    of_kind: IntArray, kind: IntArray, weights: IntArray, releases: Sequence[Coded | None],
     entries: Sequence[Entry], unit: int,
 ) -> list[Sheet]:  # fmt: skip
     out = []

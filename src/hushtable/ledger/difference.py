@@ -8,24 +8,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.ledger.entry import Entry
-from hushtable.ledger.values import Counts
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["Remainder", "candidates", "difference", "in_new_codes", "left_over", "remainders"]
+__all__ = ["Remainder", "candidates", "difference", "first_values", "known_to", "left_over", "remainders"]
 
 Remainder = tuple[tuple[int, ...], tuple[int, ...]]
 """Classes of one release, and the classes of another that lie within them."""
 
 
-def in_new_codes(counts: Counts, place: IntArray, earlier: Entry) -> Histogram:
-    """Return the earlier classes by the new release's codes; values that it does not know are left out."""
-    back = np.full(counts.span, -1, dtype=np.int64)
-    back[place[place >= 0]] = np.flatnonzero(place >= 0)
-    code = back[counts.keys % counts.span]
-    known = code >= 0
-    owner = counts.keys[known] // counts.span
-    return Histogram.from_pairs(owner, code[known], counts.units[known], earlier.n_classes, counts.unit)
+def known_to(stats: GroupStats, key: Key, n: int) -> GroupStats:
+    """Leave out the values behind the first n."""
+    hist = stats.histogram(key)
+    return candidates(key, first_values(hist, n)) if np.any(hist.values >= n) else stats
+
+
+def first_values(hist: Histogram, n: int) -> Histogram:
+    """Leave out the values behind the first n."""
+    shown = hist.values < n
+    return Histogram.from_pairs(hist.groups[shown], hist.values[shown], hist.units[shown], len(hist), hist.unit)
 
 
 def remainders(at: IntArray, other: IntArray, fake_at: IntArray, fake_other: IntArray) -> list[Remainder]:

@@ -34,16 +34,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import IncompatibleError
 from hushtable.ledger.changes import rests
 from hushtable.ledger.common import Common, common
 from hushtable.ledger.describe import Described
-from hushtable.ledger.difference import candidates
+from hushtable.ledger.difference import candidates, known_to
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.rows import by_rows
 from hushtable.ledger.trace import Traces, trace
 from hushtable.ledger.verdict import Finding, Verdict
+from hushtable.ledger.wide import widened
 from hushtable.models.base import PrivacyModel, Stat, Threat
 from hushtable.models.compose import AllOf
 from hushtable.table.reference import Reference
@@ -68,6 +69,7 @@ class _Case:
     reference: Reference
     found: dict[Key, Common | None] = field(default_factory=dict)
     linked: dict[Key, list[Common]] = field(default_factory=dict)
+    wide: dict[Key, Reference | None] = field(default_factory=dict)
 
     @property
     def now(self) -> Entry:
@@ -76,6 +78,16 @@ class _Case:
     @property
     def unit(self) -> int:
         return math.lcm(self.now.unit, *(e.unit for e in self.earlier))
+
+    def values(self, key: Key) -> int:
+        """Return how many values of a column the new release knows."""
+        return math.prod(len(self.now.values[self.now.columns.index(name)]) for name in key)
+
+    def widened(self, key: Key) -> Reference | None:
+        """Return the whole table with the values that only earlier releases know, where models can compare them."""
+        if key not in self.wide:
+            self.wide[key] = widened(self.reference, self.now, self.earlier, key, self.unit)
+        return self.wide[key]
 
     def common(self, key: Key) -> Common | None:
         """Return what everybody's classes have in common, found once for all models of a column."""
@@ -189,12 +201,33 @@ def _left(case: _Case, member: PrivacyModel, found: Common | None, how: str) -> 
     (key,) = member.histogram_keys()
     judged = np.flatnonzero(found.told & found.present if member.table_level else found.told)
     stats = candidates(key, found.left.take(judged))
-    if member.table_level:
-        good = np.full(len(judged), bool(member.table_satisfied(stats, case.reference)[0]))
-    else:
-        good = member.composed(stats, found.widest[judged], case.reference)
     n = len(case.traces.person)
-    yield from _finding(case, member, stats, good, how, lambda bad: found.records(judged[bad], n))
+    if member.table_level:
+        known = known_to(stats, key, case.values(key))
+        good = np.full(len(judged), bool(member.table_satisfied(known, case.reference)[0]))
+        yield from _finding(case, member, known, good, how, lambda bad: found.records(judged[bad], n))
+        return
+    good, score = _composed(case, member, stats, lambda s, table: member.composed(s, found.widest[judged], table))
+    if not good.all():
+        yield _made(case, member, found.records(judged[~good], n), _worst(member, score[~good]), how)
+
+
+def _composed(
+    case: _Case, member: PrivacyModel, stats: GroupStats, holds: Callable[[GroupStats, Reference], BoolArray]
+) -> tuple[BoolArray, FloatArray]:
+    """Return whether groups hold, and their scores: with and without values that the new release does not know."""
+    (key,) = member.histogram_keys()
+    known = known_to(stats, key, case.values(key))
+    good, score = holds(known, case.reference), member.score(known, case.reference)
+    wide = case.widened(key) if known is not stats else None
+    if wide is not None:
+        good = good & holds(stats, wide)
+        score = (np.minimum if member.sense == ">=" else np.maximum)(score, member.score(stats, wide))
+    return good, score
+
+
+def _worst(member: PrivacyModel, score: FloatArray) -> float:
+    return float(score.min() if member.sense == ">=" else score.max())
 
 
 def _changes(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
@@ -202,17 +235,16 @@ def _changes(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
     if member.table_level:
         return
     (key,) = member.histogram_keys()
-    worst = None
+    scores = []
     hit = np.zeros(len(case.traces.person), dtype=np.bool_)
-    for stats, sound, records in rests(case.described, case.earlier, case.traces, key, case.unit):
-        bad = np.flatnonzero(~member.subtracted(stats, case.reference) & sound)
+    for stats, counted, records in rests(case.described, case.earlier, case.traces, key, case.unit):
+        good, score = _composed(case, member, stats, member.subtracted)
+        bad = np.flatnonzero(~good & counted)
         if len(bad):
             hit |= records(bad)
-            score = member.score(stats.take(bad), case.reference)
-            least = float(score.min() if member.sense == ">=" else score.max())
-            worst = least if worst is None else (min if member.sense == ">=" else max)(worst, least)
-    if worst is not None:
-        yield _made(case, member, hit, worst, _CHANGED)
+            scores.append(score[bad])
+    if scores:
+        yield _made(case, member, hit, _worst(member, np.concatenate(scores)), _CHANGED)
 
 
 def _finding(
@@ -227,8 +259,7 @@ def _finding(
     if not len(bad):
         return
     score = member.score(stats if member.table_level else stats.take(bad), case.reference)
-    worst = float(score.min() if member.sense == ">=" else score.max())
-    yield _made(case, member, hit(bad), worst, how)
+    yield _made(case, member, hit(bad), _worst(member, score), how)
 
 
 def _made(

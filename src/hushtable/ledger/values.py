@@ -1,8 +1,8 @@
 """Class histograms of several releases in one coding: that of the new release's sensitive columns.
 
 Earlier releases hold keyed hashes of values. The new release's values have the same hashes, so that counts can be
-compared without anybody's value being written down. Earlier values that the new release does not know take part in no
-comparison: nobody in it can have them.
+compared without anybody's value being written down. Earlier values that the new release does not know have no code
+here: nobody in it can have them. What others have of them is in ``hushtable.ledger.common``.
 """
 
 from __future__ import annotations

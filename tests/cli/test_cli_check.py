@@ -52,6 +52,7 @@ def test_every_problem_at_once(call, policy, tmp_path):
         ("k-anonymity", "infeasible"),
         ("distinct-l", "infeasible"),
     ]
+    assert answer.data["problems"][1]["hint"] == "Did you mean 'name' instead of 'surname'?"
     text = call("check", policy, "--data", data)
     assert "does not cover 39 values (39 records)" in text.out
     assert max(map(len, text.out.splitlines())) <= 80

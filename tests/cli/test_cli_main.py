@@ -50,6 +50,17 @@ def test_a_misspelt_command_is_a_usage_error(call):
     assert answer.out == ""
 
 
+def test_choices_are_told_in_a_sentence(call):
+    assert "Choose from: add, check, list\n" in call("ledger").err
+
+
+def test_an_empty_path_is_not_the_folder_one_is_in(call, policy, people):
+    """As of a variable of a script that is not set."""
+    for command in (["init", "--force"], ["run", policy, "--data"], ["check", policy, "--data"]):
+        answer = call(*command, "", "--json")
+        assert (answer.code, answer.data["message"]) == (2, "The path of a table is empty.")
+
+
 def test_a_usage_error_is_json_where_json_is_asked_for(call):
     answer = call("run", "--json")
     assert answer.code == 2

@@ -55,6 +55,7 @@ def test_an_earlier_report_is_kept_unless_told(call, release, people, tmp_path):
         (["--only", "linkage", "--no-attacks"], "Leave one of them out"),
         (["--output", "evidence.json"], "is an HTML file"),
         (["--output", "none/evidence.html"], "folder does not exist"),
+        (["--output", "evidence.pdf"], "A report is an HTML file"),
     ],
 )
 def test_wrong_calls_are_refused_before_the_work(call, release, people, tmp_path, words, said):
@@ -83,7 +84,7 @@ def test_the_schema_of_a_report(call):
 
 def test_neither_the_table_nor_the_release_is_replaced(call, release, people):
     before = {path: path.read_bytes() for path in (people, release / "release.json")}
-    for output in (people, release / "release.html"):
+    for output, code in ((people, "usage"), (release / "release.html", "is-input")):
         answer = call("report", release, "--data", people, "--output", output, "--overwrite", "--json")
-        assert (answer.code, answer.data["code"]) == (2, "is-input")
+        assert (answer.code, answer.data["code"]) == (2, code)
     assert {path: path.read_bytes() for path in before} == before

@@ -112,6 +112,9 @@ def test_other_types_are_written_canonically(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["t.doc", "t", "t.parquet.gz"])
 def test_unknown_ending(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
+    with pytest.raises(DataError, match="There is no file"):
+        read_table(path)
+    path.touch()
     for use in (read_table, column_names, lambda p: list(iter_batches(p))):
         with pytest.raises(DataError) as caught:
             use(path)

@@ -70,6 +70,10 @@ def message(text: str) -> str:
             "p.yaml: line 2: columns.age.weight: It must be at most 1e+06. Got 10000000000.0 instead.",
         ),
         (
+            BASE + "suppression: 2.5%",
+            "p.yaml: line 6: suppression: It must be a number. Got '2.5%' instead. Write 0.025.",
+        ),
+        (
             "columns: [age]\nmodels: [k-anonymity: {k: 2}]",
             "p.yaml: line 1: columns: It must be a mapping. Got a list instead.",
         ),

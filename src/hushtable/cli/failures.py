@@ -98,7 +98,8 @@ def _usage(error: BaseException) -> dict[str, str]:
     """A wrong call: typer's own sentence, and where to read on."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hushtable"
-    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    # choices come in lines of their own
+    message = " ".join((error.format_message() if hasattr(error, "format_message") else str(error)).split())
     hint = f"See '{command} --help'." if isinstance(error, _ClickUsage) else ""
     return _said("UsageError", "usage", message, hint)
 

@@ -19,7 +19,7 @@ from hushtable.models.base import Monotone, PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, prepare
-from hushtable.table.encode import Extra, check_columns, encode, no_rows, sensitive_column
+from hushtable.table.encode import Extra, column_errors, encode, no_rows, sensitive_column
 from hushtable.table.plan import ColumnPlan, TablePlan
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
     [('columns', 'unassigned-columns'), ('sex', 'uncovered'), ('k-anonymity', 'infeasible')]
     """
     plan = policy.table_plan()
-    problems = list(_column_problems(table.column_names, plan))
+    problems = [Problem.of("columns", error) for error in column_errors(table.column_names, plan)]
     checks, usable = [], []
     for column in plan.columns:
         if column.role in (Role.QUASI, Role.SENSITIVE) and column.name in table.column_names:
@@ -137,16 +137,6 @@ def _unpublishable(name: str, table: pa.Table) -> Iterator[Problem]:
         check_publishable(name, table.column(name).type)
     except HushtableError as error:
         yield Problem.of(name, error)
-
-
-def _column_problems(names: list[str], plan: TablePlan) -> Iterator[Problem]:
-    planned = {c.name for c in plan.columns}
-    # columns without a role first, then what is absent: one call would stop at the former
-    for shown in (names + [c.name for c in plan.columns if c.name not in names], [n for n in names if n in planned]):
-        try:
-            check_columns(shown, plan)
-        except HushtableError as error:
-            yield Problem.of("columns", error)
 
 
 def _column(

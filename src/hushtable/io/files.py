@@ -95,6 +95,8 @@ def _kind_of(source: Source) -> tuple[str, Path]:
 
 def _readable(path: Path) -> str:
     found, _ = _format(path)
+    if not found and not path.exists():
+        raise DataError(f"There is no file {str(path)!r}.", code="no-file", hint="Check the path.")
     if not found:
         raise DataError(
             f"The format of {str(path)!r} is not known by its ending.",

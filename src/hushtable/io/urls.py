@@ -174,6 +174,10 @@ def source_of(
     >>> source_of("clinic.csv", Path("data")).as_posix()
     'data/clinic.csv'
     """
+    if not text.strip():
+        raise UsageError(
+            "The path of a table is empty.", code="no-file", hint="Name the file; in a script, set the variable."
+        )
     if is_url(text):
         url = Url.of(text)
         if (table or query) and url.scheme not in DATABASES:

@@ -142,9 +142,12 @@ def _fault(place: Place, entry: Any, known: Callable[[Place], Iterable[str]]) ->
     # where settings were to be, a slip of the indentation makes one text of them, values and all
     slipped = kind in _COLLECTIONS and isinstance(got, str) and not _SIMPLE.fullmatch(got) and _VALUES.isdisjoint(place)
     shown = "Got text instead." if slipped else _got(place, got)
-    return Fault(place, f"It must be {wanted}. {shown}", code="bad-value")
+    share = _PERCENT.fullmatch(got) if kind in ("float_type", "float_parsing") and isinstance(got, str) else None
+    hint = f"Write {float(share[1]) / 100:g}." if share else ""
+    return Fault(place, f"It must be {wanted}. {shown}", hint, "bad-value")
 
 
+_PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
 _COLLECTIONS = ("model_type", "model_attributes_type", "dict_type", "mapping_type", "tuple_type", "list_type")
 _WORDS = {
     "float_type": "a number",

@@ -33,7 +33,7 @@ def check_paths(path: str | os.PathLike[str]) -> None:
     hushtable.errors.UsageError: A report is an HTML file, and the JSON file is written beside it. Name it '....html'.
     """
     place = Path(path)
-    if not place.name or json_path(place) == place:
+    if place.suffix.lower() not in (".html", ".htm"):
         raise UsageError(
             "A report is an HTML file, and the JSON file is written beside it.", hint="Name it '....html'."
         )

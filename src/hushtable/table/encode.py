@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +31,7 @@ __all__ = [
     "PERSON_UNITS",
     "Extra",
     "check_columns",
+    "column_errors",
     "encode",
     "encode_rest",
     "encode_values",
@@ -40,21 +42,46 @@ __all__ = [
 
 def check_columns(names: list[str], plan: TablePlan) -> None:
     """Every column of the table has a role and every column of the policy is in the table."""
-    planned = {c.name for c in plan.columns}
-    unassigned = [n for n in names if n not in planned]
-    absent = [c.name for c in plan.columns if c.name not in names]
-    if unassigned:
-        named = f" The policy names columns that the table does not have: {', '.join(map(repr, absent))}."
+    errors = list(column_errors(names, plan))
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        without, absent = errors
+        slip = absent.hint if absent.hint.startswith("Did") else ""
         raise PolicyError(
-            f"These columns have no role in the policy: {', '.join(map(repr, unassigned))}.{named if absent else ''}",
+            f"{without.message} {absent.message}", code=without.code, hint=f"{slip} {without.hint}".strip()
+        )
+
+
+def column_errors(names: list[str], plan: TablePlan) -> Iterator[PolicyError]:
+    """Tell which columns of the table have no role, and which of the policy are not there.
+
+    Examples
+    --------
+    >>> from hushtable.schema.columns import Role
+    >>> from hushtable.table.plan import ColumnPlan
+    >>> plan = TablePlan((ColumnPlan("agee", Role.QUASI),))
+    >>> for error in column_errors(["age"], plan):
+    ...     print(error)
+    These columns have no role in the policy: 'age'. Give each a role: identifier, quasi, sensitive or insensitive.
+    The policy names columns that the table does not have: 'agee'. Did you mean 'age' instead of 'agee'?
+    """
+    planned = [c.name for c in plan.columns]
+    unassigned = [name for name in names if name not in planned]
+    absent = [name for name in planned if name not in names]
+    if unassigned:
+        yield PolicyError(
+            f"These columns have no role in the policy: {', '.join(map(repr, unassigned))}.",
             code="unassigned-columns",
             hint="Give each a role: identifier, quasi, sensitive or insensitive.",
         )
     if absent:
-        raise PolicyError(
+        near = {name: difflib.get_close_matches(name, unassigned, n=1) for name in absent}
+        slips = [f"Did you mean {found[0]!r} instead of {name!r}?" for name, found in near.items() if found]
+        yield PolicyError(
             f"The policy names columns that the table does not have: {', '.join(map(repr, absent))}.",
             code="absent-columns",
-            hint=f"The table has: {', '.join(map(repr, names))}.",
+            hint=" ".join(slips) or f"The table has: {', '.join(map(repr, names))}.",
         )
 
 

@@ -185,10 +185,13 @@ def _same_hierarchy(stated: Attribute, codes: IntArray, own: Attribute, shown: I
     if len(stated.levels) != len(own.levels):
         return False
     for h, (one, other) in enumerate(zip(stated.levels, own.levels, strict=True)):
-        pairs = set(zip(one[codes].tolist(), other[shown].tolist(), strict=True))
-        if not len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs}):
+        theirs, ours = one[codes], other[shown]
+        names, our_names = stated.level_labels[h], own.level_labels[h]
+        pairs = np.unique(theirs * len(our_names) + ours)
+        if not len(pairs) == len(np.unique(theirs)) == len(np.unique(ours)):
             return False
-        if any(stated.level_labels[h][a] != own.level_labels[h][b] for a, b in pairs):
+        nodes = zip(*(side.tolist() for side in np.divmod(pairs, len(our_names))), strict=True)
+        if any(names[a] != our_names[b] for a, b in nodes):
             return False
     return True
 

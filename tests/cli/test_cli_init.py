@@ -76,3 +76,15 @@ def test_the_table_is_never_replaced_by_its_policy(call, people, given):
     answer = call("init", given, "--output", f"./{people.name}", "--force", "--json")
     assert (answer.code, answer.data["code"]) == (2, "is-input")
     assert people.read_bytes() == before
+
+
+def test_a_file_without_names_is_noticed(call, tmp_path):
+    """Its first person would be published as the names of the columns."""
+    (tmp_path / "bare.csv").write_text("Ann,31,2020-01-02,flu\nBob,32,2020-01-03,gout\nCyd,33,2020-01-04,flu\n")
+    answer = call("init", "bare.csv", "--output", "bare.yaml")
+    assert "31, 2020-01-02: a name that could be a value" in answer.words
+    assert "names are published" in answer.words and max(map(len, answer.out.splitlines())) <= 80
+    text = (tmp_path / "bare.yaml").read_text()
+    assert "# The first line of the file may be a record: 31, 2020-01-02\n" in text
+    assert call("init", "bare.csv", "--force", "--json").data["like_values"] == ["31", "2020-01-02"]
+    assert call("init", write_csv(tmp_path / "people.csv", rows()), "--force", "--json").data["like_values"] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -59,7 +60,7 @@ def init(
         found = profile(read_tables([source]))
     name = shown(source)
     atomic_write_text(output, starter_policy(found, name))
-    result = {"data": name, "policy": output, **found.as_dict()}
+    result = {"data": name, "policy": output, **found.as_dict(), "like_values": list(found.like_values)}
     deliver(result, as_json, lambda to: _text(to, found, name, output))
 
 
@@ -79,17 +80,28 @@ def _text(to: Console, found: Profile, data: str, output: Path) -> None:
         if column.problem:
             bullet(to, f"{column.name}: {column.problem}", style="yellow")
     for having, words in _tokens(found).items():
-        some = ", ".join(having[:_NAMED]) + (f" and {len(having) - _NAMED} more" if len(having) > _NAMED else "")
         listed = ", ".join(repr(word) for word in words)
-        bullet(to, f"{some}: {listed} may stand for a missing value; see missing_values.", style="yellow")
+        bullet(to, f"{_some(having)}: {listed} may stand for a missing value; see missing_values.", style="yellow")
     if found.entity:
         bullet(to, f"{found.entity} repeats: a person seems to have several rows, so people are counted, not rows.")
-    if found.entity or any(c.problem or c.tokens for c in found.columns):
+    like = found.like_values
+    if like:
+        bullet(
+            to,
+            f"{_some(like)}: a name that could be a value of its column. Where the first line of the file is a record, "
+            "put a line with names before it: names are published.",
+            style="yellow",
+        )
+    if like or found.entity or any(c.problem or c.tokens for c in found.columns):
         to.print()
     _subsets(to, found)
     put(to, f"Starter policy written to {output}. Read it, correct the roles, then:")
     for command in ("check", "run"):
         put(to, f"  hushtable {command} {quote(str(output))} --data {quote(data)}", wrap=False)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
 def _tokens(found: Profile) -> dict[tuple[str, ...], list[str]]:

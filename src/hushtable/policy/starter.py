@@ -79,6 +79,9 @@ def _heading(profile: Profile, filename: str) -> Iterator[str]:
     yield "#   quasi        may be known from outside; generalised"
     yield "#   sensitive    must not be learnt about a person; published, protected by the models"
     yield "#   insensitive  published as it is"
+    if profile.like_values:
+        yield f"# The first line of the file may be a record: {', '.join(map(in_a_comment, profile.like_values))}"
+        yield "# could be values. Names of columns are published, so put a line with names before it."
     if profile.duplicates:
         yield f"# {profile.duplicates:,} rows repeat an earlier row."
     sizes = sorted({len(s.columns) for s in profile.subsets})

@@ -127,6 +127,17 @@ class Profile:
         found["subsets"] = [{**s, "columns": list(s["columns"])} for s in found["subsets"]]
         return found
 
+    @property
+    def like_values(self) -> tuple[str, ...]:
+        """Names of numeric and date columns that are numbers or dates: a record may stand where names belong.
+
+        Examples
+        --------
+        >>> profile(pa.table({"31": ["32", "33"], "flu": ["flu", "gout"]})).like_values
+        ('31',)
+        """
+        return tuple(c.name for c in self.columns if c.kind in (Kind.NUMERIC, Kind.DATE) and _reads_as(c.name, c.kind))
+
     def named(self, role: Role) -> tuple[str, ...]:
         """Return the columns that are likely to have this role."""
         return tuple(c.name for c in self.columns if c.role is role)
@@ -229,6 +240,13 @@ def _column(
         name, kind, reason, len(counts), unique, ready.missing, unique / rows if rows else 0.0, role, why, tokens
     )
     return (_with_problem(found, problem) if problem else found), ready
+
+
+def _reads_as(text: str, kind: Kind) -> bool:
+    try:
+        return prepare(pa.chunked_array([[text]]), name="").kind is kind
+    except DataError:
+        return False
 
 
 def _with_problem(found: ColumnProfile, problem: str) -> ColumnProfile:

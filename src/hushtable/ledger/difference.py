@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
+from hushtable.ledger.bounds import expanded
 from hushtable.table.stats import GroupStats, Histogram, Key
 
 __all__ = ["Remainder", "candidates", "difference", "first_values", "known_to", "left_over", "remainders"]
+
+_AT_ONCE = 4_000_000
 
 Remainder = tuple[tuple[int, ...], tuple[int, ...]]
 """Classes of one release, and the classes of another that lie within them."""
@@ -51,22 +54,38 @@ def remainders(at: IntArray, other: IntArray, fake_at: IntArray, fake_other: Int
     size_other = np.bincount(other[other >= 0], minlength=len(fake_other))
     both = (at >= 0) & (other >= 0)
     here = (np.bincount(other[both], minlength=len(fake_other)) == size_other) & (size_other > 0)
-    now: dict[int, list[int]] = defaultdict(list)
-    touching: dict[int, list[int]] = defaultdict(list)
-    for there, label in np.unique(np.column_stack([other[both], at[both]]), axis=0).tolist():
-        if here[there]:
-            now[there].append(label)
-            touching[label].append(there)
-    within = {there: frozenset(labels) for there, labels in now.items()}
+    pairs = np.unique(other[both] * len(fake_at) + at[both])
+    there, label = pairs // max(len(fake_at), 1), pairs % max(len(fake_at), 1)
+    there, label = there[here[there]], label[here[there]]
+    ends = np.searchsorted(there, np.arange(len(fake_other) + 1))
+    touching = Histogram.from_pairs(label, there, np.ones(len(label), dtype=np.int64), len(fake_at))
+    wholes = sorted({tuple(label[a:b].tolist()) for a, b in itertools.pairwise(ends.tolist()) if a < b})
     found = []
-    for whole in sorted({tuple(labels) for labels in now.values()}):
-        wide = frozenset(whole)
-        parts = tuple(sorted({t for label in whole for t in touching[label] if within[t] <= wide}))
-        if size_at[list(whole)].sum() > size_other[list(parts)].sum() and not (
-            fake_at[list(whole)].any() or fake_other[list(parts)].any()
-        ):
-            found.append((whole, parts))
+    for some in _portions(wholes, touching.lengths):
+        owner = np.repeat(np.arange(len(some)), [len(whole) for whole in some])
+        labels = np.array([c for whole in some for c in whole], dtype=np.int64)
+        which, entry = expanded(touching.offsets, labels)
+        inside, count = np.unique(owner[which] * len(fake_other) + touching.values[entry], return_counts=True)
+        inside = inside[count == np.diff(ends)[inside % len(fake_other)]]
+        part, within = inside // len(fake_other), inside % len(fake_other)
+        left = np.bincount(owner, size_at[labels], len(some)) - np.bincount(part, size_other[within], len(some))
+        faked = np.bincount(owner, fake_at[labels], len(some)) + np.bincount(part, fake_other[within], len(some))
+        bounds = np.searchsorted(part, np.arange(len(some) + 1))
+        for w in np.flatnonzero((left > 0) & (faked == 0)).tolist():
+            found.append((some[w], tuple(within[bounds[w] : bounds[w + 1]].tolist())))
     return found
+
+
+def _portions(wholes: list[tuple[int, ...]], touched: IntArray) -> Iterator[list[tuple[int, ...]]]:
+    """Yield sets of classes, as many at a time as touch some millions of others together."""
+    ends = np.cumsum([len(whole) for whole in wholes], dtype=np.int64)
+    cost = np.cumsum(touched[np.array([c for whole in wholes for c in whole], dtype=np.int64)])[ends - 1]
+    start = 0
+    while start < len(wholes):
+        done = cost[start - 1] if start else 0
+        end = max(start + 1, int(np.searchsorted(cost, done + _AT_ONCE)))
+        yield wholes[start:end]
+        start = end
 
 
 def left_over(at: IntArray, other: IntArray, found: Sequence[Remainder], which: IntArray) -> BoolArray:

@@ -60,7 +60,7 @@ def test_what_is_not_a_release(call, people, tmp_path):
     (tmp_path / "empty").mkdir()
     answer = call("measure", "empty", "--data", people)
     assert answer.code == 2
-    assert "There is no release.json" in answer.err
+    assert "There is no release.json" in answer.err and "as 'hushtable run' wrote it" in answer.err
     answer = call("measure", people, "--data", people)
     assert answer.code == 2
     assert "is not a folder" in answer.err

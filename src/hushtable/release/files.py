@@ -109,7 +109,11 @@ def load_evidence(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError(f"There is no {path.name} in {path.parent}.", code="no-release-json") from None
+        raise DataError(
+            f"There is no {path.name} in {str(path.parent)!r}.",
+            code="no-release-json",
+            hint="Give the folder as 'hushtable run' wrote it, or run the policy again.",
+        ) from None
     except (ValueError, RecursionError):
         raise DataError(f"{path.name} is not a release.json: it is not JSON.", code="bad-release-json") from None
     if not isinstance(data, dict) or "reference" not in data:

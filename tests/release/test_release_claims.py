@@ -10,7 +10,7 @@ from support_release_files import saved
 
 from hushtable.algorithms.base import Recoding
 from hushtable.algorithms.invariant.m_invariant import MInvariant
-from hushtable.errors import DataError, UsageError
+from hushtable.errors import DataError, HierarchyError, UsageError
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.distinct_l import DistinctL
 from hushtable.models.guarding_nodes import GuardingNodes
@@ -266,6 +266,22 @@ def test_the_hierarchy_of_sensitive_values_is_the_policys(tmp_path, levels, labe
     _stated(evidence).update(levels=levels, level_labels=labels)
     with pytest.raises(UsageError, match="another hierarchy"):
         verify_published(published, strict.table, strict.model(), evidence)
+
+
+def test_a_hierarchy_whose_file_is_gone_is_missed_by_those_who_look_at_it(tmp_path):
+    file = tmp_path / "illness.csv"
+    file.write_text("a,m,*\nb,n,*\n")
+    columns = (*PEOPLE[:2], sensitive("illness", hierarchy=Taxonomy(file=str(file))))
+    plan = plan_of([KAnonymity(k=2)], columns)
+    looking = plan_of([KAnonymity(k=2), TCloseness(t=1.0, distance="hierarchical")], columns)
+    _, published, evidence = _whole(tmp_path, plan)
+    file.unlink()
+    assert verify_published(published, plan.table, plan.model(), evidence).ok
+    with pytest.raises(HierarchyError, match="cannot be read"):
+        verify_published(published, looking.table, looking.model(), evidence)
+    _stated(evidence)["ordered"] = True
+    with pytest.raises(DataError, match="otherwise than they are"):
+        verify_published(published, plan.table, plan.model(), evidence)
 
 
 def test_nodes_that_somebody_guards_keep_their_names(tmp_path):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import IntArray
-from hushtable.errors import DataError
+from hushtable.errors import DataError, HierarchyError
 from hushtable.io.dictionaries import counts
 from hushtable.release.recode import class_numbers
 from hushtable.release.reread import prepare_as, sensitive_labels
@@ -125,7 +125,7 @@ def described(table: pa.Table, plan: TablePlan, reference: Reference, kinds: Map
 
     A hierarchy is the policy's. One that depends on all records (on the longest code, on frequencies) may be another
     than the published ones give where some were suppressed. Theirs is taken then, and the reference that is returned is
-    another one.
+    another one. Where the policy's hierarchy is in a file that is not there, a model that looks at it raises.
     """
     remade: dict[Key, Attribute] = {}
     for column in plan.columns:
@@ -140,15 +140,43 @@ def described(table: pa.Table, plan: TablePlan, reference: Reference, kinds: Map
             told = prepare_as(table.column(column.name), column, None, plan.missing_values).kind
             if told not in (kind, Kind.NOMINAL):
                 raise _otherwise(column)
-        own = _of_published(table, plan, replace(column, kind=kind))
+        column, unread = replace(column, kind=kind), None
+        try:
+            own = _of_published(table, plan, column)
+        except HierarchyError as error:
+            if error.code != "unreadable":
+                raise
+            own, unread = _of_published(table, plan, replace(column, hierarchy=None)), _Unread(error)
         place = {label: code for code, label in enumerate(stated.labels)}
         codes = np.array([place.get(label, -1) for label in own.labels], dtype=np.int64)
         shown = np.flatnonzero(own.units)
         if not _agrees(stated, codes[shown], own, shown):
             raise _otherwise(column)
-        if not _same_hierarchy(stated, codes[shown], own, shown):
+        if unread is not None:
+            remade[stated.key] = replace(stated, levels=unread, level_labels=unread)
+        elif not _same_hierarchy(stated, codes[shown], own, shown):
             remade[stated.key] = _with_hierarchy(stated, codes, own)
     return replace(reference, attributes={**reference.attributes, **remade}) if remade else reference
+
+
+class _Unread(tuple[Any, ...]):
+    """The levels of a hierarchy whose file is not there: whoever looks at them learns that."""
+
+    def __new__(cls, why: HierarchyError) -> _Unread:
+        unread = super().__new__(cls)
+        unread.why = why
+        return unread
+
+    why: HierarchyError
+
+    def __len__(self) -> NoReturn:
+        raise self.why
+
+    def __iter__(self) -> NoReturn:
+        raise self.why
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        raise self.why
 
 
 def _of_published(table: pa.Table, plan: TablePlan, column: ColumnPlan) -> Attribute:

@@ -132,6 +132,9 @@ def test_overwrite_replaces_an_earlier_release(call, policy, people, tmp_path):
     first = (tmp_path / "release" / "release.csv").read_bytes()
     assert call("run", policy, "--data", people, "--overwrite").code == 0
     assert (tmp_path / "release" / "release.csv").read_bytes() == first
+    # also from the policy that was saved with it, which is written again
+    assert call("run", "release/policy.yaml", "--data", people, "--overwrite").code == 0
+    assert (tmp_path / "release" / "release.csv").read_bytes() == first
 
 
 def test_a_read_only_folder_is_refused_before_the_work(call, policy, people, tmp_path, monkeypatch):

@@ -61,13 +61,13 @@ def explore(
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.signals import nearly_done
     from hushtable.cli.tables import read_tables
-    from hushtable.cli.targets import check_target
+    from hushtable.cli.targets import check_target, written_by_hand
     from hushtable.policy.files import load_policy
 
     policy = load_policy(policy_file)
     wanted = parse_levels(levels) if levels else None
     if output is not None:
-        check_target(output, overwrite=overwrite, inputs=[policy_file, *data])
+        check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *data])
     announce_compiling()
     with progress_bar() as progress:
         found = anonymize(read_tables(data, table=table, query=query), policy, progress=progress)

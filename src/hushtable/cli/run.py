@@ -95,7 +95,7 @@ def run(
     from hushtable.cli.spark import run_on_spark
     from hushtable.cli.streaming import streams
     from hushtable.cli.tables import read_tables
-    from hushtable.cli.targets import check_target
+    from hushtable.cli.targets import check_target, written_by_hand
     from hushtable.engines.stream import run_files
     from hushtable.errors import UsageError
     from hushtable.io.urls import shown, source_of
@@ -103,7 +103,7 @@ def run(
 
     policy = _policy(policy_file, seed, file_format)
     sources = [source_of(source, table=table, query=query) for source in data]
-    check_target(output, overwrite=overwrite, inputs=[policy_file, *sources])
+    check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
     if address is not None:
         check_address(address, overwrite=overwrite, inputs=sources)
     if engine is not Engine.SPARK and master is not None:

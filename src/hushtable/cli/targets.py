@@ -12,7 +12,7 @@ from hushtable.io.sources import is_address, table_sources
 from hushtable.io.urls import Source
 from hushtable.release.files import OWNED
 
-__all__ = ["OURS", "check_apart", "check_target"]
+__all__ = ["OURS", "check_apart", "check_target", "written_by_hand"]
 
 OURS = frozenset({*OWNED, "policy.yaml", "release.json"})
 """What a release may have in its folder."""
@@ -34,6 +34,17 @@ def check_apart(target: Path, inputs: Sequence[Source]) -> None:
             raise OutputError(
                 f"{str(target)!r} {holds}, and would be lost.", code="is-input", hint="Choose another place."
             )
+
+
+def written_by_hand(policy_file: Path) -> list[Source]:
+    """Return the policy file as something that is read, unless it was saved with a release, which writes it again.
+
+    Examples
+    --------
+    >>> written_by_hand(Path("policy.yaml")) == [Path("policy.yaml")]
+    True
+    """
+    return [] if (policy_file.parent / "release.json").is_file() else [policy_file]
 
 
 def check_target(folder: Path, *, overwrite: bool, inputs: Sequence[Source] = ()) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -117,11 +118,13 @@ def excluded(pieces: list[Piece], releases: list[Plain], left: list[set[str]], s
 class Kinds:
     """How many of the people in the same classes have a value, at least and at most; counterfeits are apart."""
 
-    def __init__(self, pieces: list[Piece], releases: list[Plain], left: list[set[str]], shut: set[At]) -> None:
-        self.of = [(tuple(sorted(p.classes)), p.person is None) for p in pieces]
+    def __init__(
+        self, pieces: list[Piece], releases: list[Plain], left: list[set[str]], shut: set[At], only: Container[int]
+    ) -> None:
+        self.of = [(tuple(sorted(at for at in p.classes if at[0] in only)), p.person is None) for p in pieces]
         self.size = Counter(self.of)
         self.own = {k: Counter(p.own for p, kind in zip(pieces, self.of, strict=True) if kind == k) for k in self.size}
-        self.open = [at for at in classes_of(pieces) if at not in shut]
+        self.open = [at for at in classes_of(pieces) if at not in shut and at[0] in only]
         self.room = {at: releases[at[0]].counts(at[1]) for at in self.open}
         self.least = {(k, v): 0 for i, k in enumerate(self.of) for v in left[i]}
         self.most = {(k, v): self.size[k] for k, v in self.least}
@@ -189,10 +192,21 @@ def dealt(pieces: list[Piece], releases: list[Plain]) -> list[Counter[str]]:
         out.append(counts)
     start = [set(own) for own in left]
     while True:
-        kinds = Kinds(pieces, releases, left, shut)
+        kinds = Kinds(pieces, releases, left, shut, range(len(releases)))
         broken = kinds.settle()
         if not broken:
             fewer = [{v for v in own if kinds.most[kinds.of[i], v]} for i, own in enumerate(left)]
+            for pair in itertools.combinations(range(len(releases)), 2) if len(releases) > 2 else ():
+                closed = set(shut)
+                while True:
+                    wider = Kinds(pieces, releases, fewer, closed, pair)
+                    contradicting = wider.settle()
+                    if not contradicting:
+                        break
+                    closed |= contradicting
+                fewer = [
+                    {v for v in own if wider.most[wider.of[i], v] or not wider.of[i][0]} for i, own in enumerate(fewer)
+                ]
             if fewer == left:
                 break
             left = fewer

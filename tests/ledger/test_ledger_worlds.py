@@ -117,6 +117,14 @@ def test_what_an_exchange_told_before_is_not_held_against_a_new_release():
     assert not verdict_of([first, still, later]).ok
 
 
+def test_what_two_releases_tell_is_found_though_a_third_one_tells_the_people_apart():
+    """By the last two 1 and 2 have one b and one c; the first one has them in two classes."""
+    first = people(x="0b 2c", y="1b 3b 4c 5c 6c 7b")
+    second, third = people(x="0b 3b 4c 5c", y="1b 2c 6c 7b"), people(x="0b 1b 3b 4c", y="2c 5c 6c 7b")
+    assert not verdict_of([second, third]).ok
+    assert not verdict_of([first, second, third]).ok
+
+
 def test_a_class_that_contradicts_others_by_a_changed_value_is_not_bounded():
     """1 and 2 have a and a now; the earlier class has one a, so one of them has changed and nothing follows of 3."""
     assert verdict_of([people(x="1a 2b 3b"), people(x="1a 2a 4b")]).ok

@@ -19,7 +19,7 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
 
-__all__ = ["Board", "expanded"]
+__all__ = ["Board", "added", "expanded"]
 
 _TURNS = 1000
 
@@ -193,3 +193,16 @@ def expanded(offsets: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
     which = np.repeat(np.arange(len(groups)), lengths)
     ends = np.cumsum(lengths)
     return which, np.arange(len(which)) - np.repeat(ends - lengths, lengths) + np.repeat(offsets[groups], lengths)
+
+
+def added(place: IntArray, units: IntArray, n: int) -> IntArray:
+    """Add units up by their place.
+
+    Examples
+    --------
+    >>> added(np.array([1, 1, 0]), np.array([5, 2, 1]), 3).tolist()
+    [1, 7, 0]
+    """
+    total = np.zeros(n, dtype=np.int64)
+    np.add.at(total, place, units)
+    return total

@@ -32,6 +32,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hushtable.arrays import BoolArray
+from hushtable.ledger.bounding import bounded
 from hushtable.ledger.game import Sheet, Truth, game_of
 from hushtable.table.stats import Histogram
 
@@ -75,5 +76,5 @@ def deal(possible: Histogram, sheets: Sequence[Sheet], truth: Truth, steady: Boo
         if not len(broken):
             break
         shut[broken] = True
-    units = game.bounded(alive, shut, game.counted(alive, shut))[: len(possible.values)]
+    units = bounded(game, alive, shut, game.counted(alive, shut))[: len(possible.values)]
     return Histogram.from_pairs(possible.groups, possible.values, units, len(possible), possible.unit)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.ledger.bounds import Board, expanded
+from hushtable.ledger.bounds import Board, added, expanded
 from hushtable.ledger.flow import spread
 from hushtable.table.stats import Histogram
 
@@ -70,6 +70,10 @@ class Game:
         How many units of the kind have each of those, as far as it is known.
     steady : bool array
         Which kinds have the same units in all their classes, record by record.
+    release : int64 array
+        The release of every class.
+    people : int
+        How many kinds are people; those behind them are counterfeits.
     """
 
     kind: IntArray
@@ -79,6 +83,8 @@ class Game:
     possible: Histogram
     truth: IntArray
     steady: BoolArray
+    release: IntArray
+    people: int
 
     @cached_property
     def members(self) -> IntArray:
@@ -130,7 +136,7 @@ class Game:
         most = np.zeros(n, dtype=np.int64)
         np.maximum.at(most, self.place, self.supply)
         np.maximum.at(most, self.home, self.classes.units)
-        uneven = _added(self.place, self.supply, n) != _added(self.home, self.classes.units, n)
+        uneven = added(self.place, self.supply, n) != added(self.home, self.classes.units, n)
         return np.asarray(uneven | (most // self.measure > _WIDEST))
 
     def settled(self, alive: BoolArray, shut: BoolArray) -> tuple[BoolArray, IntArray]:
@@ -144,7 +150,7 @@ class Game:
         alive = alive.copy()
         seen = np.diff(self.members) * self.classes.distinct()
         lengths = np.bincount(self.owner[alive], minlength=len(self.possible))
-        have = _added(self.place, lengths[self.kind], len(self.classes))
+        have = added(self.place, lengths[self.kind], len(self.classes))
         dirty = np.flatnonzero((have < seen) & ~shut)
         classes_of, ends = self.appearances
         while len(dirty):
@@ -179,7 +185,7 @@ class Game:
         supply = self.supply[members] // self.measure[classes]
         flow, usable = spread(row, column, supply, self.classes.units[cells] // self.measure[self.home[cells]])
         at = np.searchsorted(dirty, classes)
-        return usable, _added(at[row], flow, len(dirty)) != _added(at, supply, len(dirty))
+        return usable, added(at[row], flow, len(dirty)) != added(at, supply, len(dirty))
 
     def counted(self, alive: BoolArray, shut: BoolArray) -> IntArray:
         """Return the possible values' counts without those that are certainly others'."""
@@ -199,27 +205,8 @@ class Game:
         np.minimum.at(units, entry, rest[self.cell(self.place[members[which]], entry)])
         return units
 
-    def bounded(self, alive: BoolArray, shut: BoolArray, units: IntArray) -> IntArray:
-        """Bound how many of a kind have a value, and deal again, until nothing changes.
-
-        A class that contradicts others, since a value has changed, is left out of this; what was found before stays.
-        """
-        closed, start = shut.copy(), alive
-        while True:
-            board = self._board(alive, closed)
-            least, most, broken = board.bounded(alive)
-            fewer = alive & (most > 0)
-            if not len(broken) and not np.array_equal(fewer, alive):
-                alive, broken = self.settled(fewer, closed)
-                if not len(broken):
-                    continue
-            if not len(broken):
-                break
-            closed[broken] = True
-            alive = start
-        return board.counted(np.where(alive, units, 0), least, most)
-
-    def _board(self, alive: BoolArray, closed: BoolArray) -> Board:
+    def board(self, alive: BoolArray, closed: BoolArray) -> Board:
+        """Return the possible values that are left, in all classes but those that are closed."""
         members = np.flatnonzero(~closed[self.place])
         which, entry = expanded(self.possible.offsets, self.kind[members])
         which, entry = which[alive[entry]], entry[alive[entry]]
@@ -228,7 +215,7 @@ class Game:
         order = np.argsort(cell, kind="stable")
         size = np.zeros(len(self.possible), dtype=np.int64)
         np.maximum.at(size, self.kind, self.supply)
-        known = _added(self.owner, self.truth, len(size)) == size
+        known = added(self.owner, self.truth, len(size)) == size
         return Board(
             self.possible.offsets, size, self.steady, self.truth, known,
             entry[order], cell[order], place[order], self.classes.units,
@@ -254,7 +241,8 @@ def game_of(possible: Histogram, sheets: Sequence[Sheet], truth: Truth, steady: 
     true = np.zeros(len(both.values), dtype=np.int64)
     true[: len(possible.values)] = _had(possible, truth)
     steady = np.append(steady, np.ones(len(faked), dtype=np.bool_))
-    return Game(member[order], place[order], supply[order], classes, both, true, steady)
+    release = np.repeat(np.arange(len(sheets)), [len(sheet.classes) for sheet in sheets])
+    return Game(member[order], place[order], supply[order], classes, both, true, steady, release, len(possible))
 
 
 def _had(possible: Histogram, truth: Truth) -> IntArray:
@@ -263,10 +251,4 @@ def _had(possible: Histogram, truth: Truth) -> IntArray:
     keys, wanted = possible.groups * span + possible.values, truth.kind * span + truth.value
     at = np.searchsorted(keys, wanted)
     there = np.flatnonzero(np.append(keys, -1)[at] == wanted)
-    return _added(at[there], truth.units[there], len(keys))
-
-
-def _added(place: IntArray, units: IntArray, n: int) -> IntArray:
-    total = np.zeros(n, dtype=np.int64)
-    np.add.at(total, place, units)
-    return total
+    return added(at[there], truth.units[there], len(keys))

@@ -141,7 +141,7 @@ class Kinds:
                     top, bottom = self.left(at, k, v, self.least), self.left(at, k, v, self.most)
                     if top < self.least[k, v] or bottom > self.most[k, v]:
                         broken.add(at)
-                    if None not in self.own[k] and not bottom <= self.own[k][v] <= top:
+                    if self.own[k][v] > top or (None not in self.own[k] and self.own[k][v] < bottom):
                         broken.add(at)
                     least[k, v], most[k, v] = max(least[k, v], bottom), min(most[k, v], top)
         if broken:
@@ -150,7 +150,8 @@ class Kinds:
             others = [(k, u) for j, u in least if j == k and u != v]
             self.most[k, v] = min(most[k, v], self.size[k] - sum(least[other] for other in others))
             self.least[k, v] = max(least[k, v], self.size[k] - sum(most[other] for other in others))
-        return {at for k, v in least if self.least[k, v] > self.most[k, v] for at in k[0] if at in self.open}
+        wrong = [k for k, v in least if max(self.least[k, v], self.own[k][v]) > self.most[k, v]]
+        return {at for k in wrong for at in k[0] if at in self.open}
 
     def settle(self) -> set[At]:
         while True:

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from support_ledger import VALUES, Plain, described, reference, slow_changes, slow_common, slow_crowds, slow_exchanges
 
 from hushtable.errors import IncompatibleError, VerificationError
+from hushtable.ledger.common import common
 from hushtable.ledger.judge import judge
+from hushtable.ledger.trace import trace
 from hushtable.models.alpha_k import AlphaK
 from hushtable.models.average_risk import AverageRisk
 from hushtable.models.compose import AllOf
@@ -79,6 +81,21 @@ def test_the_judgement_is_that_of_the_search_person_by_person(releases, model, o
     assert verdict.ok == (not found)
     assert verdict.people == len(now.people)
     assert verdict.known == len(set(now.people) & {p for r in earlier for p in r.people})
+
+
+@settings(max_examples=150, deadline=None)
+@given(histories())
+def test_everybody_in_the_new_release_keeps_the_true_value_whatever_has_changed(releases):
+    *earlier, now = (described(r, VALUES) for r in releases)
+    entries = [d.entry for d in earlier]
+    traces = trace([*entries, now.entry])
+    found = common(now, entries, traces, ("disease",), 1)
+    if found is None:
+        return
+    left = found.left.as_matrix(len(VALUES))
+    for record, kind in zip(found.record.tolist(), found.kind.tolist(), strict=True):
+        if found.present[kind]:
+            assert left[kind, now.own[traces.row[record], 0]] > 0
 
 
 def people(**classes: str) -> Plain:

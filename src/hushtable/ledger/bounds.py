@@ -40,7 +40,7 @@ class Board:
     truth : int64 array
         How many units of its kind have a possible value, as far as it is known.
     known : bool array
-        Of which kinds it is.
+        Of which kinds it is known of all.
     entry, cell, place : int64 arrays
         The appearances of possible values: which, as which value of a class, and in which class; by cell.
     room : int64 array
@@ -131,7 +131,7 @@ class Board:
         top[loose] = np.where(top[loose] > 0, high[loose], 0)
         bottom[loose] = 0
         wrong = (top < low) | (bottom > high)
-        wrong |= self.known[kind] & ((self.truth[entry] > top) | (self.truth[entry] < bottom))
+        wrong |= (self.truth[entry] > top) | (self.known[kind] & (self.truth[entry] < bottom))
         if wrong.any():
             return np.unique(self.place[shown[wrong]])
         np.minimum.at(most, entry, top)
@@ -154,7 +154,7 @@ class Board:
         top = (self.size[kinds] - low)[which] + least[entry]
         bottom = (self.size[kinds] - high)[which] + most[entry]
         most[entry], least[entry] = np.minimum(most[entry], top), np.maximum(least[entry], bottom)
-        wrong = entry[least[entry] > most[entry]]
+        wrong = entry[np.maximum(least[entry], self.truth[entry]) > most[entry]]
         if not len(wrong):
             return np.empty(0, dtype=np.int64)
         order, ends = self.shown

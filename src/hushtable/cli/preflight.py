@@ -19,7 +19,8 @@ from hushtable.models.base import Monotone, PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, prepare
-from hushtable.table.encode import Extra, column_errors, encode, no_rows, sensitive_column
+from hushtable.table.encode import Extra, encode, no_rows, sensitive_column
+from hushtable.table.names import column_errors
 from hushtable.table.plan import ColumnPlan, TablePlan
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ A profile holds column names, counts and missing-value tokens, and no other cell
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -136,7 +136,8 @@ class Profile:
         >>> profile(pa.table({"31": ["32", "33"], "flu": ["flu", "gout"]})).like_values
         ('31',)
         """
-        return tuple(c.name for c in self.columns if c.kind in (Kind.NUMERIC, Kind.DATE) and _reads_as(c.name, c.kind))
+        able = [c for c in self.columns if c.kind in (Kind.NUMERIC, Kind.DATE)]
+        return tuple(c.name for c in able if _column("", pa.chunked_array([[c.name]]), (), 1)[0].kind is c.kind)
 
     def named(self, role: Role) -> tuple[str, ...]:
         """Return the columns that are likely to have this role."""
@@ -218,7 +219,7 @@ def _column(
             ready = prepare(column, name=name, kind=Kind.NOMINAL, missing_values=missing_values)
         except DataError:
             unusable = ColumnProfile(name, None, "", 0, 0, 0, 0.0, Role.IDENTIFIER, "it cannot be used as it is")
-            return _with_problem(unusable, problem), None
+            return replace(unusable, problem=problem), None
     tokens = find_tokens(ready)
     kind, reason = ready.kind, ready.reason
     if kind is Kind.NOMINAL and tokens and not problem:
@@ -239,19 +240,7 @@ def _column(
     found = ColumnProfile(
         name, kind, reason, len(counts), unique, ready.missing, unique / rows if rows else 0.0, role, why, tokens
     )
-    return (_with_problem(found, problem) if problem else found), ready
-
-
-def _reads_as(text: str, kind: Kind) -> bool:
-    try:
-        return prepare(pa.chunked_array([[text]]), name="").kind is kind
-    except DataError:
-        return False
-
-
-def _with_problem(found: ColumnProfile, problem: str) -> ColumnProfile:
-    values = {f: getattr(found, f) for f in found.__dataclass_fields__}
-    return ColumnProfile(**{**values, "kind": None, "kind_reason": "", "problem": problem})
+    return (replace(found, kind=None, kind_reason="", problem=problem) if problem else found), ready
 
 
 def _kind_without(

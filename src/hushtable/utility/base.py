@@ -1,7 +1,7 @@
 """What a utility measure is: one number about what a release is still good for.
 
-A measure asks a ``Comparison``: what cells cover, how many records have each, and which original values those have. Rows
-need not be at hand, and nothing in it names an algorithm, a model or a style of cells.
+A measure asks a ``Comparison``: what cells cover, how many records have each, and which original values those have.
+Rows need not be at hand, and nothing in it names an algorithm, a model or a style of cells.
 """
 
 from __future__ import annotations

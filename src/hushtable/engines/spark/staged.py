@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from hushtable.algorithms.base import Progress
-from hushtable.io.atomic import reported
+from hushtable.io.atomic import named, reported
 from hushtable.io.files import column_names, iter_batches
 from hushtable.io.layout import GROUP_ROWS
 from hushtable.io.parts import write_pieces
@@ -55,7 +55,8 @@ def staged(sources: Sequence[Source], unread: Collection[str], target: Path, pro
                 files.append(folder / f"{number:05}.parquet")
                 pieces = _pieces(address, unread, progress)
                 first = next(pieces)
-                write_pieces(chain([first], pieces), first.schema, files[-1])
+                with named(folder, target):
+                    write_pieces(chain([first], pieces), first.schema, files[-1])
         yield [*map(str, files), *others]
 
 

@@ -77,6 +77,15 @@ def test_batches_do_not_show_in_the_generated_table(
     assert pq.read_table(tmp_path / "t.parquet").to_pydict() == adult_like(150).to_pydict()
 
 
+def test_a_column_that_is_kept(scale: Any, tmp_path: Path) -> None:
+    scale.generate(300, tmp_path / "300.parquet", insensitive=True)
+    run = scale.measure("local", 300, tmp_path, scale.policy_text("mondrian", insensitive=True))
+    assert run["satisfied"] is True
+    given, written = (pq.read_table(tmp_path / name)["ward"] for name in ("300.parquet", "release/release.parquet"))
+    assert sorted(written.to_pylist()) == sorted(given.to_pylist())
+    assert len(set(given.to_pylist())) == 300
+
+
 @pytest.mark.parametrize("words", [["--engine", "flink"], ["--rows", "10"]])
 def test_wrong_calls(scale: Any, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
@@ -87,4 +96,4 @@ def test_wrong_calls(scale: Any, words: list[str], capsys: pytest.CaptureFixture
 
 def test_a_run_that_fails_stops_the_benchmark(scale: Any, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="no-such"):
-        scale.measure("local", "mondrian", 100, tmp_path, ["--no-such"])
+        scale.measure("local", 100, tmp_path, "", ["--no-such"])

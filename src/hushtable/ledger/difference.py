@@ -89,10 +89,29 @@ def _portions(wholes: list[tuple[int, ...]], touched: IntArray) -> Iterator[list
 
 
 def left_over(at: IntArray, other: IntArray, found: Sequence[Remainder], which: IntArray) -> BoolArray:
-    """Tell which records some of the remainders consist of."""
+    """Tell which records some of the remainders consist of.
+
+    Examples
+    --------
+    >>> at, other = np.array([0, 0, 1, 1, 1]), np.array([0, 0, 0, 0, -1])
+    >>> left_over(at, other, [((0, 1), (0,))], np.array([0])).tolist()
+    [False, False, False, False, True]
+    """
     out = np.zeros(len(at), dtype=np.bool_)
-    for whole, parts in (found[i] for i in which.tolist()):
-        out |= np.isin(at, whole) & ~np.isin(other, parts)
+    wholes, parts = [found[i][0] for i in which.tolist()], [found[i][1] for i in which.tolist()]
+    order = np.argsort(at, kind="stable")
+    ends = np.searchsorted(at[order], np.arange(int(at.max(initial=0)) + 2))
+    width = int(other.max(initial=0)) + 2
+    done = 0
+    for some in _portions(wholes, np.diff(ends)):
+        owner = np.repeat(np.arange(len(some)), [len(whole) for whole in some])
+        of_class, place = expanded(ends, np.array([c for whole in some for c in whole], dtype=np.int64))
+        record = order[place]
+        own = parts[done : done + len(some)]
+        taken = np.repeat(np.arange(len(some)), [len(part) for part in own]) * width
+        taken += np.array([c for part in own for c in part], dtype=np.int64) + 1
+        out[record[~np.isin(owner[of_class] * width + other[record] + 1, taken)]] = True
+        done += len(some)
     return out
 
 

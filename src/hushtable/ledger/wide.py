@@ -35,9 +35,11 @@ def widened(reference: Reference, now: Entry, earlier: Sequence[Entry], key: Key
         np.add.at(count, hist.values, hist.units)
         further = np.maximum(further, count[n:])
     names = [f"\0 further {i}" for i in range(len(further))] if len(attribute.labels) else []
+    # in the releases' common unit: a product of two kinds of units would not fit into 64 bits
     wide = replace(
         attribute,
         labels=(*attribute.labels, *names),
-        units=np.append(attribute.units, further * attribute.unit // unit),
+        units=np.append(attribute.units * (unit // attribute.unit), further),
+        unit=unit,
     )
     return replace(reference, attributes={**reference.attributes, key: wide})

@@ -134,7 +134,9 @@ def slow_exchanges(now: Plain, earlier: list[Plain], model: PrivacyModel, known:
     """Everybody who came or left, and whose values are those that the others do not have."""
     hit = set()
     for e, other in enumerate(earlier):
-        before = {alone(g, other, f) for i, f in enumerate(earlier) if i != e for g, *_ in exchanged(other, f)}
+        before = [
+            (alone(g, other, f), left) for i, f in enumerate(earlier) if i != e for g, left, _ in exchanged(other, f)
+        ]
         for group, came, left in exchanged(now, other):
             labels = {now.people[p][0] for p in group}
             own = Counter(v for c in labels for v in now.counts(c).elements()) - came
@@ -143,6 +145,6 @@ def slow_exchanges(now: Plain, earlier: list[Plain], model: PrivacyModel, known:
             newcomers, leavers = alone(group, now, other), alone(group, other, now)
             if newcomers and not _holds(model, came, known, table):
                 hit |= newcomers
-            if leavers and leavers not in before and not _holds(model, left, known, table):
+            if leavers and (leavers, left) not in before and not _holds(model, left, known, table):
                 hit |= leavers
     return hit

@@ -8,7 +8,7 @@ from hypothesis import event, given, settings
 from support_dealing import Plain
 from support_ledger import described, reference
 
-from hushtable.ledger.judge import judge
+from hushtable.ledger.judge import _CHANGED, judge
 from hushtable.models.compose import AllOf
 from hushtable.models.distinct_l import DistinctL
 
@@ -115,6 +115,17 @@ def test_what_an_exchange_told_before_is_not_held_against_a_new_release():
     (finding,) = verdict_of([first, later, later]).findings
     assert finding.people == 1  # 6 is published again, and is known; of 1, who left before, nothing is new
     assert not verdict_of([first, still, later]).ok
+
+
+def test_what_an_exchange_seemed_to_tell_before_is_held_against_a_new_release_that_tells_the_truth():
+    """1 had b for a while, so that a seemed to be the value of 5, who left; it is b."""
+    first, wrong = people(x="1a 2c", y="3a 4c 5b"), people(x="1b 3a", y="2c 4c")
+    later = people(x="1a 4c 6c 7a", y="2c 3a")
+    changed = [
+        {f.how: f.people for f in verdict_of([*earlier, later]).findings}[_CHANGED]
+        for earlier in ([first], [wrong], [first, wrong])
+    ]
+    assert changed == [1, 2, 3]
 
 
 def test_what_two_releases_tell_is_found_though_a_third_one_tells_the_people_apart():

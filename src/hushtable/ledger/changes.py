@@ -14,7 +14,7 @@ from hushtable.ledger.common import coded_releases
 from hushtable.ledger.describe import Described
 from hushtable.ledger.difference import candidates, difference, first_values, left_over, remainders
 from hushtable.ledger.entry import Entry
-from hushtable.ledger.exchange import Side, exchanges, same_groups
+from hushtable.ledger.exchange import Side, exchanges, told_before
 from hushtable.ledger.trace import Traces, record_units
 from hushtable.ledger.values import own_codes
 from hushtable.table.stats import GroupStats, Key
@@ -70,7 +70,7 @@ def rests(now: Described, earlier: Sequence[Entry], traces: Traces, key: Key, un
         yield candidates(key, came), np.ones(len(came), dtype=np.bool_), partial(np.isin, new)
         told = np.zeros(len(left), dtype=np.bool_)
         for f in held.keys() - {e, last} if len(left) else ():
-            told |= same_groups(gone, exchanges(sides[e], sides[f])[0][1], len(left))
+            told |= told_before((left, gone), exchanges(sides[e], sides[f])[0])
         yield candidates(key, left), ~told, partial(np.isin, gone)
 
 

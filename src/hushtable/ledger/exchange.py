@@ -9,7 +9,7 @@ import numpy as np
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.table.stats import Histogram
 
-__all__ = ["Exchange", "Side", "exchanges", "same_groups"]
+__all__ = ["Exchange", "Side", "exchanges", "told_before"]
 
 Exchange = tuple[Histogram, IntArray]
 """The values of groups of people, and which of the groups every record is of; -1 where it is of none."""
@@ -118,17 +118,23 @@ def _minus(one: Histogram, other: Histogram) -> Histogram:
     return Histogram.from_pairs(groups, values, np.concatenate([one.units, -other.units]), len(one), one.unit)
 
 
-def same_groups(whose: IntArray, before: IntArray, n_groups: int) -> BoolArray:
-    """Tell which groups of records are groups of another grouping, too.
+def told_before(found: Exchange, before: Exchange) -> BoolArray:
+    """Tell which groups were found before, of the same people and with the same values.
+
+    Other values of the same people were never found: those of the people in both releases had changed.
 
     Examples
     --------
-    >>> same_groups(np.array([0, 0, 1, 1, -1]), np.array([3, 3, 0, 1, 1]), 2).tolist()
-    [True, False]
+    >>> found = Histogram.dense([[2, 0], [1, 1], [1, 0]]), np.array([0, 0, 1, 1, -1, 2])
+    >>> before = Histogram.dense([[1, 0], [0, 1], [2, 0], [0, 1]]), np.array([2, 2, 0, 1, 1, 3])
+    >>> told_before(found, before).tolist()
+    [True, False, False]
     """
-    inside = np.flatnonzero((whose >= 0) & (before >= 0))
-    pairs, count = np.unique(np.column_stack([whose[inside], before[inside]]), axis=0, return_counts=True)
-    size = np.bincount(whose[whose >= 0], minlength=n_groups)
-    others = np.bincount(before[before >= 0], minlength=1)
-    same = pairs[(count == size[pairs[:, 0]]) & (count == others[pairs[:, 1]]), 0]
-    return np.isin(np.arange(n_groups), same)
+    (rest, whose), (known, theirs) = found, before
+    inside = np.flatnonzero((whose >= 0) & (theirs >= 0))
+    pairs, count = np.unique(np.column_stack([whose[inside], theirs[inside]]), axis=0, return_counts=True)
+    size, others = (np.bincount(own[own >= 0], minlength=1) for own in (whose, theirs))
+    one, other = pairs[(count == size[pairs[:, 0]]) & (count == others[pairs[:, 1]])].T
+    mine, then = rest.take(one), known.take(other)
+    same = (_minus(mine, then).lengths == 0) & (_minus(then, mine).lengths == 0)
+    return np.isin(np.arange(len(rest)), one[same])

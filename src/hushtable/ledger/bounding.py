@@ -39,7 +39,7 @@ def bounded(game: Game, alive: BoolArray, shut: BoolArray, units: IntArray) -> I
 
 def _by_pairs(game: Game, alive: BoolArray, closed: BoolArray) -> BoolArray:
     """Bound what people have who are together in two of several releases, though others tell them apart."""
-    n = int(game.release.max(initial=0)) + 1
+    n = game.at.shape[1]
     for pair in itertools.combinations(range(n), 2) if n > 2 else ():
         shut = closed.copy()
         while True:
@@ -63,18 +63,14 @@ def _coarser(
     board, entry, of_entry
         The board; and the possible values that are on it, each with its place there.
     """
-    at = np.full((len(game.possible), 2), -1, dtype=np.int64)
-    for i, release in enumerate(pair):
-        here = game.release[game.place] == release
-        at[game.kind[here], i] = game.place[here]
+    at = game.at[:, pair]
     inside = np.flatnonzero((at >= 0).any(axis=1))
     fake = (inside >= game.people).astype(np.int64)
     sizes = [len(game.classes) + 1, len(game.classes) + 1, 2]
     label, first = number_rows([at[inside, 0] + 1, at[inside, 1] + 1, fake], sizes)
     group = np.full(len(game.possible), -1, dtype=np.int64)
     group[inside] = label
-    fine = game.board(alive, closed)
-    steady, known = (np.bincount(label[~flag[inside]], minlength=len(first)) == 0 for flag in (game.steady, fine.known))
+    steady, known = (np.bincount(label[~flag[inside]], minlength=len(first)) == 0 for flag in (game.steady, game.known))
     entry = np.flatnonzero(alive & (group[game.owner] >= 0))
     keys, of_entry = np.unique(group[game.owner[entry]] * game.span + game.possible.values[entry], return_inverse=True)
     offsets = np.searchsorted(keys // game.span, np.arange(len(first) + 1)).astype(np.int64)
@@ -85,7 +81,7 @@ def _coarser(
     cell = np.searchsorted(game.keys, place[member] * game.span + keys[shown] % game.span).astype(np.int64)
     order = np.argsort(cell, kind="stable")
     board = Board(
-        offsets, added(label, fine.size[inside], len(first)), steady,
+        offsets, added(label, game.size[inside], len(first)), steady,
         added(of_entry, game.truth[entry], len(keys)), known,
         shown[order], cell[order], place[member][order], game.classes.units,
     )  # fmt: skip

@@ -99,6 +99,25 @@ class Game:
         return self.place[order], ends
 
     @cached_property
+    def at(self) -> IntArray:
+        """The class of every kind in every release; -1 where it is in none."""
+        found = np.full((len(self.possible), int(self.release.max(initial=0)) + 1), -1, dtype=np.int64)
+        found[self.kind, self.release[self.place]] = self.place
+        return found
+
+    @cached_property
+    def size(self) -> IntArray:
+        """Units of every kind, in the class that has most of them."""
+        found = np.zeros(len(self.possible), dtype=np.int64)
+        np.maximum.at(found, self.kind, self.supply)
+        return found
+
+    @cached_property
+    def known(self) -> BoolArray:
+        """Of which kinds it is known what all of them have."""
+        return np.asarray(added(self.owner, self.truth, len(self.size)) == self.size)
+
+    @cached_property
     def owner(self) -> IntArray:
         """The kind of every possible value."""
         return self.possible.groups
@@ -213,11 +232,8 @@ class Game:
         place = self.place[members[which]]
         cell = self.cell(place, entry)
         order = np.argsort(cell, kind="stable")
-        size = np.zeros(len(self.possible), dtype=np.int64)
-        np.maximum.at(size, self.kind, self.supply)
-        known = added(self.owner, self.truth, len(size)) == size
         return Board(
-            self.possible.offsets, size, self.steady, self.truth, known,
+            self.possible.offsets, self.size, self.steady, self.truth, self.known,
             entry[order], cell[order], place[order], self.classes.units,
         )  # fmt: skip
 

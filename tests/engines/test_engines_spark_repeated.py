@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from support_spark import VISITS, same, visits
+from support_spark import VISITS, held, same, visits
 
 import hushtable as ht
 from hushtable.api import run_plan
@@ -80,3 +80,26 @@ def test_nothing_is_repeated_where_most_rows_differ(on_spark):
     got = on_spark(table, plan, 2)
     assert not was_repeated(got)
     same(got, run_plan(table, plan))
+
+
+@pytest.mark.parametrize("repeat", [True, False])
+def test_rows_stay_in_their_order_without_the_cache(spark, on_spark, monkeypatch, repeat):
+    """Else they would stand in the order of the input, which tells whose they are."""
+    monkeypatch.setattr(repeated, "_WORTH", 0 if repeat else 10**9)
+    table = visits(150, seed=6).drop(["note"])
+    plan = plan_of([KAnonymity(k=4)], BARE)
+    got = on_spark(table, plan, 3)
+    assert was_repeated(got) == repeat
+    spark.catalog.clearCache()
+    same(got, run_plan(table, plan))
+
+
+@pytest.mark.parametrize("repeat", [True, False])
+def test_a_release_is_kept_though_an_equal_one_is_let_go_of(spark, on_spark, monkeypatch, repeat):
+    monkeypatch.setattr(repeated, "_WORTH", 0 if repeat else 10**9)
+    frame, plan = spark.createDataFrame(visits(60, seed=6).drop(["note"])), plan_of([KAnonymity(k=4)], BARE)
+    before = held(spark)
+    first, second = on_spark(frame, plan, 3), on_spark(frame, plan, 3)
+    first.unpersist()
+    assert held(spark) == before + 1
+    assert second.outcome.shown.kept.storageLevel.useMemory

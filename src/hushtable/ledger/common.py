@@ -259,13 +259,10 @@ def _less(left: Histogram, before: Histogram) -> BoolArray:
 
 
 def _steady(kind: IntArray, weights: IntArray) -> BoolArray:
-    """Tell which kinds have only records that count alike, in all their releases."""
-    n = int(kind.max(initial=-1)) + 1
-    most, least = np.zeros(n, dtype=np.int64), np.full(n, np.iinfo(np.int64).max)
-    for e in range(weights.shape[1]):
-        np.maximum.at(most, kind, weights[:, e])
-        np.minimum.at(least, kind, np.where(weights[:, e] > 0, weights[:, e], np.iinfo(np.int64).max))
-    return np.asarray(most == least)
+    """Tell which kinds have only records that count alike in all their releases: then so do the values of the kind."""
+    most = weights.max(axis=1, initial=0)
+    alike = (weights > 0).any(axis=1) & ((weights == 0) | (weights == most[:, None])).all(axis=1)
+    return np.asarray(np.bincount(kind[~alike], minlength=int(kind.max(initial=-1)) + 1) == 0)
 
 
 def _sheets(

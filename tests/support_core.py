@@ -16,6 +16,7 @@ from hushtable.engines.plan import Plan
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.base import PrivacyModel
 from hushtable.schema.columns import CellStyle, Kind, Role
+from hushtable.table.coins import Coins
 from hushtable.table.plan import ColumnPlan, TablePlan
 
 PLACES = {"Asia": ("China", "Japan"), "Europe": ("France", "Italy", "Spain"), "Oceania": ("Fiji",)}
@@ -49,6 +50,7 @@ def plan_of(
     suppression: float = 0.0,
     document: dict[str, Any] | None = None,
     extra: Any = None,
+    coins: Coins | None = None,
     **table: Any,
 ) -> Plan:
     return Plan(
@@ -57,6 +59,7 @@ def plan_of(
         algorithm or Mondrian(),
         suppression=suppression,
         document=document or {},
+        coins=coins,
         **({} if extra is None else {"extra": extra}),
     )
 

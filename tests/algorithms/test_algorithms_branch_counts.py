@@ -44,6 +44,8 @@ def by_counts(problem, most: int, seen: Counter) -> np.ndarray:
     weight = table.row_units if len(table.row_units) else np.ones(table.n_rows, dtype=np.int64)
     d = len(table.quasi)
     labels, n_labels = np.full(table.n_rows, -1), 0
+    looking = bool(problem.model.histogram_keys())
+    lots = problem.coins.lots_of_combinations([c.codes for c in table.quasi]) if looking else np.zeros(table.n_rows)
     groups = [(table.canonical_order, np.zeros(d, dtype=np.bool_))]
     while groups:
         low = np.array([ranks[rows].min(axis=0) for rows, _ in groups])
@@ -55,7 +57,9 @@ def by_counts(problem, most: int, seen: Counter) -> np.ndarray:
                 labels[rows], n_labels = n_labels, n_labels + 1
             elif len(rows) <= most:
                 seen["finished elsewhere"] += 1
-                found = Localpk().run_group(replace(problem, table=some_rows(table, rows)), closed)
+                found = Localpk().run_group(
+                    replace(problem, table=some_rows(table, rows), tossed=problem.coins), closed
+                )
                 labels[rows], n_labels = n_labels + found.labels, n_labels + found.n_groups
             else:
                 large.append((rows, closed, height))
@@ -90,14 +94,18 @@ def by_counts(problem, most: int, seen: Counter) -> np.ndarray:
                 labels[rows], n_labels = n_labels, n_labels + 1
                 continue
             gone: Counter[tuple[int, ...]] = Counter()
-            for row in rows.tolist():
+            for row in rows[np.argsort(lots[rows], kind="stable")].tolist():
                 node = int(trees.nodes[j][height[j] - 1, ranks[row, j]])
                 key = g, node, int(kinds.of_row[row])
                 count, back = taken.get(key, (0, -1))
                 gone[key] += 1
                 seen["gone back"] += gone[key] <= count
                 parts[back if gone[key] <= count else int(part_of[g, node])].append(row)
-        groups = [(np.array(rows), closed) for rows, closed in zip(parts, division.closed, strict=True)]
+        rank = np.argsort(table.canonical_order)
+        groups = [
+            (np.array(sorted(rows, key=lambda r: rank[r])), closed)
+            for rows, closed in zip(parts, division.closed, strict=True)
+        ]
         assert all(len(rows) for rows, _ in groups)
     return labels
 

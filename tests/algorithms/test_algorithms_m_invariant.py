@@ -74,7 +74,7 @@ def ledger(tmp_path):
 
 
 def test_the_hospital_published_twice(ledger, tmp_path):
-    """Bronchitis is in somebody's signature, and nobody is left who has it: a counterfeit does."""
+    """Where nobody is left with a value of somebody's signature, a counterfeit has it."""
     rules = policy(ledger=str(ledger.path))
     first = ht.anonymize(table(SPRING), rules)
     assert first.table.num_rows == 11 and first.n_suppressed == 0
@@ -87,7 +87,7 @@ def test_the_hospital_published_twice(ledger, tmp_path):
     people, values = groups_of(second)
     assert all(count == 1 for group in values.values() for count in group.values())
     fakes = {group: sum(values[group].values()) - len(people[group]) for group in values}
-    assert "bronchitis" in second.table.column("disease").to_pylist()
+    assert sum(fakes.values()) >= 5, "five newcomers, fewer than can be mixed, have a class of their own each"
     assert second.summary()["notes"] == {"people_kept": 6, "counterfeits": sum(fakes.values())}
     assert ledger.check(second).ok
     result = second.attack("composition", others=first)

@@ -19,7 +19,7 @@ VALUES = ["HIV", "asthma", "cancer", "flu"]
 CATEGORIES = [0, 1, 0, 2]
 
 
-def serve(models, parents, children, owner):
+def serve(models, parents, children, owner, turns=(0, 1, 2, 3)):
     """Serve parents and children given as counts of the four values."""
     model = AllOf.bound_to(models, ("d",))
     counts = np.sum([*parents, *children], axis=0)
@@ -31,7 +31,7 @@ def serve(models, parents, children, owner):
     return unspecialise(
         model, reference, model.min_group_size(), kinds,
         GroupStats.of(np.sum(parents, axis=1), d=parents), GroupStats.of(given.sum(axis=1), d=given),
-        np.array(owner), (child, kind, given[child, kind]),
+        np.array(owner), (child, kind, given[child, kind]), np.array(turns),
     )  # fmt: skip
 
 
@@ -49,6 +49,12 @@ def test_one_record_that_helps_twice_beats_two_that_help_once():
 def test_the_first_value_and_then_the_largest_child():
     moved = serve([PSensitive(p=2)], [[0, 0, 1, 0]], [[1, 1, 0, 1], [1, 2, 0, 1], [1, 2, 0, 1]], [0, 0, 0])
     assert moves(moved) == [(1, "HIV", 1)]
+
+
+def test_whose_turn_it_is_decides_among_equal_values():
+    given = [PSensitive(p=2)], [[0, 0, 1, 0]], [[1, 1, 0, 1], [1, 2, 0, 1], [1, 2, 0, 1]], [0, 0, 0]
+    assert moves(serve(*given, turns=(2, 1, 0, 3))) == [(1, "asthma", 1)]
+    assert moves(serve(*given, turns=(2, 3, 0, 1))) == [(1, "flu", 1)]
 
 
 def test_parents_are_served_side_by_side():

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable.release.cells import Cells
-from hushtable.release.guards.coins import Coins
 from hushtable.release.guards.widening import take_cells, widen
 from hushtable.release.pattern import PatternCells
 from hushtable.schema.columns import CellStyle, Role
+from hushtable.table.coins import Coins
 from hushtable.table.encode import encode
 from hushtable.testing.cases import random_case
 from hushtable.utility.cover import covers

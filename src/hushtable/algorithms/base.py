@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,11 +24,12 @@ from hushtable.models.base import Monotone, Stat, Threat
 from hushtable.models.compose import AllOf
 from hushtable.params import Parametrised
 from hushtable.schema.columns import Missing
+from hushtable.table.coins import Coins, table_digest
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Reference
 
-__all__ = ["Algorithm", "Partition", "Problem", "Progress", "Recoding", "check_compatible"]
+__all__ = ["Algorithm", "Partition", "Problem", "Progress", "Reads", "Recoding", "check_compatible"]
 
 Progress = Callable[[float, str], None]
 """Called with the share of the work that is done and a word on it; raises ``Cancelled`` to stop."""
@@ -56,6 +58,36 @@ class Recoding(Enum):
         return self in (Recoding.BUCKET, Recoding.NUMBERED)
 
 
+class Reads(Enum):
+    """How the choice of groups depends on sensitive values, to an adversary who knows the algorithm.
+
+    ``CHECKS``: groups are proposed by quasi-identifiers, and sensitive values only decide whether the models hold. What
+    can be learnt from a refused proposal is the minimality attack's business; the minimality guard bounds it.
+    ``COINS``: records are chosen by their sensitive values, and secret coins decide which. Whoever knows everything but
+    the secret believes what the published shares of a class say, and no more.
+    ``CHOOSES``: sensitive values decide by a public rule. What that discloses is stated (``disclosure``), and the
+    known-algorithm attack measures it; the minimality guard avoids it.
+    """
+
+    CHECKS = "checks"
+    COINS = "coins"
+    CHOOSES = "chooses"
+
+    @property
+    def sentence(self) -> str:
+        """What a page or a report says of it."""
+        return _READS[self]
+
+
+_READS = {
+    Reads.CHECKS: "Only checks sensitive values: groups are proposed by quasi-identifiers, and the models accept or "
+    "refuse them. A refused proposal may tell something (minimality attack); the minimality guard bounds that.",
+    Reads.COINS: "Chooses records by sensitive value with secret coins: whoever knows everything but the local secret "
+    "learns no more than the published shares of a class.",
+    Reads.CHOOSES: "Chooses by sensitive value with a public rule.",
+}
+
+
 @dataclass(frozen=True)
 class Problem:
     """All that an algorithm is given.
@@ -74,6 +106,10 @@ class Problem:
     elsewhere : Elsewhere, optional
         The distinct combinations, where they are on other machines; only algorithms that decide ``by_nodes`` are
         given them. The table's rows then stand for those with the same sensitive values.
+    policy : bytes
+        A digest of the policy: with the table and the local secret it decides the coins.
+    tossed : Coins, optional
+        The coins themselves, where they are known already.
     """
 
     table: EncodedTable
@@ -84,6 +120,8 @@ class Problem:
     progress: Progress = lambda share, what: None
     earlier: Earlier | None = None
     elsewhere: Elsewhere | None = None
+    policy: bytes = b""
+    tossed: Coins | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.suppression <= 1:
@@ -95,6 +133,23 @@ class Problem:
     def budget(self) -> int:
         """How many units may be suppressed."""
         return int(np.floor(self.suppression * self.table.sample_units + 1e-9))
+
+    @cached_property
+    def coins(self) -> Coins:
+        """What decides wherever sensitive values are looked at; see ``hushtable.table.coins``."""
+        return self.tossed or Coins.of_release(table_digest(self.table), self.policy)
+
+    @cached_property
+    def secret_order(self) -> IntArray:
+        """All rows in an order that nobody can predict without the local secret.
+
+        Choices that depend on sensitive values take records in this order, never in canonical order: whoever can
+        predict such a choice can undo it. Where no model looks at a sensitive value it is the canonical order.
+        """
+        order = self.table.canonical_order
+        if not self.model.histogram_keys():
+            return order
+        return order[np.argsort(self.coins.lots(self.table)[order], kind="stable")]
 
 
 @dataclass(frozen=True)
@@ -146,10 +201,14 @@ class Algorithm(Parametrised, ABC):
     """Base of all algorithms: parameters as fields, ``recoding`` as class attribute, ``run`` as the work.
 
     ``keeps_signatures`` says whether the algorithm looks at ``Problem.earlier``; it may then add counterfeits.
+    ``reads_sensitive`` says how groups depend on sensitive values; where they do by a public rule, ``disclosure``
+    states what that tells an adversary who knows the algorithm.
     """
 
     recoding: ClassVar[Recoding] = Recoding.LOCAL
     keeps_signatures: ClassVar[bool] = False
+    reads_sensitive: ClassVar[Reads] = Reads.CHECKS
+    disclosure: ClassVar[str] = ""
 
     def check(self, model: AllOf, suppression: float) -> None:
         """Refuse models that the algorithm cannot handle, before any data are read; most handle all.

@@ -26,8 +26,8 @@ def trim(problem: Problem) -> BoolArray | None:
 
     Greedy: as long as the table as one group fails, some records are left out of the sensitive value whose removal
     improves the first failing member's score most; of two such values, the first in sorted order. Where no removal
-    improves it (two values that dominate together), the most frequent value goes. Records of a value go from the
-    last in canonical order.
+    improves it (two values that dominate together), the most frequent value goes. Which records of a value go is
+    decided by secret lots.
     """
     table, model = problem.table, problem.model
     kept = np.ones(table.n_rows, dtype=np.bool_)
@@ -49,8 +49,8 @@ def trim(problem: Problem) -> BoolArray | None:
             return None
         value = _best_value(failing[0], stats, step, problem)
         codes, _ = table.code_column(failing[0].key)
-        order = table.canonical_order
-        rows = order[(codes[order] == value) & kept[order] & (order < table.n_sample)][::-1]
+        order = problem.secret_order
+        rows = order[(codes[order] == value) & kept[order] & (order < table.n_sample)]
         weights = table.row_units[rows] if len(table.row_units) else np.ones(len(rows), dtype=np.int64)
         taken = rows[np.cumsum(weights) <= step]
         if not len(taken):

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from hushtable.algorithms.base import Algorithm, Problem
 from hushtable.algorithms.earlier import Counterfeits
 from hushtable.arrays import IntArray
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.compose import AllOf
-from hushtable.registry import guards
+from hushtable.registry import algorithms, guards
 from hushtable.release.cells import Cells
 from hushtable.release.guards.base import Guard
 from hushtable.schema.columns import CellStyle
@@ -58,6 +59,8 @@ class View:
         Of a bucketization, the release by its exact quasi-identifiers.
     counterfeits : Counterfeits, optional
         Published rows that are nobody's, and not in ``published`` and ``rows``: they hide values, but no people.
+    problem : Problem, optional
+        What the algorithm was given, for whoever replays it.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class View:
     seed: int = 0
     exact: View | None = None
     counterfeits: Counterfeits | None = None
+    problem: Problem | None = None
 
     @classmethod
     def of(cls, release: Release) -> View:
@@ -95,6 +99,7 @@ class View:
             rows=release.source_rows[real],
             counterfeits=recoded.counterfeits,
             model=release.model,
+            problem=release.problem,
             seed=int(release.policy.get("seed", 0)),
         )
         if recoded.buckets is None:
@@ -168,15 +173,27 @@ class View:
         ones = np.ones(len(values), dtype=np.int64)
         return Histogram.from_pairs(np.zeros(len(values), dtype=np.int64), values, ones, 1)
 
+    @cached_property
+    def guards(self) -> tuple[Guard, ...]:
+        """The policy's guards, which the adversary knows (but not the secret of their coins)."""
+        return tuple(guards.build(*_named(chosen)) for chosen in self.policy.get("guard", ()))
+
+    @cached_property
+    def algorithm(self) -> Algorithm:
+        """The policy's algorithm."""
+        found: Algorithm = algorithms.build(*_named(self.policy.get("algorithm", "mondrian")))
+        return found
+
     def guard(self, name: str) -> Guard | None:
-        """Return the policy's guard of this name, which the adversary knows (but not the secret of its coins)."""
-        for chosen in self.policy.get("guard", ()):
-            ((known, values),) = ({chosen: None} if isinstance(chosen, str) else chosen).items()
-            if known == name:
-                found: Guard = guards.build(name, values)
-                return found
-        return None
+        """Return the policy's guard of this name, if it has one."""
+        return next((guard for guard in self.guards if guard.name == name), None)
 
     def base_counts(self) -> dict[str, float]:
         """Return how many records and classes there are."""
         return {"records": len(self.released), "classes": self.n_classes}
+
+
+def _named(chosen: str | Mapping[str, Any]) -> tuple[str, Any]:
+    """Return the name and the parameters of an entry of a policy."""
+    ((name, values),) = ({chosen: None} if isinstance(chosen, str) else chosen).items()
+    return name, values

@@ -75,7 +75,7 @@ def _check_secret(made_with: str | None, seed: int) -> None:
     """Refuse a release whose guards tossed other coins than they would here."""
     if made_with is None:
         return
-    from hushtable.release.guards.coins import fingerprint
+    from hushtable.table.coins import fingerprint
 
     if fingerprint(seed) != made_with:
         raise DataError(

@@ -22,6 +22,7 @@ from hushtable.release.recode import Recoded
 from hushtable.release.release import Release
 from hushtable.release.reread import sensitive_codes
 from hushtable.release.verify import Published, Verification, verify
+from hushtable.table.coins import policy_digest
 from hushtable.table.encode import encode
 from hushtable.table.encoded import EncodedTable
 
@@ -77,6 +78,8 @@ def problem_from(encoded: EncodedTable, plan: Plan, progress: Progress | None = 
         suppression=plan.suppression,
         seed=plan.seed,
         progress=progress or (lambda share, what: None),
+        policy=policy_digest(plan.document, plan.seed),
+        tossed=plan.coins,
     )
 
 

@@ -13,6 +13,7 @@ from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.release.guards.base import Guard
 from hushtable.schema.columns import Role
+from hushtable.table.coins import Coins
 from hushtable.table.encode import Extra
 from hushtable.table.plan import TablePlan
 
@@ -42,6 +43,8 @@ class Plan:
         Countermeasures against attacks on the algorithm.
     account : Account, optional
         The ledger that releases are held against.
+    coins : Coins, optional
+        Those of a release that is made again; by default they come from the local secret.
     """
 
     table: TablePlan
@@ -53,6 +56,7 @@ class Plan:
     document: Mapping[str, Any] = field(default_factory=dict)
     guards: tuple[Guard, ...] = ()
     account: Account | None = None
+    coins: Coins | None = None
 
     def __post_init__(self) -> None:
         if not self.models:

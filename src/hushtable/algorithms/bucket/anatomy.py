@@ -8,6 +8,10 @@ frequent values; but dealing also gives every group its share of every value, wh
 The number of groups is the first that fits of n/s, for sizes s that grow by a quarter, from the least that the models
 allow up to the whole table.
 
+Which records of a value go to which group is decided by secret lots (``Problem.secret_order``). The code is public:
+dealt in an order that everybody knows, records can be found in their groups again. With secret lots every way to give a
+group's values to its people is equally likely, so the promise of the models is exact.
+
 Several sensitive columns are dealt jointly, as far as models look at them, and published jointly: a row of the second
 table is one person's values.
 
@@ -36,7 +40,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
 from hushtable.algorithms.bucket.deal import deal_until
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import IntArray
@@ -60,6 +64,7 @@ class Anatomy(Algorithm):
 
     name: ClassVar[str] = "anatomy"
     recoding: ClassVar[Recoding] = Recoding.BUCKET
+    reads_sensitive: ClassVar[Reads] = Reads.COINS
 
     def check(self, model: AllOf, suppression: float) -> None:
         """Refuse models that count an adversary's beliefs or a population: exact cells cover nobody else."""
@@ -79,7 +84,7 @@ class Anatomy(Algorithm):
                 raise self.not_found(problem)
             # that the whole table fails as one group says nothing about smaller ones
             kept = np.ones(table.n_rows, dtype=np.bool_)
-        order = table.canonical_order
+        order = problem.secret_order
         rows = order[kept[order] & (order < table.n_sample)]
         found = deal_until(problem, rows, _values(problem, rows))
         if found is None:

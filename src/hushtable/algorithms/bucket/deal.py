@@ -16,7 +16,8 @@ _GROWTH = 1.25
 def deal_until(problem: Problem, rows: IntArray, values: IntArray) -> Partition | None:
     """Deal these rows to as many groups as the models allow; None where not even one group satisfies them.
 
-    The number of groups is the first that fits of n/s, for sizes s that grow by a quarter.
+    The number of groups is the first that fits of n/s, for sizes s that grow by a quarter. Rows are dealt in the order
+    given, which has to be a secret one.
     """
     model, reference, table = problem.model, problem.reference, problem.table
     labels = np.full(table.n_rows, -1, dtype=np.int64)

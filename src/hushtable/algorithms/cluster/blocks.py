@@ -11,10 +11,10 @@ __all__ = ["cut_blocks"]
 
 
 def cut_blocks(table: EncodedTable, rows: IntArray, size: int) -> IntArray:
-    """Return a block number for each of these rows (given in canonical order): at most ``size`` rows in a block.
+    """Return a block number for each of these rows: at most ``size`` rows in a block.
 
     A block that is too large is halved along its widest column; records that are equal there are told apart by their
-    canonical rank, so that halves are even. Blocks are numbered from the lower half up.
+    place in ``rows``, so that halves are even. Blocks are numbered from the lower half up.
     """
     labels = np.zeros(len(rows), dtype=np.int64)
     columns = [c.codes[rows] for c in table.quasi]

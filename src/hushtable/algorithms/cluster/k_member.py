@@ -5,9 +5,12 @@ it satisfies the model; records whose sensitive value brings it nearer to that c
 the free record that is farthest from the last. Records that are left when no further cluster can be completed join the
 nearest one that stays satisfied.
 
-Readings. The papers begin with a random record, we with the first in canonical order, so that nothing is random. The
-loss of joining is the NCP of the cells (see ``costs``); equally near records: the first in canonical order. Rows of a
-population take part like records without weight.
+Readings. As in the papers the first record is a random one, drawn by secret lots; without a model that looks at
+sensitive values it is the first in canonical order. The loss of joining is the NCP of the cells (see ``costs``); of
+equally near records secret lots decide. Rows of a population take part like records without weight.
+
+To an adversary who knows the algorithm, a record that was passed over did not help: see ``p_first``, of which the same
+holds.
 
 The exact algorithm compares every cluster with every free record, which takes n squared steps. By default it is run
 inside blocks of similar records, cut like Mondrian's along the widest column, side by side; ``exact: true`` makes one
@@ -39,7 +42,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.base import Partition, Problem, Recoding
+from hushtable.algorithms.base import Partition, Problem, Reads, Recoding
 from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.cluster.costs import CellCosts
 from hushtable.algorithms.cluster.grow import Growth
@@ -77,6 +80,11 @@ class KMember(Refinable):
 
     name: ClassVar[str] = "k-member"
     recoding: ClassVar[Recoding] = Recoding.LOCAL
+    reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
+    disclosure: ClassVar[str] = (
+        "A cheaper record that a cluster passed over has a value that did not help it. Coins choose the first record "
+        "and decide among equally cheap ones."
+    )
 
     def run(self, problem: Problem) -> Partition:
         """Cluster; see the module's docstring."""
@@ -84,7 +92,7 @@ class KMember(Refinable):
         if kept is None:
             raise self.not_found(problem)
         table, model = problem.table, problem.model
-        order = table.canonical_order
+        order = problem.secret_order
         rows = order[kept[order]]
         size = len(rows) if self.exact else max(self.block, 10 * model.min_group_size())
         block = cut_blocks(table, rows, max(size, 1))

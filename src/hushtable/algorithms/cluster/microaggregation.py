@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
 from hushtable.algorithms.cluster.groups import labels_of
 from hushtable.algorithms.cluster.halving import halved, part_of
 from hushtable.algorithms.cluster.improve import improve
@@ -114,7 +114,7 @@ class Microaggregation(Algorithm):
     def space(self, problem: Problem) -> Space:
         """Place the records; those that make even the whole table unfit are left out, as far as the budget allows."""
         table = problem.table
-        order = table.canonical_order
+        order = table.canonical_order if self.reads_sensitive is Reads.CHECKS else problem.secret_order
         order = order[order < table.n_sample]
         kept = trim(problem)
         if kept is None and Monotone.MERGE in problem.model.flags:

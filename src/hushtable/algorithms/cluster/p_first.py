@@ -9,6 +9,11 @@ Readings. The paper does not say what contributes. ``any``: the record brings wh
 confidential attribute, also in one that is satisfied already; this gives the paper's own table, digit by digit.
 ``short``: only attributes that are still short count, which is often better. For other models than p-sensitivity, a
 value contributes where the model says so (by default: where it improves its score); where none does, any record counts.
+Of equally near records secret lots decide.
+
+To an adversary who knows the algorithm, a record that was passed over did not contribute: its value is one that the
+group had. Coins cannot hide that without giving up the nearest record, so the bias is stated and measured
+(``disclosure``), and the minimality guard, which forms groups blind to sensitive values, avoids it.
 
 When to use
 -----------
@@ -35,7 +40,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from hushtable.algorithms.base import Problem
+from hushtable.algorithms.base import Problem, Reads
 from hushtable.algorithms.cluster.mdav import TURN
 from hushtable.algorithms.cluster.microaggregation import Microaggregation, needed_units
 from hushtable.algorithms.cluster.sensitivity import check_sensitivity
@@ -69,6 +74,11 @@ class PFirst(Microaggregation):
     )
 
     name: ClassVar[str] = "p-first"
+    reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
+    disclosure: ClassVar[str] = (
+        "A nearer record that a group passed over has a value that the group already had. Coins decide among equally "
+        "near ones."
+    )
 
     def groups(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
         """Form groups from the outside, each until it is satisfied."""

@@ -33,7 +33,7 @@ class Space:
     Attributes
     ----------
     rows : int64 array
-        The table's row behind each point, in canonical order: a point's number breaks ties.
+        The table's row behind each point, in an order that does not depend on the input's: it breaks ties.
     points : float64 array
         Records x columns: numbers (NaN: missing), or codes of nominal labels.
     metric : Metric

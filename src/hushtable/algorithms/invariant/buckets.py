@@ -1,16 +1,25 @@
-"""The first three phases of m-invariant re-publication: division, balancing and assignment.
+"""Buckets of m-invariant re-publication: records whose classes all have one signature, and how they become classes.
 
-Records are known by their row numbers; ``FAKE`` is a counterfeit.
+Records are known by their row numbers; ``FAKE`` is a counterfeit. Rows are given in secret order, and every other draw
+comes from coins, so that each way to give a class's values to its people is as likely as any other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["FAKE", "Bucket", "assign", "balance", "deficiency", "divide"]
+import numpy as np
+
+from hushtable.arrays import IntArray
+from hushtable.table.coins import Coins
+
+__all__ = ["FAKE", "Bucket", "alone", "assign", "deal", "divide", "eligible", "halve"]
 
 FAKE = -1
+
+_SPARED = 16
+"""How many people there are at least for each counterfeit that cutting a bucket costs."""
 
 Signature = tuple[int, ...]
 ByValue = dict[int, list[int]]
@@ -18,7 +27,7 @@ ByValue = dict[int, list[int]]
 
 @dataclass
 class Bucket:
-    """Records whose classes will all have one signature: of every value of it equally many."""
+    """Records by value; every class takes one of each, a counterfeit where there are too few."""
 
     signature: Signature
     rows: ByValue = field(default_factory=dict)
@@ -26,14 +35,7 @@ class Bucket:
     @property
     def depth(self) -> int:
         """How many classes it will make."""
-        return max(len(rows) for rows in self.rows.values())
-
-    def thinned(self) -> None:
-        """Remove counterfeits as long as every value has one: a class of nothing else is nobody's."""
-        spare = min(rows.count(FAKE) for rows in self.rows.values())
-        for value, rows in self.rows.items():
-            real = [row for row in rows if row != FAKE]
-            self.rows[value] = real + [FAKE] * (len(rows) - len(real) - spare)
+        return max(map(len, self.rows.values()))
 
 
 def divide(rows: Sequence[int], values: Mapping[int, int], signature: Mapping[int, Signature]) -> list[Bucket]:
@@ -52,45 +54,24 @@ def divide(rows: Sequence[int], values: Mapping[int, int], signature: Mapping[in
     return [buckets[own] for own in sorted(buckets)]
 
 
-def deficiency(counts: Mapping[int, int], m: int) -> int:
-    """How many records of other values are missing until no value has more than 1/m of all.
+def eligible(counts: Sequence[int], m: int) -> bool:
+    """Whether no value has more than 1/m of all records.
 
     Examples
     --------
-    >>> deficiency({0: 3, 1: 1}, 2), deficiency({0: 2, 1: 2}, 2)
-    (2, 0)
+    >>> eligible([3, 1], 2), eligible([2, 2], 2)
+    (False, True)
     """
-    return max(0, m * max(counts.values(), default=0) - sum(counts.values()))
+    return m * max(counts, default=0) <= sum(counts)
 
 
-def balance(buckets: Sequence[Bucket], new: ByValue, m: int) -> None:
-    """Fill every bucket until its values occur equally often: with newcomers that the others can spare, else fakes."""
-    counts = {value: len(rows) for value, rows in new.items()}
-    now = deficiency(counts, m)
-    for bucket in buckets:
-        depth = bucket.depth
-        for value in bucket.signature:
-            rows = bucket.rows[value]
-            while len(rows) < depth:
-                row = FAKE
-                if counts.get(value):
-                    counts[value] -= 1
-                    then = deficiency(counts, m)
-                    if then <= now:
-                        now, row = then, new[value].pop(0)
-                    else:
-                        counts[value] += 1
-                rows.append(row)
-
-
-def assign(new: ByValue, m: int, domain: Sequence[int], *, fakes: bool) -> list[Bucket] | None:
+def assign(new: ByValue, m: int) -> list[Bucket] | None:
     """Put newcomers into buckets of m values or more, the most frequent values first; None where that cannot be.
 
-    Where a value has more than 1/m of them, counterfeits of the rarest values of the domain make up for it, if allowed.
+    Every bucket has equally many records of each of its values, so it needs no counterfeits.
     """
     left = {value: list(rows) for value, rows in new.items() if rows}
-    missing = deficiency({value: len(rows) for value, rows in left.items()}, m)
-    if missing and not (fakes and _forged(left, missing, domain, m)):
+    if not eligible([len(rows) for rows in left.values()], m):
         return None
     buckets: dict[Signature, Bucket] = {}
     while left:
@@ -106,17 +87,17 @@ def assign(new: ByValue, m: int, domain: Sequence[int], *, fakes: bool) -> list[
     return [buckets[own] for own in sorted(buckets)]
 
 
-def _forged(left: ByValue, missing: int, domain: Sequence[int], m: int) -> bool:
-    """Add counterfeits until no value has more than 1/m; tell whether the domain has values enough."""
-    if len(domain) < m:
-        return False
-    top = max(len(rows) for rows in left.values())
-    while missing:
-        rarest = min(domain, key=lambda value: (len(left.get(value, ())), value))
-        left.setdefault(rarest, []).append(FAKE)
-        missing -= 1
-        assert len(left[rarest]) <= top
-    return True
+def alone(rows: Sequence[int], values: Mapping[int, int], m: int, domain: int, coins: Coins) -> Iterator[Bucket]:
+    """Give each newcomer a bucket of their own, with counterfeits of m - 1 other values that coins draw.
+
+    Whatever value of the signature a newcomer has, the others are drawn with the same chance: the signature tells
+    nothing more.
+    """
+    for turn, row in enumerate(rows):
+        others = np.delete(np.arange(domain), values[row])
+        drawn = others[np.argsort(coins.words(f"alone {turn}", len(others)), kind="stable")][: m - 1]
+        signature = tuple(sorted([values[row], *drawn.tolist()]))
+        yield Bucket(signature, {value: [row] if value == values[row] else [] for value in signature})
 
 
 def _next(left: ByValue, m: int) -> tuple[list[Signature], int]:
@@ -141,3 +122,61 @@ def _next(left: ByValue, m: int) -> tuple[list[Signature], int]:
         if amount > 0:
             return [tuple(sorted(ranked[:b]))], amount
     return [], 0
+
+
+def halve(bucket: Bucket, positions: Sequence[IntArray], depth: int, coins: Coins, name: str) -> list[Bucket]:
+    """Cut a bucket along quasi-identifiers into buckets of about ``depth`` classes each, with few counterfeits more.
+
+    A bucket is sorted along its widest quasi-identifier and cut in its middle half, at a place that coins draw from
+    those where both parts together need the fewest classes. Where that takes more than one counterfeit for ``_SPARED``
+    people, it is cut along the next widest, or not at all. Which places these are depends on how often values occur on
+    both sides, not on which value is which.
+    """
+    if bucket.depth <= depth:
+        return [bucket]
+    place = {value: i for i, value in enumerate(bucket.signature)}
+    rows = np.array([row for value in bucket.signature for row in bucket.rows[value]], dtype=np.int64)
+    value = np.array([place[v] for v in bucket.signature for _ in bucket.rows[v]], dtype=np.int64)
+    # equal places go by lot: rows come in secret order, value by value
+    lots = np.argsort(np.argsort(coins.words(f"{name}/lots", len(rows)), kind="stable"), kind="stable")
+    spans = [int(np.ptp(along[rows])) for along in positions]
+    for j in sorted(range(len(positions)), key=lambda j: -spans[j]):
+        if not spans[j]:
+            break
+        order = np.lexsort((lots, positions[j][rows]))
+        below = np.cumsum(np.eye(len(place), dtype=np.int64)[value[order]], axis=0)
+        parts = below.max(axis=1) + (below[-1] - below).max(axis=1)
+        first, last = len(rows) // 4, len(rows) - len(rows) // 4
+        least = int(parts[first : last - 1].min())
+        if (least - bucket.depth) * len(place) * _SPARED > len(rows):
+            continue
+        fits = first + np.flatnonzero(parts[first : last - 1] == least)
+        cut = int(fits[coins.below(f"{name}/cut", np.array([len(fits)]))[0]]) + 1
+        halves = []
+        for side, own in enumerate((order[:cut], order[cut:])):
+            part = Bucket(bucket.signature, {v: [] for v in bucket.signature})
+            for at in np.sort(own).tolist():
+                part.rows[bucket.signature[int(value[at])]].append(int(rows[at]))
+            halves += halve(part, positions, depth, coins, f"{name}{side}")
+        return halves
+    return [bucket]
+
+
+def deal(bucket: Bucket, coins: Coins, name: str) -> IntArray:
+    """Return the bucket's classes: one row of records for each, by value, counterfeits where coins put them.
+
+    Examples
+    --------
+    >>> deal(Bucket((5, 6), {5: [0, 1], 6: [2, 3]}), Coins(b""), "docs").tolist()
+    [[0, 2], [1, 3]]
+    """
+    depth = bucket.depth
+    made = np.full((depth, len(bucket.signature)), FAKE, dtype=np.int64)
+    for i, value in enumerate(bucket.signature):
+        rows = bucket.rows[value]
+        if len(rows) < depth:
+            at = np.argsort(coins.words(f"{name}/{i}", depth), kind="stable")[: len(rows)]
+            made[np.sort(at), i] = rows
+        else:
+            made[:, i] = rows
+    return made

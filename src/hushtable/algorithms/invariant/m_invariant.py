@@ -1,13 +1,28 @@
 """m-invariant re-publication: classes of different values that people keep, with counterfeits where nobody is left.
 
 Four phases, after Xiao and Tao. *Division*: everybody who was published before goes to the bucket of their signature,
-the set of sensitive values of their earlier class. *Balancing*: newcomers whose values are wanted there, and whom the
-others can spare, fill the buckets until every value of the signature occurs equally often; where nobody is found,
-counterfeits do. *Assignment*: the other newcomers make buckets of m values or more, the most frequent first.
-*Partitioning*: every bucket is cut into classes with one record of each value, as small as possible.
+the set of sensitive values of their earlier class. *Assignment*: newcomers make buckets of m values or more, the most
+frequent first. *Partitioning*: buckets are cut along quasi-identifiers into smaller ones. *Balancing*: a bucket's
+records are dealt to classes with one record of each value; where a value has too few, counterfeits make up for it.
 
-A counterfeit has the cells of its class and one of its values, so it cannot be told from a record. How many a class
-has is published (``counterfeits`` in release.json), as in the paper: who counts people must not count them.
+The adversary knows all this, so wherever a value decides, secret coins do: which of the records of a value go to a
+bucket, where it is cut among equally good places, who meets whom in a class, which classes have counterfeits. Hence
+every exchange of values that respects the signatures is as likely as the truth, and nobody's value is known better than
+with 1/m. Differences to the paper, all for that reason:
+
+- Newcomers do not fill the buckets of others. Whoever is drawn to fill one would likely have the rarer value.
+- Newcomers are divided into regions by quasi-identifiers alone before values are looked at, and find their buckets
+  inside. Where more than 1/m of a region's records share a value, it is united with its neighbour, and with the chance
+  1/4 where that was not needed. So uniting changes an adversary's odds by a factor of 4 at most for each height of the
+  tree, as with the minimality guard.
+- Few newcomers, or newcomers with a value that more than 1/m of them share, have a class of their own each, with
+  counterfeits of values that coins draw.
+
+A counterfeit has the cells of its class and one of its values, so it cannot be told from a record. How many there are
+is published nowhere.
+
+What is left. Who learns one person's value by other means learns something about those who were in one class with that
+person at some time.
 
 Classes are published with their number, because their cells overlap and may coincide: it is the number that says which
 values belong together. A person whose quasi-identifiers fit several classes is in one of them, and no value is
@@ -15,10 +30,9 @@ likelier than in the worst of those; hence models that do not survive merging ar
 (``mixes``). m is the least group that the models allow; where they ask for more than m different values (entropy, say),
 it grows. Without any sensitive column to look at, records are grouped by m in sorted order.
 
-Readings. Where newcomers have a value more than 1/m of them share, the paper does not publish; here counterfeits of the
-rarest values make up for it, but only where earlier releases commit to going on: a first release has none. Where even
-then no m fits a first release, records are dealt out as by ``anatomy``, up to a single class. Somebody whose value is
-no longer in the signature has changed it, and is a newcomer. Several records per person have no signature.
+Readings. Where even then no m fits a first release, records are dealt out as by ``anatomy``, up to a single class.
+Somebody whose value is no longer in the signature has changed it, and is a newcomer. Several records per person have no
+signature.
 
 When to use
 -----------
@@ -31,7 +45,7 @@ are wider than mondrian's. Where no invented record may be in the table.
 
 Cost
 ----
-A sort of all records along every quasi-identifier for each halving, of which there are log2(n/m) at most.
+A sort of all records for each halving, of which there are log2(n/m) at most.
 
 References
 ----------
@@ -45,14 +59,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
 from hushtable.algorithms.bucket.deal import deal_until
+from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.earlier import Counterfeits, Earlier
-from hushtable.algorithms.invariant.buckets import FAKE, Bucket, ByValue, assign, balance, divide
-from hushtable.algorithms.invariant.split import classes
+from hushtable.algorithms.invariant.buckets import FAKE, Bucket, ByValue, alone, assign, deal, divide, halve
+from hushtable.algorithms.pairing import pair_up
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import IntArray
+from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import IncompatibleError, NotFound
+from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Monotone, Stat
 from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats, Histogram
@@ -61,6 +77,15 @@ __all__ = ["MInvariant"]
 
 _GROWTH = 1.25
 """By how much m grows where the models ask for more."""
+
+_REGION = 16
+"""Regions have at most so many records for each of the m values, and cut buckets a quarter of it."""
+
+_FEW = 8
+"""Fewer newcomers than so many for each of the m values have a class of their own each."""
+
+_EXTRA = 0.25
+"""The chance that two regions are united though they need not be."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +100,7 @@ class MInvariant(Algorithm):
 
     name: ClassVar[str] = "m-invariant"
     recoding: ClassVar[Recoding] = Recoding.NUMBERED
+    reads_sensitive: ClassVar[Reads] = Reads.COINS
     keeps_signatures: ClassVar[bool] = True
 
     def check(self, model: AllOf, suppression: float) -> None:
@@ -95,7 +121,7 @@ class MInvariant(Algorithm):
         """Make classes; see the module's docstring."""
         if problem.earlier is not None:
             return self._continued(problem, problem.earlier)
-        order = problem.table.canonical_order
+        order = problem.secret_order
         rows = order[order < problem.table.n_sample]
         found = self._first(problem, rows) if problem.model.histogram_keys() else self._sorted(problem, rows)
         if found is None:
@@ -124,8 +150,7 @@ class MInvariant(Algorithm):
         while m <= distinct:
             problem.progress(m / (2 * distinct), "assigning")
             kept = _eligible(codes, rows, int(m), problem)
-            new = _by_value(codes, kept)
-            buckets = assign(new, int(m), sorted(new), fakes=False)
+            buckets = _in_regions(problem, codes, kept, int(m))
             if buckets is not None:
                 found = _partition(problem, buckets, key)
                 if _fits(problem, found.labels, found.n_groups, found.counterfeits):
@@ -143,23 +168,28 @@ class MInvariant(Algorithm):
                 hint="Publish one record per person, or leave 'ledger' out of the policy.",
             )
         codes, size = table.code_column(earlier.key)
-        rank = table.canonical_order
-        rows = rank[rank < table.n_sample].tolist()
-        own = earlier.of_row[: table.n_sample]
-        known = [row for row in rows if own[row] >= 0]
-        signature = {row: earlier.signatures[int(own[row])] for row in known}
-        buckets = divide(known, {row: int(codes[row]) for row in known}, signature)
-        new = _by_value(codes, np.array([row for row in rows if own[row] < 0], dtype=np.int64))
-        m = max(problem.model.min_group_size(), 2)
-        balance(buckets, new, m)
+        order = problem.secret_order
+        rows = order[order < table.n_sample]
+        own = earlier.of_row[rows]
+        known, new = rows[own >= 0].tolist(), rows[own < 0]
+        values = dict(zip(rows.tolist(), codes[rows].tolist(), strict=True))
+        positions = [c.positions[c.codes.astype(np.int64)] for c in table.quasi]
+        coins, m = problem.coins.purse(self.name), max(problem.model.min_group_size(), 2)
+        buckets = []
+        for i, bucket in enumerate(divide(known, values, {r: earlier.signatures[earlier.of_row[r]] for r in known})):
+            buckets += halve(bucket, positions, m * _REGION // 4, coins, f"bucket {i}/")
         problem.progress(0.3, "assigning")
-        more = assign(new, m, range(size), fakes=True)
-        if more is None:
+        if size < m and len(new):
             raise NotFound(
                 f"{self.name} needs {m} different sensitive values for newcomers, and knows {size}.",
                 hint="Name all values of the sensitive column in the policy ('categories' or 'order').",
             )
-        found = _partition(problem, _united([*buckets, *more]), earlier.key)
+        more = None
+        if len(new) >= m * _FEW:
+            more = _in_regions(problem, codes, _eligible(codes, new, m, problem), m)
+        if more is None:
+            more = list(alone(new.tolist(), values, m, size, coins))
+        found = _partition(problem, [*buckets, *more], earlier.key)
         if not _fits(problem, found.labels, found.n_groups, found.counterfeits):
             raise NotFound(
                 f"{self.name} cannot both keep the signatures of earlier releases and satisfy "
@@ -184,7 +214,7 @@ def _by_value(codes: IntArray, rows: IntArray) -> ByValue:
 
 
 def _eligible(codes: IntArray, rows: IntArray, m: int, problem: Problem) -> IntArray:
-    """Leave out what the budget allows of values that more than 1/m of the records have, the last in order first."""
+    """Leave out what the budget allows of values that more than 1/m of the records have, the last rows first."""
     values, place = np.unique(codes[rows], return_inverse=True)
     counts = np.bincount(place, minlength=len(values))
     cap = int(counts.max())
@@ -198,32 +228,48 @@ def _eligible(codes: IntArray, rows: IntArray, m: int, problem: Problem) -> IntA
     return rows if int(weights[surplus].sum()) > problem.budget else rows[~surplus]
 
 
-def _united(buckets: list[Bucket]) -> list[Bucket]:
-    """Put buckets of one signature together, and remove counterfeits that nobody needs."""
-    found: dict[tuple[int, ...], Bucket] = {}
-    for bucket in buckets:
-        whole = found.setdefault(bucket.signature, Bucket(bucket.signature, {v: [] for v in bucket.signature}))
-        for value, rows in bucket.rows.items():
-            whole.rows[value] += rows
-    for bucket in found.values():
-        bucket.thinned()
-    return [found[own] for own in sorted(found)]
+def _in_regions(problem: Problem, codes: IntArray, rows: IntArray, m: int) -> list[Bucket] | None:
+    """Assign records to buckets inside of regions; None where a value has more than 1/m even of all."""
+    if not len(rows):
+        return []
+    block = cut_blocks(problem.table, rows, _REGION * m)
+    n = int(block.max()) + 1
+    regions = GroupStats(
+        np.bincount(block, minlength=n),
+        histograms={("value",): Histogram.from_pairs(block, codes[rows].astype(np.int64), np.ones_like(block), n, 1)},
+    )
+
+    def satisfied(groups: GroupStats) -> BoolArray:
+        hist = groups.histogram(("value",))
+        return np.asarray(m * hist.max(hist.units) <= groups.units)
+
+    united = pair_up(regions, satisfied, _EXTRA, problem.coins.purse("m-invariant regions"))
+    if united is None:
+        return None
+    order, offsets = group_rows(united[block], int(united.max()) + 1)
+    buckets: list[Bucket] = []
+    for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        found = assign(_by_value(codes, rows[order[begin:end]]), m)
+        if found is None:
+            return None
+        buckets += found
+    return buckets
 
 
 def _partition(problem: Problem, buckets: list[Bucket], key: tuple[str, ...]) -> Partition:
-    table = problem.table
-    rank = np.empty(table.n_rows, dtype=np.int64)
-    rank[table.canonical_order] = np.arange(table.n_rows)
-    positions = [c.positions[c.codes.astype(np.int64)] for c in table.quasi]
-    labels = np.full(table.n_rows, -1, dtype=np.int64)
-    held = [np.array([b.rows[value] for value in b.signature], dtype=np.int64) for b in buckets]
-    label, owner = classes(held, positions, rank)
-    record = np.concatenate([bucket.ravel() for bucket in held])
-    value = np.concatenate([np.repeat(b.signature, h.shape[1]) for b, h in zip(buckets, held, strict=True)])
-    real = record != FAKE
-    labels[record[real]] = label[real]
-    fakes = sorted(zip(label[~real].tolist(), value[~real].tolist(), strict=True))
-    return Partition(labels, len(owner), counterfeits=_counterfeits(problem, fakes, key))
+    coins = problem.coins.purse("m-invariant classes")
+    labels = np.full(problem.table.n_rows, -1, dtype=np.int64)
+    fakes: list[tuple[int, int]] = []
+    n = 0
+    for turn, bucket in enumerate(buckets):
+        made = deal(bucket, coins, str(turn))
+        number = n + np.repeat(np.arange(len(made), dtype=np.int64), made.shape[1]).reshape(made.shape)
+        real = made != FAKE
+        labels[made[real]] = number[real]
+        value = np.broadcast_to(np.array(bucket.signature), made.shape)
+        fakes += zip(number[~real].tolist(), value[~real].tolist(), strict=True)
+        n += len(made)
+    return Partition(labels, n, counterfeits=_counterfeits(problem, sorted(fakes), key))
 
 
 def _counterfeits(problem: Problem, fakes: list[tuple[int, int]], key: tuple[str, ...]) -> Counterfeits | None:

@@ -38,7 +38,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
 from hushtable.algorithms.lattice.cuts import CutTable, Groups
 from hushtable.arrays import IntArray
 
@@ -64,6 +64,10 @@ class BottomUpGeneralization(Algorithm):
 
     name: ClassVar[str] = "bottom-up-generalization"
     recoding: ClassVar[Recoding] = Recoding.GLOBAL
+    reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
+    disclosure: ClassVar[str] = (
+        "The values of the target decide which step comes next, by their entropy over many records at a time."
+    )
 
     @property
     def by_combinations(self) -> bool:

@@ -40,7 +40,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
 from hushtable.algorithms.lattice.cuts import CutTable, Groups
 from hushtable.algorithms.lattice.monotone import not_monotone
 from hushtable.arrays import BoolArray, IntArray
@@ -70,6 +70,10 @@ class TopDownSpecialization(Algorithm):
 
     name: ClassVar[str] = "top-down-specialization"
     recoding: ClassVar[Recoding] = Recoding.GLOBAL
+    reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
+    disclosure: ClassVar[str] = (
+        "The values of the target decide which step comes next, by their entropy over many records at a time."
+    )
 
     @property
     def by_combinations(self) -> bool:

@@ -69,7 +69,7 @@ class Branching(Protocol):
         """Return how many records of each kind some children hold: child (by its place in ``child``), kind, count."""
 
     def going_back(self, family: Any, child: IntArray, moved: Moved, possible: BoolArray, kinds: Kinds) -> Any:
-        """Return what goes back to the parents for which it is ``possible``: the first records in canonical order."""
+        """Return what goes back to the parents for which it is ``possible``: those with the least secret lots."""
 
     def loss(self, groups: IntArray) -> IntArray:
         """Return what suppressing one unit of each group loses: the levels between its nodes and the roots."""

@@ -11,7 +11,7 @@ The paper gives Algorithm 1 for one quasi-identifier. For several:
   for good, of the levels that they lie lower afterwards, in all columns, times the column's weight. Equal savings: the
   column that the policy names first. If it cannot be done, the next;
 - what stays at a parent is closed for that quasi-identifier, but goes on being specialised along the others;
-- which records are moved back is stated in ``unspecialise``: few, then the sensitive value first in sorted order.
+- which records are moved back is stated in ``unspecialise``: few, and among equally good ones by secret lots.
 
 Readings. As printed the algorithm never ends: leaves are specialised again and again, so a group stops where no column
 has a level left. Line 13 (a non-empty parent is output) stands behind the inner loop and would keep the last parent of
@@ -53,7 +53,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.base import Partition, Problem, Recoding
+from hushtable.algorithms.base import Partition, Problem, Reads, Recoding
 from hushtable.algorithms.kinds import Kinds
 from hushtable.algorithms.partition.children import Branching, Children
 from hushtable.algorithms.partition.specialise import Branches
@@ -80,6 +80,10 @@ class Localpk(Refinable):
 
     name: ClassVar[str] = "localpk"
     recoding: ClassVar[Recoding] = Recoding.LOCAL
+    reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
+    disclosure: ClassVar[str] = (
+        "A record that is moved back to its parent has a value that the parent lacked. Coins decide among equal ones."
+    )
 
     def run(self, problem: Problem) -> Partition:
         """Specialise from the top; see the module's docstring."""
@@ -135,6 +139,9 @@ class Specialising:
         self._problem, self._branches, self._budget, self._kinds = problem, branches, budget, kinds
         self._groups = problem.model.part(table_level=False)
         self._table = problem.model.part(table_level=True)
+        self._turns = np.arange(len(kinds.stats), dtype=np.int64)
+        if kinds.values:
+            self._turns = problem.coins.lots_of_combinations([*kinds.values.values(), kinds.stats.units])
         # with a population it has to be clear which class covers whom
         alone = problem.table.n_rows == problem.table.n_sample
         self._overlap = alone and Monotone.MERGE in problem.model.flags
@@ -215,7 +222,7 @@ class Specialising:
         moved = unspecialise(
             self._groups, problem.reference, branches.minimum, self._kinds,
             self._remainder(family, groups), family.stats.take(child), number[family.group[child]],
-            branches.kind_counts(family, child, self._kinds),
+            branches.kind_counts(family, child, self._kinds), self._turns,
         )  # fmt: skip
         possible = np.zeros(branches.open, dtype=np.bool_)
         possible[groups[moved.possible]] = True

@@ -7,7 +7,7 @@ for one level the children of every column.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +60,7 @@ class Branches:
 
     def __init__(self, problem: Problem, kept: BoolArray, budget: int = 0, closed: BoolArray | None = None) -> None:
         self._table = table = problem.table
-        self._reference = problem.reference
+        self._problem, self._reference = problem, problem.reference
         self.minimum = max(problem.model.min_group_size(), 1) * table.unit
         self._divisible = self.minimum + 1 if budget > 0 else 2 * self.minimum
         order = table.canonical_order
@@ -150,11 +150,17 @@ class Branches:
         whole = np.zeros(len(family.group), dtype=np.bool_)
         whole[child[moved.dissolved]] = True
         owner = family.place_owner()
-        # how many records of each kind a child gives; the first ones in canonical order go
+        # how many records of each kind a child gives: those whose quasi-identifiers come first in secret order
         key = owner * len(kinds.stats) + kinds.of_row[rows]
         asked = child[moved.child] * len(kinds.stats) + moved.kind
-        goes = whole[owner] | _first_of(key, asked, moved.count, kinds.movable[rows] > 0)
+        able = kinds.movable[rows] > 0
+        goes = whole[owner] | _first_of(key, asked, moved.count, able, lambda at: self._lots(rows[at]))
         return family.places[goes & possible[family.group[owner]]]
+
+    def _lots(self, rows: IntArray) -> IntArray:
+        if not self._problem.model.histogram_keys():
+            return np.zeros(len(rows), dtype=np.int64)
+        return self._problem.coins.lots_of_combinations([c.codes[rows] for c in self._table.quasi])
 
     def loss(self, groups: IntArray) -> IntArray:
         """Return what suppressing one unit of each group loses: the levels between its nodes and the roots."""
@@ -248,11 +254,12 @@ class Branches:
         return Partition(labels, self._n_final)
 
 
-def _first_of(key: IntArray, asked: IntArray, count: IntArray, able: BoolArray) -> BoolArray:
-    """Return for the places with each key in ``asked`` whether they are among the first ``count`` of them."""
+def _first_of(
+    key: IntArray, asked: IntArray, count: IntArray, able: BoolArray, lots: Callable[[IntArray], IntArray]
+) -> BoolArray:
+    """Return for the places with each key in ``asked`` whether they are among the ``count`` of them with least lots."""
     place = np.flatnonzero(able & np.isin(key, asked))
-    order = np.argsort(key[place], kind="stable")
-    place = place[order]
+    place = place[np.lexsort((lots(place), key[place]))]
     own = key[place]
     new = np.ones(len(own), dtype=np.bool_)
     new[1:] = own[1:] != own[:-1]

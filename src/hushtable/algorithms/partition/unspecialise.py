@@ -5,10 +5,11 @@ without it. Of the records that may be given the one is moved that
 
 1. helps a member that still fails at the parent (its ``contributes``), if any record does,
 2. makes the parent satisfy most members, then brings its first failing member closest,
-3. has the sensitive value first in sorted order,
+3. has the sensitive value that is first in a secret order,
 4. and comes from the child with most people, then from the first child.
 
-Where no single record can be given, the child with fewest people goes back whole. At least one child has to stay.
+Which records of that value are moved is decided by secret lots (``Problem.coins``). Where no single record can be
+given, the child with fewest people goes back whole. At least one child has to stay.
 This is greedy: few records are moved, though not provably the fewest.
 """
 
@@ -52,7 +53,7 @@ class Moved:
 
 def unspecialise(
     model: AllOf, reference: Reference, minimum: int, kinds: Kinds, parents: GroupStats, children: GroupStats,
-    owner: IntArray, entries: tuple[IntArray, IntArray, IntArray],
+    owner: IntArray, entries: tuple[IntArray, IntArray, IntArray], turns: IntArray,
 ) -> Moved:  # fmt: skip
     """Decide which records go back.
 
@@ -70,8 +71,10 @@ def unspecialise(
         The parent of each child, ascending.
     entries : child, kind, count
         The records of each child by kind.
+    turns : int64 array
+        Of kinds that are equally good, the one with the least number goes first.
     """
-    work = _Round(model, reference, minimum, kinds, parents, children, owner, entries)
+    work = _Round(model, reference, minimum, kinds, parents, children, owner, entries, turns)
     while work.open:
         work.step()
     return work.moved()
@@ -82,8 +85,9 @@ class _Round:
 
     def __init__(
         self, model: AllOf, reference: Reference, minimum: int, kinds: Kinds, parents: GroupStats,
-        children: GroupStats, owner: IntArray, entries: tuple[IntArray, IntArray, IntArray],
+        children: GroupStats, owner: IntArray, entries: tuple[IntArray, IntArray, IntArray], turns: IntArray,
     ) -> None:  # fmt: skip
+        self._turns = turns
         self._model, self._reference, self._minimum, self._kinds = model, reference, minimum, kinds
         self._possible = np.zeros(len(parents), dtype=np.bool_)
         self._dissolved = np.zeros(len(children), dtype=np.bool_)
@@ -166,7 +170,9 @@ class _Round:
             return entry
         held, lead = self._progress(owner[entry], self._kind[entry])
         child = self._child[entry]
-        order = np.lexsort((child, -self._children.units[child], self._kind[entry], -lead, -held, owner[entry]))
+        order = np.lexsort(
+            (child, -self._children.units[child], self._turns[self._kind[entry]], -lead, -held, owner[entry])
+        )
         ranked = owner[entry][order]
         first = np.ones(len(order), dtype=np.bool_)
         first[1:] = ranked[1:] != ranked[:-1]

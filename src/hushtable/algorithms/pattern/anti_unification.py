@@ -44,7 +44,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
 from hushtable.algorithms.pattern.common import Condition
 from hushtable.algorithms.pattern.groups import Groups
 from hushtable.algorithms.pattern.join import join_rest, merge_worst
@@ -96,6 +96,11 @@ class AntiUnification(Algorithm):
 
     name: ClassVar[str] = "anti-unification"
     recoding: ClassVar[Recoding] = Recoding.PATTERN
+    reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
+    disclosure: ClassVar[str] = (
+        "With 'within', each pattern is of one value of that column, which is published with it; no model may protect "
+        "that column. Without it, sensitive values are only checked."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,8 +2,8 @@
 
 As long as a group has more records than one task may take, one aggregation counts the kinds of records among the
 children of all such groups, along every column; the algorithm decides the level from these counts, and combinations
-move to the parts. Where only some of a combination's records go back to a parent, it is divided: the first records in
-canonical order are told apart by their place (``at``) among equal ones. Groups that are small enough are finished by
+move to the parts. Where only some of a combination's records go back to a parent, it is divided: the records that go
+are told apart by their place (``at``) among equal ones. Groups that are small enough are finished by
 the same algorithm where they are.
 """
 
@@ -49,7 +49,11 @@ class Branches:
     def __init__(self, combinations: Combinations, group_rows: int) -> None:
         self._combinations, self._group_rows = combinations, group_rows
         self.content, self._jobs = combinations.content, combinations.jobs
-        self.problem, self._finish = combinations.problem, combinations.finish
+        # where no model looks at a sensitive value, nothing is decided by lots
+        looking = combinations.problem.model.histogram_keys()
+        self._coins = (self.content.plan.coins or combinations.coins()) if looking else None
+        self.problem = replace(combinations.problem, tossed=self._coins)
+        self._finish = replace(combinations.finish, coins=self._coins)
         self._trees = Trees(self._finish.quasi)
         self._by = [*self.content.keys, *self.content.rest_keys, *self.content.units]
         self._kinds, self._frame = self._with_kinds()
@@ -222,9 +226,13 @@ class Branches:
         self._frame = self._jobs.hold(moved.drop("node").withColumnRenamed("part", "node").select(*names))
 
     def _taken(self, moved: DataFrame) -> DataFrame:
-        """Divide combinations of which the first records go back."""
-        order = [*(f"o{j}" for j in range(len(self._finish.quasi))), *self._combinations.value_keys, "tie"]
+        """Divide combinations of which the first records go back, combinations in secret order."""
+        codes = [F.col(f"o{j}").cast("long") for j in range(len(self._finish.quasi))]
+        order: list[Column | str] = [*codes, *self._combinations.value_keys, "tie"]
         order += [*self.content.units, *self.content.keys, *self.content.rest_keys, "at"]
+        if self._coins is not None:
+            first, last = (F.lit(end).cast("long") for end in self._coins.ends)
+            order.insert(0, F.xxhash64(first, *codes, last))
         # what stays as it is need not be put in order
         apart = F.when(F.col("count").isNull(), F.xxhash64(*self._by))
         own = Window.partitionBy("node", "child", "kind", apart).orderBy(*order)

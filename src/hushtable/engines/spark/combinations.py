@@ -16,6 +16,7 @@ from hushtable.engines.spark.dictionaries import with_numbers
 from hushtable.engines.spark.finish import Finish, with_codes
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS
+from hushtable.table.coins import Coins, columns_digest
 from hushtable.table.encode import PERSON_UNITS
 from hushtable.table.encoded import QuasiColumn, SensitiveColumn
 from hushtable.table.reference import Reference
@@ -70,6 +71,22 @@ class Combinations:
         table = finish.encoded(pa.table({**zeros, **{n: counted.column(n) for n in (*self.value_keys, "w")}}))
         self.problem = local.problem_from(table, plan, self.jobs.progress)
         self.finish = replace(finish, reference=self.problem.reference)
+
+    def coins(self) -> Coins:
+        """The coins of this release, the same as where all rows are in one place."""
+        packed = self.values.unpack_columns([F.col(name) for name in self.value_keys])
+        codes = [*(F.col(f"o{j}") for j in range(len(self.finish.quasi))), *packed]
+        low = F.lit(0xFFFFFFFF)
+        sums = []
+        for turn in (0, 1):
+            word = F.xxhash64(F.lit(turn).cast("long"), *(code.cast("long") for code in codes))
+            for half in (F.shiftright(word, 32), word.bitwiseAND(low)):
+                # a sum of longs may overflow
+                sums.append(F.sum(F.col("w").cast("decimal(20,0)") * half.cast("decimal(11,0)")))
+        found = self.jobs.collect(self.frame.agg(*(s.alias(f"s{i}") for i, s in enumerate(sums))), "counting")
+        high, rest, high_too, rest_too = (int(found.column(f"s{i}")[0].as_py()) for i in range(4))
+        totals = [(high << 32) + rest, (high_too << 32) + rest_too]
+        return Coins.of_release(columns_digest(self.problem.table, totals), self.problem.policy)
 
     @property
     def value_keys(self) -> list[str]:

@@ -14,6 +14,7 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines.spark.packing import Packing
 from hushtable.models.compose import AllOf
 from hushtable.release.recode import recode
+from hushtable.table.coins import Coins
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, smallest
 from hushtable.table.reference import Reference
 
@@ -35,6 +36,7 @@ class Finish:
     seed: int
     values: Packing
     keys: tuple[str, ...]
+    coins: Coins | None = None
 
     def cells(self, rows: pa.Table) -> pa.Table:
         """Return the published cells of each combination of quasi-identifiers."""
@@ -62,7 +64,7 @@ class Finish:
         ties = rows.column("tie").combine_chunks().flatten().to_numpy().reshape(len(n), -1)
         if ties.shape[1]:
             table = replace(table, tie_rank=np.unique(ties, axis=0, return_inverse=True)[1].reshape(-1)[of_row])
-        problem = Problem(table, self.model, self.reference, seed=self.seed)
+        problem = Problem(table, self.model, self.reference, seed=self.seed, tossed=self.coins)
         shut = int(rows.column("shut")[0].as_py())
         closed = np.array([shut >> j & 1 for j in range(len(self.quasi))], dtype=np.bool_)
         algorithm: Any = self.algorithm

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem
 from hushtable.release.guards.base import Guard
-from hushtable.release.guards.coins import Coins, fingerprint
 from hushtable.release.recode import Recoded
 from hushtable.release.settle import settle
 
@@ -29,8 +28,8 @@ def group_and_recode(
         # what the algorithm proved, it proved of its own groups
         notes = {k: v for k, v in partition.notes.items() if not k.endswith("_proven")}
         said = {guard.name: guard.values() for guard in guards}
-        partition = replace(partition, notes={**notes, "guards": said, "guard_key": fingerprint(problem.seed)})
-    coins = [Coins.of(problem.seed, guard.name) for guard in guards]
+        partition = replace(partition, notes={**notes, "guards": said})
+    coins = [problem.coins.purse(f"guard/{guard.name}") for guard in guards]
     for guard, toss in zip(guards, coins, strict=True):
         found = guard.grouped(problem, partition, algorithm.recoding, toss)
         if found is None:

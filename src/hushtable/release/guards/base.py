@@ -18,8 +18,8 @@ from hushtable.errors import IncompatibleError
 from hushtable.models.base import Monotone
 from hushtable.models.compose import AllOf
 from hushtable.params import Parametrised
-from hushtable.release.guards.coins import Coins
 from hushtable.release.recode import Recoded
+from hushtable.table.coins import Coins
 from hushtable.table.plan import TablePlan
 
 __all__ = ["Guard"]

@@ -28,10 +28,10 @@ from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.params import Between, Positive
 from hushtable.release.guards.base import Guard
-from hushtable.release.guards.coins import Coins
 from hushtable.release.guards.widening import take_cells, widen
 from hushtable.release.recode import Recoded, class_numbers
 from hushtable.schema.columns import CellStyle, Role
+from hushtable.table.coins import Coins
 from hushtable.table.plan import TablePlan
 
 __all__ = ["DowncodingGuard"]

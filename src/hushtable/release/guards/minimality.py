@@ -35,6 +35,7 @@ from typing import Annotated, ClassVar, TypeAlias
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.pairing import pair_up
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import IncompatibleError
@@ -43,10 +44,9 @@ from hushtable.models.compose import AllOf
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.params import Between
 from hushtable.release.guards.base import Guard
-from hushtable.release.guards.coins import Coins
 from hushtable.release.guards.ladder import rungs
-from hushtable.release.guards.pairing import pair_up
 from hushtable.release.guards.spread_order import group_centres, spread_order
+from hushtable.table.coins import Coins
 from hushtable.table.stats import GroupStats
 
 __all__ = ["MinimalityGuard", "blind_part"]

@@ -13,9 +13,9 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.release.cells import Cells
-from hushtable.release.guards.coins import Coins
 from hushtable.release.pattern import PatternCells
 from hushtable.schema.columns import CellStyle
+from hushtable.table.coins import Coins
 
 __all__ = ["take_cells", "widen"]
 

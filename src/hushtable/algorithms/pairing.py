@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.release.guards.coins import Coins
+from hushtable.table.coins import Coins
 from hushtable.table.stats import GroupStats
 
 __all__ = ["pair_up"]

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable.release.guards.coins import Coins
-from hushtable.release.guards.pairing import pair_up
+from hushtable.algorithms.pairing import pair_up
 from hushtable.release.guards.spread_order import spread_order
+from hushtable.table.coins import Coins
 from hushtable.table.stats import GroupStats
 
 

@@ -1,0 +1,410 @@
+"""Known algorithm: whoever has the code replays it, and keeps the worlds that give the same release.
+
+The adversary has the public files, the policy, everybody's quasi-identifiers and the code; all but the local secret. So
+whether a world (a way to give the values of each class to its people) could be true is no guess: the algorithm and the
+guards are run on it, and it remains if they make the same classes. The coins are part of the world. They are drawn
+anew, and the lot that a record has drawn moves with its value. Worlds are explored as a random walk: some people
+exchange values inside of their classes, or all classes with the same values do so in the same way, and some coins are
+tossed again. A step to a world that gives another release is not taken. All worlds that remain are equally likely, so
+the share of a value among a person's fates is the belief in it.
+
+Where no model looks at a sensitive value the classes cannot depend on one, and nothing has to be replayed: the belief
+is the class's share. In large releases some people are attacked, and as many worlds tried as time allows (``worlds``).
+A walk that has seen few worlds stays near the truth, where it begins: the rate is then too high, never too low.
+
+Baseline: the promise itself. The models are asked how large a share of a class they would let a value have; where they
+set no limit, it is the share that the class shows openly.
+
+References
+----------
+R. C.-W. Wong, A. W.-C. Fu, K. Wang, J. Pei, "Minimality attack in privacy preserving data publishing", 2007;
+X. Xiao, Y. Tao, N. Koudas, "Transparent anonymization: thwarting adversaries who know the algorithm", 2010.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Annotated, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hushtable import rng
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.attacks.base import AttackResult, SensitiveAttack
+from hushtable.attacks.view import View
+from hushtable.errors import HushtableError, UsageError
+from hushtable.kernels.grouping import group_rows
+from hushtable.models.base import SensitiveModel, Stat
+from hushtable.models.compose import AllOf
+from hushtable.params import AtLeast
+from hushtable.release.guards.apply import group_and_recode
+from hushtable.table.coins import Coins
+from hushtable.table.encoded import EncodedTable, SensitiveColumn
+from hushtable.table.stats import GroupStats, Histogram, Key
+
+__all__ = ["KnownAlgorithm"]
+
+_WORK = 2_000_000
+"""Records that are replayed in all, where the number of worlds is not given; at least 24 worlds and at most 240."""
+
+
+@dataclass(frozen=True)
+class KnownAlgorithm(SensitiveAttack):
+    """Replays the algorithm on other worlds, and learns from those that give the same release.
+
+    Parameters
+    ----------
+    worlds : int, optional
+        How many worlds are tried. By default from 24 to 240, the fewer the larger the table.
+    on : str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> table = pa.table({"age": list(range(20, 60)), "disease": ["flu", "gout", "HIV", "cold"] * 10})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.DistinctL(l=2)], algorithm="anatomy")
+    >>> result = ht.anonymize(table, policy).attack("known-algorithm")
+    >>> result.interval[0] <= result.baseline
+    True
+    """
+
+    worlds: Annotated[int | None, AtLeast(4), "how many worlds are tried; by default fewer for larger tables"] = None
+
+    name: ClassVar[str] = "known-algorithm"
+    knowledge: ClassVar[str] = (
+        "The adversary knows the code, the policy, all public files and everybody's quasi-identifiers and class, but "
+        "not the local secret."
+    )
+    remedy: ClassVar[str] = (
+        "Choose an algorithm that only checks sensitive values or chooses by secret coins ('hushtable algorithms' says "
+        "which), or write 'guard: [minimality]' in the policy, which forms groups without a look at sensitive values."
+    )
+
+    def run(self, view: View) -> AttackResult:
+        """Walk through the worlds, and score the best guesses."""
+        column = self.column(view)
+        histogram = view.histogram(column)
+        value, group = view.values(column), view.labels[view.released]
+        promise = _promised(view.model, histogram, column, view)
+        guess = _modes(histogram)[group]
+        told: IntArray = np.arange(len(value))
+        tried = kept = 0
+        if view.model.histogram_keys():
+            budget = self.worlds or int(np.clip(_WORK // max(len(value), 1), 24, 240))
+            told, guess, tried, kept = _believed(_Walk(view), view, column, budget, guess)
+        openly = float((histogram.max(histogram.units) / np.maximum(histogram.totals(), 1))[group[told]].mean())
+        counts = {
+            **view.base_counts(),
+            "worlds tried": tried,
+            "worlds that give the same release": kept,
+            "right by the published shares alone, expected": openly,
+        }
+        return self.result(
+            len(told), int(np.count_nonzero(guess[told] == value[told])), float(promise[group[told]].mean()), counts
+        )
+
+
+def _modes(histogram: Histogram) -> IntArray:
+    """The most frequent value of each class; of several the lowest code."""
+    best = np.lexsort((-histogram.values, histogram.units, histogram.groups))
+    modes = np.zeros(len(histogram), dtype=np.int64)
+    modes[histogram.groups[best]] = histogram.values[best]
+    return modes
+
+
+def _promised(model: AllOf, histogram: Histogram, column: SensitiveColumn, view: View) -> FloatArray:
+    """How large a share the models would let the most frequent value of each class have; where any, what it has.
+
+    The other records of the class are spread evenly over the other values, or as in the whole table.
+    """
+    key: Key = (column.name,)
+    plain = {Stat.SIZE, Stat.HISTOGRAM}
+    asked = [
+        m
+        for m in model.members
+        if isinstance(m, SensitiveModel) and m.key == key and m.stats_needed() <= plain and not m.table_level
+    ]
+    size, own = (x.astype(np.int64) for x in (histogram.totals(), histogram.max(histogram.units)))
+    share = own / np.maximum(size, 1)
+    if not asked or not len(size):
+        return np.asarray(share)
+    reference = view.table.reference([key])
+    mode = _modes(histogram)
+    whole = reference.attribute(key).units.astype(np.float64)
+    most = own.copy()
+    for spread in (np.ones(len(whole)), whole):
+        low, high = own.copy(), size.copy()
+        while np.any(low < high):
+            middle = (low + high + 1) // 2
+            stats = _classes(mode, middle, size, spread, key)
+            holds = np.all([m.satisfied(stats, reference) for m in asked], axis=0)
+            low, high = np.where(holds, middle, low), np.where(holds, high, middle - 1)
+        most = np.maximum(most, low)
+    promised = most / np.maximum(size, 1)
+    return np.asarray(np.where(most < size, promised, share))
+
+
+def _classes(mode: IntArray, most: IntArray, size: IntArray, spread: FloatArray, key: Key) -> GroupStats:
+    """Classes of these sizes with so many of one value, the others spread over the other values."""
+    weights = np.tile(spread, (len(mode), 1))
+    weights[np.arange(len(mode)), mode] = 0.0
+    total = weights.sum(axis=1, keepdims=True)
+    ideal = weights / np.where(total > 0, total, 1.0) * (size - most)[:, None]
+    counts = np.floor(ideal).astype(np.int64)
+    # what rounding left goes to the largest remainders
+    lack = size - most - counts.sum(axis=1)
+    order = np.argsort(-(ideal - counts), axis=1, kind="stable")
+    turn = np.argsort(order, axis=1, kind="stable")
+    counts += (turn < lack[:, None]) & (weights > 0)
+    counts[np.arange(len(mode)), mode] = size - counts.sum(axis=1) + counts[np.arange(len(mode)), mode]
+    group, value = np.nonzero(counts)
+    histogram = Histogram.from_pairs(group, value, counts[group, value], len(mode))
+    return GroupStats(size.astype(np.int64), histograms={key: histogram})
+
+
+class _Replayed(Coins):
+    """Coins of a world: as they fell, until they are tossed again."""
+
+    def __init__(self, real: Coins, store: _Store, path: str = "") -> None:
+        super().__init__(real.key)
+        object.__setattr__(self, "_given", (real, store, path))
+
+    _given: tuple[Coins, _Store, str]
+
+    def purse(self, purpose: str) -> Coins:
+        """Return the world's coins for one purpose."""
+        real, store, path = self._given
+        return _Replayed(real.purse(purpose), store, f"{path}/{purpose}")
+
+    def words(self, stream: str, n: int) -> npt.NDArray[np.uint64]:
+        """Return the world's words."""
+        real, store, path = self._given
+        name = f"{path}/{stream}"
+        known = store.words.get(name, np.empty(0, dtype=np.uint64))
+        if len(known) < n:
+            store.words[name] = known = np.concatenate([known, real.words(stream, n)[len(known) :]])
+        return known[:n].copy()
+
+    def lots(self, table: EncodedTable) -> npt.NDArray[np.uint64]:
+        """Return the lot of every row in the world."""
+        real, store, _ = self._given
+        if store.lots is None:
+            store.lots = real.lots(table)
+        return store.lots
+
+
+@dataclass
+class _Store:
+    """All coins of a world."""
+
+    words: dict[str, npt.NDArray[np.uint64]] = field(default_factory=dict)
+    lots: npt.NDArray[np.uint64] | None = None
+
+
+@dataclass
+class _World:
+    """What the adversary does not know: the sensitive values of every row and of the counterfeits, and the coins."""
+
+    codes: dict[str, IntArray]
+    fakes: dict[str, IntArray]
+    store: _Store
+
+
+class _Walk:
+    """The worlds of a release, each a step from another."""
+
+    def __init__(self, view: View) -> None:
+        if view.problem is None:
+            raise UsageError(
+                "The known-algorithm attack replays the algorithm, and what it was given is not at hand.",
+                code="no-problem",
+                hint="Attack the release where it was made.",
+            )
+        self._view, self._problem, self._guards = view, view.problem, view.guards
+        self._algorithm = view.algorithm
+        fakes = view.counterfeits
+        self.world = _World(
+            {c.name: np.asarray(c.codes, dtype=np.int64).copy() for c in self._problem.table.sensitive},
+            {} if fakes is None else {name: codes.copy() for name, codes in fakes.codes.items()},
+            _Store(),
+        )
+        if not self.consistent(self.world):
+            raise UsageError(
+                "The algorithm does not make this release again, so it cannot be replayed.",
+                code="not-reproduced",
+                hint="A release that a time limit stopped, or that another version made, cannot be attacked this way.",
+            )
+        table = self._problem.table
+        order = table.canonical_order
+        order = order[(order < table.n_sample)]
+        order = order[view.labels[order] >= 0]
+        owner = np.concatenate([view.labels[order], [] if fakes is None else fakes.groups]).astype(np.int64)
+        # slots: the class's people, then its counterfeits, which have numbers below 0
+        slots = np.concatenate([order, [] if fakes is None else -1 - np.arange(len(fakes))]).astype(np.int64)
+        by_class, offsets = group_rows(owner, view.n_groups)
+        self.slots = [slots[by_class[a:b]] for a, b in pairwise(offsets.tolist())]
+
+    def consistent(self, world: _World) -> bool:
+        """Whether the algorithm makes the same release of a world."""
+        problem = self._problem
+        table = replace(
+            problem.table,
+            sensitive=tuple(
+                replace(c, codes=world.codes[c.name].astype(c.codes.dtype)) for c in problem.table.sensitive
+            ),
+        )
+        given = replace(problem, table=table, tossed=_Replayed(problem.coins, world.store), progress=_silent)
+        if world.fakes:
+            given = replace(given, reference=table.reference(problem.model.histogram_keys()))
+        try:
+            _, recoded = group_and_recode(given, self._algorithm, self._guards)
+        except HushtableError:
+            return False
+        if recoded is None:
+            return False
+        labels = recoded.labels if recoded.buckets is None else recoded.buckets
+        return _same_classes(np.asarray(labels[: table.n_sample], dtype=np.int64), self._view.labels)
+
+    def exchanged(self, moves: list[tuple[IntArray, IntArray]], draw: _Draw) -> _World:
+        """Return a world in which the values of some slots are those of others, lots with them, and some coins new."""
+        now = self.world
+        codes = {name: own.copy() for name, own in now.codes.items()}
+        fakes = {name: own.copy() for name, own in now.fakes.items()}
+        lots = None if now.store.lots is None else now.store.lots.copy()
+        for to, source in moves:
+            for name in codes:
+                cells = np.where(source >= 0, now.codes[name][source], 0)
+                if (source < 0).any():
+                    cells[source < 0] = now.fakes[name][-1 - source[source < 0]]
+                codes[name][to[to >= 0]] = cells[to >= 0]
+                if (to < 0).any():
+                    fakes[name][-1 - to[to < 0]] = cells[to < 0]
+            if lots is not None and now.store.lots is not None:
+                # a lot goes with its value; where values went to counterfeits, those who got theirs have the lots
+                people = to >= 0
+                direct = people & (source >= 0)
+                lots[to[direct]] = now.store.lots[source[direct]]
+                given = np.setdiff1d(source[source >= 0], source[direct])
+                lots[to[people & (source < 0)]] = now.store.lots[given]
+        words = dict(now.store.words)
+        if draw.chance() < 0.5:
+            part = 2.0 ** -draw.below(12)
+            for name, own in words.items():
+                again = draw.uniform(len(own)) < part
+                if again.any():
+                    words[name] = np.where(again, draw.words(len(own)), own)
+        return _World(codes, fakes, _Store(words, lots))
+
+    def alike(self, group: int) -> list[tuple[IntArray, IntArray]] | None:
+        """Return the classes with the same values as one whose values all differ, slots in the order of values."""
+        wanted, order = self._content(group)
+        if any(a == b for a, b in pairwise(wanted)):
+            return None
+        found = [(self.slots[group], order)]
+        for other in range(len(self.slots)):
+            if other != group and len(self.slots[other]) == len(order):
+                held, places = self._content(other)
+                if held == wanted:
+                    found.append((self.slots[other], places))
+        return [(slots[places], slots[places]) for slots, places in found]
+
+    def _content(self, group: int) -> tuple[list[tuple[int, ...]], IntArray]:
+        slots = self.slots[group]
+        held = [
+            tuple(int(self.world.codes[n][s] if s >= 0 else self.world.fakes[n][-1 - s]) for n in self.world.codes)
+            for s in slots.tolist()
+        ]
+        order = sorted(range(len(held)), key=lambda i: held[i])
+        return [held[i] for i in order], np.array(order, dtype=np.int64)
+
+
+@dataclass
+class _Draw:
+    """Random numbers of the attack, which everybody can draw again."""
+
+    seed: int
+    turn: int = 0
+
+    def words(self, n: int) -> npt.NDArray[np.uint64]:
+        self.turn += 1
+        return rng.bits(self.seed, f"attacks/known-algorithm/{self.turn}", n)
+
+    def uniform(self, n: int) -> FloatArray:
+        return (self.words(n) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    def chance(self) -> float:
+        return float(self.uniform(1)[0])
+
+    def below(self, limit: int) -> int:
+        return min(int(self.chance() * limit), limit - 1)
+
+    def shuffled(self, n: int) -> IntArray:
+        return np.argsort(self.words(n), kind="stable").astype(np.int64)
+
+
+def _silent(share: float, what: str) -> None:
+    pass
+
+
+def _same_classes(one: IntArray, other: IntArray) -> bool:
+    """Whether two labellings divide the records alike, and leave out the same."""
+    if not np.array_equal(one < 0, other < 0):
+        return False
+    inside = one >= 0
+    if not inside.any():
+        return True
+    pairs = np.unique(one[inside] * (int(other.max()) + 1) + other[inside])
+    return len(pairs) == len(np.unique(one[inside])) == len(np.unique(other[inside]))
+
+
+def _believed(
+    walk: _Walk, view: View, column: SensitiveColumn, budget: int, guess: IntArray
+) -> tuple[IntArray, IntArray, int, int]:
+    """Return who was attacked, the best guess for everybody, worlds tried and worlds that remained."""
+    draw = _Draw(view.seed)
+    people = np.concatenate([slots[slots >= 0] for slots in walk.slots])
+    rows = people[np.sort(draw.shuffled(len(people))[: max(1, budget // 8)])]
+    visits = np.zeros((len(rows), column.coded.size), dtype=np.int64)
+    kept = 0
+    for step in range(budget):
+        made = walk.exchanged(_moves(walk, view.labels[rows], rows, draw), draw)
+        if walk.consistent(made):
+            walk.world = made
+            kept += 1
+        # the walk begins at the truth, so its first third is not counted
+        if 3 * step >= budget:
+            visits[np.arange(len(rows)), walk.world.codes[column.name][rows]] += 1
+    told = np.searchsorted(view.released, rows)
+    best = visits.max(axis=1)
+    usual = visits[np.arange(len(rows)), guess[told]]
+    # what is likelier than the class's own most frequent value by the luck of the draw alone is not believed
+    likelier = best > usual + 1.5 * np.sqrt(best + usual)
+    guess = guess.copy()
+    guess[told[likelier]] = visits.argmax(axis=1)[likelier]
+    return told, guess, budget, kept
+
+
+def _moves(walk: _Walk, classes: IntArray, rows: IntArray, draw: _Draw) -> list[tuple[IntArray, IntArray]]:
+    """Draw the next step: some people exchange values with others of their class, or all classes with the same values.
+
+    Every step can be taken back with the same chance, which is what makes all worlds equally likely.
+    """
+    if draw.below(8) == 0:
+        alike = walk.alike(int(classes[draw.below(len(classes))]))
+        if alike is not None:
+            turn = draw.shuffled(len(alike[0][0]))
+            return [(to, source[turn]) for to, source in alike]
+    some = draw.shuffled(len(rows))[: 2 ** draw.below(1 + len(rows).bit_length())]
+    moves: list[tuple[IntArray, IntArray]] = []
+    met: set[int] = set()
+    for at in some.tolist():
+        slots = walk.slots[int(classes[at])]
+        pair = np.array([rows[at], slots[draw.below(len(slots))]])
+        if pair[0] != pair[1] and met.isdisjoint(pair.tolist()):
+            met.update(pair.tolist())
+            moves.append((pair, pair[::-1]))
+    return moves

@@ -1,0 +1,147 @@
+"""Coins that an adversary cannot toss again.
+
+The code is public, and so are the policy and its seed: whatever is drawn from these alone, everybody can draw, and
+undo. So wherever a choice looks at sensitive values, and wherever a guard hides something, the draw comes from coins.
+Their key is an HMAC of the local secret over a digest of the table, a digest of the policy and a purpose. The same
+secret, table and policy give the same release. Another table or policy gives unrelated coins, so two releases never
+share any. The secret itself never leaves the machine (``HUSHTABLE_SECRET`` names its file).
+
+Numbers come from SHAKE-256, not from ``hushtable.rng``: that generator is fast, but whoever has guessed its 64-bit key
+knows all of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.io.secret import keyed_hash, load_secret
+from hushtable.kernels.xxhash import hash_rows
+from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
+
+__all__ = ["Coins", "columns_digest", "policy_digest", "table_digest"]
+
+
+@dataclass(frozen=True)
+class Coins:
+    """Random numbers by name, from a key.
+
+    Parameters
+    ----------
+    key : bytes
+
+    Examples
+    --------
+    >>> coins = Coins(b"a secret key")
+    >>> coins.uniform("docs", 2).round(4).tolist()
+    [0.7293, 0.5308]
+    >>> coins.below("docs", np.array([1, 6])).tolist()
+    [0, 3]
+    """
+
+    key: bytes
+
+    @classmethod
+    def of_release(cls, table: bytes, policy: bytes) -> Coins:
+        """Return the coins of one release: of the local secret, which is made if needed, and what is released.
+
+        Parameters
+        ----------
+        table, policy : bytes
+            Digests.
+        """
+        return cls(bytes.fromhex(keyed_hash([table, policy], load_secret(), "release coins")))
+
+    def purse(self, purpose: str) -> Coins:
+        """Return unrelated coins for one purpose.
+
+        Examples
+        --------
+        >>> Coins(b"key").purse("guard").key == Coins(b"key").purse("guarded").key
+        False
+        """
+        return Coins(bytes.fromhex(keyed_hash([purpose.encode()], self.key, "purpose")))
+
+    def words(self, stream: str, n: int) -> npt.NDArray[np.uint64]:
+        """Return n random words of 64 bits."""
+        name = stream.encode()
+        head = len(name).to_bytes(4, "big") + name + self.key
+        return np.frombuffer(hashlib.shake_256(head).digest(8 * n), dtype="<u8").astype(np.uint64)
+
+    def uniform(self, stream: str, n: int) -> FloatArray:
+        """Return n numbers spread evenly over [0, 1)."""
+        return (self.words(stream, n) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    def below(self, stream: str, limits: IntArray) -> IntArray:
+        """Return a number from 0 to limit - 1 for each limit."""
+        drawn = (self.uniform(stream, len(limits)) * limits).astype(np.int64)
+        # u * limit may round up to the limit itself
+        return np.asarray(np.minimum(drawn, np.maximum(limits - 1, 0)))
+
+    def lots(self, table: EncodedTable) -> npt.NDArray[np.uint64]:
+        """Return a random word for every row: its lot, whatever the order of the rows."""
+        lots = np.empty(table.n_rows, dtype=np.uint64)
+        lots[table.canonical_order] = self.words("lots", table.n_rows)
+        return lots
+
+    @cached_property
+    def ends(self) -> tuple[int, int]:
+        """Two secret numbers; what is hashed between them is in a secret order, on any engine."""
+        first, last = self.words("ends", 2).view(np.int64).tolist()
+        return first, last
+
+    def lots_of_combinations(self, codes: Sequence[AnyArray]) -> IntArray:
+        """Return a random number for every row of codes, the same for equal rows."""
+        first, last = self.ends
+        return hash_rows([first, *codes, last], len(codes[0]))
+
+
+def policy_digest(document: Mapping[str, Any], seed: int) -> bytes:
+    """Return a digest of a policy as data.
+
+    Examples
+    --------
+    >>> policy_digest({"k": 2}, 0) == policy_digest({"k": 2}, 0) != policy_digest({"k": 3}, 0)
+    True
+    """
+    text = json.dumps([document, seed], sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(text.encode()).digest()
+
+
+def table_digest(table: EncodedTable) -> bytes:
+    """Return a digest of the records' quasi-identifiers and sensitive values; their order does not matter."""
+    if "digest" not in table.derived:
+        n = table.n_sample
+        codes = [*(c.codes[:n] for c in table.quasi), *(c.codes[:n] for c in table.sensitive)]
+        weights = (table.row_units[:n] if len(table.row_units) else np.ones(n, dtype=np.int64)).view(np.uint64)
+        sums = [int((hash_rows([turn, *codes], n).view(np.uint64) * weights).sum(dtype=np.uint64)) for turn in (0, 1)]
+        table.derived["digest"] = columns_digest(table, sums)
+    found: bytes = table.derived["digest"]
+    return found
+
+
+def columns_digest(table: EncodedTable, sums: list[int]) -> bytes:
+    """Return the digest of a table whose rows may be elsewhere.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        Its columns; rows are not looked at.
+    sums : list of two int
+        Sums over all records, modulo 2**64, of their weight times the hash of 0 (then of 1) and their codes.
+    """
+    digest = hashlib.sha256()
+    columns: list[QuasiColumn | SensitiveColumn] = [*table.quasi, *table.sensitive]
+    for column in columns:
+        labels = [column.name, str(column.coded.kind), *map(repr, column.coded.labels[0])]
+        digest.update(json.dumps(labels, ensure_ascii=True).encode())
+    digest.update(json.dumps([total % 2**64 for total in sums]).encode())
+    return digest.digest()

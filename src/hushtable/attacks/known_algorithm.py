@@ -33,6 +33,7 @@ import numpy.typing as npt
 from hushtable import rng
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.attacks.base import AttackResult, SensitiveAttack
+from hushtable.attacks.minimality import modes
 from hushtable.attacks.view import View
 from hushtable.errors import HushtableError, UsageError
 from hushtable.kernels.grouping import group_rows
@@ -90,12 +91,17 @@ class KnownAlgorithm(SensitiveAttack):
         histogram = view.histogram(column)
         value, group = view.values(column), view.labels[view.released]
         promise = _promised(view.model, histogram, column, view)
-        guess = _modes(histogram)[group]
+        guess = modes(histogram)[group]
         told: IntArray = np.arange(len(value))
         tried = kept = 0
         if view.model.histogram_keys():
-            budget = self.worlds or int(np.clip(_WORK // max(len(value), 1), 24, 240))
-            told, guess, tried, kept = _believed(_Walk(view), view, column, budget, guess)
+            walk, draw = _Walk(view), _Draw(view.seed)
+            tried = self.worlds or int(np.clip(_WORK // max(len(value), 1), 24, 240))
+            people = np.concatenate([slots[slots >= 0] for slots in walk.slots])
+            rows = people[np.sort(draw.shuffled(len(people))[: max(1, tried // 8)])]
+            fates, kept = _fates(walk, view, column, rows, tried, draw)
+            told = np.searchsorted(view.released, rows)
+            guess[told] = _believed(fates, guess[told])
         openly = float((histogram.max(histogram.units) / np.maximum(histogram.totals(), 1))[group[told]].mean())
         counts = {
             **view.base_counts(),
@@ -106,14 +112,6 @@ class KnownAlgorithm(SensitiveAttack):
         return self.result(
             len(told), int(np.count_nonzero(guess[told] == value[told])), float(promise[group[told]].mean()), counts
         )
-
-
-def _modes(histogram: Histogram) -> IntArray:
-    """The most frequent value of each class; of several the lowest code."""
-    best = np.lexsort((-histogram.values, histogram.units, histogram.groups))
-    modes = np.zeros(len(histogram), dtype=np.int64)
-    modes[histogram.groups[best]] = histogram.values[best]
-    return modes
 
 
 def _promised(model: AllOf, histogram: Histogram, column: SensitiveColumn, view: View) -> FloatArray:
@@ -133,7 +131,7 @@ def _promised(model: AllOf, histogram: Histogram, column: SensitiveColumn, view:
     if not asked or not len(size):
         return np.asarray(share)
     reference = view.table.reference([key])
-    mode = _modes(histogram)
+    mode = modes(histogram)
     whole = reference.attribute(key).units.astype(np.float64)
     most = own.copy()
     for spread in (np.ones(len(whole)), whole):
@@ -361,14 +359,11 @@ def _same_classes(one: IntArray, other: IntArray) -> bool:
     return len(pairs) == len(np.unique(one[inside])) == len(np.unique(other[inside]))
 
 
-def _believed(
-    walk: _Walk, view: View, column: SensitiveColumn, budget: int, guess: IntArray
-) -> tuple[IntArray, IntArray, int, int]:
-    """Return who was attacked, the best guess for everybody, worlds tried and worlds that remained."""
-    draw = _Draw(view.seed)
-    people = np.concatenate([slots[slots >= 0] for slots in walk.slots])
-    rows = people[np.sort(draw.shuffled(len(people))[: max(1, budget // 8)])]
-    visits = np.zeros((len(rows), column.coded.size), dtype=np.int64)
+def _fates(
+    walk: _Walk, view: View, column: SensitiveColumn, rows: IntArray, budget: int, draw: _Draw
+) -> tuple[IntArray, int]:
+    """Return how often each of these people has each value in the worlds of a walk, and how many steps were taken."""
+    fates = np.zeros((len(rows), column.coded.size), dtype=np.int64)
     kept = 0
     for step in range(budget):
         made = walk.exchanged(_moves(walk, view.labels[rows], rows, draw), draw)
@@ -377,15 +372,15 @@ def _believed(
             kept += 1
         # the walk begins at the truth, so its first third is not counted
         if 3 * step >= budget:
-            visits[np.arange(len(rows)), walk.world.codes[column.name][rows]] += 1
-    told = np.searchsorted(view.released, rows)
-    best = visits.max(axis=1)
-    usual = visits[np.arange(len(rows)), guess[told]]
-    # what is likelier than the class's own most frequent value by the luck of the draw alone is not believed
-    likelier = best > usual + 1.5 * np.sqrt(best + usual)
-    guess = guess.copy()
-    guess[told[likelier]] = visits.argmax(axis=1)[likelier]
-    return told, guess, budget, kept
+            fates[np.arange(len(rows)), walk.world.codes[column.name][rows]] += 1
+    return fates, kept
+
+
+def _believed(fates: IntArray, usual: IntArray) -> IntArray:
+    """Return the likeliest value of each person, or the class's most frequent one where that may be luck alone."""
+    best, often = fates.max(axis=1), fates[np.arange(len(fates)), usual]
+    likelier = best > often + 1.5 * np.sqrt(best + often)
+    return np.where(likelier, fates.argmax(axis=1), usual)
 
 
 def _moves(walk: _Walk, classes: IntArray, rows: IntArray, draw: _Draw) -> list[tuple[IntArray, IntArray]]:

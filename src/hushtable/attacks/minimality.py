@@ -39,7 +39,7 @@ from hushtable.release.guards.minimality import MinimalityGuard
 from hushtable.table.encoded import SensitiveColumn
 from hushtable.table.stats import Histogram
 
-__all__ = ["Minimality", "median_sides"]
+__all__ = ["Minimality", "median_sides", "modes"]
 
 
 def median_sides(codes: IntArray, groups: IntArray, n_groups: int) -> IntArray:
@@ -113,7 +113,7 @@ class Minimality(SensitiveAttack):
         records = len(value)
         kept, forced, tally = self._imagine(view, column)
         informed = (forced > 0) & (forced < self.worlds)
-        guess = _modes(histogram)[group]
+        guess = modes(histogram)[group]
         person, dealt, times = _counted(tally, column.coded.size)
         told = informed[group[person]]
         person, dealt, times = person[told], dealt[told], times[told]
@@ -212,7 +212,7 @@ def _needless(view: View) -> FloatArray | None:
     return np.asarray(guard.extra**height)
 
 
-def _modes(histogram: Histogram) -> IntArray:
+def modes(histogram: Histogram) -> IntArray:
     """Return the most frequent value of each class; of equals the lowest code."""
     out = np.full(len(histogram), -1, dtype=np.int64)
     filled = histogram.lengths > 0

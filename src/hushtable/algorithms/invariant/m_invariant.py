@@ -16,7 +16,7 @@ with 1/m. Differences to the paper, all for that reason:
   1/4 where that was not needed. So uniting changes an adversary's odds by a factor of 4 at most for each height of the
   tree, as with the minimality guard.
 - Few newcomers, or newcomers with a value that more than 1/m of them share, have a class of their own each, with
-  counterfeits of values that coins draw.
+  counterfeits of values that coins draw, frequent ones more often, so that knowing how frequent values are is no help.
 
 A counterfeit has the cells of its class and one of its values, so it cannot be told from a record. How many there are
 is published nowhere.
@@ -63,10 +63,10 @@ from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Reco
 from hushtable.algorithms.bucket.deal import deal_until
 from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.earlier import Counterfeits, Earlier
-from hushtable.algorithms.invariant.buckets import FAKE, Bucket, ByValue, alone, assign, deal, divide, halve
+from hushtable.algorithms.invariant.buckets import FAKE, Bucket, ByValue, alone, assign, deal, divide, halve, weigh
 from hushtable.algorithms.pairing import pair_up
 from hushtable.algorithms.trim import trim
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import IncompatibleError, NotFound
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Monotone, Stat
@@ -83,6 +83,9 @@ _REGION = 16
 
 _FEW = 8
 """Fewer newcomers than so many for each of the m values have a class of their own each."""
+
+_IMAGINED = 4.0
+"""People that every value is thought to have before any is seen: few people do not tell how frequent values are."""
 
 _EXTRA = 0.25
 """The chance that two regions are united though they need not be."""
@@ -188,7 +191,7 @@ class MInvariant(Algorithm):
         if len(new) >= m * _FEW:
             more = _in_regions(problem, codes, _eligible(codes, new, m, problem), m)
         if more is None:
-            more = list(alone(new.tolist(), values, m, size, coins))
+            more = list(alone(new.tolist(), values, m, weigh(_public_shares(earlier, own, size), m), coins))
         found = _partition(problem, [*buckets, *more], earlier.key)
         if not _fits(problem, found.labels, found.n_groups, found.counterfeits):
             raise NotFound(
@@ -226,6 +229,15 @@ def _eligible(codes: IntArray, rows: IntArray, m: int, problem: Problem) -> IntA
     surplus = turn >= cap
     weights = problem.table.row_units[rows] if len(problem.table.row_units) else np.ones(len(rows), dtype=np.int64)
     return rows if int(weights[surplus].sum()) > problem.budget else rows[~surplus]
+
+
+def _public_shares(earlier: Earlier, own: IntArray, size: int) -> FloatArray:
+    """How frequent values are as far as earlier releases tell: of each signature every value is as likely."""
+    shares = np.full(size, _IMAGINED)
+    for number, people in enumerate(np.bincount(own[own >= 0], minlength=len(earlier.signatures)).tolist()):
+        signature = np.array(earlier.signatures[number], dtype=np.int64)
+        shares[signature] += people / len(signature)
+    return shares
 
 
 def _in_regions(problem: Problem, codes: IntArray, rows: IntArray, m: int) -> list[Bucket] | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
-_FILES = ("patients.csv", "policy.yaml", "release", "report.html", "report.json")
+_FILES = ("patients.csv", "policy.yaml", "release", "release.private", "report.html", "report.json")
 
 
 def demo(

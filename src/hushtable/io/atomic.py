@@ -207,7 +207,7 @@ def atomic_folders(
 ) -> Iterator[list[Path]]:
     """Fill several folders like ``atomic_folder``: where one of them fails, all are as they were.
 
-    They are renamed one after the other, in the order given: only a kill can come between.
+    They are renamed one after the other, the first of them last: only a kill can come between.
 
     Examples
     --------
@@ -229,6 +229,7 @@ def atomic_folders(
             hidden = held.enter_context(held_temporary(target, lambda new: new.mkdir(mode=0o700, parents=True)))
             places.append(hidden / target.name)
             places[-1].mkdir()
+        held.enter_context(reported(paths[0]))
         with ExitStack() as names:
             for place, path in zip(places, paths, strict=True):
                 names.enter_context(named(place, path))
@@ -239,7 +240,7 @@ def atomic_folders(
         if together is not None:
             together.close()
         with ExitStack() as undo:
-            for target, place, path in zip(targets, places, paths, strict=True):
+            for target, place, path in reversed(list(zip(targets, places, paths, strict=True))):
                 with reported(path):
                     undo.callback(_swap(place, target))
             undo.pop_all()
@@ -313,8 +314,11 @@ def _swap(temporary: Path, target: Path) -> Callable[[], object]:
         return lambda: os.replace(target, temporary)
     if not any(target.iterdir()):
         target.rmdir()  # some systems do not rename onto an existing folder
-        os.replace(temporary, target)
-        return lambda: (os.replace(target, temporary), target.mkdir())
+        with ExitStack() as back:
+            back.callback(target.mkdir)
+            os.replace(temporary, target)
+            back.callback(os.replace, target, temporary)
+            return back.pop_all().close
     if not _exchanged(temporary, target):
         old = beside(target, f"{secrets.token_hex(6)}.old")  # not inside the temporary: after a kill nobody sweeps it
         os.replace(target, old)

@@ -21,7 +21,10 @@ from hushtable.io.atomic import atomic_file, atomic_folders, check_replaceable
 from hushtable.io.canonical import canonical_json
 from hushtable.io.secret import SECRET, keyed_hash, load_secret, secret_path
 
-__all__ = ["COMPANION", "OWNED", "companion_of", "read_companion", "release_folders", "write_companion"]
+__all__ = [
+    *("COMPANION", "OWNED", "companion_of", "load_evidence", "read_companion", "release_folders", "release_mark"),
+    "write_companion",
+]
 
 COMPANION = "companion.json"
 FORMAT = 1
@@ -67,6 +70,16 @@ def release_folders(
     with atomic_folders(paths, overwrite=overwrite, owned=[OWNED, ()], together=together) as (public, private):
         private.chmod(0o700)
         yield public, private
+
+
+def release_mark(public: Path) -> str:
+    """Return a keyed hash of the files that a release folder has by now: releases of other rows have another.
+
+    ``release.json`` and the companion both have it. It is a function of public files, and tells nothing of others.
+    """
+    secret = load_secret()
+    parts = (part.encode() for name, path in _files(public) for part in (name, _hash_of(path, secret)))
+    return keyed_hash(parts, secret, "release")[:32]
 
 
 def write_companion(private: Path, public: Path, content: Mapping[str, Any], *, coins: str | None = None) -> None:
@@ -126,7 +139,24 @@ def read_companion(private: Path, public: Path, evidence: Path | None = None) ->
             code="edited-companion",
             hint="Take the companion from a backup, or run the policy again.",
         )
-    _check_files(data["files"], public, evidence, secret)
+    _check_files(data, public, evidence, secret)
+    return data
+
+
+def load_evidence(path: Path) -> dict[str, Any]:
+    """Read a ``release.json``."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(
+            f"There is no {path.name} in {str(path.parent)!r}.",
+            code="no-release-json",
+            hint="Give the folder as 'hushtable run' wrote it, or run the policy again.",
+        ) from None
+    except (ValueError, RecursionError):
+        raise DataError(f"{path.name} is not a release.json: it is not JSON.", code="bad-release-json") from None
+    if not isinstance(data, dict) or "rows" not in data:
+        raise DataError(f"{path.name} is not a release.json: it has no 'rows'.", code="bad-release-json")
     return data
 
 
@@ -174,8 +204,15 @@ def _load(path: Path) -> dict[str, Any]:
     return data
 
 
-def _check_files(hashes: Mapping[str, str], public: Path, evidence: Path | None, secret: bytes) -> None:
+def _check_files(data: Mapping[str, Any], public: Path, evidence: Path | None, secret: bytes) -> None:
+    hashes: Mapping[str, str] = data["files"]
     places = {name: evidence if evidence and name == "release.json" else public / name for name in hashes}
+    if places["release.json"].is_file() and load_evidence(places["release.json"]).get("release") != data["release"]:
+        raise DataError(
+            f"The companion does not belong to the release {str(public)!r}: it was written with another one.",
+            code="other-release",
+            hint="Give its own companion with --companion. If a run was killed while it wrote, run it again.",
+        )
     absent = [name for name, place in places.items() if not place.is_file()]
     if absent:
         raise DataError(
@@ -184,12 +221,6 @@ def _check_files(hashes: Mapping[str, str], public: Path, evidence: Path | None,
             hint="Put the file back, or name release.json with --evidence.",
         )
     changed = [name for name, place in places.items() if _hash_of(place, secret) != hashes[name]]
-    if len(changed) > 1:
-        raise DataError(
-            f"The companion does not belong to the release {str(public)!r}: {', '.join(changed)} are other files.",
-            code="other-release",
-            hint="Give its own companion with --companion. If a run was killed while it wrote, run it again.",
-        )
     if changed:
         raise DataError(
             f"{changed[0]!r} was changed after the release was made: it is not the file that the companion knows.",

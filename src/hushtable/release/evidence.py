@@ -23,7 +23,7 @@ from hushtable.errors import HushtableError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.models.base import PrivacyModel, Stat
 from hushtable.models.compose import AllOf
-from hushtable.release.companion import write_companion
+from hushtable.release.companion import release_mark, write_companion
 from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.reference import Attribute, Reference
@@ -113,7 +113,7 @@ def write_documents(release: Described, public: Path, private: Path, name: str, 
 
     policy = yaml.safe_dump(dict(release.policy), sort_keys=False, allow_unicode=True)
     atomic_write_text(public / "policy.yaml", policy)
-    summary = {**release.summary(), "file": name}
+    summary = {**release.summary(), "file": name, "release": release_mark(public)}
     told = json.dumps(_jsonable(_public(release, summary)), indent=1, ensure_ascii=False) + "\n"
     atomic_write_text(public / "release.json", told)
     write_companion(private, public, _jsonable({**summary, **_private(release, shown)}))
@@ -122,7 +122,7 @@ def write_documents(release: Described, public: Path, private: Path, name: str, 
 def _public(release: Described, summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return what ``release.json`` says: nothing that the published rows and the policy do not tell."""
     told = {key: summary[key] for key in ("hushtable", "columns", "algorithm", "satisfied", "rows", "classes")}
-    told["file"] = summary["file"]
+    told |= {key: summary[key] for key in ("file", "release")}
     if release.may_have_counterfeits:
         told["rows_may_be_counterfeits"] = True
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -20,7 +19,7 @@ from hushtable.io.files import write_table
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.release.bucket import bucket_column, join_tables
-from hushtable.release.companion import COMPANION, release_folders
+from hushtable.release.companion import COMPANION, load_evidence, release_folders
 from hushtable.release.evidence import write_documents
 from hushtable.release.pattern import PatternCells
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
@@ -99,23 +98,6 @@ def read_published(path: Path, linked: TablePlan | None = None) -> pa.Table:
     if linked is None:
         return table
     return join_tables(table, read_coded(sensitive_path(path), unescape_formulas=True), linked)
-
-
-def load_evidence(path: Path) -> dict[str, Any]:
-    """Read a ``release.json``."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(
-            f"There is no {path.name} in {str(path.parent)!r}.",
-            code="no-release-json",
-            hint="Give the folder as 'hushtable run' wrote it, or run the policy again.",
-        ) from None
-    except (ValueError, RecursionError):
-        raise DataError(f"{path.name} is not a release.json: it is not JSON.", code="bad-release-json") from None
-    if not isinstance(data, dict) or "rows" not in data:
-        raise DataError(f"{path.name} is not a release.json: it has no 'rows'.", code="bad-release-json")
-    return data
 
 
 def verify_published(

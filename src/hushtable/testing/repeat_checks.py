@@ -160,8 +160,7 @@ def _tellable(release: Release, plan: Plan) -> bool:
 
 
 def check_saved(folder: Path, format: str, release: Release, plan: Plan) -> None:
-    """What a folder holds of a release verifies with its companion, with the same achievements; so it does alone, or
-    the companion is asked for."""
+    """A saved release verifies with its companion, with the same achievements; without it too, or it is asked for."""
     apart = release.linked is not None
     published = read_published(folder / f"release.{format}", plan.table if apart else None)
     for evidence in (read_companion(companion_of(folder), folder), load_evidence(folder / "release.json")):

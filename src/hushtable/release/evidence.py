@@ -116,7 +116,8 @@ def write_documents(release: Described, public: Path, private: Path, name: str, 
     summary = {**release.summary(), "file": name, "release": release_mark(public)}
     told = json.dumps(_jsonable(_public(release, summary)), indent=1, ensure_ascii=False) + "\n"
     atomic_write_text(public / "release.json", told)
-    write_companion(private, public, _jsonable({**summary, **_private(release, shown)}))
+    kept = _jsonable({**summary, **_private(release, shown)})
+    write_companion(private, public, kept, coins=getattr(release, "coins", None))
 
 
 def _public(release: Described, summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -165,6 +165,8 @@ def _understood(evidence: Mapping[str, Any] | None) -> Iterator[None]:
             error.args = (f"{error.message} {error.hint}".rstrip(),)
         raise
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
+        if evidence is None:
+            raise
         raise DataError(
             "release.json is damaged: it does not say what it should.",
             code="bad-release-json",
@@ -200,18 +202,11 @@ def _from_rows(
         # every row may be a person, or all but one of each class counterfeits
         lonely = replace(readings[0][0], class_units=np.ones(len(found[0].stats), dtype=np.int64))
         found.append(verify(lonely, model, references[0], plan.missing))
-    for answers in zip(*(one.evidence for one in found), strict=True):
-        first = answers[0]
-        if not all(
-            a.violations == first.violations and np.isclose(a.achieved, first.achieved, rtol=1e-9, equal_nan=True)
-            for a in answers
-        ):
-            raise _needs_companion(
-                f"What {first.model} achieves depends on how many rows are counterfeits, which the published file does "
-                "not tell."
-                if numbered
-                else f"What {first.model} achieves depends on where values lie that are not published."
-            )
+    open_question = "how many rows are counterfeits" if numbered else "where values lie that are not published"
+    for first, *others in zip(*(one.evidence for one in found), strict=True):
+        same = np.isclose([e.achieved for e in others], first.achieved, rtol=1e-9, equal_nan=True)
+        if not same.all() or any(e.violations != first.violations for e in others):
+            raise _needs_companion(f"What {first.model} achieves depends on {open_question}.")
     if told is not None and found[0].ok:
         with _understood(told):
             check_sizes(told, table.num_rows, suppression, numbered=numbered)

@@ -174,7 +174,8 @@ def check_saved(folder: Path, format: str, release: Release, plan: Plan) -> None
                 suppression=plan.suppression,
             )
         except UsageError as error:
-            require("reference" not in evidence and error.code == "needs-companion", f"not verified: {error}")
+            if "reference" in evidence or error.code != "needs-companion":
+                raise
         else:
             _check_found(found, release, format)
 

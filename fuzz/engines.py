@@ -94,7 +94,7 @@ def _local(case: Case, policy: ht.Policy, place: Path) -> Ran:
             if not ht.verify(place / "saved" / "release.csv", policy).ok:
                 found.wrong.append("what was saved does not verify")
         except UsageError as error:
-            if error.code not in ("needs-release-json", "incompatible", "population-wildcard"):
+            if error.code not in ("needs-companion", "incompatible", "population-wildcard"):
                 raise
     return found
 

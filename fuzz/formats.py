@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -199,6 +200,32 @@ def _evidence_text() -> bytes:
         return (Path(folder) / "out" / "release.json").read_bytes()
 
 
+def _old_evidence_text() -> bytes:
+    """What release.json was in 0.1.0: what the companion is now, but for its head."""
+    new = ("format", "secret", "files", "coins", "seal")
+    return json.dumps({k: v for k, v in json.loads(_companion_text()).items() if k not in new}).encode()
+
+
+@functools.cache
+def _saved() -> tempfile.TemporaryDirectory[str]:
+    folder = tempfile.TemporaryDirectory()
+    _release().save(Path(folder.name) / "out")
+    return folder
+
+
+def _companion_text() -> bytes:
+    return (Path(_saved().name) / "out.private" / "companion.json").read_bytes()
+
+
+def _companion(path: Path) -> None:
+    from hushtable.release.companion import read_companion
+
+    with tempfile.TemporaryDirectory() as private:
+        (Path(private) / "companion.json").touch(mode=0o600)
+        (Path(private) / "companion.json").write_bytes(path.read_bytes())
+        read_companion(Path(private), Path(_saved().name) / "out")
+
+
 def _record() -> bytes:
     return _ledger_files()[0].split(b"\n")[1][65:]
 
@@ -239,6 +266,8 @@ FORMATS: dict[str, Format] = {
     "hierarchy": Format(".csv", lambda: f"a,x,*\nb,x,*\n{CANARY},y,*\n".encode(), _hierarchy),
     "tree": Format(".yaml", lambda: f"up: [a, {CANARY}]\ndown: {{c: [b, 1], d: }}\n".encode(), _hierarchy),
     "evidence": Format(".json", _evidence_text, _evidence),
+    "old-evidence": Format(".json", _old_evidence_text, _evidence),
+    "companion": Format(".json", _companion_text, _companion),
     "ledger": Format(".ledger", lambda: _ledger_files()[0], _ledger),
     "key": Format(".key", lambda: _ledger_files()[1], _ledger),
     "record": Format(".json", _record, _signed),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import random
 import shutil
 import signal
@@ -70,6 +71,7 @@ def _gone(*names: str) -> Callable[[Bench], None]:
     def prepare(bench: Bench) -> None:
         for name in names:
             shutil.rmtree(bench.work / name, ignore_errors=True)
+            shutil.rmtree(bench.work / f"{name}.private", ignore_errors=True)
             (bench.work / name).unlink(missing_ok=True)
 
     return prepare
@@ -88,8 +90,17 @@ def _replaced(bench: Bench) -> str:
     if found == "absent":
         raise AssertionError("the earlier release is gone")
     if found == "complete":
-        shutil.rmtree(bench.work / "release")
+        _fits(bench)
+        _gone("release")(bench)
     return found
+
+
+def _fits(bench: Bench) -> None:
+    """The companion of a release that is complete is its own."""
+    kept = json.loads((bench.work / "release.private" / "companion.json").read_bytes())
+    told = json.loads((bench.work / "release" / "release.json").read_bytes())
+    if kept["release"] != told["release"]:
+        raise AssertionError("the release is new, its companion is not")
 
 
 def _published(bench: Bench) -> str:

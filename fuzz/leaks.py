@@ -3,7 +3,7 @@
     python -m fuzz.leaks [--only WORD] [--spark] [--seconds 1200]
 
 Names, notes, towns and postcodes (see ``fuzz.canaries``) may be nowhere. Insensitive values may be in the published
-table alone, sensitive ones there and in ``release.json``, which names what is published. Looked at are stdout, stderr
+table alone, sensitive ones there and in ``companion.json``, which is not handed over. Looked at are stdout, stderr
 and every file below the working, home and temporary folders. Exits 1 where a word is anywhere else.
 """
 
@@ -27,7 +27,7 @@ __all__ = ["CALLS", "SPARK", "Call", "audit"]
 
 # where sensitive and insensitive words may be
 _PUBLISHED = re.compile(r"(release|release-sensitive|patterns|part-\d+)\.(csv|parquet)|out\.(db|duckdb)")
-_NAMED = re.compile(r"release\.json")
+_NAMED = re.compile(r"companion\.json")
 _DEBUG = (("HUSHTABLE_DEBUG", "1"),)
 
 

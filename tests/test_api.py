@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import hushtable as ht
-from hushtable.errors import Cancelled, PolicyError, UsageError, VerificationError
+from hushtable.errors import Cancelled, DataError, PolicyError, UsageError, VerificationError
 
 
 @pytest.fixture
@@ -49,6 +49,9 @@ def test_a_tampered_file_is_caught(table, policy, tmp_path):
     path = folder / "release.csv"
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:-1], lines[-1].replace(lines[-1].split(",")[-2], "99999")]) + "\n")
+    with pytest.raises(DataError, match="was changed after the release was made"):
+        ht.verify(path, policy)
+    (tmp_path / "out.private").rename(tmp_path / "elsewhere")
     found = ht.verify(path, policy)
     assert not found.ok
     with pytest.raises(VerificationError, match="k-anonymity"):

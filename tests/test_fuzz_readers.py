@@ -42,6 +42,8 @@ def test_damaged_files_get_an_error_of_ours(name: str, tmp_path: Path) -> None:
     ("name", "data"),
     [
         *((name, DEEP) for name in ("yaml", "tree", "evidence", "key", "record", "comparison", "outcomes", "results")),
+        ("companion", DEEP),
+        ("companion", b'{"format":1,"x":' + b"[" * 900 + b"]" * 900 + b"}"),
         ("evidence", b'{"reference":' + DEEP),
         ("hierarchy", b"x" * 140_000 + b",y\n"),
         ("tree", b"a: 2020-13-01"),

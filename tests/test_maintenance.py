@@ -15,6 +15,7 @@ LONGEST_FUNCTION = 60  # without its docstring
 
 _FACADE = "what users hold: a method for each thing they do with it, and more documentation than code"
 LONG_MODULES = {
+    "io/atomic.py": "one promise, kept for a file, a folder and several folders",
     "kernels/companions.py": "a kernel and its twin, which are read side by side",
     "policy/policy.py": _FACADE,
     "release/release.py": _FACADE,

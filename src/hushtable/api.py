@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from hushtable.io.urls import Url, is_url
 from hushtable.policy.policy import Policy
 from hushtable.policy.starter import starter_policy
 from hushtable.release.bucket import split_table
+from hushtable.release.companion import companion_of, read_companion
 from hushtable.release.files import load_evidence, read_published, verify_published
 from hushtable.release.places import read_address
 from hushtable.release.release import Release
@@ -215,8 +217,10 @@ def _guarded(plan: Plan, names: Sequence[str]) -> Plan:
     return replace(plan, guards=guards, document=document)
 
 
-def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -> Verification:
-    """Verify a published table from its cells, the policy and, where a model needs it, ``release.json``.
+def verify(
+    published: Any, policy: Policy, evidence: str | Path | None = None, companion: str | Path | None = None
+) -> Verification:
+    """Verify a published table from its cells, the policy and, where a model needs it, the private companion.
 
     Parameters
     ----------
@@ -226,41 +230,45 @@ def verify(published: Any, policy: Policy, evidence: str | Path | None = None) -
         ``...-sensitive``, or from the table ``..._sensitive``.
     policy : Policy
     evidence : path, optional
-        ``release.json``; by default the one beside the published file, where there is one.
+        ``release.json``. Defaults to the one next to the published file, if there is one.
+    companion : path, optional
+        The folder of the private companion. Defaults to ``<release folder>.private`` next to the release folder, if
+        there is one. Its keyed hashes have to hold.
 
     Returns
     -------
     Verification
         ``ok`` says whether every model holds.
     """
-    found = None
     plan = policy.table_plan()
     algorithm = policy.build_algorithm()
     linked = plan if algorithm.recoding is Recoding.BUCKET else None
+    given = Path(evidence) if evidence else None
+    folder = given.parent if given else None
     if isinstance(published, str) and is_url(published) and not published.lower().startswith("file:"):
         table = read_address(published, linked)
-        found = Path(evidence) if evidence else None
     elif isinstance(published, str | Path):
         path = Url.of(published).path if isinstance(published, str) and is_url(published) else Path(published)
-        beside = path.parent / "release.json"
-        found = Path(evidence) if evidence else beside if beside.exists() else None
-        table = read_published(path, linked)
+        table, folder = read_published(path, linked), path.parent
     else:
         table = to_arrow(published)
-        found = Path(evidence) if evidence else None
-    counting = [m.name for m in policy.model().members if not m.histogram_keys()]
-    if algorithm.keeps_signatures and counting and found is None:
-        raise UsageError(
-            f"{algorithm.name} may publish counterfeits, and {counting[0]} counts people: the published file does not "
-            "tell how many there are.",
-            code="needs-release-json",
-            hint="Keep release.json beside the published file.",
-        )
+    found: dict[str, Any] | None = None
+    if given or (folder is not None and (folder / "release.json").exists()):
+        found = load_evidence(given or Path(folder or "") / "release.json")
+    # whoever may not look into it verifies without it
+    if companion is None and folder is not None and os.access(companion_of(folder), os.R_OK | os.X_OK):
+        companion = companion_of(folder)
+    if companion is not None:
+        if folder is None:
+            raise UsageError(
+                "A companion is checked with the files of its release.", code="companion", hint="Give release.json too."
+            )
+        found = read_companion(Path(companion), folder, given)
     return verify_published(
         table,
         plan,
         policy.model(),
-        load_evidence(found) if found else None,
+        found,
         recoding=algorithm.recoding,
         suppression=policy.suppression,
     )

@@ -27,6 +27,7 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.models.t_closeness import TCloseness
 from hushtable.release.bucket import join_tables, publish_buckets, split_table
+from hushtable.release.companion import companion_of
 
 codes = st.lists(st.integers(0, 5), min_size=1, max_size=60).map(np.array)
 
@@ -142,6 +143,9 @@ class TestFiles:
         path = folder / "release-sensitive.csv"
         lines = path.read_text().splitlines()
         path.write_text("\n".join([lines[0], *(f"{line.split(',')[0]},d0" for line in lines[1:])]) + "\n")
+        with pytest.raises(DataError, match=r"'release-sensitive\.csv' was changed"):
+            ht.verify(folder / "release.csv", policy(DistinctL(l=3)))
+        companion_of(folder).rename(folder.with_name("elsewhere"))
         assert not ht.verify(folder / "release.csv", policy(DistinctL(l=3))).ok
 
     def test_a_second_table_of_something_else(self, folder):

@@ -239,8 +239,8 @@ def test_a_run_that_time_cut_short_says_so(call, people, tmp_path, algorithm, mo
     answer = call("run", policy, "--data", people)
     assert answer.code == 0
     assert "stopped by its time limit" in answer.words
-    assert '"stopped_by_time": true' in (tmp_path / "release" / "release.json").read_text()
+    assert '"stopped_by_time": true' in (tmp_path / "release.private" / "companion.json").read_text()
     policy.write_text(policy.read_text().replace("0.000001", "3600"))
     answer = call("run", policy, "--data", people, "--overwrite")
     assert "stopped by its time limit" not in answer.words
-    assert '"stopped_by_time": false' in (tmp_path / "release" / "release.json").read_text()
+    assert '"stopped_by_time": false' in (tmp_path / "release.private" / "companion.json").read_text()

@@ -50,9 +50,11 @@ def test_with_the_original_what_counts_people_is_verified_too(call, policy, tmp_
     assert (answer.code, answer.data["code"]) == (2, "not-a-file")
 
 
-def test_a_row_that_was_added_is_noticed(call, release, policy):
-    (release.parent / "release.json").unlink()
+def test_a_row_that_was_added_is_noticed(call, release, policy, tmp_path):
     release.write_text(release.read_text() + f"99,{CANARY},flu\n")
+    answer = call("verify", release, "--policy", policy, "--json")
+    assert (answer.code, answer.data["code"]) == (2, "changed-file")
+    (tmp_path / "release.private").rename(tmp_path / "elsewhere")
     answer = call("verify", release, "--policy", policy)
     assert answer.code == 1
     assert "VIOLATED by 1 class\n" in "\n".join(line.rstrip() for line in answer.out.splitlines())
@@ -69,6 +71,15 @@ def test_evidence_is_needed_where_a_model_compares_with_the_table(call, tmp_path
     assert answer.code == 2
     assert "release.json" in answer.err
     assert call("verify", "near/release.csv", "--policy", near, "--evidence", moved).code == 0
+    # nothing was suppressed, so the rows are the whole table
+    (tmp_path / "near.private").rename(tmp_path / "kept")
+    assert call("verify", "near/release.csv", "--policy", near, "--evidence", moved).code == 0
+    answer = call("verify", "near/release.csv", "--policy", near, "--json")
+    assert (answer.code, answer.data["code"]) == (2, "needs-companion")
+    moved.rename(beside)
+    assert call("verify", "near/release.csv", "--policy", near, "--companion", "kept").code == 0
+    answer = call("verify", "near/release.csv", "--policy", near, "--companion", "nowhere", "--json")
+    assert (answer.code, answer.data["code"]) == (2, "no-companion")
 
 
 def test_people_are_counted_where_the_policy_says_so(call, tmp_path, people):

@@ -5,16 +5,18 @@ from __future__ import annotations
 import pytest
 
 from hushtable.api import run_plan
-from hushtable.release.files import load_evidence, read_published
+from hushtable.release.companion import companion_of, read_companion
+from hushtable.release.files import read_published
 
 FORMATS = ["csv", "parquet"]
 
 
 def saved(table, plan, folder, format="csv"):
+    """A release, its published file as it is read back, and its private companion."""
     release = run_plan(table, plan)
     release.save(folder / "out", format=format)
     published = read_published(folder / "out" / f"release.{format}")
-    return release, published, load_evidence(folder / "out" / "release.json")
+    return release, published, read_companion(companion_of(folder / "out"), folder / "out")
 
 
 def same(one, two) -> None:

@@ -57,7 +57,7 @@ def test_bad_release_json(tmp_path):
     with pytest.raises(DataError, match="it is not JSON"):
         load_evidence(tmp_path / "release.json")
     (tmp_path / "release.json").write_text("[]")
-    with pytest.raises(DataError, match="no 'reference'"):
+    with pytest.raises(DataError, match="no 'rows'"):
         load_evidence(tmp_path / "release.json")
 
 

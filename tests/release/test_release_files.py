@@ -22,7 +22,7 @@ from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
 from hushtable.models.t_closeness import TCloseness
-from hushtable.release.files import verify_published
+from hushtable.release.files import load_evidence, verify_published
 from hushtable.schema.columns import CellStyle, Kind, Missing, Role
 from hushtable.table.encode import Extra
 from hushtable.table.plan import ColumnPlan
@@ -64,11 +64,15 @@ def test_wildcards_are_still_wildcards_in_the_file(tmp_path, format):
 )
 def test_models_that_compare_with_the_input_need_release_json(tmp_path, format, model):
     plan = plan_of([model])
-    release, published, evidence = saved(random_people(80, 5), plan, tmp_path, format)
-    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
-    with pytest.raises(UsageError) as caught:
-        verify_published(published, plan.table, plan.model(), None)
-    assert caught.value.code == "needs-release-json"
+    release, published, companion = saved(random_people(80, 5), plan, tmp_path, format)
+    told = load_evidence(tmp_path / "out" / "release.json")
+    # nothing was suppressed, so the published rows are the whole table
+    for evidence in (companion, told):
+        same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+    for evidence in (None, {**told, "suppressed": 1, "records": 81}):
+        with pytest.raises(UsageError, match="private companion is, pass --data, or publish") as caught:
+            verify_published(published, plan.table, plan.model(), evidence)
+        assert caught.value.code == "needs-companion"
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -112,8 +116,10 @@ def test_people_are_counted_from_the_files(tmp_path, format, rows_of_a_person):
     again = verify_published(published, plan.table, plan.model(), evidence)
     same(again, release.verification)
     assert again.people == pytest.approx(12)
-    with pytest.raises(UsageError, match=r"does not tell whose a row is"):
-        verify_published(published, plan.table, plan.model(), None)
+    for told in (None, load_evidence(tmp_path / "out" / "release.json")):
+        with pytest.raises(UsageError, match=r"does not tell whose a row is") as caught:
+            verify_published(published, plan.table, plan.model(), told)
+        assert caught.value.code == "needs-companion"
 
 
 def test_an_empty_cell_may_stand_for_people_of_the_population_that_no_file_counts(tmp_path):
@@ -134,8 +140,10 @@ def test_populations_are_counted_from_the_files(tmp_path, format, model):
     plan = plan_of([model], extra=Extra(population=population))
     release, published, evidence = saved(sample, plan, tmp_path, format)
     same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
-    with pytest.raises(UsageError):
-        verify_published(published, plan.table, plan.model(), None)
+    for told in (None, load_evidence(tmp_path / "out" / "release.json")):
+        with pytest.raises(UsageError) as caught:
+            verify_published(published, plan.table, plan.model(), told)
+        assert caught.value.code == "needs-companion"
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -145,8 +153,9 @@ def test_joint_columns_are_verified_from_the_files(tmp_path, format):
     for at, model in enumerate([DistinctL(l=2, on=("illness", "drug")), TCloseness(t=0.4, on=("illness", "drug"))]):
         plan = plan_of([model], columns)
         (tmp_path / str(at)).mkdir()
-        release, published, evidence = saved(table, plan, tmp_path / str(at), format)
-        same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+        release, published, companion = saved(table, plan, tmp_path / str(at), format)
+        for evidence in (companion, load_evidence(tmp_path / str(at) / "out" / "release.json")):
+            same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
 
 
 def test_background_models_are_refused_from_the_files(tmp_path):

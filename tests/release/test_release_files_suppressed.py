@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pytest
 from support_release_files import FORMATS, same, saved
 
 from hushtable.engines import local
-from hushtable.errors import UsageError
+from hushtable.errors import DataError, UsageError
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.alp_dif import AlpDif
 from hushtable.models.alpha_k import AlphaK
@@ -21,7 +22,7 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.recursive_cl import RecursiveCL
 from hushtable.models.t_closeness import TCloseness
 from hushtable.models.value_bounds import ValueBounds
-from hushtable.release.files import verify_published
+from hushtable.release.files import load_evidence, verify_published
 from hushtable.schema.columns import Kind
 from support_core import PEOPLE, Given, people_table, plan_of, sensitive
 
@@ -82,9 +83,14 @@ def test_a_policy_may_name_a_value_that_only_suppressed_records_had(tmp_path, mo
     plan = plan_of([KAnonymity(k=5), model], algorithm=Given(tuple(labels.tolist())), suppression=0.05)
     assert problem.budget == 1
     release, published, evidence = saved(people_table(rows), plan, tmp_path)
-    assert CANARY not in json.dumps(evidence["reference"])
+    assert CANARY not in (tmp_path / "out" / "release.json").read_text()
     same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
-    assert verify_published(published, plan.table, plan.model(), None).ok
+    for public in (told(tmp_path), None):
+        assert verify_published(published, plan.table, plan.model(), public).ok
+
+
+def told(folder):
+    return load_evidence(folder / "out" / "release.json")
 
 
 JOB = sensitive("job")
@@ -108,37 +114,119 @@ def suppressing(models):
     [None, DistinctL(l=2), EntropyL(l=1.5), RecursiveCL(c=3, l=2), DistinctL(l=2, on=("illness", "job"))],
     ids=str,
 )
-def test_counts_that_no_model_needs_do_not_tell_what_suppressed_records_hold(tmp_path, model):
+def test_models_that_look_at_classes_alone_need_no_companion(tmp_path, model):
     plan = suppressing([KAnonymity(k=5), *([model] if model else [])])
-    release, published, evidence = saved(jobs_table(), plan, tmp_path)
+    release, published, companion = saved(jobs_table(), plan, tmp_path)
     assert release.n_suppressed == 1
-    assert [a["units"] for a in evidence["reference"]["attributes"]] == [None, None]
-    assert evidence["reference"]["joint"] == []
-    same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
+    for evidence in (companion, told(tmp_path), None):
+        same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
 
 
-def test_only_the_columns_that_a_model_compares_with_the_whole_table_are_counted(tmp_path):
+@pytest.mark.parametrize("on", ["illness", "job", ("illness", "job")])
+def test_models_that_compare_with_the_whole_table_need_the_companion(tmp_path, on):
+    plan = suppressing([KAnonymity(k=5), TCloseness(t=0.5, on=on)])
+    release, published, companion = saved(jobs_table(), plan, tmp_path)
+    same(verify_published(published, plan.table, plan.model(), companion), release.verification)
+    with pytest.raises(UsageError) as caught:
+        verify_published(published, plan.table, plan.model(), told(tmp_path))
+    assert caught.value.code == "needs-companion"
+
+
+@pytest.mark.parametrize("publish", [(), ("reference",)])
+def test_counts_of_the_whole_table_are_published_on_request_only(tmp_path, publish):
     plan = suppressing([KAnonymity(k=5), TCloseness(t=0.5, on="illness"), DistinctL(l=2, on="job")])
-    release, published, evidence = saved(jobs_table(), plan, tmp_path)
-    assert {a["column"]: a["units"] for a in evidence["reference"]["attributes"]} == {"illness": [16, 15], "job": None}
+    plan = replace(plan, document={"publish": list(publish)})
+    release, published, _ = saved(jobs_table(), plan, tmp_path)
+    evidence = told(tmp_path)
+    assert ("whole_table" in evidence) == bool(publish)
+    if not publish:
+        return
+    assert evidence["whole_table"] == {
+        "price": "Counts of the whole table less the published ones are those of suppressed records.",
+        "people": 31,
+        "columns": [{"columns": ["illness"], "values": [["HIV", 16], ["flu", 15]], "withheld": 0}],
+    }
     same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
     other = suppressing([TCloseness(t=0.5, on="job")])
     with pytest.raises(UsageError) as caught:
         verify_published(published, other.table, other.model(), evidence)
-    assert caught.value.code == "needs-release-json"
+    assert caught.value.code == "needs-companion"
 
 
-def test_a_combination_of_suppressed_records_alone_keeps_its_count_and_not_its_number(tmp_path):
+def test_combinations_of_suppressed_records_alone_are_one_number(tmp_path):
     plan = suppressing([KAnonymity(k=5), TCloseness(t=0.5, on=("illness", "job"))])
-    release, published, evidence = saved(jobs_table(), plan, tmp_path)
-    # the combinations are (HIV, clerk), (HIV, cook), (flu, clerk), (flu, cook)
-    (joint,) = evidence["reference"]["joint"]
-    assert joint == {"columns": ["illness", "job"], "codes": [1, 2], "units": [15, 15], "withheld": [1]}
+    plan = replace(plan, document={"publish": ["reference"]})
+    release, published, _ = saved(jobs_table(), plan, tmp_path)
+    evidence = told(tmp_path)
+    assert evidence["whole_table"]["columns"] == [
+        {"columns": ["illness", "job"], "values": [["HIV", "cook", 15], ["flu", "clerk", 15]], "withheld": 1}
+    ]
     same(verify_published(published, plan.table, plan.model(), evidence), release.verification)
 
 
-def test_where_nobody_is_suppressed_everything_is_counted(tmp_path):
-    plan = plan_of([KAnonymity(k=5), DistinctL(l=2, on=("illness", "job"))], (*PEOPLE, JOB))
-    _, _, evidence = saved(jobs_table(), plan, tmp_path)
-    assert [a["units"] for a in evidence["reference"]["attributes"]] == [[16, 15], [16, 15]]
-    assert evidence["reference"]["joint"] == [{"columns": ["illness", "job"], "codes": [0, 1, 2], "units": [1, 15, 15]}]
+@pytest.mark.parametrize(
+    ("model", "settings"),
+    [
+        (TCloseness(t=0.9, distance="hierarchical"), {"hierarchy": ILLS}),
+        (TCloseness(t=0.9, distance="ordered"), {"kind": Kind.ORDINAL, "order": ("HIV", "flu", CANARY, "cold")}),
+        (TCloseness(t=0.9, distance="weights"), {"categories": {"x": ["HIV"], "y": ["flu", "cold"], "z": [CANARY]}}),
+    ],
+    ids=lambda given: getattr(given, "distance", ""),
+)
+def test_where_a_withheld_value_lies_is_needed_and_not_told(tmp_path, model, settings):
+    rows = [(20 + i % 10, "Fiji", ["HIV", "flu", "cold"][i % 3]) for i in range(30)] + [(99, "Spain", CANARY)]
+    columns = (*PEOPLE[:2], sensitive("illness", **settings))
+    labels = (*(0 for _ in range(30)), -1)
+    plan = plan_of(
+        [KAnonymity(k=5), model],
+        columns,
+        algorithm=Given(labels),
+        suppression=0.05,
+        document={"publish": ["reference"]},
+    )
+    release, published, companion = saved(people_table(rows), plan, tmp_path)
+    assert CANARY not in (tmp_path / "out" / "release.json").read_text()
+    same(verify_published(published, plan.table, plan.model(), companion), release.verification)
+    with pytest.raises(UsageError, match="where values lie that are not published") as caught:
+        verify_published(published, plan.table, plan.model(), told(tmp_path))
+    assert caught.value.code == "needs-companion"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"people": 30}, "more people in the classes|another number of people"),
+        ({"people": 10**6}, "more suppressed people|another number of people"),
+        ({"columns": [{"columns": ["illness"], "values": [["HIV", 30], ["flu", 1]], "withheld": 0}]}, "fewer values"),
+        ({"columns": [{"columns": ["illness"], "values": [["HIV", 16]], "withheld": 15}]}, "fewer values"),
+        ({"columns": [{"columns": ["illness"], "values": [["HIV", -1], ["flu", 32]], "withheld": 0}]}, "damaged"),
+        ({"columns": [{"columns": ["illness"], "values": [["gout", 16], ["flu", 15]], "withheld": 0}]}, "damaged"),
+        ({"columns": [{"columns": ["illness"], "values": [["HIV", 16], ["flu", 15]], "withheld": "x"}]}, "damaged"),
+        ({"columns": 7}, "damaged"),
+    ],
+)
+def test_published_counts_that_the_rows_contradict_are_refused(tmp_path, change, words):
+    plan = suppressing([KAnonymity(k=5), TCloseness(t=0.9, on="illness")])
+    plan = replace(plan, document={"publish": ["reference"]})
+    _, published, _ = saved(jobs_table(), plan, tmp_path)
+    evidence = told(tmp_path)
+    evidence["whole_table"] |= change
+    with pytest.raises(DataError, match=words):
+        verify_published(published, plan.table, plan.model(), evidence, suppression=0.05)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rows": 29}, "another number"),
+        ({"records": 40}, "other records"),
+        ({"records": 60, "suppressed": 30}, "more suppressed people"),
+        ({"suppressed": -1}, "damaged"),
+        ({"suppressed": None}, "damaged"),
+    ],
+)
+def test_sizes_that_the_rows_contradict_are_refused(tmp_path, change, words):
+    plan = suppressing([KAnonymity(k=5)])
+    _, published, _ = saved(jobs_table(), plan, tmp_path)
+    with pytest.raises(DataError, match=words):
+        verify_published(published, plan.table, plan.model(), told(tmp_path) | change, suppression=0.05)

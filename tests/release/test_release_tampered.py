@@ -1,8 +1,12 @@
-"""No edit of release.json makes a table that breaks its promise pass, and none ends in an error in the program."""
+"""No edit of release.json makes a table that breaks its promise pass, and none ends in an error in the program.
+
+Files of 0.1.0 said what the private companion says now, which has a seal against edits.
+"""
 
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import hypothesis.strategies as st
 import pytest
@@ -17,7 +21,7 @@ from hushtable.models.beta_likeness import BetaLikeness
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_plus_sensitive import PPlusSensitive
 from hushtable.models.t_closeness import TCloseness
-from hushtable.release.files import verify_published
+from hushtable.release.files import load_evidence, verify_published
 from hushtable.schema.columns import Kind
 from support_core import PEOPLE, plan_of, random_people, sensitive
 
@@ -34,6 +38,8 @@ CASES = {
     "counterfeits": (KAnonymity(k=30), {}),
 }
 READ = ("reference", "kinds", "class_counts", "counterfeits")
+TOLD = ("rows", "records", "suppressed", "whole_table")
+DOCUMENT = {"publish": ["reference"]}
 ODD = [None, True, [], {}, "", "x", 0, 1, -1, 0.5, 2**62, 2**63 - 1, 2**64, float("nan"), float("inf")]
 
 
@@ -45,14 +51,34 @@ def broken(request, tmp_path_factory):
     numbered = request.param == "counterfeits"
     algorithm = {"algorithm": MInvariant()} if numbered else {}
     weak, strong = (plan_of([KAnonymity(k=2), *strict], columns, **algorithm) for strict in ((), (model,)))
-    _, published, evidence = saved(random_people(40, 2), weak, tmp_path_factory.mktemp(request.param))
+    folder = tmp_path_factory.mktemp(request.param)
+    _, published, evidence = saved(random_people(40, 2), weak, folder)
 
     def judge(stated):
         recoding = Recoding.NUMBERED if numbered else Recoding.LOCAL
         return verify_published(published, strong.table, strong.model(), stated, recoding=recoding, suppression=0.0)
 
     assert not judge(evidence).ok
-    return judge, {key: evidence[key] for key in READ if key in evidence}, numbered
+    return judge, {key: evidence[key] for key in READ if evidence[key] is not None}, numbered
+
+
+@pytest.fixture(scope="module", params=[name for name in CASES if name != "counterfeits"])
+def told(request, tmp_path_factory):
+    """A release whose policy publishes the reference, under a promise that another file shows to be broken."""
+    model, more = CASES[request.param]
+    plans = [
+        plan_of([KAnonymity(k=2), strict], (*PEOPLE[:2], sensitive("illness", **more)), document=DOCUMENT)
+        for strict in (replace(model, t=1.0) if isinstance(model, TCloseness) else KAnonymity(k=2), model)
+    ]
+    folder = tmp_path_factory.mktemp(request.param)
+    _, published, _ = saved(random_people(40, 2), plans[0], folder)
+    evidence = load_evidence(folder / "out" / "release.json")
+
+    def judge(stated):
+        return verify_published(published, plans[1].table, plans[1].model(), stated, suppression=0.0)
+
+    assert not judge({key: value for key, value in evidence.items() if key != "whole_table"}).ok
+    return judge, {key: evidence[key] for key in TOLD}
 
 
 def _places(node, path=()):
@@ -82,6 +108,21 @@ def _edit(data, evidence):
         del holder[last]
     else:
         holder[last] = copy.deepcopy(data.draw(st.sampled_from(ODD)))
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_no_edit_of_what_everybody_is_told_makes_a_broken_promise_pass(told, data):
+    judge, honest = told
+    evidence = copy.deepcopy(honest)
+    for _ in range(data.draw(st.integers(0, 4))):
+        if evidence:
+            _edit(data, evidence)
+    try:
+        found = judge(evidence)
+    except HushtableError:
+        return
+    assert not found.ok
 
 
 @settings(max_examples=250, deadline=None)

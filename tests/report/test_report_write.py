@@ -75,3 +75,27 @@ def test_json_has_no_number_that_json_has_not(release: Release, tmp_path: Path) 
 
 def _escaped(text: str) -> str:
     return html.escape(text)
+
+
+def test_values_that_only_suppressed_records_have_are_not_counted(tmp_path: Path) -> None:
+    policy = ht.Policy(
+        quasi=["age"],
+        sensitive=["ill"],
+        models=[ht.KAnonymity(k=5), ht.TCloseness(t=0.9)],
+        suppression=0.05,
+        publish=["reference"],
+    )
+    found = []
+    for rare in ("flu", "syphilis", ""):
+        table = pa.table(
+            {
+                "age": [20 + i % 10 for i in range(30)] + [99],
+                "ill": [("flu", "gout", "cold")[i % 3] for i in range(30)] + [rare],
+            }
+        )
+        release = ht.anonymize(table, policy)
+        assert release.n_suppressed == 1
+        report = release.report(tmp_path / "evidence.html", attacks=False)
+        found.append([(c.name, c.distinct, c.missing) for c in report.facts.columns])
+    assert found == [[("age", 10, 0), ("ill", 3, 0)]] * 3
+    assert "less the published ones are those of suppressed records" in (tmp_path / "evidence.html").read_text()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
-_FILES = ("patients.csv", "policy.yaml", "release", "report.html", "report.json")
+_FILES = ("patients.csv", "policy.yaml", "release", "release.private", "report.html", "report.json")
 
 
 def demo(
@@ -56,6 +56,7 @@ def demo(
         "policy": output / "policy.yaml",
         "release": output / "release" / "release.csv",
         "evidence": output / "release" / "release.json",
+        "companion": output / "release.private",
         "report": output / "report.html",
     }
     deliver({**summary, "files": files}, as_json, lambda to: _text(to, release, output))
@@ -92,7 +93,8 @@ def _text(to: Console, release: Release, output: Path) -> None:
         ("patients.csv", "the generated table"),
         ("policy.yaml", "what was asked for: edit it and run again"),
         ("release/release.csv", "the table to publish, verified from its own cells"),
-        ("release/release.json", "what verifying it later needs"),
+        ("release/release.json", "what was promised and achieved; for everybody"),
+        ("release.private", "what verifying and measuring it needs; keep it"),
         ("report.html", "the evidence: open it in a browser"),
     ):
         put(to, f"  {output / name!s:<28} {meaning}", wrap=False)

@@ -86,7 +86,8 @@ def run(
 ) -> None:
     """Anonymize a table, verify the result and write it.
 
-    The folder gets the published table, the policy and release.json, all or nothing. Ctrl-C leaves nothing behind.
+    The folder gets the published table, the policy and release.json, all or nothing. Ctrl-C leaves nothing behind. The
+    folder OUTPUT.private next to it gets the private companion, which you keep.
     With --to, a database gets the table in the same transaction.
     """
     from hushtable.cli.output import deliver
@@ -172,7 +173,8 @@ def _written(folder: Path, wanted: str) -> dict[str, Path]:
         "policy": "policy.yaml",
         "evidence": "release.json",
     }
-    return {kind: folder / name for kind, name in names.items() if (folder / name).exists()}
+    written = {kind: folder / name for kind, name in names.items() if (folder / name).exists()}
+    return {**written, "companion": folder.with_name(f"{folder.name}.private")}
 
 
 def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
@@ -186,9 +188,11 @@ def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
         ("sensitive", "the sensitive values to publish beside it, by group"),
         ("patterns", "its patterns, each once, with their records"),
         ("policy", "the policy it was made under"),
-        ("evidence", "what verifying it later needs; no record's values"),
+        ("evidence", "what was promised and achieved"),
     ):
         if kind in found["files"]:
             put(to, f"  {found['files'][kind].name:<16} {meaning}", wrap=False)
+    put(to, f"Keep {found['files']['companion']} to yourself: verifying and measuring the release may need it, and it "
+            "tells what the release hides.")  # fmt: skip
     if "published" in found:
         put(to, f"Published at {found['published']}.")

@@ -10,7 +10,7 @@ from hushtable.errors import OutputError
 from hushtable.io.atomic import check_replaceable
 from hushtable.io.sources import is_address, table_sources
 from hushtable.io.urls import Source
-from hushtable.release.files import OWNED
+from hushtable.release.companion import COMPANION, OWNED, companion_of
 
 __all__ = ["OURS", "check_apart", "check_target", "written_by_hand"]
 
@@ -71,21 +71,23 @@ def check_target(folder: Path, *, overwrite: bool, inputs: Sequence[Source] = ()
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{str(folder)!r} is a file, not a folder.", hint="Choose another folder.")
     check_replaceable(folder)
-    if folder.is_dir() and any(folder.iterdir()) and not overwrite:
-        raise OutputError(
-            f"The folder {str(folder)!r} is not empty.",
-            code="not-empty",
-            hint="Choose another folder, or add --overwrite.",
-        )
-    check_apart(folder, inputs)
-    foreign = sorted(p.name for p in folder.iterdir() if p.name not in OURS) if folder.is_dir() else []
-    if foreign:
-        some = ", ".join(repr(name) for name in foreign[:3]) + (" and others" if len(foreign) > 3 else "")
-        raise OutputError(
-            f"The folder {str(folder)!r} holds more than a release, which would be lost: {some}.",
-            code="not-empty",
-            hint="Choose another folder, or move them away.",
-        )
+    for place, ours in ((folder, OURS), (companion_of(folder), {COMPANION})):
+        there = sorted(p.name for p in place.iterdir()) if place.is_dir() else []
+        if there and not overwrite:
+            raise OutputError(
+                f"The folder {str(place)!r} is not empty.",
+                code="not-empty",
+                hint="Choose another folder, or add --overwrite.",
+            )
+        check_apart(place, inputs)
+        foreign = [name for name in there if name not in ours]
+        if foreign:
+            some = ", ".join(repr(name) for name in foreign[:3]) + (" and others" if len(foreign) > 3 else "")
+            raise OutputError(
+                f"The folder {str(place)!r} holds more than a release, which would be lost: {some}.",
+                code="not-empty",
+                hint="Choose another folder, or move them away.",
+            )
     parent = Path(os.path.realpath(folder)).parent
     while not parent.exists():
         parent = parent.parent

@@ -32,7 +32,16 @@ def verify(
         typer.Option(
             "--evidence",
             metavar="FILE",
-            help="release.json, where a model needs it. The one beside the table where left out.",
+            help="Defaults to the release.json next to the table.",
+            show_default=False,
+        ),
+    ] = None,
+    companion: Annotated[
+        Path | None,
+        typer.Option(
+            "--companion",
+            metavar="DIR",
+            help="Private companion of the release. Defaults to the folder RELEASE_DIR.private next to it.",
             show_default=False,
         ),
     ] = None,
@@ -51,8 +60,9 @@ def verify(
 ) -> None:
     """Recompute the promise from a published file. Exits with 1 if it is broken.
 
-    Needs only the published cells and the policy, and for models that compare with the whole table the release.json
-    that was written beside it. Models that look at whose value a row's is need the original: --data.
+    Needs only the published cells and the policy, and release.json if nothing was suppressed. Otherwise, models that
+    compare with the whole table, and models that count people where rows are not people, need the private companion.
+    Models that look at which person each value belongs to need the original: --data.
     """
     from hushtable import api
     from hushtable.cli.output import deliver
@@ -65,7 +75,7 @@ def verify(
     source = source_of(published, table=table)
     policy = load_policy(policy_file)
     with nullcontext() if data else waiting("reading and verifying"):
-        verification = run_again(source, policy, data) if data else api.verify(source, policy, evidence)
+        verification = run_again(source, policy, data) if data else api.verify(source, policy, evidence, companion)
     found = {"file": shown(source), "reproduced": bool(data), **verification.as_dict()}
     deliver(found, as_json, lambda to: _print(to, found))
     if not found["satisfied"]:

@@ -34,19 +34,19 @@ from hushtable.engines.plan import Plan
 from hushtable.engines.sorting import order_by, sort_keys
 from hushtable.engines.stored import StoredTable, store
 from hushtable.errors import IncompatibleError, ParameterError, UsageError
-from hushtable.io.atomic import atomic_folder
 from hushtable.io.canonical import digest
 from hushtable.io.coded import read_coded
 from hushtable.io.files import column_names
 from hushtable.io.layout import Rows
 from hushtable.io.parts import write_pieces
+from hushtable.io.secret import load_secret
 from hushtable.io.sources import check_unchanged, is_address, same_columns, stamps, table_sources
 from hushtable.io.urls import Source
 from hushtable.io.workspace import workspace
 from hushtable.models.compose import AllOf
+from hushtable.release.companion import release_folders
 from hushtable.release.comparison import RowComparison, measure_all
 from hushtable.release.evidence import summary_of, write_documents
-from hushtable.release.files import OWNED
 from hushtable.release.places import writing_rows
 from hushtable.release.recode import Recoded
 from hushtable.release.reread import published_cells
@@ -92,6 +92,7 @@ class Streamed:
     partition: Partition
     recoded: Recoded
     source_rows: AnyArray
+    may_have_counterfeits: bool = False
 
     @property
     def encoded(self) -> EncodedTable:
@@ -200,6 +201,7 @@ def run_files(
         raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
     if part_rows is not None and part_rows < 1:
         raise ParameterError(f"A part must have at least 1 row. Got {part_rows} instead.")
+    load_secret()  # better now than after the work
     report = progress or (lambda share, what: None)
     report(0.0, "reading")
     files = table_sources(paths)
@@ -220,7 +222,7 @@ def run_files(
         report(1.0, "publishing")
         order = order_by(sort_keys(stored, coded, recoded, plan.table), recoded.labels[: stored.n_rows])
         published = Published(stored, coded, recoded, plan.table, order)
-        with atomic_folder(folder, overwrite=overwrite, owned=OWNED, together=elsewhere) as place:
+        with release_folders(folder, overwrite=overwrite, together=elsewhere) as (place, private):
             name = f"release.{format}"
             parts = parts_of(len(order), part_rows)
             published = published.with_spill([piece for part in parts for piece in part], work, report)
@@ -231,7 +233,7 @@ def run_files(
             check_unchanged(before)
             report(1.0, "measuring")
             result = Streamed(Path(folder), columns, plan.document, verification, problem, partition, recoded, order)
-            write_documents(result, place, name, lambda: _shown_classes(verification, len(order)))
+            write_documents(result, place, private, name, lambda: _shown_classes(verification, len(order)))
             if to is not None:
                 rows = Rows(published.schema, (rows for part in parts for rows in published.groups(part, report)))
                 elsewhere.enter_context(writing_rows([(to, rows)], overwrite=overwrite))

@@ -12,8 +12,7 @@ import errno
 import fnmatch
 import os
 import secrets
-import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
@@ -21,7 +20,10 @@ from typing import IO
 from hushtable.errors import HushtableError, OutputError
 from hushtable.io.temporary import beside, held_temporary
 
-__all__ = ["atomic_file", "atomic_folder", "atomic_write_text", "check_replaceable", "named", "reported", "sync_folder"]
+__all__ = [
+    *("atomic_file", "atomic_folder", "atomic_folders", "atomic_write_text", "check_replaceable", "named", "reported"),
+    "sync_folder",
+]
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Free some space or choose another folder."),
@@ -191,20 +193,59 @@ def atomic_folder(
     ...     sorted(p.name for p in Path(base, "out").iterdir())
     ['a.txt']
     """
-    target = Path(os.path.realpath(path))
-    _refuse(target, path, overwrite)
-    # what is not finished, or not verified, is nobody else's business; the folder inside has the usual mode
-    with reported(path), held_temporary(target, lambda hidden: hidden.mkdir(mode=0o700, parents=True)) as hidden:
-        place = hidden / target.name
-        place.mkdir()
-        with named(place, path):
-            yield place
-        _sync_files(place)
-        _check_foreign(target, place, path, owned)
+    with atomic_folders([path], overwrite=overwrite, owned=[owned], together=together) as (place,):
+        yield place
+
+
+@contextmanager
+def atomic_folders(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    overwrite: bool = False,
+    owned: Sequence[Sequence[str]] = (),
+    together: ExitStack | None = None,
+) -> Iterator[list[Path]]:
+    """Fill several folders like ``atomic_folder``: where one of them fails, all are as they were.
+
+    They are renamed one after the other, the first of them last: only a kill can come between.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as base:
+    ...     with atomic_folders([Path(base, "one"), Path(base, "two")]) as (one, two):
+    ...         _ = (one / "a").write_text("1"), (two / "b").write_text("2")
+    ...     sorted(p.name for p in Path(base).rglob("*"))
+    ['a', 'b', 'one', 'two']
+    """
+    targets = [Path(os.path.realpath(path)) for path in paths]
+    for target, path in zip(targets, paths, strict=True):
+        _refuse(target, path, overwrite)
+    with ExitStack() as held:
+        places = []
+        for target, path in zip(targets, paths, strict=True):
+            held.enter_context(reported(path))
+            # what is not finished, or not verified, is nobody else's business; the folder inside has the usual mode
+            hidden = held.enter_context(held_temporary(target, lambda new: new.mkdir(mode=0o700, parents=True)))
+            places.append(hidden / target.name)
+            places[-1].mkdir()
+        held.enter_context(reported(paths[0]))
+        with ExitStack() as names:
+            for place, path in zip(places, paths, strict=True):
+                names.enter_context(named(place, path))
+            yield places
+        for target, place, path, mine in zip(targets, places, paths, owned or [()] * len(paths), strict=True):
+            _sync_files(place)
+            _check_foreign(target, place, path, mine)
         if together is not None:
             together.close()
-        _swap(place, target)
-    sync_folder(target.parent)
+        with ExitStack() as undo:
+            for target, place, path in reversed(list(zip(targets, places, paths, strict=True))):
+                with reported(path):
+                    undo.callback(_swap(place, target))
+            undo.pop_all()
+    for target in targets:
+        sync_folder(target.parent)
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
@@ -266,22 +307,28 @@ def _sync_files(folder: Path) -> None:
                 os.fsync(stream.fileno())
 
 
-def _swap(temporary: Path, target: Path) -> None:
-    if not target.is_dir() or not any(target.iterdir()):
-        if target.is_dir():
-            target.rmdir()  # some systems do not rename onto an existing folder
+def _swap(temporary: Path, target: Path) -> Callable[[], object]:
+    """Put a folder into its place, and what was there into the temporary; return what takes that back."""
+    if not target.is_dir():
         os.replace(temporary, target)
-        return
-    if _exchanged(temporary, target):
-        return  # what was there goes with the temporary
-    old = beside(target, f"{secrets.token_hex(6)}.old")
-    os.replace(target, old)
-    try:
-        os.replace(temporary, target)
-    except BaseException:
-        os.replace(old, target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
+        return lambda: os.replace(target, temporary)
+    if not any(target.iterdir()):
+        target.rmdir()  # some systems do not rename onto an existing folder
+        with ExitStack() as back:
+            back.callback(target.mkdir)
+            os.replace(temporary, target)
+            back.callback(os.replace, target, temporary)
+            return back.pop_all().close
+    if not _exchanged(temporary, target):
+        old = beside(target, f"{secrets.token_hex(6)}.old")  # not inside the temporary: after a kill nobody sweeps it
+        os.replace(target, old)
+        try:
+            os.replace(temporary, target)
+        except BaseException:
+            os.replace(old, target)
+            raise
+        os.replace(old, temporary)
+    return lambda: _swap(temporary, target)  # what was there goes with the temporary
 
 
 def _exchanged(one: Path, other: Path) -> bool:

@@ -122,6 +122,16 @@ def check_combination(policy: Policy) -> None:
                 f"{member.name} needs a background table.",
                 hint="Give 'background: {file: beliefs.csv, on: disease}' in the policy.",
             )
+    if policy.publish and (algorithm.keeps_signatures or policy.entity is not None):
+        why = (
+            f"{algorithm.name} may add counterfeits, and counts of the whole table would tell which rows they are"
+            if algorithm.keeps_signatures
+            else "the policy counts people, and counts of the whole table would tell how many rows somebody has"
+        )
+        raise IncompatibleError(
+            f"'publish: [reference]' is refused: {why}.",
+            hint="Leave 'publish' out, and verify where the private companion is.",
+        )
     for guard in policy.build_guards():
         guard.check(algorithm, model, policy.suppression)
         guard.check_table(policy.table_plan())

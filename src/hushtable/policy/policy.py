@@ -6,7 +6,7 @@ import html
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
@@ -81,6 +81,9 @@ class Policy(StrictModel):
         ``format``: csv or parquet.
     guard : list
         Guards against attacks on the algorithm: objects, names or ``{name: parameters}``.
+    publish : list
+        What ``release.json`` tells everybody beyond the default: ``reference``, the counts of published values in the
+        whole table, for models that compare with it. Less the published ones, they are those of suppressed records.
 
     Raises
     ------
@@ -145,6 +148,8 @@ class Policy(StrictModel):
     """how the release is written"""
     guard: tuple[_Choice, ...] = ()
     """countermeasures against adversaries who know the algorithm"""
+    publish: tuple[Literal["reference"], ...] = ()
+    """what release.json tells everybody: counts of the whole table, which tell what suppressed records hold"""
 
     _base_dir: Path | None = PrivateAttr(default=None)
 
@@ -303,6 +308,8 @@ class Policy(StrictModel):
             # most need no parameters, and read best as a list of names
             chosen = [item for choice in self.guard for item in choice.items()]
             document["guard"] = [{name: thaw(values)} if values else name for name, values in chosen]
+        if self.publish:
+            document["publish"] = list(self.publish)
         return document
 
     def _canonical(self) -> str:

@@ -1,8 +1,8 @@
-"""What is written beside a published table: its policy, and ``release.json`` with what verifying later needs.
+"""What is written with a published table: its policy and ``release.json`` for everybody, and the private companion.
 
-``release.json`` holds what was achieved, what it cost, and the whole-table distributions of the sensitive columns; no
-record's values. Where records were suppressed, whole-table counts less the published ones are theirs, so only those
-that a model compares with are written. A value that suppressed records alone have keeps its count, not its name.
+Every byte of ``release.json`` is a function of the published rows and the policy, but for the number of suppressed
+records. What else verifying later needs (counts of the whole table, of people, of counterfeits) and what was measured
+with the original is in the companion.
 """
 
 from __future__ import annotations
@@ -12,22 +12,30 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 
 from hushtable._version import __version__
 from hushtable.algorithms.base import Partition
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.errors import UsageError
+from hushtable.errors import HushtableError
 from hushtable.io.atomic import atomic_write_text
+from hushtable.models.base import PrivacyModel, Stat
 from hushtable.models.compose import AllOf
-from hushtable.release.verify import Verification, joint_codes
-from hushtable.table.encoded import EncodedTable, SensitiveColumn
+from hushtable.release.companion import release_mark, write_companion
+from hushtable.release.verify import Verification
+from hushtable.table.encoded import EncodedTable
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import Key
 
-__all__ = ["Described", "evidence_of", "summary_of", "write_documents"]
+__all__ = ["PRICE", "Described", "summary_of", "write_documents"]
+
+PRICE = "Counts of the whole table less the published ones are those of suppressed records."
+"""What publishing the reference gives away."""
+
+_DECLARED = ("increment", "guard_key")
+"""Notes that do not depend on the records."""
 
 
 class Described(Protocol):
@@ -57,14 +65,12 @@ class Described(Protocol):
     def source_rows(self) -> AnyArray:
         """The input row of each published row."""
 
+    @property
+    def may_have_counterfeits(self) -> bool:
+        """Whether its algorithm may publish rows that are nobody's, whether it did or not."""
+
     def summary(self) -> dict[str, Any]:
         """What was done, as data."""
-
-
-@runtime_checkable
-class _Counterfeiting(Protocol):
-    def codes_of(self, column: str) -> IntArray:
-        """Return the codes of a sensitive column, row by row of the published table."""
 
 
 def summary_of(
@@ -90,142 +96,143 @@ def summary_of(
     }
 
 
-def write_documents(release: Described, folder: Path, name: str, shown: Callable[[], IntArray]) -> None:
-    """Write ``policy.yaml`` and ``release.json`` into the folder of a release."""
-    import yaml
-
-    policy = yaml.safe_dump(dict(release.policy), sort_keys=False, allow_unicode=True)
-    atomic_write_text(folder / "policy.yaml", policy)
-    evidence = evidence_of(release, name, shown)
-    atomic_write_text(folder / "release.json", json.dumps(evidence, indent=1, ensure_ascii=False) + "\n")
-
-
-def evidence_of(release: Described, name: str, shown: Callable[[], IntArray]) -> dict[str, Any]:
-    """Return what ``release.json`` says.
+def write_documents(release: Described, public: Path, private: Path, name: str, shown: Callable[[], IntArray]) -> None:
+    """Write ``policy.yaml`` and ``release.json`` into the folder of a release, and its companion into the other.
 
     Parameters
     ----------
     release : Release, or what an engine has of one
+    public, private : path
+        The folders, with everything else in them.
     name : str
         The published file.
     shown : callable
         Gives the verifier's classes in the order in which the published file shows them.
     """
-    table = release.encoded
-    summary = release.summary()
-    compared = _compared(release) if summary["suppressed"] else set(release.reference.attributes)
-    evidence = {
-        **summary,
-        "file": name,
-        "kinds": {c.name: str(c.coded.kind) for c in table.sensitive},
-        "reference": _reference_data(release, compared),
+    import yaml
+
+    policy = yaml.safe_dump(dict(release.policy), sort_keys=False, allow_unicode=True)
+    atomic_write_text(public / "policy.yaml", policy)
+    summary = {**release.summary(), "file": name, "release": release_mark(public)}
+    told = json.dumps(_jsonable(_public(release, summary)), indent=1, ensure_ascii=False) + "\n"
+    atomic_write_text(public / "release.json", told)
+    kept = _jsonable({**summary, **_private(release, shown)})
+    write_companion(private, public, kept, coins=getattr(release, "coins", None))
+
+
+def _public(release: Described, summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what ``release.json`` says: nothing that the published rows and the policy do not tell."""
+    told = {key: summary[key] for key in ("hushtable", "columns", "algorithm", "satisfied", "rows", "classes")}
+    told |= {key: summary[key] for key in ("file", "release")}
+    if release.may_have_counterfeits:
+        told["rows_may_be_counterfeits"] = True
+    else:
+        told |= {key: summary[key] for key in ("records", "released", "suppressed")}
+    told["models"] = [
+        found if _recomputable(release, member, summary) else {**found, "achieved": None}
+        for member, found in zip(release.model.members, summary["models"], strict=True)
+    ]
+    told["notes"] = {key: value for key, value in summary["notes"].items() if key in _DECLARED}
+    if "reference" in release.policy.get("publish", ()):
+        told["whole_table"] = _whole_table(release)
+    return told
+
+
+def _recomputable(release: Described, member: PrivacyModel, summary: Mapping[str, Any]) -> bool:
+    """Whether the published rows alone tell what a model achieved; where they do not, a number would tell more."""
+    rows_are_people = not release.policy.get("entity") and release.encoded.unit == 1
+    if release.may_have_counterfeits or not rows_are_people:
+        return False
+    if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
+        return False
+    return not summary["suppressed"] or not _compares(release, member)
+
+
+def _compares(release: Described, member: PrivacyModel) -> bool:
+    """Whether a model looks at the whole table: without its counts and hierarchies, it judges otherwise or raises."""
+    stats = release.verification.stats
+    stats = stats.take(stats.units > 0)
+    unknown = {
+        key: replace(a, units=np.zeros_like(a.units), whole=False, levels=(), level_labels=())
+        for key, a in release.reference.attributes.items()
     }
+    blind = replace(release.reference, attributes=unknown)
+    try:
+        return not np.array_equal(member.score(stats, blind), member.score(stats, release.reference), equal_nan=True)
+    except (HushtableError, LookupError, ValueError):
+        return True
+
+
+def _whole_table(release: Described) -> dict[str, Any]:
+    """Counts of published values in the whole table, where a model compares with it; one total for all others."""
+    keys = {key for m in release.model.members if _compares(release, m) for key in m.histogram_keys()}
+    return {
+        "price": PRICE,
+        "people": release.reference.units,
+        "columns": [_published_counts(release, key) for key in sorted(keys)],
+    }
+
+
+def _published_counts(release: Described, key: Key) -> dict[str, Any]:
+    attributes, units = release.reference.attributes, release.reference.attribute(key).units
+    histogram = release.verification.stats.histogram(key)
+    codes = np.unique(histogram.values[histogram.units > 0])
+    single = [attributes[(name,)] for name in key]
+    places = np.unravel_index(codes, [a.n_values for a in single])
+    names = [[a.labels[code] for code in place.tolist()] for a, place in zip(single, places, strict=True)]
+    counts = units[codes].tolist()
+    values = [[*labels, count] for *labels, count in zip(*names, counts, strict=True)]
+    return {"columns": list(key), "values": values, "withheld": int(units.sum()) - sum(counts)}
+
+
+def _private(release: Described, shown: Callable[[], IntArray]) -> dict[str, Any]:
+    """Return what models compare with, and what counting people needs."""
+    table, reference = release.encoded, release.reference
     fakes = np.flatnonzero(release.source_rows < 0)
+    counts = forged = None
     if len(table.row_units) or len(table.population_rows) or len(fakes):
         stats = release.verification.stats
         classes = shown()
-        evidence["class_counts"] = {
+        counts = {
             "unit": table.unit,
             "units": stats.units[classes].tolist(),
             "population": None if stats.population is None else stats.population[classes].tolist(),
         }
     if len(fakes):
         count = np.bincount(release.verification.labels[fakes], minlength=len(release.verification.stats))
-        evidence["counterfeits"] = {"total": len(fakes), "classes": count[classes].tolist()}
-    plain: dict[str, Any] = _jsonable(evidence)
-    return plain
-
-
-def _compared(release: Described) -> set[Key]:
-    """Which columns some model compares with the whole table: those without whose counts it judges otherwise."""
-    stats = release.verification.stats
-    stats = stats.take(stats.units > 0)
-    unknown = {
-        key: replace(a, units=np.zeros_like(a.units), whole=False) for key, a in release.reference.attributes.items()
-    }
-    blind = replace(release.reference, attributes=unknown)
-    found: set[Key] = set()
-    for member in release.model.members:
-        try:
-            same = np.array_equal(member.score(stats, blind), member.score(stats, release.reference), equal_nan=True)
-        except UsageError:
-            same = False
-        if not same:
-            found |= member.histogram_keys()
-    return found
-
-
-def _reference_data(release: Described, compared: set[Key]) -> dict[str, Any]:
-    reference = release.reference
-    shown = {column.name: _published_codes(release, column) for column in release.encoded.sensitive}
-    sizes = {column.name: column.coded.size for column in release.encoded.sensitive}
-    published: dict[str, set[str]] = {}
-    for column in release.encoded.sensitive:
-        codes = np.flatnonzero(np.bincount(shown[column.name], minlength=column.coded.size))
-        published[column.name] = {column.coded.labels[0][c] or "" for c in codes.tolist()}
+        forged = {"total": len(fakes), "classes": count[classes].tolist()}
     return {
-        "units": reference.units,
-        "unit": reference.unit,
-        "population": reference.population,
-        "attributes": [
-            _attribute_data(a, published[a.key[0]], counted=a.key in compared)
-            for a in reference.attributes.values()
-            if len(a.key) == 1
-        ],
-        "joint": [
-            _joint_data(a, joint_codes([shown[n] for n in a.key], [sizes[n] for n in a.key])[0])
-            for a in reference.attributes.values()
-            if len(a.key) > 1 and a.key in compared
-        ],
+        "kinds": {c.name: str(c.coded.kind) for c in table.sensitive},
+        "reference": {
+            "units": reference.units,
+            "unit": reference.unit,
+            "population": reference.population,
+            "attributes": [_attribute(a) for a in reference.attributes.values() if len(a.key) == 1],
+            "joint": [_joint(a) for a in reference.attributes.values() if len(a.key) > 1],
+        },
+        "class_counts": counts,
+        "counterfeits": forged,
     }
 
 
-def _published_codes(release: Described, column: SensitiveColumn) -> AnyArray:
-    """Return the codes of the published rows; only a release in memory can have counterfeits among them."""
-    rows = release.source_rows
-    if len(rows) and int(rows.min()) < 0 and isinstance(release, _Counterfeiting):
-        return release.codes_of(column.name)
-    return np.asarray(column.codes[rows])
-
-
-def _joint_data(attribute: Attribute, shown: AnyArray) -> dict[str, Any]:
-    """Counts of the combinations that occur, by their numbers: names are in the columns' own entries.
-
-    A number tells a combination, so those that suppressed records alone have keep their counts and no number.
-    """
-    published = np.zeros(attribute.n_values, dtype=np.bool_)
-    published[shown] = True
-    codes = np.flatnonzero((attribute.units > 0) & published)
-    data = {"columns": list(attribute.key), "codes": codes.tolist(), "units": attribute.units[codes].tolist()}
-    rest = attribute.units[(attribute.units > 0) & ~published]
-    return {**data, "withheld": np.sort(rest).tolist()} if len(rest) else data
-
-
-def _attribute_data(attribute: Attribute, shown: set[str], *, counted: bool) -> dict[str, Any]:
-    hidden = [label not in shown for label in attribute.labels]
-    numbers = None
-    if attribute.numbers is not None:
-        numbers = [None if h else x for h, x in zip(hidden, attribute.numbers.tolist(), strict=True)]
+def _attribute(attribute: Attribute) -> dict[str, Any]:
     return {
         "column": attribute.key[0],
-        "labels": [None if h else label for h, label in zip(hidden, attribute.labels, strict=True)],
-        "units": attribute.units.tolist() if counted else None,
+        "labels": list(attribute.labels),
+        "units": attribute.units.tolist(),
         "ordered": attribute.ordered,
-        "numbers": numbers,
+        "numbers": None if attribute.numbers is None else attribute.numbers.tolist(),
         "categories": None if attribute.categories is None else attribute.categories.tolist(),
         "n_categories": attribute.n_categories,
         "levels": [level.tolist() for level in attribute.levels],
-        "level_labels": [
-            [label if shows else None for label, shows in zip(row, _showing(level, hidden, len(row)), strict=True)]
-            for level, row in zip(attribute.levels, attribute.level_labels, strict=True)
-        ],
+        "level_labels": [list(row) for row in attribute.level_labels],
     }
 
 
-def _showing(level: IntArray, hidden: list[bool], n_nodes: int) -> list[bool]:
-    """Which nodes of a level stand above a value that is published."""
-    showing: list[bool] = (np.bincount(level[~np.array(hidden)], minlength=n_nodes) > 0).tolist()
-    return showing
+def _joint(attribute: Attribute) -> dict[str, Any]:
+    """Counts of the combinations that occur, by their numbers: names are in the columns' own entries."""
+    codes = np.flatnonzero(attribute.units)
+    return {"columns": list(attribute.key), "codes": codes.tolist(), "units": attribute.units[codes].tolist()}
 
 
 def _jsonable(value: Any) -> Any:

@@ -1,10 +1,10 @@
-"""A release on disk: the table, the policy, and ``release.json`` with what verifying later needs, and back."""
+"""A release on disk: the table, the policy and ``release.json``, and its private companion; written, read, verified."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +14,18 @@ import pyarrow as pa
 from hushtable.algorithms.base import Recoding
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError, HushtableError, UsageError
-from hushtable.io.atomic import atomic_folder
 from hushtable.io.coded import read_coded
 from hushtable.io.files import write_table
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.release.bucket import bucket_column, join_tables
+from hushtable.release.companion import COMPANION, load_evidence, release_folders
 from hushtable.release.evidence import write_documents
 from hushtable.release.pattern import PatternCells
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
 from hushtable.release.rules import patterns
-from hushtable.release.saved_reference import saved_reference, stated_counts
-from hushtable.release.stated import check_counts, class_counts, described
+from hushtable.release.saved_reference import row_references, saved_reference, stated_counts
+from hushtable.release.stated import check_counts, check_sizes, class_counts, described
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.encode import no_rows
@@ -35,12 +35,7 @@ from hushtable.table.reference import Reference
 if TYPE_CHECKING:
     from hushtable.release.release import Release
 
-__all__ = ["OWNED", "load_evidence", "read_published", "save_release", "sensitive_path", "verify_published"]
-
-OWNED = (
-    "release.csv", "release.parquet", "patterns.csv", "release-sensitive.csv", "release-sensitive.parquet",
-)  # fmt: skip
-"""What an earlier release in the same folder may have left there."""
+__all__ = ["load_evidence", "read_published", "save_release", "sensitive_path", "verify_published"]
 
 _WHERE_THE_INPUT_IS = "It was verified when it was made; where the input is, 'hushtable verify --data' repeats that."
 
@@ -52,11 +47,12 @@ def save_release(
 
     A release made of patterns also gets ``patterns.csv``: each of them once, as a rule. Where sensitive values are
     apart from their people, they are in ``release-sensitive.csv``, and ``release.csv`` has none. What ``together``
-    holds is completed with the folder; see ``hushtable.io.atomic.atomic_folder``.
+    holds is completed with the folder; see ``hushtable.io.atomic.atomic_folder``. The private companion goes into the
+    folder ``<folder>.private`` next to it.
     """
     if format not in ("csv", "parquet"):
         raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
-    with atomic_folder(folder, overwrite=overwrite, owned=OWNED, together=together) as target:
+    with release_folders(folder, overwrite=overwrite, together=together) as (target, private):
         name = f"release.{format}"
         people = release.table
         if release.linked is not None:
@@ -65,7 +61,7 @@ def save_release(
         write_table(people, target / name)
         if any(isinstance(cells, PatternCells) for cells in release.recoded.cells):
             write_table(patterns(release), target / "patterns.csv")
-        write_documents(release, target, name, lambda: _shown_classes(release))
+        write_documents(release, target, private, name, lambda: _shown_classes(release))
     return Path(folder)
 
 
@@ -104,23 +100,6 @@ def read_published(path: Path, linked: TablePlan | None = None) -> pa.Table:
     return join_tables(table, read_coded(sensitive_path(path), unescape_formulas=True), linked)
 
 
-def load_evidence(path: Path) -> dict[str, Any]:
-    """Read a ``release.json``."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(
-            f"There is no {path.name} in {str(path.parent)!r}.",
-            code="no-release-json",
-            hint="Give the folder as 'hushtable run' wrote it, or run the policy again.",
-        ) from None
-    except (ValueError, RecursionError):
-        raise DataError(f"{path.name} is not a release.json: it is not JSON.", code="bad-release-json") from None
-    if not isinstance(data, dict) or "reference" not in data:
-        raise DataError(f"{path.name} is not a release.json: it has no 'reference'.", code="bad-release-json")
-    return data
-
-
 def verify_published(
     table: pa.Table,
     plan: TablePlan,
@@ -140,8 +119,8 @@ def verify_published(
         Roles and the meaning of missing values.
     model : AllOf
     evidence : mapping, optional
-        What ``release.json`` says. Without it, models that compare with the whole input table, count people instead
-        of rows, or count a population are refused.
+        What the private companion says, or else ``release.json``. Models are refused if they compare with the whole
+        input table, count people instead of rows, or count a population, and neither it nor the rows tell.
     recoding : Recoding
         What tells classes apart: the cells of the quasi-identifiers, the number of the group where those are exact, or
         both.
@@ -154,14 +133,14 @@ def verify_published(
         # of nothing every model holds
         raise no_rows()
     shown = groups if recoding is Recoding.BUCKET else (*plan.named(Role.QUASI), *groups)
-    with nullcontext() if evidence is None else _understood():
-        published, reference = _stated(table, plan, model, evidence, shown)
-    if evidence is None:
-        return verify(published, model, reference, plan.missing)
-    with _understood():
+    quasi = tuple(published_cells(table.column(name)) for name in shown)
+    if evidence is None or "reference" not in evidence:
+        return _from_rows(table, plan, model, evidence, quasi, recoding, suppression)
+    with _understood(evidence):
+        published, reference = _stated(table, plan, model, evidence, quasi)
         known = described(table, plan, reference, _kinds(evidence))
     verification = verify(published, model, known, plan.missing)
-    with _understood():
+    with _understood(evidence):
         # counts that a model is violated by need not be held against it
         if verification.ok:
             check_counts(published, known, _counterfeits(evidence, recoding), suppression)
@@ -176,13 +155,18 @@ def verify_published(
 
 
 @contextmanager
-def _understood() -> Iterator[None]:
-    """Whatever a damaged release.json trips, say that it is damaged."""
+def _understood(evidence: Mapping[str, Any] | None) -> Iterator[None]:
+    """Whatever a damaged file trips, say that it is damaged, and call the companion by its name."""
     try:
         yield
-    except HushtableError:
+    except HushtableError as error:
+        if evidence is not None and "seal" in evidence:
+            error.message = error.message.replace("release.json", COMPANION)
+            error.args = (f"{error.message} {error.hint}".rstrip(),)
         raise
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
+        if evidence is None:
+            raise
         raise DataError(
             "release.json is damaged: it does not say what it should.",
             code="bad-release-json",
@@ -190,35 +174,78 @@ def _understood() -> Iterator[None]:
         ) from None
 
 
+def _from_rows(
+    table: pa.Table,
+    plan: TablePlan,
+    model: AllOf,
+    told: Mapping[str, Any] | None,
+    quasi: tuple[Any, ...],
+    recoding: Recoding,
+    suppression: float | None,
+) -> Verification:
+    """Verify without the private companion: from the rows, the policy and what ``release.json`` tells everybody.
+
+    Where these leave something open (how many rows are counterfeits, where values lie that are not published), every
+    model has to give one answer whatever it is.
+    """
+    if plan.entity is not None:
+        raise _needs_companion("The policy counts people, and the published file does not tell whose a row is.")
+    for member in model.members:
+        if Stat.POPULATION in member.stats_needed():
+            raise _needs_companion(f"{member.name} counts a population, which the published file does not tell.")
+    numbered = recoding is Recoding.NUMBERED
+    with _understood(told):
+        references = [*row_references(table, plan, model, {} if numbered else told or {})]
+        readings = [(Published(quasi, sensitive_codes(table, plan, r, {}), _sizes(r)), r) for r in references]
+    found = [verify(published, model, reference, plan.missing) for published, reference in readings]
+    if numbered:
+        # every row may be a person, or all but one of each class counterfeits
+        lonely = replace(readings[0][0], class_units=np.ones(len(found[0].stats), dtype=np.int64))
+        found.append(verify(lonely, model, references[0], plan.missing))
+    open_question = "how many rows are counterfeits" if numbered else "where values lie that are not published"
+    for first, *others in zip(*(one.evidence for one in found), strict=True):
+        same = np.isclose([e.achieved for e in others], first.achieved, rtol=1e-9, equal_nan=True)
+        if not same.all() or any(e.violations != first.violations for e in others):
+            raise _needs_companion(f"What {first.model} achieves depends on {open_question}.")
+    if told is not None and found[0].ok:
+        with _understood(told):
+            check_sizes(told, table.num_rows, suppression, numbered=numbered)
+            if "whole_table" in told:
+                check_counts(*readings[0], 0, suppression)
+    return found[0]
+
+
+def _needs_companion(message: str) -> UsageError:
+    return UsageError(message, code="needs-companion", hint="Verify where the private companion is, or pass --data.")
+
+
+def _sizes(reference: Reference) -> dict[str, int]:
+    return {key[0]: a.n_values for key, a in reference.attributes.items() if len(key) == 1}
+
+
 def _stated(
-    table: pa.Table, plan: TablePlan, model: AllOf, evidence: Mapping[str, Any] | None, shown: tuple[str, ...]
+    table: pa.Table, plan: TablePlan, model: AllOf, evidence: Mapping[str, Any], quasi: tuple[Any, ...]
 ) -> tuple[Published, Reference]:
-    """Put what was published and what release.json says of it into the verifier's words."""
-    # where every person has one row, rows are people and release.json need not count them
-    counted = evidence is not None and ("class_counts" in evidence or int(evidence["reference"]["unit"]) == 1)
-    if plan.entity is not None and not counted:
-        raise UsageError(
-            "The policy counts people, and the published file does not tell whose a row is.",
-            code="needs-release-json",
-            hint="Keep release.json beside the published file.",
-        )
-    if plan.entity is not None and evidence is not None and int(evidence["reference"]["unit"]) > 1:
+    """Put what was published, and what the companion or a release.json of 0.1.0 says, into the verifier's words."""
+    classes = evidence.get("class_counts")
+    unit = int(evidence["reference"]["unit"])
+    # where every person has one row, rows are people and need not be counted
+    if plan.entity is not None and classes is None and unit != 1:
+        raise _needs_companion("The policy counts people, and the published file does not tell whose a row is.")
+    if plan.entity is not None and unit > 1:
         _refuse_histograms(model)
     if plan.missing is Missing.WILDCARD:
         _refuse_population(model)
-    kinds = _kinds(evidence or {})
-    reference = saved_reference(table, plan, evidence, model)
-    codes = sensitive_codes(table, plan, reference, kinds)
-    classes = (evidence or {}).get("class_counts")
-    quasi = tuple(published_cells(table.column(name)) for name in shown)
+    reference = saved_reference(evidence, model)
+    codes = sensitive_codes(table, plan, reference, _kinds(evidence))
     units = population = None
     if classes is not None:
-        fakes = ((evidence or {}).get("counterfeits") or {}).get("classes")
+        fakes = (evidence.get("counterfeits") or {}).get("classes")
         units, population = class_counts(quasi, classes, fakes, shared=plan.entity is not None)
     published = Published(
         quasi=quasi,
         sensitive=codes,
-        sizes={key[0]: a.n_values for key, a in reference.attributes.items() if len(key) == 1},
+        sizes=_sizes(reference),
         unit=int(classes["unit"]) if classes else 1,
         class_units=units,
         class_population=population,
@@ -234,7 +261,7 @@ def _counterfeits(evidence: Mapping[str, Any], recoding: Recoding) -> int:
     claimed = evidence.get("counterfeits")
     if claimed is None:
         return 0
-    if recoding is not Recoding.NUMBERED or "class_counts" not in evidence:
+    if recoding is not Recoding.NUMBERED or evidence.get("class_counts") is None:
         raise DataError("release.json speaks of counterfeits, and the policy makes none.", code="mismatch")
     return int(stated_counts(claimed["classes"]).sum())
 

@@ -110,6 +110,11 @@ class Release:
         """Input rows that are published; counterfeits are none."""
         return int(np.count_nonzero(self.source_rows >= 0))
 
+    @property
+    def may_have_counterfeits(self) -> bool:
+        """Whether its algorithm may publish rows that are nobody's, whether it did or not."""
+        return self.recoded.numbers is not None
+
     def codes_of(self, column: str) -> IntArray:
         """Return the codes of a sensitive column, row by row of the published table.
 
@@ -392,6 +397,9 @@ class Release:
 
     def save(self, folder: Any, *, format: str = "csv", overwrite: bool = False) -> Any:
         """Write the release, its policy and ``release.json`` into a folder, all or nothing.
+
+        What verifying and measuring it later needs, and the release must not tell, is written into the private
+        companion, the folder ``<folder>.private`` next to it: keep that one.
 
         Parameters
         ----------

@@ -1,24 +1,29 @@
-"""What models compare classes with, when all that is there is the published table and perhaps ``release.json``."""
+"""What models compare classes with, when a release is verified later: from its companion, or from published rows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import IntArray
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.errors import HierarchyError
 from hushtable.models.compose import AllOf
+from hushtable.release.verify import joint_codes
 from hushtable.schema.columns import Role
 from hushtable.table.encode import sensitive_column
 from hushtable.table.encoded import check_combinations
-from hushtable.table.plan import TablePlan
+from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import Key
 
-__all__ = ["saved_reference", "stated_counts"]
+__all__ = ["readable", "row_references", "saved_reference", "stated_counts"]
+
+_T = TypeVar("_T")
 
 
 def stated_counts(values: Sequence[Any]) -> IntArray:
@@ -42,31 +47,157 @@ def stated_counts(values: Sequence[Any]) -> IntArray:
     return np.array(values, dtype=np.int64)
 
 
-def saved_reference(table: pa.Table, plan: TablePlan, evidence: Mapping[str, Any] | None, model: AllOf) -> Reference:
-    """Return what models compare classes with: from ``release.json``, or as far as the published table tells."""
+def saved_reference(evidence: Mapping[str, Any], model: AllOf) -> Reference:
+    """Return what models compare classes with, from the private companion or a ``release.json`` of 0.1.0."""
     attributes: dict[Key, Attribute] = {}
     keys = {key for key in model.histogram_keys() if len(key) > 1}
-    if evidence is not None:
-        data = evidence["reference"]
-        if int(data["unit"]) < 1:
-            raise ValueError("no unit")
-        for entry in data["attributes"]:
-            attributes[(entry["column"],)] = _attribute(entry, int(data["unit"]))
-        people, unit = int(data["units"]), int(data["unit"])
-        population = None if data["population"] is None else int(data["population"])
-        for entry in data.get("joint", ()):
-            key = tuple(entry["columns"])
-            if key in keys:
-                attributes[key] = Attribute(key, (), _joint_units(entry, _combinations(key, attributes)), unit)
-    else:
-        people, unit, population = table.num_rows, 1, None
-        for column in (c for c in plan.columns if c.role is Role.SENSITIVE):
-            coded = sensitive_column(column, table, plan, table.num_rows)
-            attributes[(column.name,)] = coded.attribute(np.zeros(coded.coded.size, dtype=np.int64), 1, whole=False)
+    data = evidence["reference"]
+    people, unit = int(data["units"]), int(data["unit"])
+    if unit < 1:
+        raise ValueError("no unit")
+    for entry in data["attributes"]:
+        attributes[(entry["column"],)] = _attribute(entry, unit)
+    for entry in data.get("joint", ()):
+        key = tuple(entry["columns"])
+        if key in keys:
+            attributes[key] = Attribute(key, (), _joint_units(entry, _combinations(key, attributes)), unit)
     for key in keys - set(attributes):
         units = np.zeros(_combinations(key, attributes), dtype=np.int64)
         attributes[key] = Attribute(key, (), units, whole=False)
-    return Reference(people, unit, attributes, population)
+    return Reference(people, unit, attributes, None if data["population"] is None else int(data["population"]))
+
+
+def row_references(table: pa.Table, plan: TablePlan, model: AllOf, told: Mapping[str, Any]) -> Iterator[Reference]:
+    """Yield what models may compare classes with, as far as the published rows and ``release.json`` tell.
+
+    The rows are the whole table where nothing was suppressed. Where the policy publishes the reference, counts of
+    published values are those of the whole table, and values that are not published may lie anywhere: three examples.
+    """
+    rows = _of_rows(table, plan, model, whole=told.get("suppressed") == 0)
+    if "whole_table" not in told:
+        yield rows
+        return
+    stated = {tuple(entry["columns"]): entry for entry in told["whole_table"]["columns"]}
+    (people,) = stated_counts([told["whole_table"]["people"]]).tolist()
+    hidden = sum(stated_counts([entry["withheld"] for entry in stated.values()]).tolist())
+    for place in ("first", "last", "middle") if hidden else ("first",):
+        attributes: dict[Key, Attribute] = {}
+        for key, own in rows.attributes.items():  # joint columns come last
+            alone = len(key) == 1
+            attributes[key] = (
+                _with_withheld(own, stated, place) if alone else _joint_with_withheld(key, attributes, stated, place)
+            )
+        yield Reference(people, 1, attributes)
+
+
+def _of_rows(table: pa.Table, plan: TablePlan, model: AllOf, *, whole: bool) -> Reference:
+    codes: dict[str, AnyArray] = {}
+    attributes: dict[Key, Attribute] = {}
+    for column in (c for c in plan.columns if c.role is Role.SENSITIVE):
+        own, unread = readable(column, lambda c: sensitive_column(c, table, plan, table.num_rows))
+        codes[column.name] = own.codes
+        units = np.bincount(own.codes, minlength=own.coded.size).astype(np.int64)
+        attribute = own.attribute(units, 1, whole=whole)
+        if unread is not None:
+            attribute = replace(attribute, levels=unread, level_labels=unread)
+        attributes[attribute.key] = attribute
+    for key in (key for key in model.histogram_keys() if len(key) > 1):
+        size = _combinations(key, attributes)
+        both, _ = joint_codes([codes[n] for n in key], [attributes[(n,)].n_values for n in key])
+        units = np.bincount(both, minlength=size).astype(np.int64)
+        attributes[key] = Attribute(key, (), units, whole=whole)
+    return Reference(table.num_rows, 1, attributes)
+
+
+_WITHHELD = ("\0withheld", "\0others")
+"""Labels that no cell can have."""
+
+
+def _with_withheld(own: Attribute, stated: Mapping[Key, Mapping[str, Any]], place: str) -> Attribute:
+    """Return the published values with their counts in the whole table, and two more for all that are not published."""
+    entry = stated.get(own.key)
+    more = _WITHHELD if any(own.name in key and other["withheld"] for key, other in stated.items()) else ()
+    n = own.n_values
+    at = {"first": 0, "last": n, "middle": n // 2}[place]
+    near = min(at, n - 1)
+
+    def put(values: AnyArray, hidden: Any) -> AnyArray:
+        return np.insert(values, at, np.full(len(more), hidden))
+
+    units, rest = np.zeros(n, dtype=np.int64), np.zeros(len(more), dtype=np.int64)
+    if entry is not None:
+        code = {label: i for i, label in enumerate(own.labels)}
+        units[[code[label] for label, _ in entry["values"]]] = stated_counts([count for _, count in entry["values"]])
+        if more:
+            one = 0 if place == "first" else min(1, entry["withheld"])
+            rest[:] = stated_counts([entry["withheld"] - one, one])
+    levels, names = [], []
+    for h, (level, row) in enumerate(zip(own.levels, own.level_labels, strict=True)):
+        # in a branch of its own, or in that of a neighbour; all have one root
+        node = 0 if h == len(own.levels) - 1 else len(row) if place == "first" else level[near]
+        levels.append(put(level, node) if h else np.arange(n + len(more)))
+        names.append((*row, "") if h else (*row, *more))
+    return replace(
+        own,
+        labels=[*own.labels[:at], *more, *own.labels[at:]],
+        units=np.insert(units, at, rest),
+        numbers=None if own.numbers is None else put(own.numbers, own.numbers[near]),
+        categories=None
+        if own.categories is None
+        else put(own.categories, own.n_categories - 1 if place == "last" else 0),
+        levels=tuple(levels),
+        level_labels=tuple(names),
+        whole=entry is not None,
+        withheld=bool(more),
+    )
+
+
+def _joint_with_withheld(
+    key: Key, single: Mapping[Key, Attribute], stated: Mapping[Key, Mapping[str, Any]], place: str
+) -> Attribute:
+    sizes = [single[(name,)].n_values for name in key]
+    units = np.zeros(_combinations(key, single), dtype=np.int64)
+    entry = stated.get(key)
+    if entry is None:
+        return Attribute(key, (), units, whole=False)
+    code = [{label: i for i, label in enumerate(single[(name,)].labels)} for name in key]
+    for *labels, count in entry["values"]:
+        where = np.ravel_multi_index([own[label] for own, label in zip(code, labels, strict=True)], sizes)
+        units[where] = stated_counts([count])[0]
+    if entry["withheld"]:
+        free = np.flatnonzero(units == 0)
+        units[free[{"first": 0, "last": -1, "middle": len(free) // 2}[place]]] = stated_counts([entry["withheld"]])[0]
+    return Attribute(key, (), units)
+
+
+def readable(column: ColumnPlan, describe: Callable[[ColumnPlan], _T]) -> tuple[_T, tuple[Any, ...] | None]:
+    """Describe a column, without its hierarchy where the file of that is not there: whoever looks at it raises."""
+    try:
+        return describe(column), None
+    except HierarchyError as error:
+        if error.code != "unreadable":
+            raise
+        return describe(replace(column, hierarchy=None)), _Unread(error)
+
+
+class _Unread(tuple[Any, ...]):
+    """The levels of a hierarchy whose file is not there: whoever looks at them learns that."""
+
+    def __new__(cls, why: HierarchyError) -> _Unread:
+        unread = super().__new__(cls)
+        unread.why = why
+        return unread
+
+    why: HierarchyError
+
+    def __len__(self) -> NoReturn:
+        raise self.why
+
+    def __iter__(self) -> NoReturn:
+        raise self.why
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        raise self.why
 
 
 def _combinations(key: Key, attributes: Mapping[Key, Attribute]) -> int:

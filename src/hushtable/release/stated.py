@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import IntArray
-from hushtable.errors import DataError, HierarchyError
+from hushtable.errors import DataError
 from hushtable.io.dictionaries import counts
 from hushtable.release.recode import class_numbers
 from hushtable.release.reread import prepare_as, sensitive_labels
-from hushtable.release.saved_reference import stated_counts
+from hushtable.release.saved_reference import readable, stated_counts
 from hushtable.release.verify import Published, joint_codes
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.encode import sensitive_column
@@ -27,7 +27,27 @@ from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import Key
 
-__all__ = ["check_counts", "class_counts", "described"]
+__all__ = ["check_counts", "check_sizes", "class_counts", "described"]
+
+
+def check_sizes(told: Mapping[str, Any], rows: int, suppression: float | None, *, numbered: bool) -> None:
+    """Refuse a ``release.json`` of another number of rows, or of more suppressed records than the policy allows.
+
+    Examples
+    --------
+    >>> check_sizes({"rows": 3, "records": 4, "suppressed": 1}, 3, 0.0, numbered=False)
+    Traceback (most recent call last):
+    hushtable.errors.DataError: release.json speaks of more suppressed people than the policy allows. ...
+    """
+    if told["rows"] != rows:
+        raise _mismatch(f"The published file has {rows} rows, release.json speaks of another number.")
+    if numbered:
+        return
+    records, suppressed = stated_counts([told["records"], told["suppressed"]]).tolist()
+    if records != rows + suppressed:
+        raise _mismatch("release.json counts other records than the published and the suppressed ones.")
+    if suppression is not None and suppressed > int(np.floor(suppression * records + 1e-9)):
+        raise _mismatch("release.json speaks of more suppressed people than the policy allows.")
 
 
 def check_counts(published: Published, reference: Reference, fakes: int, suppression: float | None) -> None:
@@ -140,13 +160,8 @@ def described(table: pa.Table, plan: TablePlan, reference: Reference, kinds: Map
             told = prepare_as(table.column(column.name), column, None, plan.missing_values).kind
             if told not in (kind, Kind.NOMINAL):
                 raise _otherwise(column)
-        column, unread = replace(column, kind=kind), None
-        try:
-            own = _of_published(table, plan, column)
-        except HierarchyError as error:
-            if error.code != "unreadable":
-                raise
-            own, unread = _of_published(table, plan, replace(column, hierarchy=None)), _Unread(error)
+        column = replace(column, kind=kind)
+        own, unread = readable(column, lambda c: _of_published(table, plan, c))
         place = {label: code for code, label in enumerate(stated.labels)}
         codes = np.array([place.get(label, -1) for label in own.labels], dtype=np.int64)
         shown = np.flatnonzero(own.units)
@@ -157,26 +172,6 @@ def described(table: pa.Table, plan: TablePlan, reference: Reference, kinds: Map
         elif not _same_hierarchy(stated, codes[shown], own, shown):
             remade[stated.key] = _with_hierarchy(stated, codes, own)
     return replace(reference, attributes={**reference.attributes, **remade}) if remade else reference
-
-
-class _Unread(tuple[Any, ...]):
-    """The levels of a hierarchy whose file is not there: whoever looks at them learns that."""
-
-    def __new__(cls, why: HierarchyError) -> _Unread:
-        unread = super().__new__(cls)
-        unread.why = why
-        return unread
-
-    why: HierarchyError
-
-    def __len__(self) -> NoReturn:
-        raise self.why
-
-    def __iter__(self) -> NoReturn:
-        raise self.why
-
-    def __getitem__(self, index: Any) -> NoReturn:
-        raise self.why
 
 
 def _of_published(table: pa.Table, plan: TablePlan, column: ColumnPlan) -> Attribute:

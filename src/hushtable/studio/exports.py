@@ -24,7 +24,7 @@ _TEXTS = {
     "release-sensitive.parquet": "the sensitive values to publish beside it, by group",
     "patterns.csv": "its patterns, each once",
     "policy.yaml": "the policy it was made under; other programs read it too",
-    "release.json": "what verifying it later needs; no record's values",
+    "release.json": "what was promised and achieved; no record's values",
     "evidence.html": "the evidence report, to read and to sign; one offline page",
     "repeat.py": "the Python code that repeats this release from the original",
 }

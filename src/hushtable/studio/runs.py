@@ -37,7 +37,7 @@ class Run:
 
     @property
     def release(self) -> Path:
-        """The folder with the published table, its policy and ``release.json``."""
+        """The folder with the published table, its policy and ``release.json``; its companion lies next to it."""
         return self.folder / "release"
 
     @property

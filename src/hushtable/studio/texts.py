@@ -281,7 +281,7 @@ class T:
 
     EXPORT_TEXT = "What you publish is the release; keep the rest to show how it was made."
     VERIFY = "Verify the file again"
-    VERIFY_TEXT = "Anybody can repeat this from the published file, the policy and release.json."
+    VERIFY_TEXT = "Repeats the check from the published file, the policy and the private companion, which stays here."
     VERIFY_OK = "Every promise holds, recomputed from the published cells."
     VERIFY_BAD = "The published file does not keep its promises:"
     VERIFY_UNKNOWN = "This cannot be told from the file alone:"

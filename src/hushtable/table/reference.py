@@ -131,8 +131,8 @@ class Attribute:
         if not self.whole:
             raise UsageError(
                 f"A model compares {self.name!r} with the whole input table, which the published file does not tell.",
-                code="needs-release-json",
-                hint="Keep release.json beside the published file.",
+                code="needs-companion",
+                hint="Verify where the private companion is, pass --data, or publish with 'publish: [reference]'.",
             )
 
     def n_present(self) -> int:

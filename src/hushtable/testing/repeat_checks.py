@@ -15,11 +15,13 @@ from hushtable import rng
 from hushtable.algorithms.base import Algorithm
 from hushtable.api import run_plan
 from hushtable.engines.plan import Plan
-from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound
+from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound, UsageError
 from hushtable.kernels import compile as kernels
 from hushtable.models.base import PrivacyModel, Stat
+from hushtable.release.companion import companion_of, read_companion
 from hushtable.release.files import load_evidence, read_published, verify_published
 from hushtable.release.release import Release
+from hushtable.release.verify import Verification
 from hushtable.schema.columns import Missing
 from hushtable.testing.cases import Case
 from hushtable.testing.release_checks import Answer
@@ -98,9 +100,10 @@ def check_same_bytes(
     with TemporaryDirectory() as folder:
         for format in ("csv", "parquet"):
             saved = [
-                _files(r.save(Path(folder) / f"{format}{i}", format=format)) for i, r in enumerate((first, second))
+                [_files(place) for place in (r.save(where, format=format), companion_of(where))]
+                for r, where in ((first, Path(folder) / f"{format}0"), (second, Path(folder) / f"{format}1"))
             ]
-            require(len(saved[0]) >= 3, "a saved release lacks its table, its policy or its evidence")
+            require(len(saved[0][0]) >= 3, "a saved release lacks its table, its policy or its evidence")
             require(saved[0] == saved[1], f"two runs save different bytes ({format})")
             if _tellable(first, plan):
                 check_saved(Path(folder) / f"{format}0", format, first, plan)
@@ -146,7 +149,7 @@ def check_frames(
 
 
 def _tellable(release: Release, plan: Plan) -> bool:
-    """Whether release.json holds what the models need.
+    """Whether the companion holds what the models need.
 
     Beliefs, whose value a row's is, and whom of the population an empty cell may stand for are not in it.
     """
@@ -157,18 +160,27 @@ def _tellable(release: Release, plan: Plan) -> bool:
 
 
 def check_saved(folder: Path, format: str, release: Release, plan: Plan) -> None:
-    """What a folder holds of a release verifies on its own, with the same achievements."""
+    """A saved release verifies with its companion, with the same achievements; without it too, or it is asked for."""
     apart = release.linked is not None
     published = read_published(folder / f"release.{format}", plan.table if apart else None)
-    evidence = load_evidence(folder / "release.json")
-    found = verify_published(
-        published,
-        plan.table,
-        release.model,
-        evidence,
-        recoding=plan.algorithm.recoding,
-        suppression=plan.suppression,
-    )
+    for evidence in (read_companion(companion_of(folder), folder), load_evidence(folder / "release.json")):
+        try:
+            found = verify_published(
+                published,
+                plan.table,
+                release.model,
+                evidence,
+                recoding=plan.algorithm.recoding,
+                suppression=plan.suppression,
+            )
+        except UsageError as error:
+            if "reference" in evidence or error.code != "needs-companion":
+                raise
+        else:
+            _check_found(found, release, format)
+
+
+def _check_found(found: Verification, release: Release, format: str) -> None:
     require(
         found.ok, f"a saved release ({format}) does not verify: {[e.sentence() for e in found.evidence if not e.ok]}"
     )

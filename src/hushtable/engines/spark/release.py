@@ -99,6 +99,11 @@ class SparkRelease:
         return np.flatnonzero(there[numbers[:n]])
 
     @property
+    def may_have_counterfeits(self) -> bool:
+        """Never: Spark refuses algorithms that add them."""
+        return False
+
+    @property
     def n_suppressed(self) -> int:
         """Input rows that were left out."""
         return self.outcome.content.records - self.verification.rows

@@ -17,14 +17,13 @@ from hushtable.arrays import IntArray
 from hushtable.engines.spark.jobs import spark_errors
 from hushtable.engines.spark.paths import to_read, to_write
 from hushtable.errors import UsageError, VerificationError
-from hushtable.io.atomic import atomic_folder
 from hushtable.io.coded import read_coded
 from hushtable.io.files import iter_batches, write_table
 from hushtable.io.layout import Rows
 from hushtable.io.sources import table_files
 from hushtable.kernels.grouping import number_rows
+from hushtable.release.companion import release_folders
 from hushtable.release.evidence import write_documents
-from hushtable.release.files import OWNED
 from hushtable.release.pattern import PatternCells
 from hushtable.release.places import writing_rows
 from hushtable.release.recode import class_numbers
@@ -69,7 +68,7 @@ def save_parts(
     many = parts if parts is not None else format == "parquet" and release.verification.rows > ONE_FILE
     with (
         ExitStack() as elsewhere,
-        atomic_folder(folder, overwrite=overwrite, owned=OWNED, together=elsewhere) as target,
+        release_folders(folder, overwrite=overwrite, together=elsewhere) as (target, private),
     ):
         name = f"release.{format}"
         place = target / (name if many else ".parts")
@@ -84,7 +83,7 @@ def save_parts(
         if not many:
             write_table(read_coded(place), target / name)
             shutil.rmtree(place)
-        write_documents(release, target, name, lambda: _shown_classes(release))
+        write_documents(release, target, private, name, lambda: _shown_classes(release))
     return Path(folder)
 
 

@@ -35,9 +35,9 @@ class ColumnEvidence(Part):
     treatment: str
     """what happened to it, in words"""
     distinct: int | None
-    """different values of the input"""
+    """different values of the released records"""
     missing: int | None
-    """empty cells of the input, rounded"""
+    """empty cells of the released records, rounded"""
     height: int | None
     """steps of its hierarchy"""
     depths: tuple[Depth, ...]

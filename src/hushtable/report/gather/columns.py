@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.release.cells import Cells
 from hushtable.release.centroid import CentroidCells
 from hushtable.release.comparison import RowComparison
@@ -86,7 +86,8 @@ def _quasi(column: QuasiColumn, cells: Cells, comparison: RowComparison, binned:
     treatment = _treatment(cells, 1 - float(sizes[cells.leaves <= 1].sum() / total))
     if isinstance(cells, CentroidCells):
         depths = ()  # a representative is no node of the hierarchy
-    return _described(column, "quasi", treatment, comparison.n, binned, after).model_copy(
+    released = column.codes[: comparison.n][comparison.labels >= 0]
+    return _described(column, "quasi", treatment, released, binned, after).model_copy(
         update={
             "height": coded.height,
             "depths": depths,
@@ -114,21 +115,22 @@ def _sensitive(
     shown = binned.bins.of_code[published]
     after = np.bincount(shown[shown >= 0], minlength=len(binned.bins))
     treatment = "published as it is" if comparison.linked else "published apart from the people, by group"
-    return _described(column, "sensitive", treatment, comparison.n, binned, after)
+    return _described(column, "sensitive", treatment, published, binned, after)
 
 
 def _described(
-    column: QuasiColumn | SensitiveColumn, role: Any, treatment: str, n: int, binned: Binned, after: Any
+    column: QuasiColumn | SensitiveColumn, role: Any, treatment: str, released: AnyArray, binned: Binned, after: Any
 ) -> ColumnEvidence:
+    """Describe a column; values that only suppressed records have are not counted."""
     coded, bins = column.coded, binned.bins
     before = np.bincount(binned.before[binned.before >= 0], minlength=len(bins))
-    gaps = int(np.count_nonzero(column.codes[:n] == 0)) if coded.missing else 0
+    gaps = int(np.count_nonzero(released == 0)) if coded.missing else 0
     return ColumnEvidence(
         name=column.name,
         role=role,
         kind=str(coded.kind),
         treatment=treatment,
-        distinct=len(np.unique(column.codes[:n])) - int(gaps > 0),
+        distinct=len(np.unique(released)) - int(gaps > 0),
         missing=rounded(np.array([gaps]))[0],
         height=None,
         depths=(),

@@ -17,6 +17,7 @@ from hushtable.io.frames import to_arrow
 from hushtable.io.secret import keyed_hash, load_secret
 from hushtable.kernels.grouping import number_rows
 from hushtable.registry import algorithms, guards
+from hushtable.release.evidence import PRICE
 from hushtable.release.exposure import Exposure
 from hushtable.report.content.report import Provenance, Treatment
 from hushtable.report.gather.words import parameter_words, summary_of
@@ -74,6 +75,7 @@ def treatment(release: Release, after: Exposure) -> Treatment:
     limit = float(release.policy.get("suppression", 0.0))
     missing = Missing(str(release.policy.get("missing", Missing.OWN_CATEGORY)))
     counts = np.sort(after.counts)
+    price = f" The policy publishes counts of the whole table. {PRICE}" if release.policy.get("publish") else ""
     half = np.searchsorted(np.cumsum(counts), counts.sum() / 2)
     return Treatment(
         released=release.n_released,
@@ -82,7 +84,7 @@ def treatment(release: Release, after: Exposure) -> Treatment:
         suppressed_share=suppressed / n if n else 0.0,
         suppression_limit=limit,
         suppression_meaning="Suppressed records are removed from the table as a whole; none is starred out. "
-        f"The policy allows up to {limit:.2%} of the people to be left out.",
+        f"The policy allows up to {limit:.2%} of the people to be left out.{price}",
         people=release.verification.people,
         classes=release.verification.classes,
         smallest=float(counts[0]),

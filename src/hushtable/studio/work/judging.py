@@ -46,7 +46,7 @@ def attack(project: Project, report: Report, run: int, names: Sequence[str] = ()
 
 
 def verify_again(project: Project, report: Report, run: int) -> dict[str, Any]:
-    """Verify the published file as anybody could: from its cells, its policy and ``release.json``."""
+    """Verify the published file from its cells, its policy and its private companion."""
     from hushtable.api import verify
 
     kept = run_of(project, run)

@@ -1,0 +1,243 @@
+"""The private companion of a release: what verifying and measuring it later needs, and nobody else may have.
+
+A release folder is handed over; the companion stays. It is the folder ``out/release.private`` next to ``out/release``,
+for its owner alone, and holds what the published rows do not tell: counts of the whole table, how many people and
+counterfeits each class has, and measures taken with the original. Keyed hashes tie it to the files that it was written
+with: they need the local secret, so nobody else can make a companion that fits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from hushtable.errors import DataError, UsageError
+from hushtable.io.atomic import atomic_file, atomic_folders, check_replaceable
+from hushtable.io.canonical import canonical_json
+from hushtable.io.secret import SECRET, keyed_hash, load_secret, secret_path
+
+__all__ = [
+    *("COMPANION", "OWNED", "companion_of", "load_evidence", "read_companion", "release_folders", "release_mark"),
+    "write_companion",
+]
+
+COMPANION = "companion.json"
+FORMAT = 1
+"""Raised when older versions would misread what a new one writes."""
+
+OWNED = (
+    "release.csv", "release.parquet", "patterns.csv", "release-sensitive.csv", "release-sensitive.parquet",
+)  # fmt: skip
+"""What an earlier release in the same folder may have left there."""
+
+_PIECE = 1 << 20
+
+
+def companion_of(folder: str | os.PathLike[str]) -> Path:
+    """Return the folder of a release folder's companion; links are followed.
+
+    Examples
+    --------
+    >>> companion_of("/out/release").as_posix()
+    '/out/release.private'
+    """
+    place = Path(os.path.realpath(folder))
+    return place.with_name(f"{place.name}.private")
+
+
+@contextmanager
+def release_folders(
+    folder: str | os.PathLike[str], *, overwrite: bool = False, together: ExitStack | None = None
+) -> Iterator[tuple[Path, Path]]:
+    """Fill a release folder and its companion's; both appear when the block ends without an error, or neither does.
+
+    Raises
+    ------
+    OutputError
+        If a folder cannot be written, or the secret cannot be made; nothing is written then.
+    UsageError
+        If the secret cannot be used.
+    """
+    load_secret()  # without it there is no companion
+    check_replaceable(folder)
+    # the companion is renamed first: after a kill in between it does not fit the release that is still there
+    paths = [Path(folder), companion_of(folder)]
+    with atomic_folders(paths, overwrite=overwrite, owned=[OWNED, ()], together=together) as (public, private):
+        private.chmod(0o700)
+        yield public, private
+
+
+def release_mark(public: Path) -> str:
+    """Return a keyed hash of the files that a release folder has by now: releases of other rows have another.
+
+    ``release.json`` and the companion both have it. It is a function of public files, and tells nothing of others.
+    """
+    secret = load_secret()
+    parts = (part.encode() for name, path in _files(public) for part in (name, _hash_of(path, secret)))
+    return keyed_hash(parts, secret, "release")[:32]
+
+
+def write_companion(private: Path, public: Path, content: Mapping[str, Any], *, coins: str | None = None) -> None:
+    """Write the companion of the public files that are there by now.
+
+    Parameters
+    ----------
+    private, public : path
+        The two folders.
+    content : mapping
+        What to keep, as JSON.
+    coins : str, optional
+        What the release's draws came from.
+    """
+    secret = load_secret()
+    files = {name: _hash_of(path, secret) for name, path in _files(public)}
+    head = {"format": FORMAT, "secret": keyed_hash([], secret, "companion's secret"), "files": files, "coins": coins}
+    whole = {**head, **content}
+    whole["seal"] = _seal(whole, secret)
+    with atomic_file(private / COMPANION, mode=0o600) as out:
+        out.write(json.dumps(whole, indent=1, ensure_ascii=False).encode("utf-8") + b"\n")
+
+
+def read_companion(private: Path, public: Path, evidence: Path | None = None) -> dict[str, Any]:
+    """Read a companion and check that it belongs to the files of a release as they are now.
+
+    Parameters
+    ----------
+    private, public : path
+        The two folders.
+    evidence : path, optional
+        ``release.json``, if it is elsewhere.
+
+    Raises
+    ------
+    UsageError
+        If others can read it, or it was made with another secret.
+    DataError
+        If it is not there, is damaged or edited, belongs to another release, or a public file was changed.
+    """
+    path = private / COMPANION
+    data = _load(path)
+    if not secret_path().exists() or data.get("secret") != keyed_hash([], load_secret(), "companion's secret"):
+        raise UsageError(
+            f"The companion {str(private)!r} was made with another secret than the one on this computer.",
+            code="other-secret",
+            hint=f"Name the file of its secret with {SECRET}, or verify without the companion: move it away.",
+        )
+    secret = load_secret()
+    try:
+        sealed = data.get("seal") == _seal({k: v for k, v in data.items() if k != "seal"}, secret)
+    except RecursionError:
+        sealed = False
+    if not sealed:
+        raise DataError(
+            f"The companion {str(private)!r} was edited after it was written.",
+            code="edited-companion",
+            hint="Take the companion from a backup, or run the policy again.",
+        )
+    _check_files(data, public, evidence, secret)
+    return data
+
+
+def load_evidence(path: Path) -> dict[str, Any]:
+    """Read a ``release.json``."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(
+            f"There is no {path.name} in {str(path.parent)!r}.",
+            code="no-release-json",
+            hint="Give the folder as 'hushtable run' wrote it, or run the policy again.",
+        ) from None
+    except (ValueError, RecursionError):
+        raise DataError(f"{path.name} is not a release.json: it is not JSON.", code="bad-release-json") from None
+    if not isinstance(data, dict) or "rows" not in data:
+        raise DataError(f"{path.name} is not a release.json: it has no 'rows'.", code="bad-release-json")
+    return data
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as stream:
+            modes = [os.fstat(stream.fileno()).st_mode, path.parent.stat().st_mode]
+            text = stream.read()
+    except (FileNotFoundError, NotADirectoryError):
+        raise DataError(
+            f"There is no {path.name} in {str(path.parent)!r}.",
+            code="no-companion",
+            hint="Give the folder '....private' that was written with the release.",
+        ) from None
+    except OSError as error:
+        raise UsageError(
+            f"The companion {str(path)!r} cannot be read: {os.strerror(error.errno or 0)}.",
+            code="companion",
+            hint="Ask whoever made the release.",
+        ) from None
+    # other systems do not tell who may read a file by its mode
+    if os.name == "posix" and any(stat.S_IMODE(mode) & 0o077 for mode in modes):
+        raise UsageError(
+            f"The companion {str(path)!r} can be read by others, and it tells what the release hides.",
+            code="open-companion",
+            hint=f"chmod 700 {str(path.parent)!r} && chmod 600 {str(path)!r}",
+        )
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict) or not isinstance(data.get("format"), int):
+        raise DataError(
+            f"{str(path)!r} is not a companion: it is damaged, or something else.",
+            code="bad-companion",
+            hint="Take the companion from a backup, or run the policy again.",
+        )
+    if data["format"] > FORMAT:
+        raise DataError(
+            f"The companion {str(path)!r} was written by a newer hushtable (format {data['format']}; this one reads "
+            f"{FORMAT}).",
+            code="newer-companion",
+            hint="Update hushtable.",
+        )
+    return data
+
+
+def _check_files(data: Mapping[str, Any], public: Path, evidence: Path | None, secret: bytes) -> None:
+    hashes: Mapping[str, str] = data["files"]
+    places = {name: evidence if evidence and name == "release.json" else public / name for name in hashes}
+    if places["release.json"].is_file() and load_evidence(places["release.json"]).get("release") != data["release"]:
+        raise DataError(
+            f"The companion does not belong to the release {str(public)!r}: it was written with another one.",
+            code="other-release",
+            hint="Give its own companion with --companion. If a run was killed while it wrote, run it again.",
+        )
+    absent = [name for name, place in places.items() if not place.is_file()]
+    if absent:
+        raise DataError(
+            f"The release {str(public)!r} has no {absent[0]!r}, which its companion was written with.",
+            code="no-release-json" if absent == ["release.json"] else "absent-file",
+            hint="Put the file back, or name release.json with --evidence.",
+        )
+    changed = [name for name, place in places.items() if _hash_of(place, secret) != hashes[name]]
+    if changed:
+        raise DataError(
+            f"{changed[0]!r} was changed after the release was made: it is not the file that the companion knows.",
+            code="changed-file",
+            hint="Take the release as it was written, or run the policy again.",
+        )
+
+
+def _files(folder: Path) -> Iterator[tuple[str, Path]]:
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        yield path.relative_to(folder).as_posix(), path
+
+
+def _hash_of(path: Path, secret: bytes) -> str:
+    with path.open("rb") as stream:
+        return keyed_hash(iter(lambda: stream.read(_PIECE), b""), secret, "file of a release")
+
+
+def _seal(content: Mapping[str, Any], secret: bytes) -> str:
+    return keyed_hash([canonical_json(content).encode("utf-8", "surrogatepass")], secret, "companion")

@@ -139,6 +139,11 @@ class Problem:
         """What decides wherever sensitive values are looked at; see ``hushtable.table.coins``."""
         return self.tossed or Coins.of_release(table_digest(self.table), self.policy)
 
+    @property
+    def used_coins(self) -> Coins | None:
+        """The coins, if any choice came from them so far: whoever has these can make the same choices again."""
+        return self.tossed or vars(self).get("coins")
+
     @cached_property
     def secret_order(self) -> IntArray:
         """All rows in an order that nobody can predict without the local secret.

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hushtable.errors import DataError, UsageError
+from hushtable.io.secret import SECRET
 from hushtable.io.urls import Source
 
 if TYPE_CHECKING:
@@ -44,11 +46,11 @@ def reproduced(folder: Path, data: Sequence[Source], files: Path | None) -> Iter
     DataError
         If the folder holds no release, or the result is not the published table byte for byte.
     """
-    from hushtable.api import anonymize
+    from hushtable.api import run_plan
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.tables import read_tables
     from hushtable.policy.files import load_policy
-    from hushtable.release.files import load_evidence
+    from hushtable.release.companion import load_evidence, stored_coins
 
     if not folder.is_dir():
         raise DataError(
@@ -56,7 +58,6 @@ def reproduced(folder: Path, data: Sequence[Source], files: Path | None) -> Iter
         )
     evidence = load_evidence(folder / "release.json")
     policy = load_policy(folder / "policy.yaml").based_in(files or folder)
-    _check_secret(dict(evidence.get("notes") or {}).get("guard_key"), policy.seed)
     if dict(evidence.get("notes") or {}).get("increment"):
         raise DataError(
             f"{str(folder)!r} holds a batch that was published beside an earlier release.",
@@ -65,24 +66,10 @@ def reproduced(folder: Path, data: Sequence[Source], files: Path | None) -> Iter
         )
     announce_compiling()
     with progress_bar() as progress:
-        release = anonymize(read_tables(data), policy, progress=progress)
+        release = run_plan(read_tables(data), replace(policy.plan(), coins=stored_coins(folder)), progress)
         progress(1.0, "comparing")
         check_same(release, folder / str(evidence.get("file", "release.csv")))
         yield release, progress
-
-
-def _check_secret(made_with: str | None, seed: int) -> None:
-    """Refuse a release whose guards tossed other coins than they would here."""
-    if made_with is None:
-        return
-    from hushtable.table.coins import fingerprint
-
-    if fingerprint(seed) != made_with:
-        raise DataError(
-            "The release has guards, and was made with another secret than the one here.",
-            code="other-secret",
-            hint="Name the secret's file with HUSHTABLE_SECRET, or work where the release was made.",
-        )
 
 
 def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Verification:
@@ -95,10 +82,11 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
     DataError
         If the result is not the published table byte for byte.
     """
-    from hushtable.api import anonymize
+    from hushtable.api import run_plan
     from hushtable.cli.progress import progress_bar
     from hushtable.cli.tables import read_tables
     from hushtable.io.sources import is_address
+    from hushtable.release.companion import stored_coins
 
     if is_address(published):
         raise UsageError(
@@ -107,7 +95,8 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
             hint="Verify the table in the folder that 'run' wrote.",
         )
     with progress_bar() as progress:
-        release = anonymize(read_tables(data), policy, progress=progress)
+        plan = replace(policy.plan(), coins=stored_coins(Path(published).parent))
+        release = run_plan(read_tables(data), plan, progress)
         progress(1.0, "comparing")
         check_same(release, Path(published))
     found: Verification = release.verification
@@ -121,6 +110,7 @@ def check_same(release: Release, published: Path) -> None:
     from hushtable.io.files import read_table, write_table
     from hushtable.io.sources import table_files
     from hushtable.io.temporary import private_folder
+    from hushtable.release.companion import stored_coins
 
     if not published.exists():
         raise DataError(
@@ -140,6 +130,14 @@ def check_same(release: Release, published: Path) -> None:
             same = same and filecmp.cmp(again, file, shallow=False)
             at += rows
     if not same or at != table.num_rows:
+        if release.problem.used_coins is not None and stored_coins(published.parent) is None:
+            raise DataError(
+                f"The release {str(published)!r} was made with secret coins. With the secret on this computer and "
+                "these data it does not come out again.",
+                code="other-secret",
+                hint=f"Name the secret's file with {SECRET}, or put the release's private folder back. If both are "
+                "lost, the release cannot be made again; what its rows tell can still be verified.",
+            )
         raise DataError(
             f"The original and the saved policy do not give {str(published)!r} again.",
             code="not-reproduced",

@@ -20,10 +20,11 @@ from hushtable.errors import DataError, UsageError
 from hushtable.io.atomic import atomic_file, atomic_folders, check_replaceable
 from hushtable.io.canonical import canonical_json
 from hushtable.io.secret import SECRET, keyed_hash, load_secret, secret_path
+from hushtable.table.coins import Coins
 
 __all__ = [
     *("COMPANION", "OWNED", "companion_of", "load_evidence", "read_companion", "release_folders", "release_mark"),
-    "write_companion",
+    *("stored_coins", "write_companion"),
 ]
 
 COMPANION = "companion.json"
@@ -126,14 +127,11 @@ def read_companion(private: Path, public: Path, evidence: Path | None = None) ->
         raise UsageError(
             f"The companion {str(private)!r} was made with another secret than the one on this computer.",
             code="other-secret",
-            hint=f"Name the file of its secret with {SECRET}, or verify without the companion: move it away.",
+            hint=f"Name the file of its secret with {SECRET}. If it is lost, move the companion away: what the "
+            "published rows tell can still be verified, and new releases can be made.",
         )
     secret = load_secret()
-    try:
-        sealed = data.get("seal") == _seal({k: v for k, v in data.items() if k != "seal"}, secret)
-    except RecursionError:
-        sealed = False
-    if not sealed:
+    if not _sealed(data, secret):
         raise DataError(
             f"The companion {str(private)!r} was edited after it was written.",
             code="edited-companion",
@@ -141,6 +139,17 @@ def read_companion(private: Path, public: Path, evidence: Path | None = None) ->
         )
     _check_files(data, public, evidence, secret)
     return data
+
+
+def stored_coins(folder: str | os.PathLike[str]) -> Coins | None:
+    """Return the coins that a release was made with, if its companion is there and was made with the local secret."""
+    try:
+        data = _load(companion_of(folder) / COMPANION)
+    except (DataError, UsageError):
+        return None
+    if not data.get("coins") or not secret_path().exists() or not _sealed(data, load_secret()):
+        return None
+    return Coins(bytes.fromhex(data["coins"]))
 
 
 def load_evidence(path: Path) -> dict[str, Any]:
@@ -237,6 +246,13 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
 def _hash_of(path: Path, secret: bytes) -> str:
     with path.open("rb") as stream:
         return keyed_hash(iter(lambda: stream.read(_PIECE), b""), secret, "file of a release")
+
+
+def _sealed(data: Mapping[str, Any], secret: bytes) -> bool:
+    try:
+        return bool(data.get("seal") == _seal({k: v for k, v in data.items() if k != "seal"}, secret))
+    except RecursionError:
+        return False
 
 
 def _seal(content: Mapping[str, Any], secret: bytes) -> str:

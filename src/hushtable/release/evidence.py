@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from hushtable._version import __version__
-from hushtable.algorithms.base import Partition
+from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import HushtableError
 from hushtable.io.atomic import atomic_write_text
@@ -34,7 +34,7 @@ __all__ = ["PRICE", "Described", "summary_of", "write_documents"]
 PRICE = "Counts of the whole table less the published ones are those of suppressed records."
 """What publishing the reference gives away."""
 
-_DECLARED = ("increment", "guard_key")
+_DECLARED = ("increment",)
 """Notes that do not depend on the records."""
 
 
@@ -44,6 +44,10 @@ class Described(Protocol):
     @property
     def policy(self) -> Mapping[str, Any]:
         """The policy it was made under."""
+
+    @property
+    def problem(self) -> Problem:
+        """What the algorithm was given."""
 
     @property
     def encoded(self) -> EncodedTable:
@@ -117,7 +121,8 @@ def write_documents(release: Described, public: Path, private: Path, name: str, 
     told = json.dumps(_jsonable(_public(release, summary)), indent=1, ensure_ascii=False) + "\n"
     atomic_write_text(public / "release.json", told)
     kept = _jsonable({**summary, **_private(release, shown)})
-    write_companion(private, public, kept, coins=getattr(release, "coins", None))
+    coins = release.problem.used_coins
+    write_companion(private, public, kept, coins=None if coins is None else coins.key.hex())
 
 
 def _public(release: Described, summary: Mapping[str, Any]) -> dict[str, Any]:

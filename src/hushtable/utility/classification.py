@@ -143,8 +143,10 @@ def _targets(column: SensitiveColumn, n: int) -> IntArray:
 
 def _split(comparison: RowComparison, target: IntArray, test: float) -> BoolArray:
     """Draw the test part by rank among the sorted records, so that their order does not matter."""
-    n = comparison.n
-    order = np.lexsort((comparison.labels, target, *(c.codes[:n] for c in reversed(comparison.table.quasi))))
+    n, labels = comparison.n, comparison.labels
+    # equal records of two classes go by what these cover: engines number classes differently
+    bounds = [np.append(end, -1)[labels] for c in comparison.cells for end in (c.low, c.high)]
+    order = np.lexsort((*bounds, target, *(c.codes[:n] for c in reversed(comparison.table.quasi))))
     tested = np.empty(n, dtype=np.bool_)
     tested[order] = rng.uniform(comparison.seed, "accuracy/split", n) < test
     return tested

@@ -120,8 +120,8 @@ def weigh(shares: FloatArray, m: int) -> FloatArray:
     >>> weigh(np.array([0.25, 0.25, 0.25, 0.25]), 2).tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    wanted = np.minimum(m * shares / shares.sum(), 0.99)
-    weights = wanted / (1 - wanted)
+    wanted: FloatArray = np.minimum(m * shares / shares.sum(), 0.99)
+    weights: FloatArray = wanted / (1 - wanted)
     for _ in range(200):
         # how often each value is in a signature now, from the sums of products of the weights (of all, of all but one)
         all_of = _products(weights, m)[m]

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from hushtable.algorithms.base import Progress
+from hushtable.algorithms.base import Problem, Progress
 from hushtable.arrays import IntArray
 from hushtable.engines.plan import Plan
 from hushtable.engines.spark.engine import SparkOutcome, run
@@ -61,6 +61,11 @@ class SparkRelease:
         """Run a resolved plan on Spark."""
         outcome = run(data, plan, progress)
         return cls(outcome.shown.frame, plan.document, outcome.verification, outcome)
+
+    @property
+    def problem(self) -> Problem:
+        """What the algorithm was given."""
+        return self.outcome.problem
 
     @property
     def encoded(self) -> EncodedTable:

@@ -33,6 +33,7 @@ _RECODING = {
     "centroid": "one representative record per class",
     "pattern": "common values kept, others blanked",
     "bucket": "exact quasi-identifiers; the link to the sensitive values is broken",
+    "numbered": "each class at its own cells, told apart by a number",
 }
 _IN_POLICY = {
     "models": "models: [{{{entry}}}]",
@@ -117,6 +118,10 @@ def _properties(found: type[Parametrised], properties: dict[str, Any]) -> list[s
     if "recoding" in properties:
         words = _RECODING.get(properties["recoding"])
         rows.append(("recoding", f"{properties['recoding']}: {words}" if words else properties["recoding"]))
+    if "reads_sensitive" in properties:
+        rows.append(("use of sensitive values", markdown(found.reads_sensitive.sentence)))  # type: ignore[attr-defined]
+        if "disclosure" in properties:
+            rows.append(("what that discloses", markdown(properties["disclosure"])))
     if "better" in properties:
         rows.append(("better", properties["better"]))
         rows.append(("part of every summary", "yes" if properties["default"] else "no, on request"))

@@ -76,15 +76,33 @@ class Reads(Enum):
     @property
     def sentence(self) -> str:
         """What a page or a report says of it."""
-        return _READS[self]
+        return _READS[self][0]
+
+    @property
+    def excess(self) -> float:
+        """By how much right guesses of who knows the algorithm may exceed the promise, as a share of the people.
+
+        Measured, not proved: the contract suite holds every algorithm to it.
+        """
+        return _READS[self][1]
 
 
 _READS = {
-    Reads.CHECKS: "Only checks sensitive values: groups are proposed by quasi-identifiers, and the models accept or "
-    "refuse them. A refused proposal may tell something (minimality attack); the minimality guard bounds that.",
-    Reads.COINS: "Chooses records by sensitive value with secret coins: whoever knows everything but the local secret "
-    "learns no more than the published shares of a class.",
-    Reads.CHOOSES: "Chooses by sensitive value with a public rule.",
+    Reads.CHECKS: (
+        "Only checks sensitive values: it proposes groups by quasi-identifiers, and the models accept or refuse them. "
+        "Refused proposals can tell something; the minimality guard bounds that.",
+        0.2,
+    ),
+    Reads.COINS: (
+        "Chooses records by sensitive value, and secret coins decide which: somebody who knows everything but the "
+        "local secret learns no more than the published shares of a class.",
+        0.0,
+    ),
+    Reads.CHOOSES: (
+        "Chooses records by sensitive value with a public rule, which tells something about them. The minimality "
+        "guard avoids that.",
+        0.5,
+    ),
 }
 
 

@@ -29,6 +29,8 @@ _PROPERTIES = {
     "table_level": "judges the table as a whole",
     "monotone": "stays satisfied when",
     "recoding": "recoding",
+    "reads_sensitive": "use of sensitive values",
+    "disclosure": "what that discloses",
     "answers": "answers the attack",
     "better": "better when",
     "default": "part of every summary",
@@ -41,6 +43,9 @@ _WORDS = {
     "ADD": "any record is added",
     "MERGE": "two satisfied classes are merged",
     "SUPPRESS": "records are suppressed",
+    "checks": "only checks whether models hold",
+    "coins": "chooses by secret coins",
+    "chooses": "chooses by a public rule",
 }
 
 
@@ -56,7 +61,7 @@ def describe(known: type[Parametrised]) -> dict[str, Any]:
     >>> found["properties"]["monotone"]
     ['add', 'merge']
     """
-    properties = {name: getattr(known, name) for name in _PROPERTIES if hasattr(known, name)}
+    properties = {name: getattr(known, name) for name in _PROPERTIES if getattr(known, name, "") != ""}
     return {
         "name": known.name,
         "class": known.__name__,
@@ -116,7 +121,7 @@ def _words(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(_WORDS.get(v.upper(), str(v)) for v in value) or "(nothing is promised)"
-    return str(value)
+    return _WORDS.get(str(value), str(value))
 
 
 def _list(to: Console, found: list[dict[str, Any]], title: str, kind: str) -> None:

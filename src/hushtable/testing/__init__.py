@@ -1,7 +1,8 @@
 """The contract suite that every model, algorithm, guard and engine passes; shipped, so that plug-ins can run it.
 
 ``check_model(MyModel)``, ``check_algorithm(MyAlgorithm)`` and ``check_guard(MyGuard)`` try all that hushtable promises
-about them on random tables and raise ``AssertionError`` with a sentence where a promise is broken. The single checks,
+about them on random tables and raise ``AssertionError`` with a sentence where a promise is broken.
+``check_known_algorithm(my_algorithm)`` attacks its releases as somebody would who knows its code. The single checks,
 the random tables and the slow re-count are here as well.
 """
 
@@ -11,6 +12,7 @@ from hushtable.testing.brute import satisfiable, set_partitions
 from hushtable.testing.cases import Case, random_case, random_table
 from hushtable.testing.examples import model_examples
 from hushtable.testing.guard_checks import check_guard, check_guarded
+from hushtable.testing.known_checks import check_known_algorithm
 from hushtable.testing.model_checks import check_all_of, check_declaration, check_monotone, check_root, check_score
 from hushtable.testing.naive import recheck
 from hushtable.testing.release_checks import Answer, check_infeasible, check_missing, check_release
@@ -36,6 +38,7 @@ __all__ = [
     "check_guarded",
     "check_infeasible",
     "check_kernels",
+    "check_known_algorithm",
     "check_missing",
     "check_model",
     "check_monotone",

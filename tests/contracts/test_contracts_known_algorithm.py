@@ -1,0 +1,68 @@
+"""Every algorithm under every model, to an adversary who knows the code and not the secret; and one that tells all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from hushtable.algorithms.base import Algorithm, Reads, Recoding
+from hushtable.algorithms.bucket.deal import deal_until
+from hushtable.algorithms.trim import trim
+from hushtable.models.base import SensitiveModel
+from hushtable.registry import algorithms, guards, models
+from hushtable.testing import check_known_algorithm
+
+LOOKING = [name for name, cls in models.items() if issubclass(cls, SensitiveModel)]
+
+
+@pytest.mark.parametrize("name", list(algorithms))
+def test_who_knows_the_algorithm_guesses_no_better_than_promised(name):
+    found = check_known_algorithm(algorithms.build(name), seed=11, worlds=32)
+    assert found.releases >= 8 and found.targets >= 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", LOOKING)
+@pytest.mark.parametrize("name", list(algorithms))
+def test_every_algorithm_and_model_on_several_tables(name, model):
+    for seed in range(4):
+        check_known_algorithm(algorithms.build(name), models=[model] * 4, seed=100 * seed, worlds=160)
+
+
+@dataclass(frozen=True)
+class PublicDeal(Algorithm):
+    """Deals records in an order that everybody knows, and says that coins decide."""
+
+    name: ClassVar[str] = "toy-public-deal"
+    recoding: ClassVar[Recoding] = Recoding.BUCKET
+    reads_sensitive: ClassVar[Reads] = Reads.COINS
+
+    def run(self, problem):
+        kept = trim(problem)
+        order = problem.table.canonical_order
+        rows = order[order < problem.table.n_sample]
+        rows = rows if kept is None else rows[kept[rows]]
+        named = sorted({name for key in problem.model.histogram_keys() for name in key})
+        found = deal_until(problem, rows, problem.table.code_column(tuple(named))[0][rows].astype(np.int64))
+        if found is None:
+            raise self.not_found(problem)
+        return found
+
+
+def test_a_public_deal_is_found_out():
+    with pytest.raises(AssertionError, match="who knows toy-public-deal guesses"):
+        check_known_algorithm(PublicDeal(), models=["distinct-l", "probabilistic-l", "entropy-l"] * 8)
+
+
+@pytest.mark.parametrize("name", list(algorithms))
+def test_every_algorithm_says_how_it_uses_sensitive_values(name):
+    known = algorithms[name]
+    assert isinstance(known.reads_sensitive, Reads) and known.reads_sensitive.sentence
+    assert bool(known.disclosure) == (known.reads_sensitive is Reads.CHOOSES)
+
+
+def test_the_guard_is_there_for_those_that_coins_do_not_cover():
+    assert "minimality" in guards

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hushtable.registry import algorithms
 from hushtable.report.content.report import Facts
 
 __all__ = ["assumptions", "limits", "not_promised"]
@@ -64,15 +65,34 @@ def limits(facts: Facts) -> tuple[str, ...]:
         "in choosing targets, not for cleverer adversaries.",
         "Utility is measured with generic questions. Whether the release serves a purpose has to be tried for it.",
     ]
-    if not facts.provenance.guards:
+    found += _known_algorithm(facts)
+    if facts.treatment.counterfeits:
         found.append(
-            "The algorithm is public and deterministic. Who knows it, the policy and all but one record may try inputs "
-            "until one gives this release; no guard was used against that."
+            "This report says how many rows are counterfeits. Keep it with the private companion: with that number, "
+            "some of them can be told from records."
         )
     if facts.attacks_not_run:
         names = ", ".join(n.name for n in facts.attacks_not_run)
         found.append(f"Not tried: {names}. The reasons stand with the attacks.")
     return tuple(found)
+
+
+def _known_algorithm(facts: Facts) -> list[str]:
+    """Return what somebody learns who knows the code, which is public."""
+    name = facts.provenance.algorithm
+    if name not in algorithms:
+        return []
+    known = algorithms[name]
+    told = f"The code is public. {name}: {known.reads_sensitive.sentence}"
+    if known.disclosure:
+        told = f"{told} {known.disclosure}"
+    if known.reads_sensitive.excess and "minimality" not in facts.provenance.guards:
+        told += (
+            " In tests on small tables, guesses of somebody who knows the code were right for up to "
+            f"{known.reads_sensitive.excess:.0%} of the people more than the models promise. The known-algorithm "
+            "attack measures it for this release."
+        )
+    return [told]
 
 
 def _listed(names: list[str]) -> str:

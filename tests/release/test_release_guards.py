@@ -11,6 +11,7 @@ import pytest
 import hushtable as ht
 from hushtable import registry
 from hushtable.api import run_plan
+from hushtable.engines import local
 from hushtable.errors import IncompatibleError, Infeasible, NotFound
 from hushtable.io.secret import SECRET
 from hushtable.models.compose import AllOf
@@ -99,6 +100,28 @@ def test_groups_are_blind():
     plan = replace(policy(guard=["minimality"]).plan(), coins=Coins(b"alike"))
     quasi = [run_plan(t, plan).table.select(["block", "age"]) for t in (shuffled, again)]
     assert quasi[0] == quasi[1]
+
+
+def test_the_algorithm_sees_no_sensitive_column():
+    """Nor their order: people with equal quasi-identifiers are told apart by lots."""
+    problem = ht.anonymize(planted(10), policy(guard=["minimality"])).problem
+    given = MinimalityGuard().given(problem)
+    assert problem.table.sensitive and not given.table.sensitive and not given.model.histogram_keys()
+    same = pa.table({"block": [1] * 40, "age": [30] * 40, "disease": [f"d{i:02}" for i in range(40)]})
+    orders = []
+    for key in range(4):
+        plan = replace(policy(guard=["minimality"]).plan(), coins=Coins(bytes([key])))
+        blind = MinimalityGuard().given(local.problem_of(same, plan))
+        orders.append(tuple(blind.table.canonical_order.tolist()))
+    assert len(set(orders)) == 4 and sorted(orders[0]) == list(range(40))
+
+
+@pytest.mark.parametrize("algorithm", [{"top-down-specialization": {"target": "disease"}},
+                                       {"anti-unification": {"within": "disease"}}])  # fmt: skip
+def test_an_algorithm_that_is_guided_by_sensitive_values_is_refused(algorithm):
+    with pytest.raises(IncompatibleError, match="minimality guard hides") as caught:
+        policy(models=[ht.KAnonymity(k=2)], guard=["minimality"], algorithm=algorithm).plan()
+    assert "Leave" in caught.value.hint
 
 
 @pytest.mark.parametrize("algorithm", ["optimal", "datafly", "bottom-up-generalization"])

@@ -2,7 +2,8 @@
 
 Wong et al.'s remedy first makes groups without a look at sensitive values, and only then deals with those that violate
 the model, in a way that does not tell them from the others. Here: the algorithm is given the models that look at no
-sensitive value, and a size below which no model can hold. Its groups become the leaves of a binary tree over the
+sensitive value, a size below which no model can hold, and a table without sensitive columns, in which people with equal
+quasi-identifiers are told apart by secret lots. Its groups become the leaves of a binary tree over the
 quasi-identifiers, and neighbours in it are merged where one violates a model and, with the chance ``extra ** h`` at
 height h, where none does. (Wong et al. distort the values of violating groups instead; this guard changes none.)
 
@@ -104,6 +105,11 @@ class MinimalityGuard(Guard):
                 "guard asks.",
                 hint="Leave 'minimality' out of 'guard', or choose an algorithm that generalises.",
             )
+        if looked_at := getattr(algorithm, "target", None) or getattr(algorithm, "within", None):
+            raise IncompatibleError(
+                f"{algorithm.name} is guided by the values of {looked_at!r}, which the minimality guard hides from it.",
+                hint="Leave 'target', 'within' or the guard out.",
+            )
         if fixed := getattr(algorithm, "fixed", None):
             raise IncompatibleError(
                 f"{algorithm.name} keeps {', '.join(map(repr, fixed))} at one level, and the minimality guard raises "
@@ -114,8 +120,11 @@ class MinimalityGuard(Guard):
         algorithm.check(blind_part(model), suppression)
 
     def given(self, problem: Problem) -> Problem:
-        """Return the problem without the models that look at sensitive values."""
-        return replace(problem, model=blind_part(problem.model))
+        """Return the problem without sensitive columns and the models that look at them."""
+        lots = problem.coins.purse("guard/minimality/equals").lots(problem.table)
+        ranks = np.argsort(np.argsort(lots[: problem.table.n_sample], kind="stable"), kind="stable")
+        blind = replace(problem.table, sensitive=(), tie_rank=ranks)
+        return replace(problem, table=blind, model=blind_part(problem.model), tossed=problem.coins)
 
     def grouped(self, problem: Problem, partition: Partition, recoding: Recoding, coins: Coins) -> Partition | None:
         """Merge groups, or raise levels, until the models hold, and at random beyond."""

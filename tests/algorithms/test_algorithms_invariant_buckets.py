@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 
 import hypothesis.strategies as st
 import numpy as np
-import pytest
 from hypothesis import given, settings
 
-from hushtable.algorithms.invariant.buckets import FAKE, Bucket, alone, assign, deal, divide, eligible, halve, weigh
+from hushtable.algorithms.invariant.buckets import FAKE, Bucket, alone, assign, blocks, deal, divide, eligible, halve
 from hushtable.table.coins import Coins
 
 KEYS = st.integers(0, 2**16 - 1).map(lambda n: Coins(n.to_bytes(2, "big")))
@@ -36,48 +34,20 @@ def test_people_are_divided_by_their_signatures():
     assert [(b.signature, b.rows) for b in buckets] == [((5, 6), {5: [0], 6: [2]}), ((5, 7), {5: [3], 7: []})]
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.integers(0, 4), min_size=1, max_size=6), st.integers(2, 4), KEYS)
-def test_a_newcomer_alone_has_a_signature_of_m_values(values, m, coins):
-    own = dict(enumerate(values))
-    buckets = list(alone(list(own), own, m, np.ones(5), coins))
-    assert [row for b in buckets for rows in b.rows.values() for row in rows] == list(own)
-    for row, bucket in enumerate(buckets):
-        assert len(set(bucket.signature)) == m and own[row] in bucket.signature and bucket.depth == 1
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.floats(0.01, 1.0), min_size=1, max_size=9), st.integers(2, 4))
+def test_blocks_divide_the_values_such_that_none_is_too_frequent(frequent, m):
+    shares = np.array(frequent)
+    found = blocks(range(len(shares)), shares, m)
+    assert sorted(v for block in found for v in block) == list(range(len(shares)))
+    for block in found:
+        fits = len(block) >= m and m * shares[list(block)].max() <= shares[list(block)].sum() + 1e-6
+        assert fits or len(found) == 1
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.floats(0.05, 1.0), min_size=4, max_size=7), st.integers(2, 3))
-def test_a_signature_is_as_likely_from_each_of_its_values(frequent, m):
-    """The chance of a value times that of the signature, given the value, is the same for all values of it."""
-    shares = np.array(frequent) / sum(frequent)
-    if shares.max() * m > 0.9:
-        return
-    weights = weigh(shares, m)
-    for signature in itertools.combinations(range(len(shares)), m):
-        chances = []
-        for value in signature:
-            others = np.delete(np.arange(len(shares)), value)
-            every = sum(np.prod(weights[list(s)]) for s in itertools.combinations(others.tolist(), m - 1))
-            chances.append(shares[value] * np.prod([weights[v] for v in signature if v != value]) / every)
-        assert chances == pytest.approx([chances[0]] * m, rel=0.02)
-
-
-def test_the_values_beside_a_newcomer_are_drawn_by_their_weights():
-    weights = np.array([1.0, 2.0, 5.0, 3.0])
-    seen = Counter(
-        value
-        for key in range(3000)
-        for bucket in alone([0], {0: 2}, 2, weights, Coins(key.to_bytes(2, "big")))
-        for value in bucket.signature
-        if value != 2
-    )
-    assert [seen[v] / 3000 for v in (0, 1, 3)] == pytest.approx([1 / 6, 2 / 6, 3 / 6], abs=0.04)
-
-
-def test_too_frequent_a_value_is_in_nearly_every_signature():
-    weights = weigh(np.array([0.8, 0.1, 0.1]), 2)
-    assert weights[0] > 20 * weights[1] and weights[1] == pytest.approx(weights[2])
+def test_whoever_is_alone_has_the_block_of_the_value():
+    made = list(alone([7, 8], {7: 3, 8: 0}, [(0, 1), (2, 3, 4)]))
+    assert [(b.signature, b.rows) for b in made] == [((2, 3, 4), {2: [], 3: [7], 4: []}), ((0, 1), {0: [8], 1: []})]
 
 
 @st.composite

@@ -77,17 +77,23 @@ def encoded(places, values, plan):
 def history(places, values, schedule, m, key, algorithm=MInvariant(), domain=VALUES) -> list[Published] | None:  # noqa: B008
     """Publish the people of each turn; None where that cannot be done."""
     signature: dict[int, tuple[int, ...]] = {}
+    lonely: set[int] = set()
     found = []
     for turn, present in enumerate(schedule):
+        own = values[turn] if isinstance(values, dict) else values
         empty = problem_of(tuple(places[p] for p in present), m, domain)
         column = empty.table.sensitive[0]
-        codes = np.array([values[p] for p in present])
+        codes = np.array([own[p] for p in present])
         table = replace(empty.table, sensitive=(replace(column, codes=codes),))
         kinds = sorted({signature[p] for p in present if p in signature})
-        of_row = np.array([kinds.index(signature[p]) if p in signature else -1 for p in present])
+        last = np.array([kinds.index(signature[p]) if p in signature else -1 for p in present])
+        kept = np.array([own[p] in signature.get(p, ()) for p in present])
+        apart = np.array([p in lonely for p in present])
         problem = replace(
             empty, table=table, reference=table.reference([("disease",)]), tossed=Coins(f"{key}/{turn}".encode()),
-            earlier=Earlier(("disease",), tuple(kinds), of_row) if turn else None,
+            earlier=Earlier(
+                ("disease",), tuple(kinds), np.where(kept, last, -1), np.where(kept, -1, last), apart
+            ) if turn else None,
         )  # fmt: skip
         try:
             release = published(problem, algorithm.run(problem), list(present))
@@ -97,7 +103,13 @@ def history(places, values, schedule, m, key, algorithm=MInvariant(), domain=VAL
         for people, shown in release.classes:
             assert len(shown) == len(set(shown)) >= m
             for person in people:
-                assert signature.setdefault(person, shown) == shown
+                if own[person] in signature.get(person, ()):
+                    assert signature[person] == shown
+                else:
+                    assert not set(signature.get(person, ())) & set(shown)
+                    signature[person] = shown
+                    lonely.difference_update({person})
+                    lonely.update({person} if len(people) == 1 else ())
     return found
 
 
@@ -211,7 +223,7 @@ def learnt(m: int, histories: int, n: int, algorithm: Algorithm, seed: int, shar
 
 @dataclass(frozen=True)
 class Careless(MInvariant):
-    """The values of counterfeits are drawn evenly, however frequent values are."""
+    """Newcomers are alone with a counterfeit whose value is drawn evenly, however frequent values are."""
 
     def _continued(self, problem: Problem, earlier: Earlier) -> Partition:
         codes = problem.table.sensitive[0].codes
@@ -220,7 +232,11 @@ class Careless(MInvariant):
         signature = {r: earlier.signatures[int(earlier.of_row[r])] for r in known}
         buckets = divide(known, {r: int(codes[r]) for r in known}, signature)
         new = {r: int(codes[r]) for r in order if earlier.of_row[r] < 0}
-        more = alone(list(new), new, 2, np.ones(VALUES), problem.coins.purse("toy"))
+        more = []
+        for row, value in new.items():
+            other = int(problem.coins.purse("toy").below(f"{row}", np.array([VALUES - 1]))[0])
+            signature = tuple(sorted([value, other + (other >= value)]))
+            more += alone([row], new, [signature])
         return m_invariant._partition(problem, [*buckets, *more], earlier.key)
 
 
@@ -238,6 +254,53 @@ def test_that_adversary_knows_how_frequent_values_are():
     assert wilson(right, guesses)[0] > 0.51
     right, guesses = learnt(2, 40, 90, MInvariant(), 2, UNEVEN)
     assert wilson(right, guesses)[0] <= 0.5
+
+
+@pytest.mark.parametrize(("m", "newcomers", "hot"), [(2, 12, 0.8), (2, 40, 0.8), (3, 40, 0.6)])
+def test_an_outbreak_among_newcomers_is_not_told(m, newcomers, hot):
+    """Most of those who come have one value, which few had before. The guess: what their classes have most often."""
+    right = guesses = 0
+    for run in range(30):
+        random = np.random.default_rng(run)
+        places = [(int(a), int(z)) for a, z in random.integers(0, [40, 9], (60 + newcomers, 2))]
+        outbreak = int(random.integers(0, VALUES))
+        values = [*random.integers(0, VALUES, 60).tolist(), *np.where(
+            random.random(newcomers) < hot, outbreak, random.integers(0, VALUES, newcomers)).tolist()]  # fmt: skip
+        everybody = list(range(60 + newcomers))
+        releases = history(places, values, [everybody[:60], everybody], m, f"outbreak {run}")
+        if releases is None:
+            continue
+        fresh = Counter(v for people, own in releases[1].classes for v in own if people & set(everybody[60:]))
+        for people, own in releases[1].classes:
+            for person in people & set(everybody[60:]):
+                right += max(own, key=lambda v: (fresh[v], -v)) == values[person]
+                guesses += 1
+    assert guesses > 250
+    # people of one outbreak are right or wrong together: 30 of them
+    assert right / guesses <= 1 / m + 0.15
+
+
+def test_a_changed_value_is_not_given_away():
+    """It is none of the old signature; the new one has m other values, and nobody else is in the class."""
+    changed = met = 0
+    for run in range(12):
+        random = np.random.default_rng(run)
+        places = [(int(a), int(z)) for a, z in random.integers(0, [40, 9], (90, 2))]
+        before = random.integers(0, VALUES, 90)
+        after = np.where(random.random(90) < 0.2, random.integers(0, VALUES, 90), before)
+        everybody = list(range(90))
+        schedule = [everybody[:60], everybody]
+        releases = history(places, {0: before.tolist(), 1: after.tolist()}, schedule, 2, f"changed {run}")
+        if releases is None:
+            continue
+        old = {p: set(own) for people, own in releases[0].classes for p in people}
+        for people, own in releases[1].classes:
+            for person in people:
+                if person in old and int(after[person]) not in old[person]:
+                    changed += 1
+                    met += len(people) > 1
+                    assert not old[person] & set(own) and len(own) >= 2
+    assert changed > 20 and met == 0
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hushtable.arrays import IntArray
+from hushtable.arrays import BoolArray, IntArray
 from hushtable.table.stats import Key
 
 __all__ = ["Counterfeits", "Earlier"]
@@ -22,12 +22,18 @@ class Earlier:
     signatures : tuple of tuples of int
         Codes of that column, ascending.
     of_row : int64 array
-        The signature of every row's person; -1 for newcomers.
+        The signature of every row's person; -1 for newcomers, and for people whose value has changed.
+    left : int64 array
+        The signature that a row's person had before the value changed; -1 for all others.
+    alone : bool array
+        Whose signature was given to them alone: there was nobody else in the first class that had it.
     """
 
     key: Key
     signatures: tuple[tuple[int, ...], ...]
     of_row: IntArray
+    left: IntArray
+    alone: BoolArray
 
 
 @dataclass(frozen=True)

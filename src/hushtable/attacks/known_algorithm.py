@@ -2,15 +2,16 @@
 
 The adversary has the public files, the policy, everybody's quasi-identifiers and the code; all but the local secret. So
 whether a world (a way to give the values of each class to its people) could be true is no guess: the algorithm and the
-guards are run on it, and it remains if they make the same classes. The coins are part of the world. They are drawn
-anew, and the lot that a record has drawn moves with its value. Worlds are explored as a random walk: some people
-exchange values inside of their classes, or all classes with the same values do so in the same way, and some coins are
-tossed again. A step to a world that gives another release is not taken. All worlds that remain are equally likely, so
-the share of a value among a person's fates is the belief in it.
+guards are run on it, and it remains if they make the same classes. The coins are part of the world: some are tossed
+again at every other step, and the lot that a record has drawn mostly moves with its value. Worlds are explored as a
+random walk: some people exchange values inside of their classes, or all classes with the same values do so in the same
+way. A step to a world that gives another release is not taken. All worlds that remain are equally likely, so the share
+of a value among a person's fates is the belief in it.
 
 Where no model looks at a sensitive value the classes cannot depend on one, and nothing has to be replayed: the belief
 is the class's share. In large releases some people are attacked, and as many worlds tried as time allows (``worlds``).
-A walk that has seen few worlds stays near the truth, where it begins: the rate is then too high, never too low.
+A walk that has seen few worlds stays near the truth, where it begins, and its rate is too high rather than too low. It
+looks at one release, takes every world for equally likely, and does not know how frequent values are.
 
 Baseline: the promise itself. The models are asked how large a share of a class they would let a value have; where they
 set no limit, it is the share that the class shows openly.
@@ -273,21 +274,20 @@ class _Walk:
         codes = {name: own.copy() for name, own in now.codes.items()}
         fakes = {name: own.copy() for name, own in now.fakes.items()}
         lots = None if now.store.lots is None else now.store.lots.copy()
+        carried = draw.chance() < 0.75
         for to, source in moves:
             for name in codes:
-                cells = np.where(source >= 0, now.codes[name][source], 0)
+                cells = now.codes[name][np.maximum(source, 0)]
                 if (source < 0).any():
                     cells[source < 0] = now.fakes[name][-1 - source[source < 0]]
                 codes[name][to[to >= 0]] = cells[to >= 0]
                 if (to < 0).any():
                     fakes[name][-1 - to[to < 0]] = cells[to < 0]
-            if lots is not None and now.store.lots is not None:
-                # a lot goes with its value; where values went to counterfeits, those who got theirs have the lots
-                people = to >= 0
-                direct = people & (source >= 0)
+            if carried and lots is not None and now.store.lots is not None:
+                # a lot goes with its value, and whoever has a counterfeit's draws a new one
+                direct, anew = (to >= 0) & (source >= 0), (to >= 0) & (source < 0)
                 lots[to[direct]] = now.store.lots[source[direct]]
-                given = np.setdiff1d(source[source >= 0], source[direct])
-                lots[to[people & (source < 0)]] = now.store.lots[given]
+                lots[to[anew]] = draw.words(int(anew.sum()))
         words = dict(now.store.words)
         if draw.chance() < 0.5:
             part = 2.0 ** -draw.below(12)
@@ -295,6 +295,8 @@ class _Walk:
                 again = draw.uniform(len(own)) < part
                 if again.any():
                     words[name] = np.where(again, draw.words(len(own)), own)
+            if lots is not None:
+                lots = np.where(draw.uniform(len(lots)) < part, draw.words(len(lots)), lots)
         return _World(codes, fakes, _Store(words, lots))
 
     def alike(self, group: int) -> list[tuple[IntArray, IntArray]] | None:

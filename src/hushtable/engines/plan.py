@@ -87,6 +87,12 @@ class Plan:
             )
         if self.account is not None:
             self.account.check(self.model())
+            if self.algorithm.keeps_signatures and self.suppression:
+                raise IncompatibleError(
+                    f"{self.algorithm.name} with a ledger leaves nobody out: people who were left out have a too "
+                    "frequent value, and would give away those whom they meet in a later release.",
+                    hint="Set 'suppression: 0'.",
+                )
 
     def refuse_guards(self, what: str) -> None:
         """Raise, where the plan has guards or a ledger, that ``what`` does not apply them."""

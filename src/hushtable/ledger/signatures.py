@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.earlier import Earlier
-from hushtable.arrays import IntArray
+from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import DataError
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.ledger.describe import person_keys
@@ -43,12 +44,18 @@ class Commitments:
         Labels, one for each column of the key.
     of_row : int64 array
         The signature of every row's person; -1 for newcomers and for those whose value has changed.
+    left : int64 array
+        The signature that a row's person had before the value changed; -1 for all others.
+    alone : bool array
+        Whose signature was given to them alone.
     """
 
     columns: TablePlan
     key: stats.Key
     signatures: tuple[frozenset[_Hashed], ...]
     of_row: IntArray
+    left: IntArray
+    alone: BoolArray
 
     def coded(self, table: EncodedTable) -> Earlier:
         """Return the same in the codes of the encoded table."""
@@ -65,7 +72,7 @@ class Commitments:
                     code = code * table.attribute_size((name,)) + own[label]
                 codes.append(code)
             found.append(tuple(sorted(codes)))
-        return Earlier(self.key, tuple(found), self.of_row)
+        return Earlier(self.key, tuple(found), self.of_row, self.left, self.alone)
 
 
 def commitments(
@@ -78,27 +85,33 @@ def commitments(
     DataError
         If a signature holds a value that neither the table nor the policy names.
     """
-    committed = _last_classes(person_keys(table, person, secret), entries, key)
+    committed = _classes_of(person_keys(table, person, secret), entries, key)
     coded = {n: sensitive_column(_column(columns, n), table, columns, table.num_rows) for n in key}
     labels = {n: [label or "" for label in c.coded.labels[0]] for n, c in coded.items()}
-    named = {n: {secret.value(n, v).hex(): v for v in [*labels[n], *_declared(_column(columns, n))]} for n in key}
-    of_row = np.full(table.num_rows, -1, dtype=np.int64)
+    declared = {n: [*_declared(_column(columns, n))] for n in key}
+    named = {n: {secret.value(n, v).hex(): v for v in [*labels[n], *declared[n]]} for n in key}
+    of_row, left = (np.full(table.num_rows, -1, dtype=np.int64) for _ in range(2))
+    alone = np.zeros(table.num_rows, dtype=np.bool_)
     numbers: dict[frozenset[_Hashed], int] = {}
-    needed: dict[str, set[str]] = {n: set() for n in key}
-    signature_of = {(e, c): _signature(entries[e], c, key, named) for e, c in sorted(set(committed.values()))}
-    for row, (e, c) in committed.items():
+    needed: dict[str, set[str]] = {n: set(declared[n]) for n in key}
+    wanted = sorted({place for places in committed.values() for place in places})
+    signature_of = {(e, c): _signature(entries[e], c, key, named) for e, c in wanted}
+    people = [np.bincount(entry.classes) for entry in entries]
+    for row, places in committed.items():
         own = tuple(labels[n][int(coded[n].codes[row])] for n in key)
-        signature, unknown = signature_of[e, c]
-        if own not in signature:
-            continue
-        if unknown:
+        signature, unknown = signature_of[places[-1]]
+        if own in signature and unknown:
             raise DataError(
                 f"Earlier classes held {unknown} values of {' and '.join(map(repr, key))} that neither the table nor "
                 "the policy names, so that no counterfeit can stand for them.",
                 code="unknown-signature",
                 hint="Name all values of the column in the policy, as 'categories' or 'order'.",
             )
-        of_row[row] = numbers.setdefault(signature, len(numbers))
+        number = numbers.setdefault(signature, len(numbers))
+        (of_row if own in signature else left)[row] = number
+        # the first of the releases in a row that gave this signature
+        e, c = next((p for p, q in pairwise(reversed(places)) if signature_of[q][0] != signature), places[0])
+        alone[row] = people[e][c] == 1
         for values in signature:
             for n, value in zip(key, values, strict=True):
                 needed[n].add(value)
@@ -106,27 +119,27 @@ def commitments(
         return None
     extra = {n: tuple(sorted(needed[n] - set(labels[n]))) for n in key}
     changed = tuple(replace(c, values=extra.get(c.name, ())) for c in columns.columns)
-    return Commitments(replace(columns, columns=changed), key, tuple(numbers), of_row)
+    return Commitments(replace(columns, columns=changed), key, tuple(numbers), of_row, left, alone)
 
 
 def _column(columns: TablePlan, name: str) -> ColumnPlan:
     return next(c for c in columns.columns if c.name == name)
 
 
-def _last_classes(
+def _classes_of(
     persons: np.ndarray[tuple[int, int], np.dtype[np.uint64]], entries: Sequence[Entry], key: stats.Key
-) -> dict[int, tuple[int, int]]:
-    """Return, for each row whose person was published, the last release with these columns and the class in it."""
+) -> dict[int, list[tuple[int, int]]]:
+    """Return, for each row whose person was published, the releases with these columns and the classes in them."""
     wanted: dict[tuple[int, int], list[int]] = {}
     for row, (a, b) in enumerate(persons.tolist()):
         wanted.setdefault((a, b), []).append(row)
-    found: dict[int, tuple[int, int]] = {}
+    found: dict[int, list[tuple[int, int]]] = {}
     for e, entry in enumerate(entries):
         if not set(key) <= set(entry.sensitive):
             continue
         for (a, b), c in zip(entry.persons.tolist(), entry.classes.tolist(), strict=True):
             for row in wanted.get((a, b), ()):
-                found[row] = e, c
+                found.setdefault(row, []).append((e, c))
     return found
 
 
@@ -150,6 +163,6 @@ def _declared(column: ColumnPlan) -> Iterator[str]:
     """Yield the values that the policy names."""
     yield from column.order
     for values in column.categories.values():
-        yield from (value for value in values if value)
+        yield from values
     if isinstance(column.hierarchy, Taxonomy):
         yield from (str(leaf) for leaf in column.hierarchy.read(column.name).columns[0])

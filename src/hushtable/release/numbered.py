@@ -1,7 +1,8 @@
 """Numbered classes: each with its own cells and its number beside them, and counterfeits among its records.
 
 Numbers follow what is published of a class, so that they tell nothing more. A counterfeit has the cells of its class
-and a sensitive value that some record has, or might have; nothing in the table tells it from a record.
+and a sensitive value that some record has, or might have; nothing in the table tells it from a record, so texts that
+mean the same value are written alike.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from hushtable.algorithms.base import Partition
 from hushtable.algorithms.earlier import Counterfeits
 from hushtable.arrays import IntArray
 from hushtable.io.dictionaries import compact, encode, value_type
+from hushtable.io.text import is_text
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.bucket import bucket_column
 from hushtable.release.cells import Cells
@@ -76,7 +78,7 @@ def publish_numbered(
 ) -> tuple[pa.Table, IntArray]:
     """Return the published table, and the source row of each of its rows; -1, -2, ... are counterfeits 0, 1, ..."""
     assert recoded.numbers is not None
-    shown = publish(source, recoded, plan, rows)
+    shown = _in_one_spelling(publish(source, recoded, plan, rows), table, rows)
     number = recoded.numbers[recoded.labels[rows]]
     fakes = recoded.counterfeits
     if fakes is not None and len(fakes):
@@ -113,15 +115,28 @@ def _with_fakes(
     )
 
 
+def _in_one_spelling(shown: pa.Table, table: EncodedTable, rows: IntArray) -> pa.Table:
+    """Write sensitive values that are texts by their labels, as those of counterfeits are: 20.00 beside 10 tells."""
+    for column in table.sensitive:
+        at = shown.column_names.index(column.name)
+        if is_text(value_type(shown.schema.field(at).type)):
+            labels = pa.array(column.coded.labels[0], pa.string()).cast(value_type(shown.schema.field(at).type))
+            cells = labels.take(pa.array(column.codes[rows].astype(np.int64)))
+            shown = shown.set_column(at, column.name, pa.chunked_array([encode(pa.chunked_array([cells]))]))
+    return shown
+
+
 def _values(column: SensitiveColumn, codes: IntArray, source: pa.ChunkedArray, table: EncodedTable) -> pa.Array:
-    """Return the cells of these codes as the source writes them, or as labels where no record has the value."""
+    """Return the cells of these codes as the source has them, or as labels where it has texts or no such value."""
+    kind = value_type(source.type)
+    labels = pa.array([column.coded.labels[0][int(c)] for c in codes], pa.string()).cast(kind).to_pylist()
+    if is_text(kind):
+        return pa.array(labels, kind)
     order = table.canonical_order
     order = order[order < table.n_sample][::-1]
     first = np.full(column.coded.size, -1, dtype=np.int64)
     first[column.codes[order].astype(np.int64)] = order
-    kind = value_type(source.type)
     known = source.take(pa.array(np.maximum(first[codes], 0))).cast(kind).to_pylist()
-    labels = pa.array([column.coded.labels[0][int(c)] for c in codes], pa.string()).cast(kind).to_pylist()
     cells = [
         cell if place >= 0 else label for cell, label, place in zip(known, labels, first[codes].tolist(), strict=True)
     ]

@@ -104,15 +104,29 @@ class Coins:
         return hash_rows([first, *codes, last], len(codes[0]))
 
 
+_GROUPING = ("quasi", "sensitive")
+_IRRELEVANT = {"output", "publish", "missing_values"}
+"""What a policy says that changes no group, beyond what it does to the values."""
+
+
 def policy_digest(document: Mapping[str, Any], seed: int) -> bytes:
-    """Return a digest of a policy as data.
+    """Return a digest of what a policy says about groups, as data.
+
+    Where the same people are published twice, as from a policy that differs in nothing but the name of the output, the
+    same coins give the same groups, which tell no more than once.
 
     Examples
     --------
-    >>> policy_digest({"k": 2}, 0) == policy_digest({"k": 2}, 0) != policy_digest({"k": 3}, 0)
+    >>> policy_digest({"k": 2, "output": "a"}, 0) == policy_digest({"k": 2, "output": "b"}, 0)
     True
+    >>> policy_digest({"k": 2}, 0) == policy_digest({"k": 3}, 0)
+    False
     """
-    text = json.dumps([document, seed], sort_keys=True, ensure_ascii=True, default=str)
+    relevant = {name: value for name, value in document.items() if name not in _IRRELEVANT}
+    if isinstance(columns := relevant.get("columns"), Mapping):
+        grouped = {n: c for n, c in columns.items() if not isinstance(c, Mapping) or c.get("role") in _GROUPING}
+        relevant["columns"] = grouped
+    text = json.dumps([relevant, seed], sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).digest()
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.table.coins import Coins
 
-__all__ = ["FAKE", "Bucket", "alone", "assign", "deal", "divide", "eligible", "halve", "weigh"]
+__all__ = ["FAKE", "Bucket", "alone", "assign", "blocks", "deal", "divide", "eligible", "halve"]
 
 FAKE = -1
 
@@ -87,73 +87,40 @@ def assign(new: ByValue, m: int) -> list[Bucket] | None:
     return [buckets[own] for own in sorted(buckets)]
 
 
-def alone(
-    rows: Sequence[int], values: Mapping[int, int], m: int, weights: FloatArray, coins: Coins
-) -> Iterator[Bucket]:
-    """Give each newcomer a bucket of their own, with counterfeits of m - 1 other values that coins draw.
+def blocks(values: Sequence[int], shares: FloatArray, m: int) -> list[Signature]:
+    """Divide values into blocks of m or more, of which none has more than 1/m of its block's share.
 
-    Parameters
-    ----------
-    rows : sequence of int
-    values : mapping of row to value
-    m : int
-    weights : float64 array
-        Of every value: a signature is drawn in proportion to the product of its values' weights (see ``weigh``).
-    coins : Coins
-    """
-    for turn, row in enumerate(rows):
-        others = np.delete(np.arange(len(weights)), values[row])
-        drawn = others[_drawn(weights[others], m - 1, coins.uniform(f"alone {turn}", len(others)))]
-        signature = tuple(sorted([values[row], *drawn.tolist()]))
-        yield Bucket(signature, {value: [row] if value == values[row] else [] for value in signature})
-
-
-def weigh(shares: FloatArray, m: int) -> FloatArray:
-    """Return weights for signatures of m values such that a value with share p is in m p of them.
-
-    A person who has one of the values with these chances, and a signature drawn by the weights of the others, has each
-    of its values with the same chance: somebody who knows how frequent values are learns nothing more. A value with
-    more than 1/m of all cannot be in that many, and is in nearly all.
+    The most frequent values come first. Where a value has more than 1/m of all, there is one block.
 
     Examples
     --------
-    >>> weigh(np.array([0.25, 0.25, 0.25, 0.25]), 2).tolist()
-    [1.0, 1.0, 1.0, 1.0]
+    >>> blocks(range(6), np.array([0.4, 0.25, 0.15, 0.1, 0.06, 0.04]), 2)
+    [(0, 1, 2), (3, 4, 5)]
     """
-    wanted: FloatArray = np.minimum(m * shares / shares.sum(), 0.99)
-    weights: FloatArray = wanted / (1 - wanted)
-    for _ in range(200):
-        # how often each value is in a signature now, from the sums of products of the weights (of all, of all but one)
-        all_of = _products(weights, m)[m]
-        inside = np.array([w * _products(np.delete(weights, i), m - 1)[m - 1] / all_of for i, w in enumerate(weights)])
-        if np.abs(inside - wanted).max() < 1e-3:
-            break
-        weights = weights * wanted / np.maximum(inside, 1e-12)
-        weights /= np.exp(np.mean(np.log(weights)))
-    return weights
+    found: list[list[int]] = []
+    current: list[int] = []
+    for value in sorted(values, key=lambda v: (-shares[v], v)):
+        current.append(value)
+        if len(current) >= m and m * shares[current[0]] <= shares[current].sum() + 1e-9:
+            found.append(current)
+            current = []
+    if current and found:
+        found[-1] += current
+    elif current:
+        found.append(current)
+    return [tuple(sorted(block)) for block in found]
 
 
-def _products(weights: FloatArray, most: int) -> FloatArray:
-    """The sums of the products of 0, 1, ..., ``most`` different weights."""
-    sums = np.zeros(most + 1)
-    sums[0] = 1.0
-    for weight in weights:
-        sums[1:] += weight * sums[:-1]
-    return sums
+def alone(rows: Sequence[int], values: Mapping[int, int], signatures: Sequence[Signature]) -> Iterator[Bucket]:
+    """Give each of these people a bucket of their own, with the one of these signatures that has their value.
 
-
-def _drawn(weights: FloatArray, n: int, chances: FloatArray) -> IntArray:
-    """Draw n of these in proportion to the product of their weights: one after the other, in or out."""
-    chosen: list[int] = []
-    for i, weight in enumerate(weights):
-        left = n - len(chosen)
-        if not left:
-            break
-        rest = _products(weights[i + 1 :], left)
-        with_it, without = weight * rest[left - 1], rest[left]
-        if chances[i] * (with_it + without) < with_it:
-            chosen.append(i)
-    return np.array(chosen, dtype=np.int64)
+    Signatures are a public division of the values. So a person's says which part the value is in, and nothing more:
+    every value of it would have given the same.
+    """
+    of_value = {value: signature for signature in signatures for value in signature}
+    for row in rows:
+        signature = of_value[values[row]]
+        yield Bucket(signature, {value: [row] if value == values[row] else [] for value in signature})
 
 
 def _next(left: ByValue, m: int) -> tuple[list[Signature], int]:

@@ -15,14 +15,19 @@ with 1/m. Differences to the paper, all for that reason:
   inside. Where more than 1/m of a region's records share a value, it is united with its neighbour, and with the chance
   1/4 where that was not needed. So uniting changes an adversary's odds by a factor of 4 at most for each height of the
   tree, as with the minimality guard.
-- Few newcomers, or newcomers with a value that more than 1/m of them share, have a class of their own each, with
-  counterfeits of values that coins draw, frequent ones more often, so that knowing how frequent values are is no help.
+- Few newcomers, and newcomers of whom more than 1/m share a value, have a class of their own each: with counterfeits of
+  all other values of the value's *block*. Blocks divide the values by what is public, such that none has more than 1/m
+  of its block, so a class tells the block and nothing more. Whoever was alone first stays alone, so that no later
+  release tells who has the same value.
+- Somebody whose value has changed is known not to have a value of the old signature, and is alone in a block of the
+  others.
 
 A counterfeit has the cells of its class and one of its values, so it cannot be told from a record. How many there are
 is published nowhere.
 
-What is left. Who learns one person's value by other means learns something about those who were in one class with that
-person at some time.
+What is left. Where regions had to be united, beliefs may be above 1/m. That more than 1/m of the newcomers
+share a value can be told. Who learns one person's value by other means learns something about those who were in one
+class with that person at some time.
 
 Classes are published with their number, because their cells overlap and may coincide: it is the number that says which
 values belong together. A person whose quasi-identifiers fit several classes is in one of them, and no value is
@@ -31,8 +36,7 @@ likelier than in the worst of those; hence models that do not survive merging ar
 it grows. Without any sensitive column to look at, records are grouped by m in sorted order.
 
 Readings. Where even then no m fits a first release, records are dealt out as by ``anatomy``, up to a single class.
-Somebody whose value is no longer in the signature has changed it, and is a newcomer. Several records per person have no
-signature.
+Several records per person have no signature.
 
 When to use
 -----------
@@ -63,7 +67,7 @@ from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Reco
 from hushtable.algorithms.bucket.deal import deal_until
 from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.earlier import Counterfeits, Earlier
-from hushtable.algorithms.invariant.buckets import FAKE, Bucket, ByValue, alone, assign, deal, divide, halve, weigh
+from hushtable.algorithms.invariant.buckets import FAKE, Bucket, ByValue, alone, assign, blocks, deal, divide, halve
 from hushtable.algorithms.pairing import pair_up
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray, FloatArray, IntArray
@@ -83,9 +87,6 @@ _REGION = 16
 
 _FEW = 8
 """Fewer newcomers than so many for each of the m values have a class of their own each."""
-
-_IMAGINED = 4.0
-"""People that every value is thought to have before any is seen: few people do not tell how frequent values are."""
 
 _EXTRA = 0.25
 """The chance that two regions are united though they need not be."""
@@ -171,27 +172,27 @@ class MInvariant(Algorithm):
                 hint="Publish one record per person, or leave 'ledger' out of the policy.",
             )
         codes, size = table.code_column(earlier.key)
-        order = problem.secret_order
-        rows = order[order < table.n_sample]
-        own = earlier.of_row[rows]
-        known, new = rows[own >= 0].tolist(), rows[own < 0]
+        rows = _order(problem, earlier)
+        own, left, apart = earlier.of_row[rows], earlier.left[rows], earlier.alone[rows]
+        known, new = rows[(own >= 0) & ~apart].tolist(), rows[(own < 0) & (left < 0)]
         values = dict(zip(rows.tolist(), codes[rows].tolist(), strict=True))
         positions = [c.positions[c.codes.astype(np.int64)] for c in table.quasi]
         coins, m = problem.coins.purse(self.name), max(problem.model.min_group_size(), 2)
+        signature = {r: earlier.signatures[earlier.of_row[r]] for r in rows[own >= 0].tolist()}
         buckets = []
-        for i, bucket in enumerate(divide(known, values, {r: earlier.signatures[earlier.of_row[r]] for r in known})):
+        for i, bucket in enumerate(divide(known, values, signature)):
             buckets += halve(bucket, positions, m * _REGION // 4, coins, f"bucket {i}/")
         problem.progress(0.3, "assigning")
-        if size < m and len(new):
-            raise NotFound(
-                f"{self.name} needs {m} different sensitive values for newcomers, and knows {size}.",
-                hint="Name all values of the sensitive column in the policy ('categories' or 'order').",
-            )
-        more = None
-        if len(new) >= m * _FEW:
-            more = _in_regions(problem, codes, _eligible(codes, new, m, problem), m)
+        for row in rows[(own >= 0) & apart].tolist():
+            buckets += alone([row], values, [signature[row]])
+        shares = _public_shares(earlier, own, size)
+        for number in np.unique(left[left >= 0]).tolist():
+            # a changed value is none of the signature that was left
+            others = [v for v in range(size) if v not in earlier.signatures[number]]
+            buckets += alone(rows[left == number].tolist(), values, _enough(self, blocks(others, shares, m), m))
+        more = _in_regions(problem, codes, new, m) if len(new) >= m * _FEW else None
         if more is None:
-            more = list(alone(new.tolist(), values, m, weigh(_public_shares(earlier, own, size), m), coins))
+            more = list(alone(new.tolist(), values, _enough(self, blocks(range(size), shares, m), m)))
         found = _partition(problem, [*buckets, *more], earlier.key)
         if not _fits(problem, found.labels, found.n_groups, found.counterfeits):
             raise NotFound(
@@ -200,7 +201,7 @@ class MInvariant(Algorithm):
                 hint="Promise no more than the earlier releases did.",
             )
         forged = 0 if found.counterfeits is None else len(found.counterfeits)
-        return replace(found, notes={"people_kept": len(known), "counterfeits": forged})
+        return replace(found, notes={"people_kept": int((own >= 0).sum()), "counterfeits": forged})
 
 
 def _joint(problem: Problem) -> tuple[str, ...]:
@@ -231,9 +232,35 @@ def _eligible(codes: IntArray, rows: IntArray, m: int, problem: Problem) -> IntA
     return rows if int(weights[surplus].sum()) > problem.budget else rows[~surplus]
 
 
+def _order(problem: Problem, earlier: Earlier) -> IntArray:
+    """Return the sample's rows in secret order; equal records with different signatures are not the same."""
+    table = problem.table
+    ties = table.tie_rank() if callable(table.tie_rank) else table.tie_rank
+    ties = np.zeros(table.n_sample, dtype=np.int64) if ties is None else ties[: table.n_sample]
+    held = sorted(set(earlier.signatures))
+    rank = np.array([*(1 + held.index(s) for s in earlier.signatures), 0], dtype=np.int64)
+    of_row, left, apart = (x[: table.n_sample] for x in (earlier.of_row, earlier.left, earlier.alone))
+    kinds = np.unique([ties, rank[of_row], rank[left], apart.astype(np.int64)], axis=1, return_inverse=True)[1]
+    table = replace(table, tie_rank=kinds.reshape(-1).astype(np.int64))
+    order = table.canonical_order
+    order = order[np.argsort(problem.coins.lots(table)[order], kind="stable")]
+    return order[order < table.n_sample]
+
+
+def _enough(algorithm: MInvariant, signatures: list[tuple[int, ...]], m: int) -> list[tuple[int, ...]]:
+    """Return signatures, or raise where there are not m values for each."""
+    if not signatures or min(map(len, signatures)) < m:
+        raise NotFound(
+            f"{algorithm.name} needs {m} different sensitive values for newcomers and for people whose value has "
+            "changed, and knows too few.",
+            hint="Name all values of the sensitive column in the policy ('categories' or 'order').",
+        )
+    return signatures
+
+
 def _public_shares(earlier: Earlier, own: IntArray, size: int) -> FloatArray:
     """How frequent values are as far as earlier releases tell: of each signature every value is as likely."""
-    shares = np.full(size, _IMAGINED)
+    shares = np.ones(size)
     for number, people in enumerate(np.bincount(own[own >= 0], minlength=len(earlier.signatures)).tolist()):
         signature = np.array(earlier.signatures[number], dtype=np.int64)
         shares[signature] += people / len(signature)

@@ -56,7 +56,9 @@ SECTIONS = {
     "quiet machine of the same kind.",
     "Local recoding": "Adult, k = 5, nothing suppressed; NCP by the same formula as ARX's.",
     "Microaggregation": "Six Gaussian columns, k = 5, one core; Census for the loss.",
-    "Attacks and risks": "All fifteen attacks on Adult; all twelve risk measures on a generated table.",
+    "Attacks and risks": "All attacks on Adult; all twelve risk measures on a generated table.",
+    "Who knows the algorithm": "Share of people whose value somebody guesses right who knows the code and not the "
+    "secret: 120 people, eight diseases, probabilistic-l = 2, so that 50% are promised.",
     "Growth with rows": "Generated tables with eight quasi-identifiers, from Parquet to verified Parquet, k = 5.",
 }
 
@@ -71,6 +73,10 @@ def _peer(tool: str) -> Callable[[Any], float]:
 
 def _named(key: str, what: str, rows: int | None = None) -> Callable[[Any], float]:
     return lambda found: next(r[key] for r in found if r["what"] == what and rows in (None, r.get("rows")))
+
+
+def _guessed(algorithm: str) -> Callable[[Any], float]:
+    return lambda found: next(100 * r["rate"] for r in found if (r["algorithm"], r["l"]) == (algorithm, 2))
 
 
 def _arx(limit: float) -> Callable[[Any], float]:
@@ -279,6 +285,13 @@ FIGURES = (
     ),
     Figure(
         "Attacks and risks", "all risks, 1,000,000 rows", "attacks.py", lambda found: found["risks"]["seconds"], "s", 5
+    ),
+    *(
+        Figure(
+            "Who knows the algorithm", name, "known_algorithm.py --only anatomy,m-invariant", _guessed(name), "%", 60,
+            peer=("0.1.0", 97) if name == "anatomy" else None,
+        )
+        for name in ("anatomy", "m-invariant")
     ),
     *(
         Figure("Growth with rows", f"{name}, 100,000,000 rows{what}", _SCALE, _scale(key, "local", name, 10**8), *limit)

@@ -183,7 +183,7 @@ def test_what_cannot_be_replayed_is_refused():
     with pytest.raises(UsageError, match="does not make this release again") as caught:
         KnownAlgorithm().run(view)
     assert caught.value.code == "not-reproduced"
-    with pytest.raises(UsageError, match="not at hand"):
+    with pytest.raises(UsageError, match="not available"):
         KnownAlgorithm().run(replace(view, problem=None))
 
 

@@ -219,7 +219,7 @@ class _Walk:
     def __init__(self, view: View) -> None:
         if view.problem is None:
             raise UsageError(
-                "The known-algorithm attack replays the algorithm, and what it was given is not at hand.",
+                "The known-algorithm attack replays the algorithm, and its input is not available.",
                 code="no-problem",
                 hint="Attack the release where it was made.",
             )

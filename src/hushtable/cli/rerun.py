@@ -132,8 +132,8 @@ def check_same(release: Release, published: Path) -> None:
     if not same or at != table.num_rows:
         if release.problem.used_coins is not None and stored_coins(published.parent) is None:
             raise DataError(
-                f"The release {str(published)!r} was made with secret coins. With the secret on this computer and "
-                "these data it does not come out again.",
+                f"The release {str(published)!r} was made with secret coins. This computer's secret and these data do "
+                "not reproduce it.",
                 code="other-secret",
                 hint=f"Name the secret's file with {SECRET}, or put the release's private folder back. If both are "
                 "lost, the release cannot be made again; what its rows tell can still be verified.",

@@ -145,8 +145,10 @@ def test_secret_coins_keep_the_promise(name, level, ties):
         )
         found.update(right=result.successes, targets=result.targets, promise=result.baseline * result.targets)
         assert result.counts["worlds that give the same release"] > 50
-    low, _ = ht.attacks.confidence.wilson(found["right"], found["targets"])
-    assert found["targets"] == 240 and low <= found["promise"] / found["targets"] <= 1 / level + 1e-9
+    promise = found["promise"] / found["targets"]
+    assert found["targets"] == 240 and promise <= 1 / level + 1e-9
+    # three standard deviations: what is published in public order is ten away
+    assert found["right"] - found["promise"] <= 3 * np.sqrt(promise * (1 - promise) * found["targets"])
 
 
 def test_without_a_model_on_values_nothing_is_replayed():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hushtable.io.secret import SECRET
@@ -41,7 +43,15 @@ def test_another_secret_is_told(call, release, people, monkeypatch, tmp_path, co
     monkeypatch.setenv(SECRET, str(tmp_path / "another"))
     answer = call(command, release, "--data", people, "--json")
     assert answer.code == 2 and answer.data["code"] == "other-secret"
-    assert "HUSHTABLE_SECRET" in answer.data["hint"]
+    assert "HUSHTABLE_SECRET" in answer.data["hint"] and "can still be verified" in answer.data["hint"]
+
+
+def test_without_the_companion_the_same_secret_makes_the_release_again(call, release, people, tmp_path):
+    companion = Path(f"{release}.private")
+    companion.rename(tmp_path / "elsewhere")
+    assert call("measure", release, "--data", people).code == 0
+    (tmp_path / "elsewhere").rename(companion)
+    assert call("measure", release, "--data", people).code == 0
 
 
 def test_a_guard_that_does_not_fit_is_told_by_check(call, policy, people):

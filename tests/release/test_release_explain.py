@@ -213,7 +213,7 @@ def test_records_of_nobody_are_counted_apart(tmp_path: Any) -> None:
     assert any("of nobody" in one.sentences[0] for one in told)
     for one in told:
         assert one.people >= 1
-        assert "m-invariance (m=2, on 'disease'): 2, needed >= 2" in one.sentences[1]
+        assert re.search(r"m-invariance \(m=2, on 'disease'\): [23], needed >= 2", one.sentences[1])
     report = release.report(tmp_path / "evidence.html", attacks=False)
     fakes = release.table.num_rows - release.n_released
     assert report.facts.treatment.counterfeits == fakes

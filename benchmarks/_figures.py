@@ -288,7 +288,8 @@ FIGURES = (
     ),
     *(
         Figure(
-            "Who knows the algorithm", name, "known_algorithm.py --only anatomy,m-invariant", _guessed(name), "%", 60,
+            "Who knows the algorithm", name, "known_algorithm.py --only anatomy,m-invariant --tables 16",
+            _guessed(name), "%", 55,
             peer=("0.1.0", 97) if name == "anatomy" else None,
         )
         for name in ("anatomy", "m-invariant")

@@ -90,7 +90,13 @@ def publish_numbered(
         rows = np.concatenate([rows, -1 - np.arange(len(fakes))])
     shown = compact(shown.append_column(bucket_column(plan), pa.chunked_array([pa.array(number)])))
     order = published_order(shown)
-    return shown.take(pa.array(order)), rows[order]
+    shown = shown.take(pa.array(order))
+    for at, field in enumerate(shown.schema):
+        if pa.types.is_dictionary(field.type):
+            # the order of a dictionary is that of the published rows, not of the input's
+            plain = pa.chunked_array([chunk.dictionary_decode() for chunk in shown.column(at).chunks])
+            shown = shown.set_column(at, field.name, pa.chunked_array([encode(plain)]))
+    return compact(shown), rows[order]
 
 
 def _with_fakes(

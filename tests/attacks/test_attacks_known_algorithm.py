@@ -147,7 +147,7 @@ def test_secret_coins_keep_the_promise(name, level, ties):
         assert result.counts["worlds that give the same release"] > 50
     promise = found["promise"] / found["targets"]
     assert found["targets"] == 240 and promise <= 1 / level + 1e-9
-    # three standard deviations: what is published in public order is ten away
+    # three standard deviations, wider than the attack's own interval: 95% fails by luck in one of forty cases
     assert found["right"] - found["promise"] <= 3 * np.sqrt(promise * (1 - promise) * found["targets"])
 
 

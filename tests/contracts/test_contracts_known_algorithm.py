@@ -12,7 +12,7 @@ from hushtable.algorithms.base import Algorithm, Reads, Recoding
 from hushtable.algorithms.bucket.deal import deal_until
 from hushtable.algorithms.trim import trim
 from hushtable.models.base import SensitiveModel
-from hushtable.registry import algorithms, guards, models
+from hushtable.registry import algorithms, models
 from hushtable.testing import check_known_algorithm
 
 LOOKING = [name for name, cls in models.items() if issubclass(cls, SensitiveModel)]
@@ -62,7 +62,3 @@ def test_every_algorithm_says_how_it_uses_sensitive_values(name):
     known = algorithms[name]
     assert isinstance(known.reads_sensitive, Reads) and known.reads_sensitive.sentence
     assert bool(known.disclosure) == (known.reads_sensitive is Reads.CHOOSES)
-
-
-def test_the_guard_is_there_for_those_that_coins_do_not_cover():
-    assert "minimality" in guards

@@ -4,7 +4,6 @@ import io
 import json
 import math
 
-import pytest
 from rich.console import Console
 
 from hushtable.cli import output
@@ -33,10 +32,3 @@ def test_a_long_cell_is_folded_and_not_cut():
     text = printed(output.grid(["name", "meaning"], [["x", cell]], fold=["meaning"]))
     assert all(f"word{i}" in text for i in range(60))
     assert max(map(len, text.splitlines())) <= 80
-
-
-@pytest.mark.parametrize(
-    ("value", "want"), [(0, "0"), (12345.6, "12,346"), (1e-7, "1e-07"), (-3.0, "-3"), (None, "not defined")]
-)
-def test_numbers(value, want):
-    assert output.number(value) == want

@@ -53,13 +53,6 @@ def test_no_command_reads_a_table_in_silence(call, policy, people, monkeypatch, 
     assert "reading" in stream.getvalue()
 
 
-def test_stages_follow_each_other():
-    stages = [(0.0, "reading"), (0.0, "encoding"), (0.0, "x"), (0.4, "x"), (1.0, "x"), (1.0, "recoding")]
-    stages += [(1.0, "publishing"), (1.0, "verifying"), (1.0, "writing")]
-    shares = [progress.share_of_run(*stage) for stage in stages]
-    assert shares == sorted(shares)
-
-
 def test_compiling_is_announced_once(monkeypatch, capsys):
     monkeypatch.setattr(kernels, "announce", None)
     progress.announce_compiling()

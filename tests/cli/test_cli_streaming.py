@@ -8,8 +8,8 @@ import pytest
 from support_cli import rows, write_csv
 
 from hushtable import api
-from hushtable.cli.tables import read_tables
 from hushtable.io import sizes
+from hushtable.io.sources import read_tables
 from hushtable.io.sql.access import read_sql, write_sql
 
 

@@ -13,10 +13,10 @@ from support_files import contents
 
 import hushtable as ht
 from hushtable.cli.spark import run_on_spark
-from hushtable.cli.tables import read_tables
 from hushtable.engines.spark.staged import staged
 from hushtable.errors import DataError, OutputError
 from hushtable.io.files import column_names, read_table
+from hushtable.io.sources import read_tables
 from hushtable.io.sql.access import read_sql, write_sql
 from hushtable.release.places import writing_release
 

@@ -15,7 +15,6 @@ from support_files import contents
 
 import hushtable as ht
 from hushtable.api import verify
-from hushtable.cli.tables import read_tables
 from hushtable.engines.stream import run_files
 from hushtable.errors import (
     Cancelled,
@@ -29,6 +28,7 @@ from hushtable.errors import (
     PolicyError,
     UsageError,
 )
+from hushtable.io.sources import read_tables
 
 pytestmark = pytest.mark.usefixtures("small_runs")
 

@@ -17,10 +17,10 @@ from support_files import contents
 
 import hushtable as ht
 from hushtable.cli.run import _in_memory
-from hushtable.cli.tables import read_tables
 from hushtable.engines.stream import run_files
 from hushtable.errors import Cancelled, DataError, HushtableError, OutputError
 from hushtable.io.files import write_table
+from hushtable.io.sources import read_tables
 from hushtable.io.sql import access
 from hushtable.io.sql import postgres as server_side
 from hushtable.io.sql.access import read_sql, write_sql

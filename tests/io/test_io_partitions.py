@@ -9,12 +9,11 @@ import pytest
 from pyarrow import parquet as pq
 
 import hushtable as ht
-from hushtable.cli.tables import read_tables
 from hushtable.engines.stream import run_files
 from hushtable.errors import DataError
 from hushtable.io.coded import read_coded
 from hushtable.io.files import column_names, iter_batches, read_table, write_table
-from hushtable.io.sources import iter_runs, table_files
+from hushtable.io.sources import iter_runs, read_tables, table_files
 
 TABLE = pa.table(
     {

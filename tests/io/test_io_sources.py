@@ -11,12 +11,11 @@ import pytest
 from pyarrow import feather
 from pyarrow import parquet as pq
 
-from hushtable.cli.tables import read_tables
 from hushtable.errors import DataError
 from hushtable.io import sources
 from hushtable.io.coded import read_coded
 from hushtable.io.sizes import LARGE_BYTES, LARGE_CELLS, is_large
-from hushtable.io.sources import check_unchanged, iter_runs, stamps, table_files
+from hushtable.io.sources import check_unchanged, iter_runs, read_tables, stamps, table_files
 
 
 @pytest.fixture

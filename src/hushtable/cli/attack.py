@@ -47,8 +47,8 @@ def attack(
     from hushtable.cli.attacks import attacks
     from hushtable.cli.output import deliver, put
     from hushtable.cli.rerun import reproduced
-    from hushtable.cli.tables import read_tables
     from hushtable.errors import UsageError
+    from hushtable.io.sources import read_tables
 
     known = registry.attacks
     if listed:
@@ -100,7 +100,8 @@ def _run(
 
 
 def _print(to: Console, results: Sequence[AttackResult], refused: Mapping[str, str]) -> None:
-    from hushtable.cli.output import bullet, grid, put, share
+    from hushtable.cli.output import bullet, grid, put
+    from hushtable.io.figures import share
 
     rows = [
         (

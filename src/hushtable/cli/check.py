@@ -14,7 +14,7 @@ from hushtable.cli.options import AsJson, PolicyFile, Query, SqlTable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hushtable.cli.preflight import Preflight, Problem
+    from hushtable.policy.preflight import Preflight, Problem
 
 __all__ = ["check"]
 
@@ -58,12 +58,12 @@ def check(
 def _look(
     policy_file: Path, data: Sequence[str], table: str | None, query: str | None
 ) -> tuple[Preflight | None, Sequence[Problem]]:
-    from hushtable.cli.preflight import Problem, check_table, missing_files
     from hushtable.cli.progress import announce_compiling, waiting
-    from hushtable.cli.tables import read_tables
     from hushtable.errors import HushtableError, IncompatibleError
+    from hushtable.io.sources import read_tables
     from hushtable.policy.faults import InvalidPolicy
     from hushtable.policy.files import load_policy
+    from hushtable.policy.preflight import Problem, check_table, missing_files
 
     try:
         policy = load_policy(policy_file)

@@ -80,10 +80,10 @@ def compare(
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import announce_compiling, counting_bar
     from hushtable.cli.signals import nearly_done, when_cancelled
-    from hushtable.cli.tables import read_tables
     from hushtable.comparison.run import compare as run_comparison
     from hushtable.comparison.save import RESULTS, save_outcomes
     from hushtable.comparison.spec import load_spec
+    from hushtable.io.sources import read_tables
 
     varied = ([f"k-anonymity.k={k}"] if k else []) + (vary or [])
     measured = (names(measures) or []) + (["accuracy"] if accuracy else [])
@@ -151,7 +151,8 @@ def _make(folder: Path) -> None:
 
 
 def _text(to: Console, found: Outcomes, output: Path, spec: Spec) -> None:
-    from hushtable.cli.output import bullet, grid, put, share
+    from hushtable.cli.output import bullet, grid, put
+    from hushtable.io.figures import share
 
     released = sum(row["status"] == "ok" for row in found.rows)
     reused = f" {found.reused} of them are from an earlier run." if found.reused else ""
@@ -200,7 +201,7 @@ def _same(found: Outcomes) -> list[str]:
 
 
 def _value(found: Outcomes, row: Mapping[str, Any], name: str) -> str:
-    from hushtable.cli.output import number
+    from hushtable.io.figures import number
 
     if row["status"] != "ok":
         return str(row["status"])

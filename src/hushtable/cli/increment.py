@@ -48,8 +48,8 @@ def increment(
     from hushtable.cli.rerun import reproduced
     from hushtable.cli.signals import nearly_done
     from hushtable.cli.summary import print_summary
-    from hushtable.cli.tables import read_tables
     from hushtable.cli.targets import check_target
+    from hushtable.io.sources import read_tables
 
     check_target(output, overwrite=overwrite, inputs=[folder / "release.json", *data, *earlier])
     policy = _policy(folder, files or folder)
@@ -88,9 +88,9 @@ def reproduced_increment(
     """Make a saved batch again, beside the release it was published beside, and hold it against the published file."""
     from hushtable import api
     from hushtable.cli.rerun import check_same, reproduced
-    from hushtable.cli.tables import read_tables
+    from hushtable.io.sources import read_tables
     from hushtable.policy.files import load_policy
-    from hushtable.release.files import load_evidence
+    from hushtable.release.companion import load_evidence
 
     evidence = load_evidence(folder / "release.json")
     policy = load_policy(folder / "policy.yaml").based_in(files or folder)

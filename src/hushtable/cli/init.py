@@ -42,10 +42,10 @@ def init(
     """
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import waiting
-    from hushtable.cli.tables import read_tables
     from hushtable.cli.targets import check_apart
     from hushtable.errors import OutputError
     from hushtable.io.files import atomic_write_text
+    from hushtable.io.sources import read_tables
     from hushtable.io.urls import shown, source_of
     from hushtable.policy.starter import starter_policy
     from hushtable.schema.profile import profile
@@ -65,7 +65,8 @@ def init(
 
 
 def _text(to: Console, found: Profile, data: str, output: Path) -> None:
-    from hushtable.cli.output import bullet, grid, number, put
+    from hushtable.cli.output import bullet, grid, put
+    from hushtable.io.figures import number
 
     put(to, f"{data}: {found.rows:,} rows, {len(found.columns)} columns, {found.duplicates:,} repeated rows.")
     rows = [
@@ -118,7 +119,8 @@ def _tokens(found: Profile) -> dict[tuple[str, ...], list[str]]:
 
 def _subsets(to: Console, found: Profile) -> None:
     """The most revealing sets of columns of each size."""
-    from hushtable.cli.output import grid, put, share
+    from hushtable.cli.output import grid, put
+    from hushtable.io.figures import share
 
     rows = []
     for size in sorted({len(s.columns) for s in found.subsets}):

@@ -7,7 +7,6 @@ shown as escapes, so that a file cannot paint the terminal.
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["bullet", "console", "deliver", "grid", "number", "plain", "print_json", "put", "safe", "share"]
+__all__ = ["bullet", "console", "deliver", "grid", "print_json", "put", "safe"]
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -36,28 +35,10 @@ def deliver(data: Mapping[str, Any], as_json: bool, text: Callable[[Console], No
 
 def print_json(data: Any) -> None:
     """Print one JSON document on stdout; what JSON has no word for (NaN, infinity) is null."""
+    from hushtable.io.json_values import plain
+
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     sys.stdout.write(json.dumps(plain(data), indent=2, ensure_ascii=not utf8, allow_nan=False) + "\n")
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON-ready data.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> plain({"loss": float("nan"), "file": Path("a.csv"), "columns": ("age",)})
-    {'loss': None, 'file': 'a.csv', 'columns': ['age']}
-    """
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(v) for v in value]
-    if isinstance(value, bool | int | str) or value is None:
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return str(value)
 
 
 def safe(text: str) -> str:
@@ -119,33 +100,3 @@ def grid(
     for row in rows:
         table.add_row(*(safe(cell) for cell in row))
     return table
-
-
-def number(value: float | None) -> str:
-    """Return a number for people.
-
-    Examples
-    --------
-    >>> number(1234567), number(0.123456), number(5.0), number(None), number(float("inf"))
-    ('1,234,567', '0.1235', '5', 'not defined', 'unbounded')
-    """
-    if value is None or math.isnan(value):
-        return "not defined"
-    if math.isinf(value):
-        return "unbounded" if value > 0 else "-unbounded"
-    if float(value).is_integer():
-        return f"{int(value):,}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
-def share(part: float) -> str:
-    """Return a share as a percentage that never rounds something to nothing.
-
-    Examples
-    --------
-    >>> share(0.5), share(0.00001), share(0.0)
-    ('50.0%', '<0.1%', '0%')
-    """
-    if part <= 0:
-        return "0%"
-    return "<0.1%" if part < 0.001 else f"{100 * part:.1f}%"

@@ -42,7 +42,8 @@ def price(
 
 
 def _print(to: Console, found: GuardPrice) -> None:
-    from hushtable.cli.output import bullet, grid, number, put, share
+    from hushtable.cli.output import bullet, grid, put
+    from hushtable.io.figures import number, share
 
     titles = [" + ".join(v.guards) or "no guard" for v in found.variants]
     rows = [(name, *(number(v.measures[name]) for v in found.variants)) for name in found.without.measures]

@@ -13,38 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn
 
-__all__ = ["announce_compiling", "counting_bar", "progress_bar", "share_of_run", "waiting"]
-
-# where the stages around the algorithm begin, as shares of a run's time (measured on 300,000 rows)
-_STAGES = {
-    "reading": 0.0,
-    "ranking": 0.2,
-    "encoding": 0.25,
-    "recoding": 0.65,
-    "publishing": 0.72,
-    "sorting": 0.74,
-    "verifying": 0.78,
-    "writing": 0.82,
-    "comparing": 0.82,
-    "measuring": 0.9,
-}
-_ALGORITHM = (0.45, 0.65)
-# work on a finished release, which tells its own share
-_AFTERWARDS = ("assessing", "attacking", "measuring:", "training")
-
-
-def share_of_run(share: float, what: str) -> float:
-    """Return how much of a whole run is done, given how much of the algorithm's work is.
-
-    Examples
-    --------
-    >>> share_of_run(0.0, "encoding"), share_of_run(0.5, "partitioning"), share_of_run(1.0, "writing")
-    (0.25, 0.55, 0.82)
-    >>> round(share_of_run(0.5, "attacking: linkage"), 2)
-    0.91
-    """
-    begin, end = (_STAGES["comparing"], 1.0) if what.startswith(_AFTERWARDS) else _ALGORITHM
-    return _STAGES.get(what, begin + (end - begin) * min(max(share, 0.0), 1.0))
+__all__ = ["announce_compiling", "counting_bar", "progress_bar", "waiting"]
 
 
 def _bar(to: Console, done: ProgressColumn) -> Progress:
@@ -71,6 +40,8 @@ def progress_bar() -> Iterator[Callable[[float, str], None]]:
         yield lambda share, what: raise_if_cancelled()
         return
     from rich.progress import TextColumn
+
+    from hushtable.engines.stages import share_of_run
 
     with _bar(to, TextColumn("{task.percentage:>3.0f}%")) as bar:
         task = bar.add_task("reading", total=1.0)

@@ -77,7 +77,7 @@ def _list(to: Console, papers: Sequence[Paper]) -> None:
 
 
 def _text(to: Console, paper: Paper, rows: Sequence[Row], files: Sequence[Path]) -> None:
-    from hushtable.cli.catalogue import reflow
+    from hushtable.about import reflow
     from hushtable.cli.output import grid, put
     from hushtable.reproduce.papers import COLUMNS
 
@@ -90,7 +90,7 @@ def _text(to: Console, paper: Paper, rows: Sequence[Row], files: Sequence[Path])
 
 
 def _cell(value: Any) -> str:
-    from hushtable.cli.output import number
+    from hushtable.io.figures import number
 
     if value is None:
         return "-"

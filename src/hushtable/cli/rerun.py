@@ -48,7 +48,7 @@ def reproduced(folder: Path, data: Sequence[Source], files: Path | None) -> Iter
     """
     from hushtable.api import run_plan
     from hushtable.cli.progress import announce_compiling, progress_bar
-    from hushtable.cli.tables import read_tables
+    from hushtable.io.sources import read_tables
     from hushtable.policy.files import load_policy
     from hushtable.release.companion import load_evidence, stored_coins
 
@@ -84,8 +84,7 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
     """
     from hushtable.api import run_plan
     from hushtable.cli.progress import progress_bar
-    from hushtable.cli.tables import read_tables
-    from hushtable.io.sources import is_address
+    from hushtable.io.sources import is_address, read_tables
     from hushtable.release.companion import stored_coins
 
     if is_address(published):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hushtable.cli.output import grid, number, put, share
+from hushtable.cli.output import grid, put
+from hushtable.io.figures import number, share
 
 if TYPE_CHECKING:
     from rich.console import Console

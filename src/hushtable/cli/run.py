@@ -93,19 +93,18 @@ def run(
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.signals import nearly_done
-    from hushtable.cli.spark import run_on_spark
     from hushtable.cli.streaming import streams
-    from hushtable.cli.tables import read_tables
     from hushtable.cli.targets import check_target, written_by_hand
-    from hushtable.engines.stream import run_files
     from hushtable.errors import UsageError
+    from hushtable.io.sources import read_tables
     from hushtable.io.urls import shown, source_of
-    from hushtable.release.places import check_address
 
     policy = _policy(policy_file, seed, file_format)
     sources = [source_of(source, table=table, query=query) for source in data]
     check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
     if address is not None:
+        from hushtable.release.places import check_address
+
         check_address(address, overwrite=overwrite, inputs=sources)
     if engine is not Engine.SPARK and master is not None:
         raise UsageError("--master is Spark's.", code="master", hint="Add --engine spark.")
@@ -114,10 +113,14 @@ def run(
     release: Release | Streamed | SparkRelease
     with progress_bar() as progress:
         if engine is Engine.SPARK:
+            from hushtable.cli.spark import run_on_spark
+
             release = run_on_spark(
                 sources, policy, output, master=master, to=address, overwrite=overwrite, progress=progress
             )
         elif streaming:
+            from hushtable.engines.stream import run_files
+
             release = run_files(
                 sources,
                 policy.plan(),
@@ -153,12 +156,13 @@ def _in_memory(
 ) -> Release:
     from hushtable.api import anonymize
     from hushtable.release.files import save_release
-    from hushtable.release.places import writing_release
 
     release: Release = anonymize(source, policy, progress=progress)
     progress(1.0, "writing")
     with ExitStack() as elsewhere:
         if address is not None:
+            from hushtable.release.places import writing_release
+
             elsewhere.enter_context(writing_release(release, address, overwrite=overwrite))
         save_release(release, output, format=policy.output.format, overwrite=overwrite, together=elsewhere)
     return release

@@ -37,15 +37,13 @@ def studio(
     Everything stays on this machine. Projects are kept in the folder that HUSHTABLE_STUDIO names, by default in your
     data folder. Ctrl-C ends it.
     """
-    import importlib
     import sys
 
     from hushtable.cli.output import console, print_json, put
     from hushtable.errors import UsageError
 
     try:
-        # by name: the studio is built of parts of the command line, not the other way round
-        serve = importlib.import_module("hushtable.studio.server").serve
+        from hushtable.studio.server import serve
     except ImportError:
         raise UsageError(
             "The studio needs the package nicegui.",

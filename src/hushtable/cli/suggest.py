@@ -73,7 +73,8 @@ def suggest(
 
 
 def _text(to: Console, found: Suggestion, output: Path) -> None:
-    from hushtable.cli.output import grid, number, put
+    from hushtable.cli.output import grid, put
+    from hushtable.io.figures import number
 
     conditions = " and ".join(map(str, found.conditions))
     put(

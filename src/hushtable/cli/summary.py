@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hushtable.cli.output import grid, number, put, share
+from hushtable.cli.output import grid, put
+from hushtable.io.figures import number, share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,7 +50,7 @@ def print_models(to: Console, models: Sequence[Mapping[str, Any]]) -> None:
 def print_measures(to: Console, measures: Mapping[str, float]) -> None:
     """Print measures with what they mean and which direction is better."""
     from hushtable import registry
-    from hushtable.cli.catalogue import describe
+    from hushtable.about import describe
 
     rows = []
     for name, value in measures.items():

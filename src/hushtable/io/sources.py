@@ -1,4 +1,4 @@
-"""A table that lies in several files: which ones, whether they belong together, and whether they changed."""
+"""A table in several files: which ones, whether they belong together, reading them as one, and whether they changed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode, encode, from_codes, to_codes, value_type
-from hushtable.io.files import column_names, is_table_file, iter_batches
+from hushtable.io.files import column_names, is_table_file, iter_batches, read_table
 from hushtable.io.partitions import files_below
-from hushtable.io.urls import Source, Url, is_url, shown
+from hushtable.io.urls import Source, Url, is_url, shown, source_of
 
 __all__ = [
     "RUN_BYTES",
@@ -23,6 +23,7 @@ __all__ = [
     "in_types_of",
     "is_address",
     "iter_runs",
+    "read_tables",
     "same_columns",
     "same_types",
     "stamps",
@@ -194,6 +195,39 @@ def in_types_of(table: pa.Table, schema: pa.Schema) -> pa.Table:
             column = from_codes(to_codes(coded), coded.dictionary, wanted.index_type)
         columns.append(column)
     return pa.table(columns, names=schema.names)
+
+
+def read_tables(sources: Sequence[Source], *, table: str | None = None, query: str | None = None) -> pa.Table:
+    r"""Read a table from sources that each hold some of its rows; a folder or a pattern stands for its files.
+
+    Parameters
+    ----------
+    sources : sequence of path or address
+    table, query : str, optional
+        Which table of a database, or what to ask it for.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, or the files do not have the same columns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name, text in {"a.csv": "age,sex\n1,m\n", "b.csv": "sex,age\nf,2\n"}.items():
+    ...         _ = Path(folder, name).write_text(text)
+    ...     read_tables([Path(folder, "a.csv"), Path(folder, "b.csv")]).to_pydict()
+    {'age': ['1', '2'], 'sex': ['m', 'f']}
+    """
+    found = table_sources([source_of(str(source), table=table, query=query) for source in sources])
+    tables = [read_table(source) for source in found]
+    if len(tables) == 1:
+        return tables[0]
+    names = same_columns(found, [table.column_names for table in tables])
+    parts = [table.select(names) for table in tables]
+    same_types([part.schema for part in parts])
+    return pa.concat_tables([in_types_of(part, parts[0].schema) for part in parts]).unify_dictionaries()
 
 
 def iter_runs(files: Sequence[Source], columns: Sequence[str], rows: int) -> Iterator[pa.Table]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from hushtable.cli.catalogue import describe, reflow
+from hushtable.about import describe, reflow
 from hushtable.params import Parametrised
 
 __all__ = ["explanation", "summary"]

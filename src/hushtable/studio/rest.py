@@ -7,8 +7,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from hushtable._version import __version__
-from hushtable.cli.failures import failure
 from hushtable.errors import HushtableError, UsageError
+from hushtable.failures import failure
 from hushtable.studio.routes.comparing import comparing_routes
 from hushtable.studio.routes.jobs import jobs_routes
 from hushtable.studio.routes.policies import policies_routes

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import uvicorn
 
-from hushtable.cli.failures import DEBUG
 from hushtable.errors import UsageError
+from hushtable.failures import DEBUG
 from hushtable.studio.access import Access
 from hushtable.studio.home import Claim, default_home
 from hushtable.studio.service import CATALOGUES, Studio

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hushtable import registry
-from hushtable.cli.catalogue import describe
+from hushtable.about import describe
 from hushtable.comparison.outcomes import Outcomes
 from hushtable.errors import UsageError
 from hushtable.io.atomic import atomic_file, atomic_write_text

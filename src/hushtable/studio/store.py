@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hushtable.cli.output import plain
 from hushtable.errors import UsageError
+from hushtable.io.json_values import plain
 
 __all__ = ["ENDED", "Job", "Store"]
 

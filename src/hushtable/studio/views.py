@@ -10,6 +10,8 @@ import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
 from hushtable.errors import UsageError
+from hushtable.io.figures import number
+from hushtable.io.json_values import plain
 from hushtable.studio.paging import page, rows_at, text_cells
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run
@@ -114,8 +116,6 @@ def space_page(run: Run, offset: int, limit: int, *, fits: bool = False) -> dict
 
 
 def _plain_rows(table: Any) -> list[list[Any]]:
-    from hushtable.cli.output import plain
-
     return [plain(list(row)) for row in zip(*(c.to_pylist() for c in table.columns), strict=True)]
 
 
@@ -130,8 +130,6 @@ def solutions(run: Run, limits: dict[str, int], fits: bool, most: int) -> tuple[
         Whether to show only those that keep all promises.
     most : int
     """
-    from hushtable.cli.output import number
-
     facts = run.facts
     columns = facts["space_columns"]
     levels = [f"c{columns.index(f'level of {name}')}" for name in facts["quasi"]]

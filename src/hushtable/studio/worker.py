@@ -14,9 +14,9 @@ import time
 import warnings
 from pathlib import Path
 
-from hushtable.cli.failures import DEBUG, failure
-from hushtable.cli.progress import share_of_run
+from hushtable.engines.stages import share_of_run
 from hushtable.errors import Cancelled
+from hushtable.failures import DEBUG, failure
 from hushtable.studio.projects import Projects
 from hushtable.studio.store import Job, Store
 from hushtable.studio.tasks import TASKS

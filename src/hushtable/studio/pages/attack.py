@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from hushtable import registry
-from hushtable.cli.output import number, share
+from hushtable.io.figures import number, share
 from hushtable.studio.explanations import summary
 from hushtable.studio.pages.layout import Page, which_run
 from hushtable.studio.pages.widgets import attempted, card, html_table, job_on, text

@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from hushtable.cli.output import number
+from hushtable.io.figures import number
 from hushtable.studio import charts, views
 from hushtable.studio.pages.layout import Page, which_run
 from hushtable.studio.pages.widgets import card, html_table, pager, picture, text

@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from hushtable.cli.output import share
+from hushtable.io.figures import share
 from hushtable.studio import views
 from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.layout import Page

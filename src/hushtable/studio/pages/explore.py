@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import events, ui
 
 from hushtable import registry
-from hushtable.cli.output import number, share
+from hushtable.io.figures import number, share
 from hushtable.studio import charts, views
 from hushtable.studio.pages.layout import Page, which_run
 from hushtable.studio.pages.widgets import attempted, card, html_table, note, picture, text

@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from hushtable import registry
-from hushtable.cli.output import number
+from hushtable.io.figures import number
 from hushtable.studio.explanations import summary
 from hushtable.studio.exports import code_of, export_files
 from hushtable.studio.pages.layout import Page, which_run

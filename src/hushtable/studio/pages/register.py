@@ -10,8 +10,8 @@ from fastapi import FastAPI
 from nicegui import app as nicegui_app
 from nicegui import ui
 
-from hushtable.cli.failures import failure
 from hushtable.errors import HushtableError
+from hushtable.failures import failure
 from hushtable.studio.pages import api, attack, compare, data, explore, export, hierarchies, home, protect, roles, run
 from hushtable.studio.pages.layout import frame
 from hushtable.studio.pages.widgets import note

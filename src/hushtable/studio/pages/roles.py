@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
-from hushtable.cli.output import share
+from hushtable.io.figures import share
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio.pages.data import repeated
 from hushtable.studio.pages.layout import Page, needs

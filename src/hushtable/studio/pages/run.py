@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from hushtable.cli.output import number, share
+from hushtable.io.figures import number, share
 from hushtable.studio.pages import trials
 from hushtable.studio.pages.layout import Page, needs
 from hushtable.studio.pages.widgets import attempted, card, failed, html_table, note, problems, sure, text, watch

@@ -9,9 +9,9 @@ from typing import Any
 from nicegui import ui
 
 from hushtable import registry
-from hushtable.cli.output import number, share
 from hushtable.comparison.outcomes import Outcomes
 from hushtable.errors import ParameterError
+from hushtable.io.figures import number, share
 from hushtable.studio import charts
 from hushtable.studio.comparing import suggested
 from hushtable.studio.explanations import summary

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from hushtable.cli.preflight import check_table
+from hushtable.policy.preflight import check_table
 from hushtable.studio.policies import policy_of
 from hushtable.studio.projects import Project
 from hushtable.studio.tasks import Report

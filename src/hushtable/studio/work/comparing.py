@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from hushtable.cli.output import plain
 from hushtable.comparison.run import compare as compare_settings
 from hushtable.io.atomic import atomic_write_text
+from hushtable.io.json_values import plain
 from hushtable.policy.policy import Policy
 from hushtable.studio.comparing import FILE
 from hushtable.studio.policies import confined

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hushtable import registry
-from hushtable.cli.output import plain
 from hushtable.errors import DataError, HushtableError, UsageError
+from hushtable.io.json_values import plain
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import run_of
 from hushtable.studio.tasks import Report

@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from hushtable.cli.output import plain
 from hushtable.errors import DataError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.io.files import read_table, write_table
+from hushtable.io.json_values import plain
 from hushtable.policy.starter import starter_policy
 from hushtable.policy.text import read_yaml, write_yaml
 from hushtable.schema.profile import profile

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hushtable.api import anonymize
-from hushtable.cli.output import plain
 from hushtable.io.atomic import atomic_folder
+from hushtable.io.json_values import plain
 from hushtable.policy.policy import Policy
 from hushtable.release.release import Release
 from hushtable.studio.policies import confined

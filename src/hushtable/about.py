@@ -1,0 +1,118 @@
+"""What a registered class says about itself, as data and as text.
+
+Everything is read from the class (docstring, parameters, declared properties), so a plug-in's class is described as
+well as ours.
+"""
+
+from __future__ import annotations
+
+import inspect
+from enum import Enum, Flag
+from typing import Any
+
+from hushtable.params import Param, Parametrised
+
+__all__ = ["PROPERTIES", "definition_of", "describe", "reflow", "text_of"]
+
+PROPERTIES = {
+    "threat": "protects against disclosure of",
+    "needs": "needs of every class",
+    "sense": "score compared with the bound by",
+    "table_level": "judges the table as a whole",
+    "monotone": "stays satisfied when",
+    "recoding": "recoding",
+    "reads_sensitive": "use of sensitive values",
+    "disclosure": "what that discloses",
+    "answers": "answers the attack",
+    "better": "better when",
+    "default": "part of every summary",
+}
+"""Class attribute -> words; a class has those of its kind."""
+
+
+def describe(known: type[Parametrised]) -> dict[str, Any]:
+    """Return all that a class declares about itself, as data.
+
+    Examples
+    --------
+    >>> from hushtable.registry import models
+    >>> found = describe(models["k-anonymity"])
+    >>> found["summary"], found["parameters"][0]["expected"]
+    ('Every class has at least k people.', 'an int >= 2')
+    >>> found["properties"]["monotone"]
+    ['add', 'merge']
+    """
+    properties = {name: getattr(known, name) for name in PROPERTIES if getattr(known, name, "") != ""}
+    return {
+        "name": known.name,
+        "class": known.__name__,
+        "summary": _unquoted(inspect.getdoc(known) or "").partition("\n")[0],
+        "parameters": [_parameter(p) for p in sorted(known.params(), key=lambda p: not p.required)],
+        "properties": {name: _value(value) for name, value in properties.items()},
+    }
+
+
+def text_of(known: type[Parametrised]) -> str:
+    """Return the class's docstring up to its parameters."""
+    return _before_sections(_unquoted(inspect.getdoc(known) or ""))
+
+
+def definition_of(known: type[Parametrised]) -> str:
+    """Return the module's docstring: definition, readings taken and references."""
+    return _unquoted(inspect.cleandoc(getattr(inspect.getmodule(known), "__doc__", None) or ""))
+
+
+def reflow(text: str) -> str:
+    r"""Join the lines of each paragraph, so that the terminal's width decides; lists and tables stay as they are.
+
+    Examples
+    --------
+    >>> print(reflow("One\nsentence.\n\nReferences\n----------\nA,\nB.\n\n* x\n* y"))
+    One sentence.
+    <BLANKLINE>
+    References
+    A, B.
+    <BLANKLINE>
+    * x
+    * y
+    """
+    paragraphs = []
+    for block in text.split("\n\n"):
+        lines = block.splitlines()
+        heading = []
+        if len(lines) > 1 and set(lines[1]) == {"-"}:
+            heading, lines = [lines[0]], lines[2:]
+        shaped = any(line.startswith((" ", "* ", "- ", "=", "|")) for line in lines)
+        paragraphs.append("\n".join([*heading, *(lines if shaped else [" ".join(lines)])]))
+    return "\n\n".join(paragraphs)
+
+
+def _parameter(param: Param) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "name": param.name,
+        "expected": param.expected(),
+        "required": param.required,
+        "description": param.doc,
+    }
+    return found if param.required else {**found, "default": param.default}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, Flag):
+        return [str(member.name).lower() for member in value]
+    if isinstance(value, set | frozenset):
+        return sorted(str(member.name).lower() for member in value)
+    return value.value if isinstance(value, Enum) else value
+
+
+def _unquoted(text: str) -> str:
+    """A docstring without the marks that only a documentation builder reads."""
+    return text.replace("``", "")
+
+
+def _before_sections(text: str) -> str:
+    lines = text.splitlines()
+    for i, line in enumerate(lines):
+        if i and line and set(line) == {"-"}:
+            return "\n".join(lines[: i - 1]).strip()
+    return text.strip()

@@ -10,7 +10,7 @@ from typing import Any
 from docstrings import markdown, sections
 
 from hushtable import registry
-from hushtable.cli.catalogue import describe
+from hushtable.about import describe
 from hushtable.params import Parametrised
 from hushtable.registry import Registry
 
@@ -152,9 +152,9 @@ def commands() -> dict[str, Any]:
     """The commands of the command line, as click knows them."""
     import typer.main
 
-    from hushtable.cli.main import app
+    from hushtable.cli.main import application
 
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(application())
     return dict(group.commands)
 
 

@@ -1,95 +1,58 @@
 """The entry point: ``hushtable``.
 
-Only typer is imported here; each command imports what it needs when it is called, so that ``--help`` is instant.
+Only the command that is called is imported, and it imports what it needs when it runs, so that every start is quick.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from hushtable.cli import (
-    algorithms,
-    attack,
-    attacks,
-    check,
-    compare,
-    demo,
-    explain,
-    explore,
-    guards,
-    hierarchies,
-    increment,
-    init,
-    ledger,
-    measure,
-    measures,
-    models,
-    price,
-    report,
-    reproduce,
-    risk,
-    risks,
-    run,
-    schema,
-    studio,
-    suggest,
-    templates,
-    verify,
-)
-from hushtable.cli.failures import DEBUG, fail
+from hushtable.cli.failures import fail
 from hushtable.cli.signals import handled_signals, signalled
 from hushtable.errors import Cancelled
+from hushtable.failures import DEBUG
 
-__all__ = ["COMMANDS", "app", "main"]
+__all__ = ["COMMANDS", "application", "main"]
 
-app = typer.Typer(
-    name="hushtable",
-    help="Publish a table about people without publishing the people.",
-    epilog="Start with 'hushtable demo', or 'hushtable init DATA' on a table of your own.",
-    invoke_without_command=True,
-    # tracebacks with local variables would print rows
-    pretty_exceptions_enable=False,
-    pretty_exceptions_show_locals=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+COMMANDS = (
+    *("demo", "init", "check", "run", "explore", "verify", "compare", "suggest", "measure", "risk", "attack", "price"),
+    *("ledger", "increment", "report", "explain"),
+    *("models", "algorithms", "hierarchies", "guards", "measures", "risks", "attacks", "templates", "schema"),
+    *("studio", "reproduce"),
 )
+"""The commands, in the order in which a new user meets them: each is the function of its name in ``cli/<name>.py``."""
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": demo.demo,
-    "init": init.init,
-    "check": check.check,
-    "run": run.run,
-    "explore": explore.explore,
-    "verify": verify.verify,
-    "compare": compare.compare,
-    "suggest": suggest.suggest,
-    "measure": measure.measure,
-    "risk": risk.risk,
-    "attack": attack.attack,
-    "price": price.price,
-    "ledger": ledger.ledger,
-    "increment": increment.increment,
-    "report": report.report,
-    "explain": explain.explain,
-    "models": models.models,
-    "algorithms": algorithms.algorithms,
-    "hierarchies": hierarchies.hierarchies,
-    "guards": guards.guards,
-    "measures": measures.measures,
-    "risks": risks.risks,
-    "attacks": attacks.attacks,
-    "templates": templates.templates,
-    "schema": schema.schema,
-    "studio": studio.studio,
-    "reproduce": reproduce.reproduce,
-}
-"""Command -> function, in the order in which a new user meets them."""
+
+def application(commands: Iterable[str] = COMMANDS) -> typer.Typer:
+    """Return the command line with these commands.
+
+    Examples
+    --------
+    >>> [command.name for command in application(["run", "verify"]).registered_commands]
+    ['run', 'verify']
+    """
+    app = typer.Typer(
+        name="hushtable",
+        help="Publish a table about people without publishing the people.",
+        epilog="Start with 'hushtable demo', or 'hushtable init DATA' on a table of your own.",
+        invoke_without_command=True,
+        # tracebacks with local variables would print rows
+        pretty_exceptions_enable=False,
+        pretty_exceptions_show_locals=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for name in commands:
+        app.command(name)(_guarded(getattr(importlib.import_module(f"hushtable.cli.{name}"), name)))
+    return app
 
 
 class _ReaderGone(Exception):
@@ -112,10 +75,6 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     return guarded
 
 
-for _name, _function in COMMANDS.items():
-    app.command(_name)(_guarded(_function))
-
-
 def _version(wanted: bool) -> None:
     if wanted:
         from hushtable._version import __version__
@@ -124,7 +83,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     context: typer.Context,
     version: Annotated[
@@ -142,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Parameters
     ----------
     arguments : sequence of str, optional
-        Without the program's name; those of the process where left out.
+        Without the program's name. Defaults to the process's own.
 
     Examples
     --------
@@ -154,6 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _prepare_process()
     try:
         with handled_signals():
+            # help, completion and misspelt commands need all of them
+            app = application(words[:1] if words and words[0] in COMMANDS else COMMANDS)
             code = app(words, prog_name="hushtable", standalone_mode=False)
             ended = signalled()
             if ended is not None and code == ended.exit_code:

@@ -58,8 +58,8 @@ def __getattr__(name: str) -> Any:
     if name[:1].isupper():
         from hushtable import registry
 
-        for known in (registry.models, registry.algorithms, registry.guards, registry.measures):
-            found = known.by_class_name(name)
-            if found is not None:
-                return found
+        known = (registry.models, registry.algorithms, registry.guards, registry.measures)
+        found = registry.class_named(name, known)
+        if found is not None:
+            return found
     raise AttributeError(f"module 'hushtable' has no attribute {name!r}")

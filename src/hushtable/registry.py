@@ -1,22 +1,29 @@
 """Name -> class, for the command line, the studio, the docs and plug-ins.
 
-A registry finds the modules of one package and the entry points of the same group when it is first asked, so
-importing hushtable stays cheap and adding a model means adding a file.
+A registry holds the classes of one package, and those that plug-ins add through the entry points of the same group. The
+class that is called ``k-anonymity`` in policies is in the file ``k_anonymity.py``, so one name imports one module, and
+adding a model means adding a file. Only listing a registry imports all of it.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from importlib.metadata import entry_points
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.params import Parametrised
 
-__all__ = ["Registry", "algorithms", "attacks", "guards", "hierarchies", "measures", "models", "risks", "templates"]
+__all__ = [
+    *("Registry", "class_named"),
+    *("algorithms", "attacks", "guards", "hierarchies", "measures", "models", "risks", "templates"),
+]
 
 T = TypeVar("T", bound=Parametrised)
 
@@ -48,48 +55,114 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         self.kind = kind
         self.package = package
         self._base = base
-        self._found: dict[str, type[T]] | None = None
+        self._found: dict[str, type[T]] = {}
+        self._complete = False
 
-    def _classes(self) -> dict[str, type[T]]:
-        if self._found is None:
-            module, name = self._base.split(":")
-            base: type[T] = getattr(importlib.import_module(f"{self.package}.{module}"), name)
+    def _all(self) -> dict[str, type[T]]:
+        """Every class by name, sorted; two of one name are refused."""
+        if not self._complete:
             found: dict[str, type[T]] = {}
-            package = importlib.import_module(self.package)
-            for info in pkgutil.walk_packages(package.__path__, f"{self.package}."):
-                members = vars(importlib.import_module(info.name)).values()
-                _collect(members, base, found, info.name)
-            for point in entry_points(group=self.package):
-                _collect([point.load()], base, found, None)
-            self._found = dict(sorted(found.items()))
+            for modules in self._files.values():
+                for module in modules:
+                    self._collect_module(module, found)
+            _collect(self.plug_ins().values(), self._base_class, found, None)
+            self._found, self._complete = dict(sorted(found.items())), True
         return self._found
 
+    def _one(self, name: str) -> type[T] | None:
+        """The class of this name, importing as little as possible."""
+        if name not in self._found and not self._complete:
+            found = self._in_file(name.replace("-", ""))
+            if name not in found:
+                points = entry_points(group=self.package, name=name)
+                _collect([point.load() for point in points], self._base_class, found, None)
+            if name not in found:
+                return self._all().get(name)
+            self._found[name] = found[name]
+        return self._found.get(name)
+
+    def _in_file(self, squashed: str) -> dict[str, type[T]]:
+        """The classes in the files of this name."""
+        found: dict[str, type[T]] = {}
+        for module in self._files.get(squashed, ()):
+            self._collect_module(module, found)
+        return found
+
+    def _collect_module(self, module: str, found: dict[str, type[T]]) -> None:
+        _collect(vars(importlib.import_module(module)).values(), self._base_class, found, module)
+
+    @cached_property
+    def _base_class(self) -> type[T]:
+        module, name = self._base.split(":")
+        base: type[T] = getattr(importlib.import_module(f"{self.package}.{module}"), name)
+        return base
+
+    @cached_property
+    def _files(self) -> dict[str, list[str]]:
+        """The package's modules by file name, without underscores: a class is found by either of its names."""
+        files: dict[str, list[str]] = {}
+        for module in _modules_below(self.package, importlib.import_module(self.package).__path__):
+            files.setdefault(module.rpartition(".")[2].replace("_", ""), []).append(module)
+        return files
+
     def __getitem__(self, name: str) -> type[T]:
-        classes = self._classes()
-        if name not in classes:
+        found = self._one(name)
+        if found is None:
             raise UsageError(
                 f"There is no {self.kind} {name!r}.",
                 code=f"unknown-{self.kind}",
-                hint=did_you_mean(name, classes),
+                hint=did_you_mean(name, self._all()),
             )
-        return classes[name]
+        return found
 
     def __contains__(self, name: object) -> bool:
-        return name in self._classes()
+        return isinstance(name, str) and self._one(name) is not None
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._classes())
+        return iter(self._all())
 
     def __len__(self) -> int:
-        return len(self._classes())
+        return len(self._all())
 
     def build(self, name: str, values: Mapping[str, Any] | None = None) -> T:
         """Return an instance of the named class with these parameters."""
         return self[name].build(values)
 
+    def plug_ins(self) -> dict[str, type[T]]:
+        """Return the classes that installed plug-ins add, by name."""
+        found: dict[str, type[T]] = {}
+        _collect([point.load() for point in entry_points(group=self.package)], self._base_class, found, None)
+        return found
+
     def by_class_name(self, name: str) -> type[T] | None:
         """Return the class called ``name`` in Python, if there is one."""
-        return next((c for c in self._classes().values() if c.__name__ == name), None)
+        return self._by_file(name) or next((c for c in self._all().values() if c.__name__ == name), None)
+
+    def _by_file(self, name: str) -> type[T] | None:
+        """The class called ``name`` in Python, if its file has the same name."""
+        return next((c for c in self._in_file(name.lower()).values() if c.__name__ == name), None)
+
+
+def class_named(name: str, registries: Sequence[Registry[Any]]) -> type[Parametrised] | None:
+    """Return the class called ``name`` in Python from the first of some registries that has it.
+
+    Examples
+    --------
+    >>> class_named("Mondrian", [models, algorithms]).name
+    'mondrian'
+    """
+    quick = (registry._by_file(name) for registry in registries)
+    thorough = (registry.by_class_name(name) for registry in registries)
+    return next((found for found in chain(quick, thorough) if found is not None), None)
+
+
+def _modules_below(package: str, path: Iterable[str]) -> Iterator[str]:
+    """The names of all modules below a package, without importing any."""
+    for info in pkgutil.iter_modules(path):
+        if info.ispkg:
+            yield from _modules_below(f"{package}.{info.name}", [os.path.join(folder, info.name) for folder in path])
+        else:
+            yield f"{package}.{info.name}"
 
 
 def _collect(members: Any, base: type[T], found: dict[str, type[T]], module: str | None) -> None:

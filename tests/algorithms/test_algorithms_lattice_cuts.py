@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support_lattice import problem_of
 
-from hushtable.algorithms.lattice.bottom_up import BottomUpGeneralization
+from hushtable.algorithms.lattice.bottom_up_generalization import BottomUpGeneralization
 from hushtable.algorithms.lattice.node_tree import NodeTree
-from hushtable.algorithms.lattice.top_down import TopDownSpecialization
+from hushtable.algorithms.lattice.top_down_specialization import TopDownSpecialization
 from hushtable.engines import local
 from hushtable.errors import Cancelled, NotFound, ParameterError
 from hushtable.models.k_anonymity import KAnonymity

@@ -70,9 +70,14 @@ class Point:
 def plugged(monkeypatch):
     """Both classes installed as a plug-in would be: through entry points."""
     points = {"hushtable.models": [Point(AtMostHalf)], "hushtable.algorithms": [Point(Everybody)]}
-    monkeypatch.setattr(registry, "entry_points", lambda group: points.get(group, []))
+    monkeypatch.setattr(
+        registry,
+        "entry_points",
+        lambda group, name=None: [point for point in points.get(group, []) if name in (None, point.cls.name)],
+    )
     for known in (registry.models, registry.algorithms):
-        monkeypatch.setattr(known, "_found", None)
+        monkeypatch.setattr(known, "_found", {})
+        monkeypatch.setattr(known, "_complete", False)
 
 
 PEOPLE = pa.table({"age": [30, 31, 52, 53], "disease": ["flu", "HIV", "flu", "cold"]})
@@ -129,11 +134,11 @@ def test_either_works_with_the_built_in_other():
 def test_the_command_line_lists_them(command, name, sentence):
     from typer.testing import CliRunner
 
-    from hushtable.cli.main import app
+    from hushtable.cli.main import application
 
-    listed = CliRunner().invoke(app, [command, "--json"])
+    listed = CliRunner().invoke(application(), [command, "--json"])
     assert listed.exit_code == 0
     assert name in listed.stdout
-    page = CliRunner().invoke(app, [command, name, "--json"])
+    page = CliRunner().invoke(application(), [command, name, "--json"])
     assert page.exit_code == 0
     assert sentence in json.dumps(json.loads(page.stdout))

@@ -44,8 +44,9 @@ def run(columns: int, cells: str, algorithm: dict[str, Any]) -> dict[str, Any]:
     """Run one algorithm, kernels compiled on some of the rows before, and measure its verified release."""
     from hushtable.datasets import load_adult
     from hushtable.engines import local
-    from hushtable.release.comparison import RowComparison, measure_all
+    from hushtable.release.comparison import RowComparison
     from hushtable.release.settle import settle
+    from hushtable.utility.summary import measure_all
 
     plan = policy_of(columns, cells, algorithm).plan()
     table = load_adult("30162").select([c.name for c in plan.table.columns])

@@ -22,9 +22,10 @@ from hushtable.models.eps_m import EpsM
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.policy.policy import Policy
-from hushtable.release.comparison import RowComparison, measure_all
+from hushtable.release.comparison import RowComparison
 from hushtable.schema.columns import CellStyle, Kind, Role
 from hushtable.table.plan import ColumnPlan
+from hushtable.utility.summary import measure_all
 from support_core import COUNTRIES, ILLNESSES, groups_of, people_table, plan_of, quasi, random_people, sensitive
 
 ROWS = st.lists(

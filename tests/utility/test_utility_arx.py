@@ -10,9 +10,10 @@ import pytest
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.cells import Cells
-from hushtable.release.comparison import RowComparison, measure_all
+from hushtable.release.comparison import RowComparison
 from hushtable.schema.columns import Kind
 from hushtable.table.encoded import EncodedTable, QuasiColumn
+from hushtable.utility.summary import measure_all
 
 COLUMNS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation",
            "salary-class")  # fmt: skip

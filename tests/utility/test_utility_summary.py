@@ -8,8 +8,8 @@ import pytest
 
 from hushtable.errors import UsageError
 from hushtable.registry import measures
-from hushtable.release.comparison import measure_all
 from hushtable.utility.example import example
+from hushtable.utility.summary import measure_all
 
 SLOW = {"accuracy", "accuracy-majority", "accuracy-original", "kl-divergence", "query-error"}
 NAMES = SLOW | {
@@ -66,7 +66,7 @@ def test_summary_does_not_load_heavy_libraries():
     code = """
 import sys
 from hushtable.utility.example import example
-from hushtable.release.comparison import measure_all
+from hushtable.utility.summary import measure_all
 measure_all(example())
 assert not {"sklearn", "scipy", "numba", "polars"} & set(sys.modules)
 """

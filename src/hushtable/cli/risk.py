@@ -58,7 +58,7 @@ def risk(
     from hushtable import registry
     from hushtable.cli.output import deliver
     from hushtable.cli.risk_words import print_risks
-    from hushtable.release.before_after import risk_summary
+    from hushtable.risk.before_after import risk_summary
 
     names = registered(only, registry.risks)
     given = {"threshold": threshold, "fraction": fraction}
@@ -76,7 +76,7 @@ def _exposures(
     """The classes before and, for a release, after."""
     from hushtable.cli.progress import announce_compiling, waiting
     from hushtable.cli.rerun import reproduced
-    from hushtable.cli.tables import read_tables
+    from hushtable.io.sources import read_tables
     from hushtable.policy.files import load_policy
     from hushtable.release.exposure import Exposure
     from hushtable.table.encode import encode

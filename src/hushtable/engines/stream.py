@@ -45,7 +45,7 @@ from hushtable.io.urls import Source
 from hushtable.io.workspace import workspace
 from hushtable.models.compose import AllOf
 from hushtable.release.companion import release_folders
-from hushtable.release.comparison import RowComparison, measure_all
+from hushtable.release.comparison import RowComparison
 from hushtable.release.evidence import summary_of, write_documents
 from hushtable.release.places import writing_rows
 from hushtable.release.recode import Recoded
@@ -55,6 +55,7 @@ from hushtable.schema.columns import Role
 from hushtable.table.encode import check_columns, encode
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.reference import Reference
+from hushtable.utility.summary import measure_all
 
 __all__ = ["Streamed", "is_streamable", "run_files"]
 

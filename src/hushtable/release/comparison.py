@@ -1,4 +1,4 @@
-"""A release beside its original, and the measures that compare the two.
+"""A release beside its original, as utility measures see the two.
 
 Measures ask few things: what each cell covers, how many records have it, which original values those have, and sums
 over the distinct original tuples. Whoever can answer them can be measured: rows on hand (``RowComparison``), or counts
@@ -17,11 +17,10 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
-from hushtable.registry import measures
 from hushtable.release.cells import Cells
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["Comparison", "RowComparison", "TupleSums", "Values", "measure_all"]
+__all__ = ["Comparison", "RowComparison", "TupleSums", "Values"]
 
 TupleSums: TypeAlias = Callable[[Sequence[AnyArray], IntArray], FloatArray]
 """From distinct tuples (their codes, column by column) and their numbers of records to numbers that can be added."""
@@ -205,33 +204,3 @@ class RowComparison(Comparison):
         columns = [c.codes[: self.n] for c in self.table.quasi]
         number, first = number_rows(columns, [c.coded.size for c in self.table.quasi])
         return [codes[first] for codes in columns], np.bincount(number, minlength=len(first)).astype(np.int64)
-
-
-def measure_all(comparison: Comparison, names: Sequence[str] | None = None) -> dict[str, float]:
-    """Compute the named measures with their default parameters, or every measure that is part of a summary.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    names : sequence of str, optional
-        As in the registry, in the order wanted. Left out: all with ``default``, by name.
-
-    Returns
-    -------
-    dict
-        Name -> number; NaN where a measure is not defined for this release.
-
-    Raises
-    ------
-    UsageError
-        If there is no measure of that name.
-
-    Examples
-    --------
-    >>> from hushtable.utility.example import example
-    >>> measure_all(example(), ["ncp", "discernibility"])
-    {'ncp': 0.4, 'discernibility': 13}
-    """
-    if names is None:
-        names = [name for name, measure in measures.items() if measure.default]
-    return {name: measures.build(name).compute(comparison) for name in names}

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pyarrow as pa
@@ -17,17 +17,18 @@ from hushtable.errors import PrivacyLeakWarning, UsageError, did_you_mean
 from hushtable.io.frames import like
 from hushtable.models.compose import AllOf
 from hushtable.registry import attacks, measures, templates
-from hushtable.release.before_after import BeforeAfter, RiskSummary, risk_of, risk_summary
-from hushtable.release.comparison import RowComparison, measure_all
-from hushtable.release.display import release_html, release_text
+from hushtable.release.comparison import RowComparison
 from hushtable.release.evidence import summary_of
-from hushtable.release.explain.explanation import Explanation
-from hushtable.release.exposure import Exposure
 from hushtable.release.price import GuardPrice, guard_names, guard_price
 from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.reference import Reference
+from hushtable.utility.summary import measure_all
+
+if TYPE_CHECKING:
+    from hushtable.release.explain.explanation import Explanation
+    from hushtable.risk.before_after import BeforeAfter, RiskSummary
 
 __all__ = ["Release", "title_of"]
 
@@ -297,6 +298,9 @@ class Release:
         >>> found.before.highest, found.after.highest, found.after.at_risk
         (1.0, 0.5, 0.0)
         """
+        from hushtable.release.exposure import Exposure
+        from hushtable.risk.before_after import risk_of, risk_summary
+
         before, after = Exposure.raw(self.encoded), Exposure.published(self)
         if name is None:
             return risk_summary(parameters, before, after)
@@ -413,9 +417,13 @@ class Release:
         return save_release(self, folder, format=format, overwrite=overwrite)
 
     def __repr__(self) -> str:
+        from hushtable.release.display import release_text
+
         return release_text(self)
 
     def _repr_html_(self) -> str:
+        from hushtable.release.display import release_html
+
         return release_html(self)
 
 

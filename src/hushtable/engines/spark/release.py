@@ -22,14 +22,15 @@ from hushtable.errors import IncompatibleError
 from hushtable.kernels.grouping import number_rows
 from hushtable.models.compose import AllOf
 from hushtable.registry import attacks, measures
-from hushtable.release.before_after import BeforeAfter, RiskSummary, risk_of, risk_summary
-from hushtable.release.comparison import Comparison, measure_all
+from hushtable.release.comparison import Comparison
 from hushtable.release.evidence import summary_of
 from hushtable.release.exposure import Exposure
 from hushtable.release.release import title_of
 from hushtable.release.verify import Verification
+from hushtable.risk.before_after import BeforeAfter, RiskSummary, risk_of, risk_summary
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.reference import Reference
+from hushtable.utility.summary import measure_all
 
 __all__ = ["SparkRelease"]
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from hushtable.arrays import FloatArray
 from hushtable.registry import models, risks
-from hushtable.release.before_after import risk_of
 from hushtable.release.exposure import Exposure
 from hushtable.report.content.base import finite
 from hushtable.report.content.privacy import Adversary, AttackEvidence, Band, ModelEvidence, RiskEvidence, RiskNumbers
 from hushtable.report.gather.words import parameter_words, summary_of
 from hushtable.report.numbers import percent
+from hushtable.risk.before_after import risk_of
 
 if TYPE_CHECKING:
     from hushtable.release.release import Release

@@ -1,0 +1,47 @@
+"""Several measures of one release: those asked for, or those that every summary has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hushtable.registry import measures
+from hushtable.utility.base import Comparison
+
+__all__ = ["SUMMARY", "measure_all"]
+
+SUMMARY = (
+    *("average-class-size", "cavg", "discernibility", "distortion", "loss", "ncp", "non-uniform-entropy", "prec"),
+    *("sse", "wang-loss"),
+)
+"""Our measures with ``default``, so that a run need not import the others to find out."""
+
+
+def measure_all(comparison: Comparison, names: Sequence[str] | None = None) -> dict[str, float]:
+    """Compute the named measures with their default parameters, or every measure that is part of a summary.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    names : sequence of str, optional
+        As in the registry, in the order wanted. Defaults to ``SUMMARY`` and the plug-ins with ``default``, sorted.
+
+    Returns
+    -------
+    dict
+        Name -> number; NaN where a measure is not defined for this release.
+
+    Raises
+    ------
+    UsageError
+        If there is no measure of that name.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> measure_all(example(), ["ncp", "discernibility"])
+    {'ncp': 0.4, 'discernibility': 13}
+    """
+    if names is None:
+        added = [name for name, measure in measures.plug_ins().items() if measure.default]
+        names = sorted({*SUMMARY, *added})
+    return {name: measures.build(name).compute(comparison) for name in names}

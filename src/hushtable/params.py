@@ -13,12 +13,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import numbers
+import types
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 from hushtable.errors import ParameterError, did_you_mean
-from hushtable.param_types import fit, type_schema, type_words, value_words
 
 __all__ = ["AtLeast", "Between", "Constraint", "OfValues", "Param", "Parametrised", "Positive"]
 
@@ -150,24 +151,24 @@ class Param:
 
     def expected(self) -> str:
         """What the parameter takes, in words: ``an int >= 2``."""
-        words = " ".join([type_words(self.type), *(c.sentence() for c in self.constraints)])
+        words = " ".join([_type_words(self.type), *(c.sentence() for c in self.constraints)])
         return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
     def coerce(self, value: Any, owner: str) -> Any:
         """Return the value in the declared type, or raise the one error sentence."""
-        ok, coerced = fit(value, self.type)
+        ok, coerced = _fit(value, self.type)
         if ok and coerced is not None:
             ok = all(c.holds(coerced) for c in self.constraints)
         if not ok:
             raise ParameterError(
                 f"The {self.name!r} parameter of {owner} must be {self.expected()}. "
-                f"Got {value_words(value, of_values=self.of_values)} instead."
+                f"Got {_value_words(value, of_values=self.of_values)} instead."
             )
         return coerced
 
     def schema(self) -> dict[str, Any]:
         """The parameter as JSON Schema."""
-        schema = type_schema(self.type)
+        schema = _type_schema(self.type)
         for constraint in self.constraints:
             schema |= constraint.schema()
         if self.doc:
@@ -276,3 +277,121 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {k: _plain(v) for k, v in value.items()}
     return value
+
+
+def _fit(value: Any, wanted: Any) -> tuple[bool, Any]:
+    """Tell whether ``value`` is of type ``wanted``, and return it in exactly that type.
+
+    Examples
+    --------
+    >>> _fit(2, float), _fit(True, int), _fit([1, 2], tuple[int, ...])
+    ((True, 2.0), (False, True), (True, (1, 2)))
+    """
+    origin, args = get_origin(wanted), get_args(wanted)
+    if wanted is Any:
+        return True, value
+    if origin is Literal:
+        return value in args, value
+    if origin in (Union, types.UnionType):
+        for arg in args:
+            ok, fitted = _fit(value, arg)
+            if ok:
+                return True, fitted
+        return False, value
+    if origin is tuple:
+        if not isinstance(value, tuple | list):
+            return False, value
+        fitted_items = [_fit(v, args[0]) for v in value]
+        return all(ok for ok, _ in fitted_items), tuple(v for _, v in fitted_items)
+    if origin is not None and issubclass(origin, Mapping):
+        if not isinstance(value, Mapping):
+            return False, value
+        pairs = [(_fit(k, args[0]), _fit(v, args[1])) for k, v in value.items()]
+        return all(a[0] and b[0] for a, b in pairs), {a[1]: b[1] for a, b in pairs}
+    if wanted is type(None):
+        return value is None, None
+    return _fit_scalar(value, wanted)
+
+
+def _fit_scalar(value: Any, wanted: Any) -> tuple[bool, Any]:
+    # NumPy's numbers register with the abstract types; whole numbers beyond 64 bits fit no array
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool) and -(2**63) <= int(value) < 2**63
+    if wanted is float:
+        number = whole or (isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral))
+        return (number and not math.isnan(value)), (float(value) if number else value)
+    if wanted is int:
+        return whole, int(value) if whole else value
+    return isinstance(value, wanted), value
+
+
+def _type_words(wanted: Any) -> str:
+    """Name a type in words.
+
+    Examples
+    --------
+    >>> _type_words(tuple[str, ...] | None)
+    'list of str or None'
+    """
+    origin, args = get_origin(wanted), get_args(wanted)
+    if origin is Literal:
+        return "value of " + ", ".join(repr(a) for a in args)
+    if origin in (Union, types.UnionType):
+        return " or ".join(_type_words(a) for a in args)
+    if origin is tuple:
+        return f"list of {_type_words(args[0])}"
+    if origin is not None and issubclass(origin, Mapping):
+        return f"mapping of {_type_words(args[0])} to {_type_words(args[1])}"
+    if wanted is type(None):
+        return "None"
+    return "value" if wanted is Any else str(wanted.__name__)
+
+
+def _value_words(value: Any, *, of_values: bool = False) -> str:
+    """Tell a wrong value, without the keys and texts of a mapping, and other values of the table.
+
+    Examples
+    --------
+    >>> _value_words(["x", 2]), _value_words({"a cell": 7, "another": "cell"})
+    ("['x', 2]", 'a mapping to 7, text')
+    >>> _value_words(["a cell", 2], of_values=True)
+    'a list of text, a number'
+    """
+    if isinstance(value, Mapping):
+        found = [repr(v) if isinstance(v, int | float) else _kind(v) for v in value.values()]
+        return f"a mapping to {_some(found)}" if found else "an empty mapping"
+    if not of_values:
+        return repr(value)
+    return f"a list of {_some([_kind(v) for v in value])}" if isinstance(value, list | tuple) else _kind(value)
+
+
+def _some(words: list[str]) -> str:
+    return ", ".join(words[:5] + ["..."] * (len(words) > 5))
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, int | float):
+        return "a number"
+    return "text" if isinstance(value, str) else "nothing" if value is None else "something else"
+
+
+_JSON_TYPES = {int: "integer", float: "number", bool: "boolean", str: "string", type(None): "null"}
+
+
+def _type_schema(wanted: Any) -> dict[str, Any]:
+    """Return a type's JSON Schema.
+
+    Examples
+    --------
+    >>> _type_schema(tuple[int, ...])
+    {'type': 'array', 'items': {'type': 'integer'}}
+    """
+    origin, args = get_origin(wanted), get_args(wanted)
+    if origin is Literal:
+        return {"enum": list(args)}
+    if origin in (Union, types.UnionType):
+        return {"anyOf": [_type_schema(a) for a in args]}
+    if origin is tuple:
+        return {"type": "array", "items": _type_schema(args[0])}
+    if origin is not None and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": _type_schema(args[1])}
+    return {"type": _JSON_TYPES[wanted]} if wanted in _JSON_TYPES else {}

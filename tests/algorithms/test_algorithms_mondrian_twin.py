@@ -11,7 +11,7 @@ from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.models.distinct_l import DistinctL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.probabilistic_l import ProbabilisticL
-from hushtable.table.encode import PERSON_UNITS
+from hushtable.table.people import PERSON_UNITS
 from hushtable.table.plan import ColumnPlan
 from support_core import (
     COUNTRIES,

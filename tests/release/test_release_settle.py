@@ -28,7 +28,7 @@ from hushtable.release.overlap import merge_overlapping
 from hushtable.release.recode import recode
 from hushtable.release.settle import settle
 from hushtable.schema.columns import CellStyle, Missing
-from hushtable.table.extra import Extra
+from hushtable.table.plan import Extra
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 from support_core import COUNTRIES, PEOPLE, PLACES, Given, people_table, plan_of, random_people

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hushtable.algorithms.base import Algorithm, Recoding, check_compatible
 from hushtable.errors import IncompatibleError, ParameterError, PolicyError
-from hushtable.ledger.account import Account
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
-from hushtable.release.guards.base import Guard
 from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins
 from hushtable.table.encode import Extra
 from hushtable.table.plan import TablePlan
+
+if TYPE_CHECKING:
+    from hushtable.ledger.account import Account
+    from hushtable.release.guards.base import Guard
 
 __all__ = ["Plan"]
 

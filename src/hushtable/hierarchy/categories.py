@@ -14,7 +14,7 @@ import numpy as np
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import HierarchyError
-from hushtable.hierarchy.text import label_text
+from hushtable.io.text import label_text
 
 __all__ = ["category_weights", "code_categories"]
 

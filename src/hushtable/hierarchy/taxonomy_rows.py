@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy.base import Coded
-from hushtable.hierarchy.text import label_text
 from hushtable.io.atomic import atomic_write_text
+from hushtable.io.text import label_text
 
 __all__ = ["TaxonomyRows", "read_csv", "read_tree_file", "rows_of", "rows_of_tree", "write_csv"]
 

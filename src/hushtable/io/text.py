@@ -15,15 +15,16 @@ One value has one text, whatever type it was stored in:
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.errors import DataError
+from hushtable.errors import DataError, HierarchyError
 
-__all__ = ["EXACT", "is_text", "number_text", "to_labels", "type_words"]
+__all__ = ["EXACT", "is_text", "label_text", "number_text", "to_labels", "type_words"]
 
 EXACT = 2**53
 """Below this size every whole number is a float of its own."""
@@ -180,3 +181,31 @@ def type_words(type_: pa.DataType) -> str:
             return words
     binary = pa.types.is_binary(type_) or pa.types.is_large_binary(type_) or pa.types.is_fixed_size_binary(type_)
     return "bytes" if binary else str(type_)
+
+
+def label_text(scalar: Any) -> str:
+    """Return a scalar written in a policy or a YAML tree as the text of a value.
+
+    Raises
+    ------
+    HierarchyError
+        For booleans and nulls: YAML reads an unquoted ``No`` or ``null`` as these, and guessing what was meant
+        would leave the value uncovered.
+
+    Examples
+    --------
+    >>> label_text(20), label_text("Norway"), label_text(datetime.date(1899, 1, 2))
+    ('20', 'Norway', '1899-01-02')
+    """
+    if isinstance(scalar, str):
+        return scalar
+    if isinstance(scalar, int | float) and not isinstance(scalar, bool):
+        return number_text(scalar)
+    if isinstance(scalar, datetime.date):
+        return scalar.isoformat()
+    word = "null" if scalar is None else type(scalar).__name__
+    raise HierarchyError(
+        f"A label is a {word}, not a text, a number or a date.",
+        code="bad-label",
+        hint='Put labels such as "No", "yes" or "null" in quotes: YAML gives them another meaning.',
+    )

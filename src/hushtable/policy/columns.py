@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from hushtable.errors import PolicyError
-from hushtable.hierarchy.text import label_text
+from hushtable.io.text import label_text
 from hushtable.policy.frozen import Frozen, freeze, thaw
 from hushtable.schema.columns import CellStyle, Kind, Role
 

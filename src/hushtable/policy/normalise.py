@@ -8,7 +8,7 @@ from typing import Any
 
 from hushtable.errors import HushtableError, UsageError, did_you_mean
 from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
-from hushtable.hierarchy.text import label_text
+from hushtable.io.text import label_text
 from hushtable.params import Parametrised
 from hushtable.policy.columns import ColumnPolicy
 from hushtable.policy.faults import Fault, Place

@@ -6,15 +6,15 @@ import html
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
 from hushtable.algorithms.base import Algorithm
 from hushtable.engines.plan import Plan
 from hushtable.errors import UsageError, did_you_mean
+from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.io.canonical import canonical_json, digest
-from hushtable.ledger.account import Account
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.policy.checks import check_combination, contradictions
@@ -32,9 +32,12 @@ from hushtable.policy.frozen import Frozen, freeze, thaw
 from hushtable.policy.normalise import SUGAR, normalise, python_only
 from hushtable.policy.text import read_yaml, write_yaml
 from hushtable.registry import algorithms, guards, models
-from hushtable.release.guards.base import Guard
 from hushtable.schema.columns import CellStyle, Missing, Role
-from hushtable.table.plan import TablePlan
+from hushtable.table.plan import ColumnPlan, Extra, TablePlan
+
+if TYPE_CHECKING:
+    from hushtable.ledger.account import Account
+    from hushtable.release.guards.base import Guard
 
 __all__ = ["Policy"]
 
@@ -247,9 +250,21 @@ class Policy(StrictModel):
 
     def table_plan(self, base_dir: str | os.PathLike[str] | None = None) -> TablePlan:
         """Return the columns with their hierarchies as objects. Reads no file."""
-        from hushtable.policy.resolve import table_plan
-
-        return table_plan(self, self._folder(base_dir))
+        folder = self._folder(base_dir)
+        columns = tuple(
+            ColumnPlan(
+                name=name,
+                role=column.role,
+                kind=column.kind,
+                hierarchy=None if column.hierarchy is None else parse_hierarchy(thaw(column.hierarchy), name, folder),
+                weight=column.weight,
+                order=column.order,
+                categories=dict(column.categories),
+                cells=column.cells,
+            )
+            for name, column in self.columns.items()
+        )
+        return TablePlan(columns, self.missing, self.missing_values, self.cells, self.entity)
 
     def plan(self, base_dir: str | os.PathLike[str] | None = None) -> Plan:
         """Return everything as objects, ready to run. Reads the population and background tables.
@@ -264,8 +279,6 @@ class Policy(StrictModel):
         >>> Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}]).plan().models
         (KAnonymity(k=5),)
         """
-        from hushtable.policy.resolve import extra_tables
-
         folder = self._folder(base_dir)
         return Plan(
             table=self.table_plan(folder),
@@ -273,11 +286,25 @@ class Policy(StrictModel):
             algorithm=self.build_algorithm(),
             suppression=self.suppression,
             seed=self.seed,
-            extra=extra_tables(self, folder),
+            extra=self._extra(folder),
             document=self.document(),
             guards=self.build_guards(),
-            account=Account.of(self.document(), folder),
+            account=self._account(folder),
         )
+
+    def _extra(self, folder: Path | None) -> Extra:
+        if self.population is None and self.background is None:
+            return Extra()
+        from hushtable.policy.extra_tables import extra_tables
+
+        return extra_tables(self, folder)
+
+    def _account(self, folder: Path | None) -> Account | None:
+        if self.ledger is None:
+            return None
+        from hushtable.ledger.account import Account
+
+        return Account.of(self.document(), folder)
 
     def _folder(self, base_dir: str | os.PathLike[str] | None) -> Path | None:
         return self._base_dir if base_dir is None else Path(base_dir)

@@ -9,7 +9,6 @@ from hushtable.errors import DataError
 from hushtable.io.text import is_text, to_labels, type_words
 from hushtable.schema.columns import Kind
 from hushtable.schema.dates import in_calendar, iso_dates, parse_dates, readable_dates, timestamps_to_dates
-from hushtable.schema.describe import describe
 from hushtable.schema.numbers import (
     INFINITY,
     LEADING_ZERO,
@@ -152,6 +151,8 @@ def _wrong_type(values: pa.Array, kind: Kind, name: str, hint: str) -> DataError
 
 
 def _unreadable(text: pa.Array, bad: pa.Array, kind: Kind, name: str) -> DataError:
+    from hushtable.schema.describe import describe
+
     total = len(text) - text.null_count
     what = "a plain number" if kind is Kind.NUMERIC else "a date like 1999-12-31"
     many = "plain numbers" if kind is Kind.NUMERIC else "dates like 1999-12-31"

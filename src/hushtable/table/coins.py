@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.io.secret import keyed_hash, load_secret
-from hushtable.kernels.xxhash import hash_rows
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
 
 __all__ = ["Coins", "columns_digest", "policy_digest", "table_digest"]
@@ -100,6 +99,8 @@ class Coins:
 
     def lots_of_combinations(self, codes: Sequence[AnyArray]) -> IntArray:
         """Return a random number for every row of codes, the same for equal rows."""
+        from hushtable.kernels.xxhash import hash_rows
+
         first, last = self.ends
         return hash_rows([first, *codes, last], len(codes[0]))
 
@@ -133,6 +134,8 @@ def policy_digest(document: Mapping[str, Any], seed: int) -> bytes:
 def table_digest(table: EncodedTable) -> bytes:
     """Return a digest of the records' quasi-identifiers and sensitive values; their order does not matter."""
     if "digest" not in table.derived:
+        from hushtable.kernels.xxhash import hash_rows
+
         n = table.n_sample
         codes = [*(c.codes[:n] for c in table.quasi), *(c.codes[:n] for c in table.sensitive)]
         weights = (table.row_units[:n] if len(table.row_units) else np.ones(n, dtype=np.int64)).view(np.uint64)

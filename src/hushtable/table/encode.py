@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import DataError, PolicyError
 from hushtable.hierarchy.base import Coded
-from hushtable.hierarchy.categories import code_categories
 from hushtable.hierarchy.flat import Flat
 from hushtable.io.dictionaries import counts, look_up, to_codes, value_type
 from hushtable.io.names import check_names
@@ -21,14 +20,11 @@ from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.schema.parse import convert
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, smallest
-from hushtable.table.extra import Extra, background_mass
 from hushtable.table.names import check_columns
-from hushtable.table.people import PERSON_UNITS, person_units, share_rest
-from hushtable.table.plan import ColumnPlan, TablePlan
+from hushtable.table.plan import ColumnPlan, Extra, TablePlan
 from hushtable.table.ties import rest_rank, with_spellings
 
 __all__ = [
-    "PERSON_UNITS",
     "Extra",
     "check_columns",
     "encode",
@@ -102,11 +98,20 @@ def encode_rest(
     n = table.num_rows
     n_rows = n + n_population + n_background
     sensitive = tuple(sensitive_column(c, table, plan, n_rows) for c in plan.columns if c.role is Role.SENSITIVE)
-    unit, weights, person = person_units(table, plan, n_rows)
+    nothing = np.empty(0, dtype=np.int64)
+    unit, weights, person = 1, nothing, nothing
+    if plan.entity is not None:
+        from hushtable.table.people import person_units
+
+        unit, weights, person = person_units(table, plan.entity, plan.missing_values, n_rows)
     if n_rows > n and not len(weights):
         weights = np.zeros(n_rows, dtype=np.int64)
         weights[:n] = 1
-    mass, mass_unit, mass_codes = background_mass(extra, sensitive, plan)
+    mass, mass_unit, mass_codes = nothing, 1, nothing
+    if extra.background is not None:
+        from hushtable.table.background import background_mass
+
+        mass, mass_unit, mass_codes = background_mass(extra.background, extra, sensitive, plan)
     spelt = [c.name for c in sensitive if c.spellings] + [c.name for c in quasi if exact and c.spellings]
     ties = with_spellings(tie_rank or rest_rank(table, plan), table, spelt)
     encoded = EncodedTable(
@@ -124,7 +129,11 @@ def encode_rest(
         background_on=extra.background_on,
         tie_rank=ties,
     )
-    return share_rest(encoded, person) if len(person) else encoded
+    if not len(person):
+        return encoded
+    from hushtable.table.people import share_rest
+
+    return share_rest(encoded, person)
 
 
 def _prepared(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Prepared:
@@ -245,6 +254,8 @@ def sensitive_column(
         codes = np.concatenate([codes, np.zeros(n_rows - len(codes), dtype=codes.dtype)])
     categories, n_categories = None, 0
     if column.categories:
+        from hushtable.hierarchy.categories import code_categories
+
         labels = [label or "" for label in coded.labels[0]]
         categories, n_categories = code_categories(labels, column.categories, column.name)
     return SensitiveColumn(column.name, codes, coded, categories, n_categories, prepared.spellings)

@@ -17,7 +17,6 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import PolicyError
-from hushtable.kernels.collapse import collapse_rows
 from hushtable.kernels.grouping import group_rows, histogram
 from hushtable.table.coded_columns import SCALE, QuasiColumn, SensitiveColumn, numbers_of, smallest
 from hushtable.table.reference import Attribute, Reference
@@ -107,6 +106,8 @@ class EncodedTable:
             The combination of every row, numbered in canonical order; a row that carries each; its weight in units.
         """
         if keys not in self._collapsed:
+            from hushtable.kernels.collapse import collapse_rows
+
             sensitive = [self.code_column(key) for key in keys]
             columns: list[AnyArray] = [*(c.codes for c in self.quasi), *(codes for codes, _ in sensitive)]
             sizes = [*(c.coded.size for c in self.quasi), *(size for _, size in sensitive)]

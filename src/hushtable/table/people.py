@@ -14,7 +14,6 @@ from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import prepare
 from hushtable.table.encoded import EncodedTable
-from hushtable.table.plan import TablePlan
 
 __all__ = ["PERSON_UNITS", "ambiguous_names", "person_units", "same_name", "share_rest"]
 
@@ -22,23 +21,21 @@ PERSON_UNITS = 232_792_560
 """lcm(1, ..., 22): a person's rows share it equally where there are up to 22, to the last unit beyond."""
 
 
-def person_units(table: pa.Table, plan: TablePlan, n_rows: int) -> tuple[int, IntArray, IntArray]:
+def person_units(
+    table: pa.Table, entity: str, missing_values: tuple[str, ...], n_rows: int
+) -> tuple[int, IntArray, IntArray]:
     """Units per person, the rows' shares, and the person of each row where some shares left a rest."""
     nothing = np.empty(0, dtype=np.int64)
-    if plan.entity is None:
-        return 1, nothing, nothing
-    prepared = prepare(
-        table.column(plan.entity), name=plan.entity, kind=Kind.NOMINAL, missing_values=plan.missing_values
-    )
+    prepared = prepare(table.column(entity), name=entity, kind=Kind.NOMINAL, missing_values=missing_values)
     indices = prepared.data.indices
     if indices.null_count:
         raise DataError(
-            f"The entity column {plan.entity!r} has {indices.null_count} missing values.",
+            f"The entity column {entity!r} has {indices.null_count} missing values.",
             code="missing-entity",
             hint="Every row must say whose it is: fill the column or leave 'entity' out of the policy.",
         )
     if len(same_name(prepared.data.dictionary).unique()) < len(prepared.data.dictionary):
-        raise ambiguous_names(plan.entity)
+        raise ambiguous_names(entity)
     person = indices.to_numpy(zero_copy_only=False)
     rows = np.bincount(person)
     if rows.max() == 1:

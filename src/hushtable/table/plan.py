@@ -1,14 +1,16 @@
-"""What is to be done with each column: the policy's columns, resolved to objects."""
+"""What is to be done with each column: the policy's columns, resolved to objects; and the tables that it names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
 from hushtable.hierarchy.base import Hierarchy
 from hushtable.schema.columns import CellStyle, Kind, Missing, Role
 
-__all__ = ["ColumnPlan", "TablePlan"]
+__all__ = ["ColumnPlan", "Extra", "TablePlan"]
 
 
 @dataclass(frozen=True)
@@ -63,3 +65,13 @@ class TablePlan:
     def style(self, column: ColumnPlan) -> CellStyle:
         """Return how a column is published."""
         return column.cells or self.cells
+
+
+@dataclass(frozen=True)
+class Extra:
+    """Rows that travel with the sample: the population's, and an adversary's background table."""
+
+    population: pa.Table | None = None
+    background: pa.Table | None = None
+    background_on: str = ""
+    probability: str = "probability"

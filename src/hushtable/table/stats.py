@@ -1,4 +1,4 @@
-"""GroupStats: what a privacy model may know about groups of records.
+"""GroupStats and Histogram: what a privacy model may know about groups of records.
 
 A struct of arrays with one entry per group: people, sparse histograms of sensitive columns, people of the
 population table. It is additive: taking a subset, merging and concatenating groups are array operations, so a
@@ -18,12 +18,162 @@ import numpy as np
 import numpy.typing as npt
 
 from hushtable.arrays import FloatArray, IntArray
-from hushtable.table.histogram import Histogram
 
 __all__ = ["GroupStats", "Histogram", "Key"]
 
 Key: TypeAlias = tuple[str, ...]
 """The name of a histogram: one sensitive column, or several taken jointly."""
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Sparse counts of one coded column, group by group (compressed rows).
+
+    Attributes
+    ----------
+    offsets : int64 array of length G + 1
+        Entries ``offsets[g]:offsets[g + 1]`` belong to group ``g``.
+    values : int64 array
+        Codes, ascending within a group.
+    units : int64 array
+        Positive counts, in units.
+    unit : int
+        Units per person.
+
+    Examples
+    --------
+    >>> h = Histogram.dense([[2, 0, 1], [0, 3, 0]])
+    >>> h.distinct().tolist()
+    [2, 1]
+    >>> h.max(h.counts).tolist()
+    [2.0, 3.0]
+    """
+
+    offsets: IntArray
+    values: IntArray
+    units: IntArray
+    unit: int = 1
+
+    @classmethod
+    def dense(cls, counts: npt.ArrayLike) -> Histogram:
+        """Build from a groups x values matrix of whole counts."""
+        matrix = np.asarray(counts, dtype=np.int64)
+        groups, values = np.nonzero(matrix)
+        offsets = np.searchsorted(groups, np.arange(len(matrix) + 1)).astype(np.int64)
+        return cls(offsets, values.astype(np.int64), matrix[groups, values])
+
+    @classmethod
+    def from_pairs(cls, groups: IntArray, values: IntArray, units: IntArray, n_groups: int, unit: int = 1) -> Histogram:
+        """Build from unsorted (group, value, units) triples; equal pairs add up, zeros disappear."""
+        order = np.lexsort((values, groups))
+        g, v, u = groups[order], values[order], units[order]
+        new = np.ones(len(g), dtype=np.bool_)
+        new[1:] = (g[1:] != g[:-1]) | (v[1:] != v[:-1])
+        starts = np.flatnonzero(new)
+        total = np.add.reduceat(u, starts) if len(starts) else u[:0]
+        keep = total > 0
+        g, v, total = g[starts][keep], v[starts][keep], total[keep]
+        offsets = np.searchsorted(g, np.arange(n_groups + 1)).astype(np.int64)
+        return cls(offsets, v.astype(np.int64), total.astype(np.int64), unit)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def counts(self) -> FloatArray:
+        """People per entry."""
+        return self.units / self.unit
+
+    @property
+    def lengths(self) -> IntArray:
+        """Entries per group."""
+        return np.diff(self.offsets)
+
+    @property
+    def groups(self) -> IntArray:
+        """The group of every entry."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), self.lengths)
+
+    def distinct(self) -> IntArray:
+        """How many different values each group holds."""
+        return self.lengths
+
+    def totals(self) -> FloatArray:
+        """People per group, over all its values."""
+        return self.sum(self.units) / self.unit
+
+    def sum(self, entries: npt.NDArray[np.generic]) -> FloatArray:
+        """Add one number per entry up to one per group (0 for an empty group)."""
+        return self._reduce(np.add, entries, 0.0)
+
+    def max(self, entries: npt.NDArray[np.generic], empty: float = 0.0) -> FloatArray:
+        """Return the greatest of the entries' numbers in each group."""
+        return self._reduce(np.maximum, entries, empty)
+
+    def min(self, entries: npt.NDArray[np.generic], empty: float = 0.0) -> FloatArray:
+        """Return the least of the entries' numbers in each group."""
+        return self._reduce(np.minimum, entries, empty)
+
+    def _reduce(self, ufunc: np.ufunc, entries: npt.NDArray[np.generic], empty: float) -> FloatArray:
+        out = np.full(len(self), empty, dtype=np.float64)
+        filled = self.lengths > 0
+        if filled.any():
+            out[filled] = ufunc.reduceat(entries, self.offsets[:-1][filled])
+        return out
+
+    def shares(self) -> FloatArray:
+        """Each entry's share of its group, as one division of whole numbers.
+
+        The whole table's shares come from the same division, so that the whole table as one group has its very shares.
+
+        Examples
+        --------
+        >>> Histogram.dense([[1, 3], [0, 2]]).shares().tolist()
+        [0.25, 0.75, 1.0]
+        """
+        return np.asarray(self.units / self.sum(self.units)[self.groups])
+
+    def descending(self) -> IntArray:
+        """Return the order of the entries by group, then from the most to the least frequent."""
+        return np.lexsort((self.values, -self.units, self.groups))
+
+    def ranks(self) -> IntArray:
+        """Each entry's place within its group, in storage order: 0, 1, 2, ..."""
+        return np.arange(len(self.values), dtype=np.int64) - np.repeat(self.offsets[:-1], self.lengths)
+
+    def as_matrix(self, n_values: int) -> FloatArray:
+        """People as a groups x values matrix (small value domains only)."""
+        matrix = np.zeros((len(self), n_values))
+        matrix[self.groups, self.values] = self.counts
+        return matrix
+
+    def take(self, groups: IntArray) -> Histogram:
+        """Return the histograms of these groups, in this order."""
+        lengths = self.lengths[groups]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        index = np.repeat(self.offsets[:-1][groups] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return Histogram(offsets, self.values[index], self.units[index], self.unit)
+
+    def merge(self, labels: IntArray, n_groups: int) -> Histogram:
+        """Add up groups that carry the same label; label -1 drops a group."""
+        owner = labels[self.groups]
+        keep = owner >= 0
+        return Histogram.from_pairs(owner[keep], self.values[keep], self.units[keep], n_groups, self.unit)
+
+    def relabel(self, codes: IntArray) -> Histogram:
+        """Map every value through ``codes`` (value -> its category) and add up."""
+        return Histogram.from_pairs(self.groups, codes[self.values], self.units, len(self), self.unit)
+
+    @staticmethod
+    def concat(parts: Sequence[Histogram]) -> Histogram:
+        """Return the groups of all parts, one after the other."""
+        lengths = np.concatenate([p.lengths for p in parts])
+        return Histogram(
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            np.concatenate([p.values for p in parts]),
+            np.concatenate([p.units for p in parts]),
+            parts[0].unit,
+        )
 
 
 @dataclass(frozen=True)

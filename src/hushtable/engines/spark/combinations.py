@@ -17,8 +17,8 @@ from hushtable.engines.spark.finish import Finish, with_codes
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS
 from hushtable.table.coins import Coins, columns_digest
-from hushtable.table.encode import PERSON_UNITS
 from hushtable.table.encoded import QuasiColumn, SensitiveColumn
+from hushtable.table.people import PERSON_UNITS
 from hushtable.table.reference import Reference
 
 __all__ = ["Combinations"]

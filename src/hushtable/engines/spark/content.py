@@ -29,8 +29,9 @@ from hushtable.errors import DataError, PolicyError
 from hushtable.io.names import check_names
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, check_type
-from hushtable.table.encode import PERSON_UNITS, check_columns, encode, encode_values, no_rows
+from hushtable.table.encode import check_columns, encode, encode_values, no_rows
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
+from hushtable.table.people import PERSON_UNITS
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.ranks import dense_ranks
 

@@ -1,4 +1,4 @@
-"""A policy's names and files -> objects and tables."""
+"""The tables that a policy names: the population's, and what an adversary believes."""
 
 from __future__ import annotations
 
@@ -9,36 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.errors import DataError, PolicyError
-from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.io.files import read_table
 from hushtable.io.urls import Url, is_url, shown, source_of
-from hushtable.policy.frozen import thaw
 from hushtable.schema.columns import Role
-from hushtable.table.encode import Extra
-from hushtable.table.plan import ColumnPlan, TablePlan
+from hushtable.table.plan import Extra
 
 if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
 
-__all__ = ["extra_tables", "table_plan"]
-
-
-def table_plan(policy: Policy, folder: Path | None) -> TablePlan:
-    """Return the policy's columns with their hierarchies as objects."""
-    columns = tuple(
-        ColumnPlan(
-            name=name,
-            role=column.role,
-            kind=column.kind,
-            hierarchy=None if column.hierarchy is None else parse_hierarchy(thaw(column.hierarchy), name, folder),
-            weight=column.weight,
-            order=column.order,
-            categories=dict(column.categories),
-            cells=column.cells,
-        )
-        for name, column in policy.columns.items()
-    )
-    return TablePlan(columns, policy.missing, policy.missing_values, policy.cells, policy.entity)
+__all__ = ["extra_tables"]
 
 
 def extra_tables(policy: Policy, folder: Path | None) -> Extra:

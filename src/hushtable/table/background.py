@@ -1,8 +1,6 @@
-"""Tables beside the one that is published: the population's, and what an adversary believes."""
+"""What an adversary believes: the mass that a background table gives to each of its rows."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -14,37 +12,24 @@ from hushtable.io.dictionaries import null_last
 from hushtable.kernels.grouping import number_rows
 from hushtable.schema.columns import Role
 from hushtable.table.coded_columns import SensitiveColumn
-from hushtable.table.plan import TablePlan
+from hushtable.table.plan import Extra, TablePlan
 
-__all__ = ["Extra", "background_mass"]
-
-
-@dataclass(frozen=True)
-class Extra:
-    """Rows that travel with the sample: the population's, and an adversary's background table."""
-
-    population: pa.Table | None = None
-    background: pa.Table | None = None
-    background_on: str = ""
-    probability: str = "probability"
+__all__ = ["background_mass"]
 
 
 def background_mass(
-    extra: Extra, sensitive: tuple[SensitiveColumn, ...], plan: TablePlan
+    table: pa.Table, extra: Extra, sensitive: tuple[SensitiveColumn, ...], plan: TablePlan
 ) -> tuple[IntArray, int, IntArray]:
     """Return the prior mass of each background row, the units of the whole mass, and what each row speaks of."""
-    empty = np.empty(0, dtype=np.int64)
-    if extra.background is None:
-        return empty, 1, empty
     column = next((c for c in sensitive if c.name == extra.background_on), None)
-    names = extra.background.column_names
+    names = table.column_names
     if column is None or extra.background_on not in names or extra.probability not in names:
         raise DataError(
             f"The background table needs the sensitive column and a column {extra.probability!r}.",
             code="background-columns",
         )
     try:
-        raw = np.asarray(extra.background.column(extra.probability).cast(pa.float64()).to_numpy())
+        raw = np.asarray(table.column(extra.probability).cast(pa.float64()).to_numpy())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise DataError(
             "The background table's probabilities must be numbers.", code="background-probabilities"
@@ -56,7 +41,7 @@ def background_mass(
             hint=f"They sum to {raw.sum():.6g}.",
         )
     labels = pa.array([label or "" for label in column.coded.labels[0]])
-    text = extra.background.column(extra.background_on).cast(pa.string()).fill_null("")
+    text = table.column(extra.background_on).cast(pa.string()).fill_null("")
     place = pc.index_in(text, value_set=labels)
     if place.null_count:
         raise DataError(
@@ -66,7 +51,7 @@ def background_mass(
         )
     unit = 2**52
     codes = place.to_numpy().astype(np.int64)
-    q = _tuple_numbers(extra.background, plan)
+    q = _tuple_numbers(table, plan)
     return np.rint(raw * unit).astype(np.int64), unit, q * column.coded.size + codes
 
 

@@ -94,7 +94,7 @@ def test_the_hospital_published_twice(ledger, tmp_path):
     result = second.attack("composition", others=first)
     assert result.targets == 6 and result.successes == 0
     saved = second.save(tmp_path / "out")
-    told = ht.release.files.load_evidence(saved / "release.json")
+    told = ht.release.companion.load_evidence(saved / "release.json")
     assert not {"counterfeits", "class_counts", "reference", "records", "released", "suppressed", "people"} & set(told)
     kept = read_companion(companion_of(saved), saved)
     assert kept["counterfeits"] == {"total": sum(fakes.values()), "classes": [fakes[g] for g in sorted(fakes)]}

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hushtable.algorithms import refine as refining
 from hushtable.algorithms.base import Partition
 from hushtable.algorithms.cluster.k_member import KMember
 from hushtable.algorithms.partition.lattice_sweep import LatticeSweep
 from hushtable.algorithms.partition.localpk import Localpk
 from hushtable.algorithms.partition.mondrian import Mondrian
-from hushtable.algorithms.refine import refine
+from hushtable.algorithms.refining import refine as refining
 from hushtable.algorithms.refining.cells import COST_SCALE
+from hushtable.algorithms.refining.refine import refine
 from hushtable.algorithms.refining.state import State
 from hushtable.api import run_plan
 from hushtable.engines import local

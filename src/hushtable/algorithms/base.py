@@ -11,13 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.earlier import Counterfeits, Earlier
-from hushtable.algorithms.elsewhere import Elsewhere
-from hushtable.algorithms.regions import CutTree
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import IncompatibleError, NotFound, ParameterError
 from hushtable.models.base import Monotone, Stat, Threat
@@ -28,6 +25,11 @@ from hushtable.table.coins import Coins, table_digest
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Reference
+
+if TYPE_CHECKING:
+    from hushtable.algorithms.earlier import Counterfeits, Earlier
+    from hushtable.algorithms.elsewhere import Elsewhere
+    from hushtable.algorithms.regions import CutTree
 
 __all__ = ["Algorithm", "Partition", "Problem", "Progress", "Reads", "Recoding", "check_compatible"]
 

@@ -49,7 +49,7 @@ from hushtable.algorithms.cluster.grow import Growth
 from hushtable.algorithms.cluster.leftovers import join_rows, merge_until_satisfied
 from hushtable.algorithms.kinds import Kinds
 from hushtable.algorithms.partition.shave import shave
-from hushtable.algorithms.refine import Refinable
+from hushtable.algorithms.refinable import Refinable
 from hushtable.algorithms.trim import trim
 from hushtable.kernels.grouping import group_rows
 from hushtable.params import AtLeast

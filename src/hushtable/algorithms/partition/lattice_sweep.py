@@ -39,7 +39,7 @@ from hushtable.algorithms.cluster.leftovers import without_costly
 from hushtable.algorithms.lattice.optimal import Optimal
 from hushtable.algorithms.partition.sweep_nodes import SweepNodes
 from hushtable.algorithms.partition.waiting import Waiting
-from hushtable.algorithms.refine import Refinable
+from hushtable.algorithms.refinable import Refinable
 from hushtable.algorithms.trim import trim
 from hushtable.kernels.sweep import first_crowd
 from hushtable.models.base import Monotone

@@ -59,7 +59,7 @@ from hushtable.algorithms.partition.children import Branching, Children
 from hushtable.algorithms.partition.specialise import Branches
 from hushtable.algorithms.partition.table_level import satisfied_prefix
 from hushtable.algorithms.partition.unspecialise import unspecialise
-from hushtable.algorithms.refine import Refinable
+from hushtable.algorithms.refinable import Refinable
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.base import Monotone

@@ -39,9 +39,7 @@ from typing import Annotated, ClassVar, Literal
 from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.partition.frontier import Frontier
 from hushtable.algorithms.partition.proposals import Level, Proposals
-from hushtable.algorithms.partition.shave import shave
-from hushtable.algorithms.partition.table_level import commit_prefix
-from hushtable.algorithms.refine import Refinable
+from hushtable.algorithms.refinable import Refinable
 from hushtable.algorithms.trim import trim
 from hushtable.models.compose import AllOf
 
@@ -85,10 +83,14 @@ class Mondrian(Refinable):
             problem.progress(frontier.share_done(), "partitioning")
             accepted = self.level(frontier, group_model, problem)
             if table_model.members:
+                from hushtable.algorithms.partition.table_level import commit_prefix
+
                 accepted = commit_prefix(frontier, accepted, table_model, problem.reference)
             frontier.advance(accepted)
         partition = frontier.partition()
         if problem.budget and not table_model.members:
+            from hushtable.algorithms.partition.shave import shave
+
             partition = shave(problem, partition)
         return self.refined(problem, partition)
 

@@ -20,19 +20,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Annotated
+from dataclasses import replace
 
 import numpy as np
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem
+from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.refining import changes
 from hushtable.algorithms.refining.state import State
 from hushtable.arrays import IntArray
 from hushtable.models.base import Monotone
-from hushtable.params import Positive
 
-__all__ = ["ROUNDS", "Refinable", "refine"]
+__all__ = ["ROUNDS", "refine"]
 
 ROUNDS = 60
 """How many rounds a refinement takes at most."""
@@ -42,26 +40,6 @@ BLOCK = 2**16
 
 ENOUGH = 2000
 """A round that saves less than this part of the loss gives way to the next kind of change."""
-
-
-@dataclass(frozen=True)
-class Refinable(Algorithm):
-    """Base of the algorithms whose groups can be refined afterwards.
-
-    Parameters
-    ----------
-    refine : bool
-        Whether they are; there are no regions for new records then.
-    refine_seconds : float, optional
-        Stop refining after this time. The result then depends on the machine; off by default.
-    """
-
-    refine: Annotated[bool, "whether the groups are refined afterwards"] = field(default=False, kw_only=True)
-    refine_seconds: Annotated[float | None, Positive(), "time limit of refining"] = field(default=None, kw_only=True)
-
-    def refined(self, problem: Problem, partition: Partition) -> Partition:
-        """Return the partition, refined where that was asked for."""
-        return refine(problem, partition, seconds=self.refine_seconds) if self.refine else partition
 
 
 def refine(

@@ -18,7 +18,8 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.models.t_closeness import TCloseness
-from hushtable.release.files import load_evidence, verify_published
+from hushtable.release.companion import load_evidence
+from hushtable.release.published import verify_published
 from hushtable.schema.columns import Kind
 from hushtable.table.encode import Extra
 from support_core import PEOPLE, WHO, people_table, plan_of, random_people, sensitive

@@ -23,7 +23,7 @@ from hushtable.io.files import write_table
 from hushtable.io.secret import SECRET
 from hushtable.ledger.ledger import Ledger
 from hushtable.release.companion import companion_of, read_companion
-from hushtable.release.files import verify_published
+from hushtable.release.published import verify_published
 from hushtable.schema.columns import Kind
 from support_core import PEOPLE, Given, plan_of, sensitive
 

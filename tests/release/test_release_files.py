@@ -22,7 +22,8 @@ from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
 from hushtable.models.t_closeness import TCloseness
-from hushtable.release.files import load_evidence, verify_published
+from hushtable.release.companion import load_evidence
+from hushtable.release.published import verify_published
 from hushtable.schema.columns import CellStyle, Kind, Missing, Role
 from hushtable.table.encode import Extra
 from hushtable.table.plan import ColumnPlan

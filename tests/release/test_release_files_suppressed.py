@@ -22,7 +22,8 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.recursive_cl import RecursiveCL
 from hushtable.models.t_closeness import TCloseness
 from hushtable.models.value_bounds import ValueBounds
-from hushtable.release.files import load_evidence, verify_published
+from hushtable.release.companion import load_evidence
+from hushtable.release.published import verify_published
 from hushtable.schema.columns import Kind
 from support_core import PEOPLE, Given, people_table, plan_of, sensitive
 

@@ -21,7 +21,8 @@ from hushtable.models.beta_likeness import BetaLikeness
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_plus_sensitive import PPlusSensitive
 from hushtable.models.t_closeness import TCloseness
-from hushtable.release.files import load_evidence, verify_published
+from hushtable.release.companion import load_evidence
+from hushtable.release.published import verify_published
 from hushtable.schema.columns import Kind
 from support_core import PEOPLE, plan_of, random_people, sensitive
 

@@ -18,7 +18,7 @@ from hushtable.models.distinct_l import DistinctL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.models.t_closeness import TCloseness
-from hushtable.release.files import verify_published
+from hushtable.release.published import verify_published
 from hushtable.schema.columns import CellStyle, Kind, Missing, Role
 from hushtable.table.plan import ColumnPlan, TablePlan
 from support_core import COUNTRIES, ILLNESSES, PEOPLE, classes, people_table, plan_of, quasi, random_people, sensitive

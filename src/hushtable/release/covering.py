@@ -12,7 +12,6 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.grouping import number_rows
-from hushtable.kernels.pairs import overlapping_boxes
 from hushtable.release.cells import Cells
 from hushtable.schema.columns import CellStyle
 
@@ -67,6 +66,8 @@ def class_of(cells: Sequence[Cells], codes: Sequence[AnyArray]) -> IntArray:
 
     No two classes may overlap.
     """
+    from hushtable.kernels.pairs import overlapping_boxes
+
     person, first = number_rows(list(codes), [c.column.coded.size for c in cells])
     people = [np.asarray(column[first], dtype=np.int64) for column in codes]
     bounds = [extent(c) for c in cells]

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Partition, Recoding
-from hushtable.algorithms.earlier import Counterfeits
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.io.dictionaries import null_last
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.cells import Cells
-from hushtable.release.centroid import CentroidCells
-from hushtable.release.pattern import PatternCells
 from hushtable.table.encoded import EncodedTable
+
+if TYPE_CHECKING:
+    from hushtable.algorithms.earlier import Counterfeits
 
 __all__ = ["Recoded", "class_numbers", "recode"]
 
@@ -136,9 +137,13 @@ def _cells(
     table: EncodedTable, partition: Partition, recoding: Recoding, rows: IntArray, offsets: IntArray
 ) -> tuple[Cells, ...]:
     if recoding is Recoding.CENTROID:
+        from hushtable.release.centroid import CentroidCells
+
         whole = partition.whole_numbers
         return tuple(CentroidCells.of_records(c, rows, offsets, whole_numbers=whole) for c in table.quasi)
     if recoding is Recoding.PATTERN:
+        from hushtable.release.pattern import PatternCells
+
         blank = partition.blank_unknown
         return tuple(PatternCells.of_records(c, rows, offsets, blank_unknown=blank) for c in table.quasi)
     levels = partition.cuts or partition.levels or (None,) * len(table.quasi)

@@ -19,7 +19,6 @@ from hushtable.models.compose import AllOf
 from hushtable.registry import attacks, measures, templates
 from hushtable.release.comparison import RowComparison
 from hushtable.release.evidence import summary_of
-from hushtable.release.price import GuardPrice, guard_names, guard_price
 from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable
@@ -28,6 +27,7 @@ from hushtable.utility.summary import measure_all
 
 if TYPE_CHECKING:
     from hushtable.release.explain.explanation import Explanation
+    from hushtable.release.price import GuardPrice
     from hushtable.risk.before_after import BeforeAfter, RiskSummary
 
 __all__ = ["Release", "title_of"]
@@ -171,6 +171,8 @@ class Release:
     @property
     def guards(self) -> tuple[str, ...]:
         """The names of the guards that it was made with."""
+        from hushtable.release.price import guard_names
+
         return guard_names(self.policy)
 
     def with_guards(self, names: Sequence[str]) -> Release:
@@ -210,6 +212,8 @@ class Release:
         >>> found.guarded.attacks["downcoding"].rate < found.without.attacks["downcoding"].rate
         True
         """
+        from hushtable.release.price import guard_price
+
         return guard_price(self, measures)
 
     @cached_property

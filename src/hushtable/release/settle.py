@@ -10,8 +10,6 @@ from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.base import Monotone
 from hushtable.release.covering import class_of
-from hushtable.release.numbered import recode_numbered
-from hushtable.release.overlap import merge_overlapping
 from hushtable.release.recode import Recoded, recode
 from hushtable.table.encoded import EncodedTable
 
@@ -31,6 +29,8 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
     if recoding is Recoding.BUCKET:
         return _settle_buckets(problem, partition)
     if recoding is Recoding.NUMBERED:
+        from hushtable.release.numbered import recode_numbered
+
         # the number keeps groups apart, and models that overlapping would break were refused
         return recode_numbered(problem.table, partition)
     while True:
@@ -39,6 +39,8 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
             return recoded
         n = recoded.n_groups
         if recoding is not Recoding.CENTROID:
+            from hushtable.release.overlap import merge_overlapping
+
             merged, n = merge_overlapping(recoded.cells)
         if n == recoded.n_groups:
             if recoding not in (Recoding.CENTROID, Recoding.PATTERN):

@@ -21,7 +21,6 @@ from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import VerificationError
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.models.compose import AllOf
-from hushtable.release.display import verification_text
 from hushtable.release.recode import class_numbers
 from hushtable.schema.columns import Missing
 from hushtable.table.reference import Reference
@@ -132,6 +131,8 @@ class Verification:
     stats: GroupStats
 
     def __repr__(self) -> str:
+        from hushtable.release.display import verification_text
+
         return verification_text(self)
 
     @property

@@ -18,8 +18,8 @@ from hushtable.engines.plan import Plan
 from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound, UsageError
 from hushtable.kernels import compile as kernels
 from hushtable.models.base import PrivacyModel, Stat
-from hushtable.release.companion import companion_of, read_companion
-from hushtable.release.files import load_evidence, read_published, verify_published
+from hushtable.release.companion import companion_of, load_evidence, read_companion
+from hushtable.release.published import read_published, verify_published
 from hushtable.release.release import Release
 from hushtable.release.verify import Verification
 from hushtable.schema.columns import Missing

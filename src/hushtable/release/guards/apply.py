@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem
-from hushtable.release.guards.base import Guard
 from hushtable.release.recode import Recoded
 from hushtable.release.settle import settle
+
+if TYPE_CHECKING:
+    from hushtable.release.guards.base import Guard
 
 __all__ = ["group_and_recode"]
 

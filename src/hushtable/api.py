@@ -6,26 +6,21 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hushtable.algorithms.base import Progress, Recoding
 from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.plan import Plan
-from hushtable.engines.spark import is_spark_frame
 from hushtable.errors import IncompatibleError, UsageError
-from hushtable.io.frames import to_arrow
+from hushtable.io.frames import is_spark_frame, to_arrow
 from hushtable.io.urls import Url, is_url
 from hushtable.policy.policy import Policy
-from hushtable.policy.starter import starter_policy
-from hushtable.release.bucket import split_table
-from hushtable.release.companion import companion_of, read_companion
-from hushtable.release.files import load_evidence, read_published, verify_published
-from hushtable.release.places import read_address
 from hushtable.release.release import Release
 from hushtable.release.verify import Verification
-from hushtable.schema.profile import Profile
-from hushtable.schema.profile import profile as profile_table
+
+if TYPE_CHECKING:
+    from hushtable.schema.profile import Profile
 
 __all__ = ["anonymize", "draft_policy", "increment", "profile", "release_of", "run_plan", "verify"]
 
@@ -54,6 +49,8 @@ def profile(data: Any, missing_values: Sequence[str] = ()) -> Profile:
     age      numeric  2         1       0        quasi: its name suggests age, which others may know
     disease  nominal  2         1       0        sensitive: its name suggests health
     """
+    from hushtable.schema.profile import profile as profile_table
+
     return profile_table(to_arrow(data), missing_values)
 
 
@@ -76,6 +73,8 @@ def draft_policy(data: Any) -> Policy:
     {'age': 'quasi', 'note': 'identifier', 'disease': 'sensitive'}
     >>> policy = policy.with_column("note", role="insensitive").changed(models=[ht.KAnonymity(k=2)])
     """
+    from hushtable.policy.starter import starter_policy
+
     return Policy.from_yaml(starter_policy(profile(data), "the table"))
 
 
@@ -184,10 +183,16 @@ def release_of(outcome: local.Outcome, plan: Plan, source: Any) -> Release:
     return replace(
         local.wrapped(outcome, plan, source),
         verifier=lambda r: local.judge(outcome.problem, plan, r.recoded, r.table, _told(outcome, r)),
-        linked=None if outcome.value_rows is None else lambda r: split_table(r.table, plan.table),
+        linked=None if outcome.value_rows is None else lambda r: _split(r, plan),
         rerun=lambda parameters: run_plan(source, _changed(plan, parameters)),
         reguard=lambda names: run_plan(source, _guarded(plan, names)),
     )
+
+
+def _split(release: Release, plan: Plan) -> tuple[Any, Any]:
+    from hushtable.release.bucket import split_table
+
+    return split_table(release.table, plan.table)
 
 
 def _told(outcome: local.Outcome, release: Release) -> IntArray:
@@ -240,6 +245,10 @@ def verify(
     Verification
         ``ok`` says whether every model holds.
     """
+    from hushtable.release.companion import companion_of, load_evidence, read_companion
+    from hushtable.release.places import read_address
+    from hushtable.release.published import read_published, verify_published
+
     plan = policy.table_plan()
     algorithm = policy.build_algorithm()
     linked = plan if algorithm.recoding is Recoding.BUCKET else None

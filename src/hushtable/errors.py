@@ -26,6 +26,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 __all__ = [
+    "DEBUG",
     "Cancelled",
     "DataError",
     "HierarchyError",
@@ -41,6 +42,9 @@ __all__ = [
     "VerificationError",
     "did_you_mean",
 ]
+
+DEBUG = "HUSHTABLE_DEBUG"
+"""Set it to see the traceback of an internal error; tracebacks may quote values of the table."""
 
 
 class HushtableError(Exception):

@@ -17,15 +17,12 @@ from __future__ import annotations
 import os
 import traceback
 
-from hushtable.errors import Cancelled, HushtableError
+from hushtable.errors import DEBUG, Cancelled, HushtableError
 
-__all__ = ["DEBUG", "INTERNAL", "failure"]
+__all__ = ["INTERNAL", "failure"]
 
 INTERNAL = 70
 """Exit code of a fault in hushtable itself (EX_SOFTWARE of sysexits.h)."""
-
-DEBUG = "HUSHTABLE_DEBUG"
-"""Set it to see the traceback of an internal error; tracebacks may quote values of the table."""
 
 
 def failure(error: BaseException) -> tuple[dict[str, str], int]:

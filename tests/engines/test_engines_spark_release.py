@@ -13,8 +13,8 @@ from support_spark import NOTE, WHO, held, plain
 
 import hushtable as ht
 from hushtable.api import run_plan
-from hushtable.engines.spark import is_spark_frame
 from hushtable.errors import HushtableError, VerificationError
+from hushtable.io.frames import is_spark_frame
 from hushtable.models.k_anonymity import KAnonymity
 from support_core import PEOPLE, plan_of, random_people
 

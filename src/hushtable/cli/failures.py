@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import typer
 
 from hushtable.cli.output import console, print_json, put
-from hushtable.errors import Cancelled
-from hushtable.failures import DEBUG, failure
+from hushtable.errors import DEBUG, Cancelled
+from hushtable.failures import failure
 
 __all__ = ["fail"]
 

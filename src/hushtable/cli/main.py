@@ -15,10 +15,8 @@ from typing import Annotated, Any
 
 import typer
 
-from hushtable.cli.failures import fail
 from hushtable.cli.signals import handled_signals, signalled
-from hushtable.errors import Cancelled
-from hushtable.failures import DEBUG
+from hushtable.errors import DEBUG, Cancelled
 
 __all__ = ["COMMANDS", "application", "main"]
 
@@ -125,6 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 128 + 13  # SIGPIPE, which not every system has
     except (Exception, KeyboardInterrupt) as error:
+        from hushtable.cli.failures import fail
+
         code = fail(signalled() or error, as_json="--json" in words)
     sys.exit(code if isinstance(code, int) else 0)
 

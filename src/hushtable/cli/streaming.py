@@ -36,7 +36,6 @@ def streams(
     UsageError
         If what was asked for does not go together.
     """
-    from hushtable.engines.stream import is_streamable
     from hushtable.io.sizes import is_large
     from hushtable.io.sources import table_sources
 
@@ -50,6 +49,8 @@ def streams(
                 hint="Leave out --stream and --part-rows, or leave out --engine spark.",
             )
         return True
-    if asked is False or spark or policy.ledger is not None or not is_streamable(policy.build_algorithm()):
+    if asked is False or spark or policy.ledger is not None or not is_large(table_sources(data)):
         return False
-    return is_large(table_sources(data))
+    from hushtable.engines.stream import is_streamable
+
+    return is_streamable(policy.build_algorithm())

@@ -14,9 +14,7 @@ from hushtable.engines.plan import Plan
 from hushtable.errors import NotFound
 from hushtable.io.text import to_labels
 from hushtable.models.base import Monotone
-from hushtable.release.bucket import bucket_column, publish_buckets
 from hushtable.release.guards.apply import group_and_recode
-from hushtable.release.numbered import publish_numbered
 from hushtable.release.publish import publish, published_order
 from hushtable.release.recode import Recoded
 from hushtable.release.release import Release
@@ -139,8 +137,12 @@ def finish(table: pa.Table, plan: Plan, problem: Problem, partition: Partition, 
     report(1.0, "publishing")
     value_rows = None
     if recoded.buckets is not None:
+        from hushtable.release.bucket import publish_buckets
+
         published, rows, value_rows = publish_buckets(table, recoded.buckets, plan.table, kept)
     elif recoded.numbers is not None:
+        from hushtable.release.numbered import publish_numbered
+
         published, rows = publish_numbered(table, problem.table, recoded, plan.table, kept)
     else:
         published = publish(table, recoded, plan.table, kept)
@@ -195,10 +197,11 @@ def judge(problem: Problem, plan: Plan, recoded: Recoded, published: pa.Table, r
         if len(hidden):
             shown = pa.chunked_array([*map(_wide, shown.chunks), _alike(recoded.column(j, hidden), shown.type)])
         quasi.append(shown)
-    if recoded.buckets is not None:
-        quasi = [published.column(bucket_column(plan.table))]
-    elif recoded.numbers is not None:
-        quasi.append(published.column(bucket_column(plan.table)))
+    if recoded.buckets is not None or recoded.numbers is not None:
+        from hushtable.release.bucket import bucket_column
+
+        number = published.column(bucket_column(plan.table))
+        quasi = [number] if recoded.buckets is not None else [*quasi, number]
     kinds = {c.name: c.coded.kind for c in table.sensitive}
     codes = sensitive_codes(published, plan.table, problem.reference, kinds)
     padding = np.zeros(len(hidden), dtype=np.int64)

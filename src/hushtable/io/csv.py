@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 from pyarrow import csv as pa_csv
 
 from hushtable.errors import DataError
-from hushtable.io.batches import rebatch
 from hushtable.io.formulas import bare_formulas
 from hushtable.io.formulas import unescape_formulas as unescape
 from hushtable.io.names import select_names
@@ -108,6 +107,8 @@ def iter_csv(
             table = _finish(file, pa.Table.from_batches([block]), names, escapes)
             _check_nul(file, table)
             yield table
+
+    from hushtable.io.batches import rebatch
 
     yield from rebatch(blocks(), batch_rows)
 

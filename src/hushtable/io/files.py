@@ -12,6 +12,7 @@ ending                     read  write
 
 Reading .xlsx needs the package openpyxl. Writing is atomic: the file is complete or not there. Instead of a path there
 may be an address: of a table in a database (``hushtable.io.sql``) or of Parquet in a store (``hushtable.io.remote``).
+Formats other than CSV are imported when they are first met.
 """
 
 from __future__ import annotations
@@ -26,18 +27,11 @@ from pyarrow import feather
 
 from hushtable.errors import DataError, OutputError
 from hushtable.io.atomic import atomic_file, atomic_folder, atomic_write_text
-from hushtable.io.batches import rebatch
 from hushtable.io.csv import csv_names, iter_csv, read_csv
 from hushtable.io.csv_write import write_csv
 from hushtable.io.dictionaries import compact
-from hushtable.io.excel import read_excel
-from hushtable.io.ipc import read_ipc
-from hushtable.io.layout import row_groups, write_parquet
 from hushtable.io.names import check_names
-from hushtable.io.parquet import iter_parquet, parquet_names, read_parquet
 from hushtable.io.partitions import PartitionFile, own_columns, with_values
-from hushtable.io.remote import write_remote
-from hushtable.io.sql.access import iter_sql, read_sql, sql_names, write_sql
 from hushtable.io.urls import DATABASES, Source, Url, is_url
 
 __all__ = [
@@ -150,14 +144,20 @@ def read_table(
         return with_values(whole, path, wanted)
     found, file = _kind_of(path)
     if found == "sql":
+        from hushtable.io.sql.access import read_sql
+
         return read_sql(str(path), columns=columns)
-    if found == "store":
-        return read_parquet(path, columns=columns)
-    if found == "parquet":
-        return read_parquet(file, columns=columns)
+    if found in ("store", "parquet"):
+        from hushtable.io.parquet import read_parquet
+
+        return read_parquet(path if found == "store" else file, columns=columns)
     if found == "arrow":
+        from hushtable.io.ipc import read_ipc
+
         return read_ipc(file, columns=columns)
     if found == "excel":
+        from hushtable.io.excel import read_excel
+
         return read_excel(file, columns=columns)
     return read_csv(file, delimiter=_delimiter(found, delimiter), columns=columns, unescape_formulas=unescape_formulas)
 
@@ -182,6 +182,8 @@ def iter_batches(
     ...     [b.num_rows for b in iter_batches(Path(folder, "t.parquet"), batch_rows=2)]
     [2, 1]
     """
+    from hushtable.io.batches import rebatch
+
     if isinstance(path, PartitionFile):
         names = column_names(Path(path), delimiter=delimiter, unescape_formulas=unescape_formulas)
         own, wanted = own_columns(path, columns, names)
@@ -191,11 +193,13 @@ def iter_batches(
         return rebatch((with_values(pa.Table.from_batches([b]), path, wanted) for b in batches), batch_rows)
     found, file = _kind_of(path)
     if found == "sql":
+        from hushtable.io.sql.access import iter_sql
+
         return iter_sql(str(path), columns, batch_rows)
-    if found == "store":
-        return iter_parquet(path, batch_rows, columns=columns)
-    if found == "parquet":
-        return iter_parquet(file, batch_rows, columns=columns)
+    if found in ("store", "parquet"):
+        from hushtable.io.parquet import iter_parquet
+
+        return iter_parquet(path if found == "store" else file, batch_rows, columns=columns)
     if found in ("arrow", "excel"):
         return rebatch([read_table(file, columns)], batch_rows)
     return iter_csv(
@@ -223,11 +227,13 @@ def column_names(path: Source, *, delimiter: str | None = None, unescape_formula
         return own_columns(path, None, own_names)[1]
     found, file = _kind_of(path)
     if found == "sql":
+        from hushtable.io.sql.access import sql_names
+
         return sql_names(str(path))
-    if found == "store":
-        return parquet_names(path)
-    if found == "parquet":
-        return parquet_names(file)
+    if found in ("store", "parquet"):
+        from hushtable.io.parquet import parquet_names
+
+        return parquet_names(path if found == "store" else file)
     if found in ("arrow", "excel"):
         names: list[str] = read_table(file).column_names
         return names
@@ -263,9 +269,13 @@ def write_table(table: pa.Table, path: Source) -> None:
     if is_url(path):
         url = Url.of(str(path))
         if url.scheme in DATABASES:
+            from hushtable.io.sql.access import write_sql
+
             write_sql(table, str(path))
             return
         if url.scheme != "file":
+            from hushtable.io.remote import write_remote
+
             check_names(table.column_names, "The table")
             write_remote(table, str(path))
             return
@@ -282,6 +292,8 @@ def write_table(table: pa.Table, path: Source) -> None:
     check_names(table.column_names, "The table")
     with atomic_file(file) as out:
         if found == "parquet":
+            from hushtable.io.layout import row_groups, write_parquet
+
             write_parquet(row_groups(table), table.schema, out)
         elif found == "arrow":
             feather.write_feather(compact(table), out)

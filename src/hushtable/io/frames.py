@@ -15,11 +15,10 @@ from narwhals import dependencies as known
 
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode
-from hushtable.io.kinds import mixed_kinds
 from hushtable.io.names import check_names
 from hushtable.io.plain import plain_types
 
-__all__ = ["like", "to_arrow"]
+__all__ = ["is_spark_frame", "like", "to_arrow"]
 
 _WHERE = "The table"
 
@@ -49,6 +48,19 @@ def to_arrow(frame: Any) -> pa.Table:
     return plain_types(_to_table(nw.to_native(frame, pass_through=True)))
 
 
+def is_spark_frame(data: Any) -> bool:
+    """Whether this is a Spark DataFrame, classic or Connect; pyspark is not imported to find out.
+
+    Examples
+    --------
+    >>> is_spark_frame({"age": [30]})
+    False
+    """
+    return any(
+        base.__name__ == "DataFrame" and base.__module__.startswith("pyspark.sql") for base in type(data).__mro__
+    )
+
+
 def _to_table(native: Any) -> pa.Table:
     if isinstance(native, pa.RecordBatch):
         native = pa.Table.from_batches([native])
@@ -65,6 +77,8 @@ def _to_table(native: Any) -> pa.Table:
 
 
 def _from_pandas(frame: Any) -> pa.Table:
+    from hushtable.io.kinds import mixed_kinds
+
     names = check_names(list(frame.columns), _WHERE)
     arrays = []
     for name in names:

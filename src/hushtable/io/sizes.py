@@ -9,9 +9,7 @@ from typing import IO
 import pyarrow as pa
 from pyarrow import parquet as pq
 
-from hushtable.io.remote import open_remote
 from hushtable.io.sources import is_address
-from hushtable.io.sql.access import count_sql, sql_names
 from hushtable.io.urls import DATABASES, Source, Url
 
 __all__ = ["LARGE_BYTES", "LARGE_CELLS", "is_large"]
@@ -54,8 +52,12 @@ def is_large(sources: Sequence[Source]) -> bool:
 def _cells_at(address: str) -> int:
     """How many cells a database's table or a store's file has, or enough of them to be large."""
     if Url.of(address).scheme in DATABASES:
+        from hushtable.io.sql.access import count_sql, sql_names
+
         columns = max(len(sql_names(address)), 1)
         return columns * count_sql(address, LARGE_CELLS // columns + 1)
+    from hushtable.io.remote import open_remote
+
     with open_remote(address) as file:
         return _parquet_cells(file) or 0
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hushtable.failures import DEBUG
+from hushtable.errors import DEBUG
 from hushtable.studio.store import Job, Store
 
 __all__ = ["LANES", "Jobs"]

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import uvicorn
 
-from hushtable.errors import UsageError
-from hushtable.failures import DEBUG
+from hushtable.errors import DEBUG, UsageError
 from hushtable.studio.access import Access
 from hushtable.studio.home import Claim, default_home
 from hushtable.studio.service import CATALOGUES, Studio

@@ -15,8 +15,8 @@ import warnings
 from pathlib import Path
 
 from hushtable.engines.stages import share_of_run
-from hushtable.errors import Cancelled
-from hushtable.failures import DEBUG, failure
+from hushtable.errors import DEBUG, Cancelled
+from hushtable.failures import failure
 from hushtable.studio.projects import Projects
 from hushtable.studio.store import Job, Store
 from hushtable.studio.tasks import TASKS

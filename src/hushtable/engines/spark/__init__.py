@@ -6,22 +6,3 @@ these, the driver spreads them out to rows of small integers, and the groups tha
 
 ``hushtable.engines.spark`` is the only folder that imports pyspark, and importing it does not: modules in it do.
 """
-
-from __future__ import annotations
-
-from typing import Any
-
-__all__ = ["is_spark_frame"]
-
-
-def is_spark_frame(data: Any) -> bool:
-    """Whether this is a Spark DataFrame, classic or Connect; pyspark is not imported to find out.
-
-    Examples
-    --------
-    >>> is_spark_frame({"age": [30]})
-    False
-    """
-    return any(
-        base.__name__ == "DataFrame" and base.__module__.startswith("pyspark.sql") for base in type(data).__mro__
-    )

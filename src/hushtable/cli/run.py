@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hushtable.algorithms.base import Progress
     from hushtable.engines.spark.release import SparkRelease
     from hushtable.engines.stream import Streamed
+    from hushtable.io.urls import Source
     from hushtable.policy.policy import Policy
     from hushtable.release.release import Release
 
@@ -119,18 +120,7 @@ def run(
                 sources, policy, output, master=master, to=address, overwrite=overwrite, progress=progress
             )
         elif streaming:
-            from hushtable.engines.stream import run_files
-
-            release = run_files(
-                sources,
-                policy.plan(),
-                output,
-                format=policy.output.format,
-                part_rows=part_rows,
-                to=address,
-                overwrite=overwrite,
-                progress=progress,
-            )
+            release = _streamed(sources, policy, output, address, part_rows, progress, overwrite=overwrite)
         else:
             release = _in_memory(read_tables(sources), policy, output, address, progress, overwrite=overwrite)
     nearly_done()
@@ -149,6 +139,30 @@ def _policy(file: Path, seed: int | None, file_format: Format | None) -> Policy:
     if file_format is not None and file_format.value != policy.output.format:
         policy = policy.changed(output={"format": file_format.value})
     return policy
+
+
+def _streamed(
+    sources: Sequence[Source],
+    policy: Policy,
+    output: Path,
+    address: str | None,
+    part_rows: int | None,
+    progress: Progress,
+    *,
+    overwrite: bool,
+) -> Streamed:
+    from hushtable.engines.stream import run_files
+
+    return run_files(
+        sources,
+        policy.plan(),
+        output,
+        format=policy.output.format,
+        part_rows=part_rows,
+        to=address,
+        overwrite=overwrite,
+        progress=progress,
+    )
 
 
 def _in_memory(

@@ -26,6 +26,19 @@ def test_no_arguments_show_the_help(call):
     assert "Usage: hushtable" in answer.out
 
 
+def test_the_help_lists_every_command_with_a_sentence(call):
+    listed = dict(re.findall(r"^│ (\w+) +(\S.*?) +│$", call("--help").out, re.MULTILINE))
+    assert [name for name in COMMANDS if not listed.get(name, "").rstrip(".").count(" ")] == []
+
+
+def test_other_commands_are_not_imported():
+    script = "import sys\nfrom hushtable.cli.main import main\ntry:\n    main(['schema'])\nexcept SystemExit:\n"
+    script += "    print(*sorted(m for m in sys.modules if m.startswith('hushtable.cli.')), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = {module.rpartition(".")[2] for module in done.stderr.split()}
+    assert loaded & set(COMMANDS) == {"schema"}
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_at_80_columns_and_takes_json(call, command):
     answer = call(command, "--help")

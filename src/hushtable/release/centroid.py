@@ -20,7 +20,7 @@ from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.kernels.grouping import histogram
 from hushtable.release.cells import Cells, escape_value
 from hushtable.schema.columns import CellStyle, Kind
-from hushtable.table.coded_columns import QuasiColumn, known_numbers
+from hushtable.table.coded_columns import QuasiColumn, known_numbers, published_numbers
 
 __all__ = ["CentroidCells"]
 
@@ -109,7 +109,7 @@ class CentroidCells(Cells):
         """The mean of each group, as published: integers where all of them are, else floats; 0 where there is none."""
         owner, codes, units = self._known
         coded = self.column.coded
-        values = known_numbers(coded)[codes - int(coded.missing)]
+        values = published_numbers(coded, codes)[codes - int(coded.missing)]
         n = np.maximum(self.records, 1)
         if values.dtype.kind == "f":
             return _float_means(values, units, owner, n)

@@ -14,7 +14,16 @@ from hushtable.hierarchy.base import Coded
 from hushtable.schema.columns import CellStyle, Kind
 from hushtable.table.reference import Attribute
 
-__all__ = ["SCALE", "QuasiColumn", "SensitiveColumn", "known_numbers", "numbers_of", "offsets_of", "smallest"]
+__all__ = [
+    "SCALE",
+    "QuasiColumn",
+    "SensitiveColumn",
+    "known_numbers",
+    "numbers_of",
+    "offsets_of",
+    "published_numbers",
+    "smallest",
+]
 
 SCALE = 2**30
 """Width of a whole column's range; spans are compared as integers on this scale."""
@@ -29,6 +38,35 @@ def known_numbers(coded: Coded) -> AnyArray:
     """The number behind each known code of a column of numbers or dates (days), ascending."""
     plain = coded.values.cast(pa.int32()) if coded.kind is Kind.DATE else coded.values
     return np.asarray(plain.to_numpy(zero_copy_only=False))
+
+
+def published_numbers(coded: Coded, members: IntArray) -> AnyArray:
+    """The number behind each known code, as whole numbers where those of the published codes are.
+
+    A fraction that only suppressed records have must not turn a published column into one of fractions.
+
+    Parameters
+    ----------
+    coded : Coded
+        Of a column of numbers or dates.
+    members : integer array
+        The published codes; the missing value's may be among them.
+
+    Examples
+    --------
+    >>> from hushtable.hierarchy.flat import Flat
+    >>> coded = Flat().code(pa.array([1.0, 2.5, 4.0]), Kind.NUMERIC, missing=False, column="x", counts=np.ones(3, int))
+    >>> published_numbers(coded, np.array([0, 2])).tolist(), published_numbers(coded, np.array([0, 1])).tolist()
+    ([1, 2, 4], [1.0, 2.5, 4.0])
+    """
+    numbers = known_numbers(coded)
+    if numbers.dtype.kind != "f":
+        return numbers
+    shown = numbers[np.unique(members[members >= int(coded.missing)]) - int(coded.missing)]
+    if not len(shown) or np.any(shown != np.trunc(shown)) or np.abs(shown).max() >= 2**53:
+        return numbers
+    # those that are not published become some whole number, which nobody looks at
+    return np.asarray(np.clip(np.nan_to_num(numbers), -(2.0**53), 2.0**53).astype(np.int64))
 
 
 def numbers_of(coded: Coded) -> FloatArray | None:

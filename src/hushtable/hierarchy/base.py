@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import IntArray
+from hushtable.hierarchy.naming import Naming
 from hushtable.params import Parametrised
 from hushtable.schema.columns import Kind
 
@@ -43,6 +44,11 @@ class Coded:
         has exactly one node. Node numbers of a level run from 0 in order of their first leaf.
     labels : tuple of tuples of str or None
         ``labels[h][node]``. The missing value's own node has the label None.
+    naming : Naming, optional
+        How nodes are named that were made from the data. Their labels here follow from all values of the column,
+        those of suppressed records too: these are for the organisation's own eyes. ``Cells`` names what is published.
+    declared : bool
+        Whether the policy lists the leaves, so that a leaf says nothing about the records.
 
     Examples
     --------
@@ -59,6 +65,8 @@ class Coded:
     missing: bool
     levels: tuple[IntArray, ...]
     labels: tuple[tuple[str | None, ...], ...]
+    naming: Naming | None = None
+    declared: bool = False
 
     @property
     def size(self) -> int:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from hushtable.arrays import IntArray
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy.base import ROOT, Coded, Hierarchy
+from hushtable.hierarchy.naming import Naming
 from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
 
@@ -69,6 +70,12 @@ class Draft:
         data.
     uncovered_values, uncovered_records : int
         What occurs in the column and is no leaf.
+    naming : Naming, optional
+        How published values name the nodes, if the policy does not.
+    declared : bool
+        Whether the policy lists the leaves.
+    in_order : bool
+        Whether the leaves are in code order, for nominal kinds too.
     """
 
     values: pa.Array
@@ -76,12 +83,17 @@ class Draft:
     root: bool = True
     uncovered_values: int = 0
     uncovered_records: int = 0
+    naming: Naming | None = None
+    declared: bool = False
+    in_order: bool = False
 
     @classmethod
-    def over(cls, values: pa.Array, levels: Sequence[Level]) -> Draft:
+    def over(
+        cls, values: pa.Array, levels: Sequence[Level], naming: Naming | None = None, *, in_order: bool = False
+    ) -> Draft:
         """Build with one row per leaf."""
         leaf = Level(np.arange(len(values), dtype=np.int64), to_labels(values))
-        return cls(values, (leaf, *levels))
+        return cls(values, (leaf, *levels), naming=naming, in_order=in_order)
 
 
 @dataclass(frozen=True)
@@ -171,7 +183,9 @@ def assemble(draft: Draft, kind: Kind, *, missing: bool, column: str) -> Coded:
         )
     row_of_leaf = _first(draft.levels[0].nodes, len(draft.values))
     levels = [Level(level.nodes[row_of_leaf], level.labels) for level in draft.levels]
-    order = _depth_first(levels) if kind is Kind.NOMINAL else np.arange(len(draft.values), dtype=np.int64)
+    order = np.arange(len(draft.values), dtype=np.int64)
+    if kind is Kind.NOMINAL and not draft.in_order:
+        order = _depth_first(levels, draft.naming)
     numbered = [_number(level, order) for level in levels]
     if draft.root or len(levels) == 1 or len(numbered[-1][1]) != 1:
         numbered.append((np.zeros(len(order), dtype=np.int64), [ROOT]))
@@ -183,6 +197,8 @@ def assemble(draft: Draft, kind: Kind, *, missing: bool, column: str) -> Coded:
         missing,
         tuple(nodes for nodes, _ in numbered),
         tuple(tuple(labels) for _, labels in numbered),
+        draft.naming,
+        draft.declared,
     )
 
 
@@ -200,11 +216,12 @@ def _first(nodes: IntArray, n_nodes: int) -> IntArray:
     return first
 
 
-def _depth_first(levels: Sequence[Level]) -> IntArray:
+def _depth_first(levels: Sequence[Level], naming: Naming | None = None) -> IntArray:
     """Return the leaves in depth-first order, siblings in UTF-8 order of their labels."""
-    rank = _utf8_rank(levels[-1].labels)
-    for low, high in zip(levels[-2::-1], levels[:0:-1], strict=True):
-        order = np.lexsort((_utf8_rank(low.labels), rank[_parents(low, high)])) if len(rank) else rank
+    keys = [levels[0].labels, *(naming.sort_keys(up.labels) if naming else up.labels for up in levels[1:])]
+    rank = _utf8_rank(keys[-1])
+    for key, low, high in zip(keys[-2::-1], levels[-2::-1], levels[:0:-1], strict=True):
+        order = np.lexsort((_utf8_rank(key), rank[_parents(low, high)])) if len(rank) else rank
         rank = np.empty(len(low.labels), dtype=np.int64)
         rank[order] = np.arange(len(order))
     return np.argsort(rank[levels[0].nodes], kind="stable").astype(np.int64)

@@ -2,9 +2,9 @@
 
 Neighbours in the order of the values (UTF-8 for nominal columns) are merged into groups of about equal numbers of
 records, ``fanout`` nodes into one on average, level by level up to the root: a rare value shares its group with
-more others than a frequent one. A group is called after its first and last value, ``aachen..berlin``. Both occur
-in the table, so a published label tells that someone has them, as the ends of a published interval do; a group of
-one value keeps its name.
+more others than a frequent one. A published group is called after the first and the last value that is published in
+it, ``aachen..berlin``, or after its only one. So a label says that somebody in the release has these values, as the
+ends of a published interval do. Values that only suppressed records have are in no label.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.hierarchy.build import Draft, Level, Recipe, sorted_leaves
+from hushtable.hierarchy.naming import Ends
 from hushtable.io.text import to_labels
 from hushtable.params import AtLeast
 from hushtable.schema.columns import Kind
 
 __all__ = ["Frequency"]
+
+_ODD = r'^[."]|\.\.|\.$'
+"""Values that could make two different groups read alike."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,8 @@ class Frequency(Recipe):
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
         """Group the values, then the groups, until one is left."""
         leaves, weights = sorted_leaves(values, kind, counts, column)
-        text = _quoted(to_labels(leaves))
+        naming = Ends("{}..{}", quoted=_ODD)
+        text = pa.array(naming.quote(to_labels(leaves).to_pylist()), pa.string())
         starts = np.arange(len(leaves), dtype=np.int64)
         levels: list[Level] = []
         while len(starts) > self.fanout:
@@ -59,7 +64,7 @@ class Frequency(Recipe):
             opens = np.diff(group, prepend=-1) != 0
             starts, weights = starts[opens], np.add.reduceat(weights, np.flatnonzero(opens))
             levels.append(_named(starts, text))
-        return Draft.over(leaves, levels)
+        return Draft.over(leaves, levels, naming, in_order=True)
 
 
 def _balanced(weights: IntArray, n_groups: int) -> IntArray:
@@ -83,10 +88,3 @@ def _named(starts: IntArray, text: pa.Array) -> Level:
     opens = np.zeros(len(text), dtype=np.int64)
     opens[starts] = 1
     return Level.of(np.cumsum(opens) - 1, labels)
-
-
-def _quoted(text: pa.Array) -> pa.Array:
-    """Quote the values that could make two different groups read alike."""
-    odd = pc.match_substring_regex(text, r'^[."]|\.\.|\.$')
-    quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
-    return pc.if_else(odd, quoted, text)

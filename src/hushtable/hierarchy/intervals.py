@@ -1,7 +1,9 @@
 """Numeric intervals: of fixed widths, between given cut points, or of equal frequency.
 
 Intervals are closed on the left, open on the right: ``[20, 25)``. Ends beyond the first and last cut point are
-open: ``< 20``, ``>= 90``. The top is ``*``.
+open: ``< 20``, ``>= 90``. The top is ``*``. The cut points of equal frequencies are not published, since they may be
+values of suppressed records: such an interval is called after the least and the greatest value published in it, ``[17,
+24]``.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ import pyarrow as pa
 
 from hushtable.arrays import IntArray
 from hushtable.errors import HierarchyError, ParameterError
+from hushtable.hierarchy.base import ROOT
 from hushtable.hierarchy.build import Draft, Level, Recipe, sorted_leaves
 from hushtable.hierarchy.grid import Grid, decimals, exact, first_at_least, scaled_text
+from hushtable.hierarchy.naming import Ends
 from hushtable.hierarchy.quantile import equal_frequency_cuts
 from hushtable.io.text import number_text
 from hushtable.schema.columns import Kind
@@ -104,7 +108,12 @@ class Intervals(Recipe):
             levels = equal_frequency_cuts(numbers[begin:end], weights[begin:end], self.quantiles)
         else:
             levels = [list(level) for level in self.cuts or () if isinstance(level, tuple)]
-        return Draft.over(leaves, [_between(numbers, self._with_ends(level)) for level in levels])
+        drawn = [_between(numbers, self._with_ends(level)) for level in levels]
+        if self.quantiles is None:
+            return Draft.over(leaves, drawn)
+        # cut points of quantiles are values that may be a suppressed record's
+        declared = frozenset({_end("<", self.low), _end(">=", self.high), ROOT})
+        return Draft.over(leaves, drawn, Ends("[{}, {}]", declared=declared))
 
     def _check_widths(self) -> None:
         widths = self.widths or ()

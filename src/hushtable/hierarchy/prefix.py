@@ -1,7 +1,8 @@
 """Masking characters from one end: 14248, 1424*, 142**, ..., ``*``.
 
 Shorter values are filled up with the mask before masking, so that labels of one level have one length and equal
-labels mean the same node.
+labels mean the same node. Published labels have as many masks as the longest published value needs: a longer one that
+only suppressed records have does not show.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 from hushtable.arrays import IntArray
 from hushtable.errors import HierarchyError, ParameterError
 from hushtable.hierarchy.build import Draft, Level, Recipe, sorted_leaves
+from hushtable.hierarchy.naming import Masked
 from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
 
@@ -84,7 +86,7 @@ class Prefix(Recipe):
             level = Level.of(nodes, self._masked(labels, step, length))
             levels.append(level)
             nodes, labels = level.nodes, level.labels
-        return Draft.over(leaves, levels)
+        return Draft.over(leaves, levels, Masked(self.mask, self.from_end))
 
     def _masked(self, text: pa.Array, step: int, length: int) -> pa.Array:
         if self.from_end:

@@ -91,6 +91,7 @@ class Taxonomy(Recipe):
             leaves,
             (Level(position[leaf], to_labels(leaves)), *(Level.of_labels(labels) for labels in rows.columns[1:])),
             root=False,
+            declared=True,
             uncovered_values=int(np.count_nonzero(uncovered)),
             uncovered_records=int(np.asarray(counts)[uncovered].sum()),
         )

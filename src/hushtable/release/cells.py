@@ -11,11 +11,13 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.hierarchy.base import ROOT
 from hushtable.kernels.grouping import histogram, number_rows
 from hushtable.schema.columns import CellStyle, Kind
+from hushtable.table.coded_columns import published_numbers
 from hushtable.table.encoded import QuasiColumn
 
 __all__ = ["Cells", "escape_member", "escape_value"]
@@ -182,6 +184,44 @@ class Cells:
             return out
         return np.where(self.mixed, coded.size, self.high - self.low + 1)
 
+    @cached_property
+    def named_by_values(self) -> BoolArray:
+        """Which cells are nodes that were made from the data, and named after what is published in them.
+
+        Without global recoding that includes classes that only the root covers.
+        """
+        coded = self.column.coded
+        made = np.zeros(len(self), dtype=np.bool_)
+        if coded.naming is None or self.style is not CellStyle.NODES:
+            return made
+        for h in range(1, coded.height):
+            here = self.height == h
+            made[here] = coded.naming.made(coded.labels[h])[self.node[here]]
+        if self.level is None and len(self.members):
+            open_to = coded.naming.local(coded.labels[1])[coded.levels[1]]
+            filled = np.flatnonzero(self.counts)
+            every = np.logical_and.reduceat(open_to[self.members], self.offsets[:-1][filled])
+            made[filled] |= every & ~self.mixed[filled] & (self.height[filled] > 0)
+        return made & (self.counts > 0)
+
+    @cached_property
+    def ends(self) -> tuple[IntArray, IntArray]:
+        """The least and the greatest code that name each such node.
+
+        With global recoding, every class at a node has the same name, from all values published there. Otherwise a
+        class has the name that its own values give.
+        """
+        low, high = self.low.copy(), self.high.copy()
+        made = np.flatnonzero(self.named_by_values)
+        if self.level is not None and len(made):
+            size = self.column.coded.size
+            _, place = np.unique(self.height[made] * size + self.node[made], return_inverse=True)
+            least, most = np.full(len(made), size), np.zeros(len(made), dtype=np.int64)
+            np.minimum.at(least, place, low[made])
+            np.maximum.at(most, place, high[made])
+            low[made], high[made] = least[place], most[place]
+        return low, high
+
     def representatives(self, numbers: FloatArray) -> FloatArray:
         """Return numbers that are published for cells otherwise than by what these cover, on another scale; else NaN.
 
@@ -208,7 +248,34 @@ class Cells:
         for row in names[1:]:
             first.append(len(text))
             text += row
-        return pa.array(text, pa.string()).take(pa.array(np.array(first)[self.height] + self.node))
+        shown = pa.array(text, pa.string()).take(pa.array(np.array(first)[self.height] + self.node))
+        made = np.flatnonzero(self.named_by_values)
+        if not len(made):
+            return shown
+        return pc.replace_with_mask(shown, pa.array(self.named_by_values), self._made_names(made))
+
+    def _made_names(self, made: IntArray) -> pa.Array:
+        """Name nodes after the values that are published in them, each name once."""
+        coded = self.column.coded
+        assert coded.naming is not None
+        low, high = (end[made] for end in self.ends)
+        longest = np.zeros(len(made), dtype=np.int64)
+        if not coded.naming.ranged:
+            length = pc.fill_null(pc.utf8_length(pa.array(coded.labels[0], pa.string())), 0).to_numpy()
+            filled = np.flatnonzero(self.counts)
+            most = np.maximum.reduceat(length[self.members], self.offsets[:-1][filled]).astype(np.int64)
+            longest = most[np.searchsorted(filled, made)]
+            if self.level is not None:
+                longest[:] = longest.max()
+        keys = np.column_stack([self.height[made], self.node[made], low, high, longest])
+        distinct, place = np.unique(keys, axis=0, return_inverse=True)
+        labels = [coded.labels[h][node] or "" for h, node in distinct[:, :2].tolist()]
+        first, last = ([coded.labels[0][code] or "" for code in distinct[:, j].tolist()] for j in (2, 3))
+        names = coded.naming.names(labels, first, last, distinct[:, 4])
+        # a node with one published value is that value
+        whole = zip(names, first, last, strict=True)
+        names = [escape_value(name) or "" if name == a == b else name for name, a, b in whole]
+        return pa.array(names, pa.string()).take(pa.array(place.reshape(-1)))
 
     def _ranges(self) -> pa.Array:
         names = self.column.coded.labels[0]
@@ -245,7 +312,7 @@ class Cells:
         """The middle of each range; null for groups with missing values, whose middle is not a number."""
         coded = self.column.coded
         shift = int(coded.missing)
-        values = coded.values.to_numpy(zero_copy_only=False)
+        values = published_numbers(coded, self.members)
         hidden = self.with_gap
         low = values[np.where(hidden, 0, self.low - shift)] if len(values) else np.zeros(len(self))
         high = values[np.where(hidden, 0, self.high - shift)] if len(values) else np.zeros(len(self))

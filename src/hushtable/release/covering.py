@@ -1,7 +1,8 @@
 """Which leaves the cells of a class cover, and which class covers a person.
 
 A node covers its leaves, a set its members, a range every leaf inside it; where a range would have to hold the missing
-value too, it is published as the root and covers everything.
+value too, it is published as the root and covers everything. A node that is called after the first and the last value
+published in it covers what lies between them.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ def extent(cells: Cells) -> tuple[IntArray, IntArray]:
             least[level[::-1]] = leaf[::-1]
             most[level] = leaf
             low[here], high[here] = least[cells.node[here]], most[cells.node[here]]
+        if coded.naming is not None and coded.naming.ranged:
+            made, (first, last) = cells.named_by_values, cells.ends
+            low, high = np.where(made, first, low), np.where(made, last, high)
         return low, high
     return np.where(cells.mixed, 0, cells.low), np.where(cells.mixed, coded.size - 1, cells.high)
 
@@ -56,6 +60,9 @@ def covers(cells: Cells, groups: IntArray, codes: IntArray) -> BoolArray:
         for h, level in enumerate(coded.levels):
             here = np.flatnonzero(cells.height[groups] == h)
             out[here] = level[codes[here]] == cells.node[groups[here]]
+        if coded.naming is not None and coded.naming.ranged:
+            low, high = extent(cells)
+            out &= (codes >= low[groups]) & (codes <= high[groups])
         return out
     low, high = extent(cells)
     return np.asarray((codes >= low[groups]) & (codes <= high[groups]))

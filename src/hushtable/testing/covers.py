@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
-from hushtable.hierarchy.base import ROOT
+from hushtable.hierarchy.base import ROOT, Coded
+from hushtable.hierarchy.naming import Ends, Masked
 from hushtable.schema.columns import CellStyle, Kind
 from hushtable.table.encoded import QuasiColumn
 
@@ -79,8 +81,8 @@ def covered(cell: Any, column: QuasiColumn, *, nodes: bool = False) -> set[int] 
         return set(range(coded.size))
     if style is CellStyle.NODES:
         found = {c for c, name in enumerate(names) if name is not None and _plain(name, cell)}
-        for level, row in zip(coded.levels[1:], coded.labels[1:], strict=True):
-            found |= {c for c in range(coded.size) if row[level[c]] == cell}
+        for h in range(1, coded.height + 1):
+            found |= _under(cell, coded, h)
         return found
     if cell.startswith("{"):
         return {names.index(member) for member in members(cell)}
@@ -88,6 +90,24 @@ def covered(cell: Any, column: QuasiColumn, *, nodes: bool = False) -> set[int] 
         low, high = cell[1:-1].split(", ")
         return set(range(names.index(low), names.index(high) + 1))
     return {c for c, name in enumerate(names) if name is not None and _plain(name, cell)}
+
+
+def _under(cell: str, coded: Coded, h: int) -> set[int]:
+    """Return the codes below the node of a level that a cell names."""
+    level, row, naming = coded.levels[h], coded.labels[h], coded.naming
+    labels = [row[node] for node in level.tolist()]
+    if isinstance(naming, Masked) and h < coded.height:
+        if cell.strip(naming.mask) == cell:
+            return set()
+        return {c for c, label in enumerate(labels) if label and label.strip(naming.mask) == cell.strip(naming.mask)}
+    if isinstance(naming, Ends) and h < coded.height:
+        made = naming.made(row)[level]
+        ends = [naming.quote([label or ""])[0] for label in coded.labels[0]]
+        for a, b in combinations(range(coded.size), 2):
+            if made[a] and level[a] == level[b] and naming.pattern.format(ends[a], ends[b]) == cell:
+                return set(range(a, b + 1))
+        return {c for c, label in enumerate(labels) if label == cell and not made[c]}
+    return {c for c, label in enumerate(labels) if label == cell}
 
 
 def _plain(name: str, cell: str) -> bool:

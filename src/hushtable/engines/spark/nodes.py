@@ -23,6 +23,7 @@ from hushtable.engines.spark.far_tuples import FarTuples
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.publish import Cellbook, shown_columns
 from hushtable.release.cells import Cells
+from hushtable.table.encoded import QuasiColumn
 
 __all__ = ["Nodes"]
 
@@ -53,15 +54,15 @@ class Nodes:
         far.close()
         quasi = combinations.finish.quasi
         levels = self.partition.levels or ()
-        leaves = [np.arange(c.coded.size + 1, dtype=np.int64) for c in quasi]
-        # one group for each leaf: what it publishes at its level
-        labels = [
-            Cells(c, every, every[:-1], level).labels() for c, every, level in zip(quasi, leaves, levels, strict=True)
-        ]
-        self._book, self._ranks = Cellbook.of(labels)
         self._nodes = [c.coded.levels[level].astype(np.int64) for c, level in zip(quasi, levels, strict=True)]
         self._packing = Packing(tuple(len(c.coded.labels[h]) for c, h in zip(quasi, levels, strict=True)))
         self._lost = self._lost_keys()
+        # one group for each leaf that is published: what it publishes at its level
+        labels = [
+            _cells(c, level, self._published(j)).labels()
+            for j, (c, level) in enumerate(zip(quasi, levels, strict=True))
+        ]
+        self._book, self._ranks = Cellbook.of(labels)
         self.expected = content.records - self._lost_rows()
 
     def _lost_keys(self) -> list[IntArray]:
@@ -79,18 +80,31 @@ class Nodes:
         keys = self._lost if chosen is None else [key[chosen] for key in self._lost]
         return self._jobs.table(dict(zip(self._names, keys, strict=True)))
 
+    def _with_nodes(self) -> DataFrame:
+        """The combinations with their packed nodes h0, h1, ..."""
+        columns = [F.col(f"o{j}") for j in range(len(self._nodes))]
+        nodes = self._packing.pack_columns([looked_up(c, n) for c, n in zip(columns, self._nodes, strict=True)])
+        return self._combinations.frame.withColumns({f"h{i}": n for i, n in enumerate(nodes)})
+
+    def _published(self, j: int) -> IntArray | None:
+        """The codes of a column that are published, where names of nodes depend on them."""
+        column = self._combinations.finish.quasi[j]
+        if column.coded.naming is None or not self._lost:
+            return None
+        kept = self._with_nodes().join(self._lost_table(), self._names, "left_anti").select(f"o{j}").distinct()
+        found = self._jobs.collect(kept, "publishing").column(0).to_numpy()
+        return np.sort(found).astype(np.int64)
+
     def _at_node(self) -> DataFrame:
         """The combinations with their packed nodes h0, h1, ... and cells g0, g1, ..."""
         columns = [F.col(f"o{j}") for j in range(len(self._nodes))]
-        nodes = self._packing.pack_columns([looked_up(c, n) for c, n in zip(columns, self._nodes, strict=True)])
         cells = self._book.packing.pack_columns([looked_up(c, r) for c, r in zip(columns, self._ranks, strict=True)])
-        named = {**{f"h{i}": n for i, n in enumerate(nodes)}, **{f"g{i}": c for i, c in enumerate(cells)}}
-        return self._combinations.frame.withColumns(named)
+        return self._with_nodes().withColumns({f"g{i}": c for i, c in enumerate(cells)})
 
     def _lost_rows(self) -> int:
         if not self._lost:
             return 0
-        gone = self._at_node().join(self._lost_table(), self._names, "left_semi").agg(F.sum("n").alias("n"))
+        gone = self._with_nodes().join(self._lost_table(), self._names, "left_semi").agg(F.sum("n").alias("n"))
         return int(self._jobs.collect(gone, "publishing").column("n")[0].as_py())
 
     def publish(self) -> tuple[DataFrame, Cellbook]:
@@ -120,3 +134,9 @@ class Nodes:
         luck = rng.uniform(self._combinations.problem.seed, "spark/measured-suppressed", len(self._lost[0]))
         some = self._lost_table(np.flatnonzero(luck < share))
         return self._at_node().join(some, self._names, "left_semi")
+
+
+def _cells(column: QuasiColumn, level: int, published: IntArray | None) -> Cells:
+    """One group for each leaf; those that nobody published has stay empty, if that is known."""
+    codes = np.arange(column.coded.size, dtype=np.int64) if published is None else published
+    return Cells(column, np.searchsorted(codes, np.arange(column.coded.size + 1)).astype(np.int64), codes, level)

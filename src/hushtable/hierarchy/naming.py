@@ -1,0 +1,137 @@
+"""Names of nodes that were made from the data.
+
+Most nodes are named by the policy: ``Europe``, ``[20, 30)``, ``2024-Q1``. A hierarchy that is built from the values of
+a column has no such names. Naming a node after all values under it would publish values that only suppressed records
+have. So these nodes get their name when cells are published, from the published values alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import BoolArray, IntArray
+
+__all__ = ["Ends", "Masked", "Naming"]
+
+
+@dataclass(frozen=True)
+class Naming(ABC):
+    """How published values name the node above them.
+
+    ``ranged`` says whether a name gives the first and the last value, so that a reader can exclude all others.
+    """
+
+    ranged: ClassVar[bool] = False
+
+    def made(self, labels: Sequence[str | None]) -> BoolArray:
+        """Which nodes of a level get their name from published values; the missing value's node has no label."""
+        return np.array([label is not None for label in labels], dtype=np.bool_)
+
+    def local(self, labels: Sequence[str | None]) -> BoolArray:
+        """Which nodes just above the leaves are in no node that the policy names, except for the root.
+
+        Classes below these are named by their values even where the lowest node above them is the root: which node
+        that is would tell something about the values of others.
+        """
+        return np.zeros(len(labels), dtype=np.bool_)
+
+    def sort_keys(self, labels: pa.Array) -> pa.Array:
+        """What siblings are sorted by: nothing that values elsewhere in the column decide."""
+        return labels
+
+    @abstractmethod
+    def names(self, labels: Sequence[str], first: Sequence[str], last: Sequence[str], longest: IntArray) -> list[str]:
+        """Name nodes.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The labels that the nodes have in ``Coded``, where all values of the column have a say.
+        first, last : sequences of str
+            The first and the last published value below each node, in leaf order.
+        longest : int64 array
+            The length of the longest published value, in characters.
+        """
+
+
+@dataclass(frozen=True)
+class Ends(Naming):
+    """The first and the last published value: ``aachen..bonn``, ``[17, 24]``.
+
+    Parameters
+    ----------
+    pattern : str
+        How the two are written.
+    quoted : str
+        Values that match this regular expression are put into quotes.
+    declared : frozenset of str
+        Labels that the policy declares and that stay as they are.
+
+    Examples
+    --------
+    >>> Ends("{}..{}").names(["aachen..celle"] * 2, ["aachen", "bonn"], ["bonn", "bonn"], np.array([6, 4]))
+    ['aachen..bonn', 'bonn']
+    """
+
+    pattern: str
+    quoted: str = ""
+    declared: frozenset[str] = frozenset()
+
+    ranged: ClassVar[bool] = True
+
+    def made(self, labels: Sequence[str | None]) -> BoolArray:
+        """All nodes that the policy does not name."""
+        return np.array([label is not None and label not in self.declared for label in labels], dtype=np.bool_)
+
+    def local(self, labels: Sequence[str | None]) -> BoolArray:
+        """All but the open ends that the policy declares."""
+        named = self.declared - {"*"}
+        return np.array([label is not None and label not in named for label in labels], dtype=np.bool_)
+
+    def names(self, labels: Sequence[str], first: Sequence[str], last: Sequence[str], longest: IntArray) -> list[str]:
+        """Write both ends, or the only value."""
+        pairs = zip(self.quote(first), self.quote(last), first, last, strict=True)
+        return [quoted if a == b else self.pattern.format(quoted, other) for quoted, other, a, b in pairs]
+
+    def quote(self, values: Sequence[str]) -> list[str]:
+        """Quote the values that could make two different nodes read alike."""
+        if not self.quoted:
+            return list(values)
+        text = pa.array(values, pa.string())
+        odd = pc.match_substring_regex(text, self.quoted)
+        inside = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
+        found: list[str] = pc.if_else(odd, inside, text).to_pylist()
+        return found
+
+
+@dataclass(frozen=True)
+class Masked(Naming):
+    """What is left of a value, and a mask for every character that the longest published value has more.
+
+    Examples
+    --------
+    >>> Masked("*").names(["14*****"], ["14248"], ["14250"], np.array([5]))
+    ['14***']
+    """
+
+    mask: str
+    from_end: bool = True
+
+    def sort_keys(self, labels: pa.Array) -> pa.Array:
+        """What is left of the values: how many masks there are depends on the longest value of the column."""
+        trim = pc.utf8_rtrim if self.from_end else pc.utf8_ltrim
+        return trim(labels, self.mask)
+
+    def names(self, labels: Sequence[str], first: Sequence[str], last: Sequence[str], longest: IntArray) -> list[str]:
+        """Fill up with masks."""
+        kept = self.sort_keys(pa.array(labels, pa.string())).to_pylist()
+        if self.from_end:
+            return [text.ljust(length, self.mask) for text, length in zip(kept, longest.tolist(), strict=True)]
+        return [text.rjust(length, self.mask) for text, length in zip(kept, longest.tolist(), strict=True)]

@@ -23,10 +23,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Problem, Recoding
+from hushtable.arrays import IntArray
 from hushtable.errors import IncompatibleError
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.params import Between, Positive
+from hushtable.release.cells import Cells
 from hushtable.release.guards.base import Guard
 from hushtable.release.guards.widening import take_cells, widen
 from hushtable.release.recode import Recoded, class_numbers
@@ -99,7 +101,8 @@ class DowncodingGuard(Guard):
         """Widen every cell by its coins; classes that then look alike are one."""
         keys = [Coins(coins.words(f"column {j}", 4).tobytes()) for j in range(len(recoded.cells))]
         cells = tuple(
-            widen(c, self.spread, self.climb, self.exact, key) for c, key in zip(recoded.cells, keys, strict=True)
+            widen(c, self.spread, self.climb, self.exact, key, _showable(c))
+            for c, key in zip(recoded.cells, keys, strict=True)
         )
         published = tuple(c.labels() for c in cells)
         merged, n = class_numbers(published)
@@ -108,3 +111,8 @@ class DowncodingGuard(Guard):
         first = np.unique(merged, return_index=True)[1]
         labels = np.where(recoded.labels >= 0, merged[recoded.labels], -1)
         return Recoded(labels, tuple(take_cells(c, first) for c in cells), tuple(p.take(first) for p in published))
+
+
+def _showable(cells: Cells) -> IntArray | None:
+    """The codes that a cell may show: all that the policy declares, else those that are published in some class."""
+    return None if cells.column.coded.declared else np.unique(cells.members)

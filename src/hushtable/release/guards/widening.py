@@ -1,15 +1,18 @@
 """Widening cells at random: more codes than a class holds, so that no end and no member of a cell is sure to occur.
 
 A widened cell is an ordinary cell of a class that has a few codes more, so labels, losses and covers follow by
-themselves. Exact cells (one value for the whole class) tell nothing beyond what they say; some are widened all the
-same, or two values in a cell would be sure to occur both.
+themselves. Which codes may be added is up to the caller: those of suppressed records alone would give these away. Exact
+cells (one value for the whole class) tell nothing beyond what they say; some are widened all the same, or two values in
+a cell would be sure to occur both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.release.cells import Cells
@@ -23,7 +26,9 @@ _AROUND = 2
 """Leaves around a set, beside one for each member that may be added, that are as near as those between its members."""
 
 
-def widen(cells: Cells, spread: float, climb: float, exact: float, coins: Coins) -> Cells:
+def widen(
+    cells: Cells, spread: float, climb: float, exact: float, coins: Coins, among: IntArray | None = None
+) -> Cells:
     """Return the cells of one column, widened in their own style.
 
     Parameters
@@ -37,6 +42,8 @@ def widen(cells: Cells, spread: float, climb: float, exact: float, coins: Coins)
         The chance that an exact cell becomes a range, a set or a node.
     coins : Coins
         Of this column alone.
+    among : int64 array, optional
+        The codes that may be added, ascending; those of the cells are among them. By default all.
 
     Examples
     --------
@@ -47,6 +54,8 @@ def widen(cells: Cells, spread: float, climb: float, exact: float, coins: Coins)
     """
     if cells.level is not None or not len(cells):
         return cells
+    if among is not None and len(among) < cells.column.coded.size:
+        return _among(cells, among, lambda some: widen(some, spread, climb, exact, coins))
     luck = coins.uniform("exact", len(cells))
     # a class whose values are all missing publishes no value; one that mixes them with others, the root
     open_to = (cells.counts > 0) & ~cells.with_gap
@@ -56,6 +65,24 @@ def widen(cells: Cells, spread: float, climb: float, exact: float, coins: Coins)
     if cells.style is CellStyle.SETS:
         return _more_members(cells, open_to, spread, coins)
     return _wider_ranges(cells, open_to, spread, coins)
+
+
+def _among(cells: Cells, shown: IntArray, widened: Callable[[Cells], Cells]) -> Cells:
+    """Widen cells as if the domain had no other codes than these."""
+    coded = cells.column.coded
+    missing = coded.missing and shown[0] == 0
+    levels, labels = [], []
+    for level, row in zip(coded.levels, coded.labels, strict=True):
+        used, nodes = np.unique(level[shown], return_inverse=True)
+        levels.append(nodes.reshape(-1).astype(np.int64))
+        labels.append(tuple(row[node] for node in used.tolist()))
+    known = shown[int(missing) :] - int(coded.missing)
+    fewer = replace(
+        coded, values=coded.values.take(pa.array(known)), missing=missing, levels=tuple(levels), labels=tuple(labels)
+    )
+    column = replace(cells.column, coded=fewer, codes=np.empty(0, dtype=np.int64))
+    some = widened(replace(cells, column=column, members=np.searchsorted(shown, cells.members)))
+    return replace(cells, offsets=some.offsets, members=shown[some.members])
 
 
 def _wider_ranges(cells: Cells, open_to: BoolArray, spread: float, coins: Coins) -> Cells:

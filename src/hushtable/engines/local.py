@@ -23,6 +23,7 @@ from hushtable.release.verify import Published, Verification, verify
 from hushtable.table.coins import policy_digest
 from hushtable.table.encode import encode
 from hushtable.table.encoded import EncodedTable
+from hushtable.table.inferred import check_inferred_kinds
 
 __all__ = [
     *("Outcome", "check_feasible", "finish", "judge", "kept_rows", "problem_from", "problem_of", "run", "solve"),
@@ -127,6 +128,7 @@ def kept_rows(problem: Problem, plan: Plan, recoded: Recoded) -> IntArray:
             f"{plan.algorithm.name} could only satisfy the models by suppressing every record.",
             hint="Relax a parameter or lower the suppression limit.",
         )
+    check_inferred_kinds(problem.table, plan.table, kept)
     return kept
 
 

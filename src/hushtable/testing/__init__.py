@@ -2,7 +2,8 @@
 
 ``check_model(MyModel)``, ``check_algorithm(MyAlgorithm)`` and ``check_guard(MyGuard)`` try all that hushtable promises
 about them on random tables and raise ``AssertionError`` with a sentence where a promise is broken.
-``check_known_algorithm(my_algorithm)`` attacks its releases as somebody would who knows its code. The single checks,
+``check_known_algorithm(my_algorithm)`` attacks its releases as somebody would who knows its code, and
+``check_interference`` changes what must not matter to see whether a public file gives it away. The single checks,
 the random tables and the slow re-count are here as well.
 """
 
@@ -12,6 +13,7 @@ from hushtable.testing.brute import satisfiable, set_partitions
 from hushtable.testing.cases import Case, random_case, random_table
 from hushtable.testing.examples import model_examples
 from hushtable.testing.guard_checks import check_guard, check_guarded
+from hushtable.testing.interference_checks import check_interference, check_same_rows, with_hierarchies
 from hushtable.testing.known_checks import check_known_algorithm
 from hushtable.testing.model_checks import check_all_of, check_declaration, check_monotone, check_root, check_score
 from hushtable.testing.naive import recheck
@@ -37,6 +39,7 @@ __all__ = [
     "check_guard",
     "check_guarded",
     "check_infeasible",
+    "check_interference",
     "check_kernels",
     "check_known_algorithm",
     "check_missing",
@@ -47,6 +50,7 @@ __all__ = [
     "check_release",
     "check_root",
     "check_same_bytes",
+    "check_same_rows",
     "check_saved",
     "check_score",
     "forced_kernels",
@@ -57,4 +61,5 @@ __all__ = [
     "satisfiable",
     "set_partitions",
     "tiny_cases",
+    "with_hierarchies",
 ]

@@ -1,0 +1,592 @@
+"""Non-interference: every byte of a public folder follows from the published rows and the policy.
+
+A run's decisions (which records share a group, which are suppressed, which level a column has) are recorded and
+replayed on tables in which something changes that must not matter: what suppressed records hold, which of a group's
+originals belongs to whom, the order of the rows. Publishing, verifying and saving go through the code of every release.
+Its files have to be the same, byte for byte.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet as pq
+
+from hushtable import rng
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
+from hushtable.algorithms.earlier import Counterfeits
+from hushtable.api import run_plan
+from hushtable.arrays import IntArray
+from hushtable.engines import local, stream
+from hushtable.engines.plan import Plan
+from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound, PolicyError, VerificationError
+from hushtable.hierarchy.base import Hierarchy
+from hushtable.hierarchy.dates import Dates
+from hushtable.hierarchy.frequency import Frequency
+from hushtable.hierarchy.intervals import Intervals
+from hushtable.hierarchy.prefix import Prefix
+from hushtable.hierarchy.taxonomy import Taxonomy
+from hushtable.models.base import PrivacyModel
+from hushtable.release.guards.base import Guard
+from hushtable.release.recode import Recoded
+from hushtable.schema.columns import Kind, Missing, Role
+from hushtable.table.coins import Coins
+from hushtable.table.encoded import QuasiColumn
+from hushtable.table.plan import ColumnPlan
+from hushtable.testing.cases import Case
+from hushtable.testing.require import require
+
+__all__ = [
+    *("CHANGES", "Decisions", "Files", "check_interference", "check_same_rows", "local_files", "streamed_files"),
+    "with_hierarchies",
+]
+
+Files = dict[str, bytes]
+"""The files of a public folder by name."""
+
+_SHARED = "/dev/shm"  # noqa: S108 (folders in it are made by tempfile)
+_MEMORY = _SHARED if os.access(_SHARED, os.W_OK | os.X_OK) else None
+"""Where folders cost nothing, if there is such a place: releases are flushed to disk, and there are many here."""
+
+_COINS = Coins(b"the coins of both worlds")
+_FAR = {
+    Kind.NUMERIC: ("9999", "-77", "0.125", "31"),
+    Kind.DATE: ("1850-02-03", "2090-12-31", "2023-11-06"),
+    Kind.NOMINAL: ("zz-canary-{}", "a canary, {} far longer than anything else", " 1{}", "*", "01{}"),
+}
+"""Values that nobody published has; {} is replaced by a number."""
+
+_HIERARCHIES: dict[str, tuple[Hierarchy | None, ...]] = {
+    "age": (
+        *(None, Intervals(widths=(5, 10)), Intervals(cuts=((25, 30, 40), (30,))), Intervals(quantiles=(4, 2))),
+        *(Intervals(quantiles=(4,), low=22, high=40), Frequency(fanout=2), Prefix()),
+    ),
+    "height": (None, Frequency(fanout=2), Intervals(quantiles=(2,))),
+    "postcode": (Prefix(), Frequency(fanout=2), None, Prefix(from_end=False), Prefix(steps=(1, 3))),
+    "country": (Frequency(fanout=2), Prefix()),
+    "size": (None, Frequency(fanout=2)),
+    "visit": (Dates(), Frequency(fanout=2), None),
+}
+
+
+class _Incomparable(Exception):
+    """A hierarchy that is made from the data would divide the published values otherwise: another decision."""
+
+
+@dataclass(frozen=True)
+class _Replay(Algorithm):
+    """An algorithm that decides as another one did."""
+
+    decisions: Any = None
+    rows: Any = None
+    name: ClassVar[str] = "testing-replay"
+
+    @property
+    def recoding(self) -> Recoding:  # type: ignore[override]
+        """Return how the recorded algorithm recodes."""
+        return self.decisions.recoding  # type: ignore[no-any-return]
+
+    def run(self, problem: Problem) -> Partition:
+        """Return the recorded partition, in the codes and levels of this table."""
+        return self.decisions.partition_of(problem, self.rows)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class _Half(Guard):
+    """A guard of which only some points act."""
+
+    guard: Any = None
+    groups: bool = False
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Return the guard's own name: its coins depend on it."""
+        return self.guard.name  # type: ignore[no-any-return]
+
+    def values(self) -> dict[str, Any]:
+        """Return the guard's own parameters."""
+        return self.guard.values()  # type: ignore[no-any-return]
+
+    def given(self, problem: Problem) -> Problem:
+        """Ask the guard, if groups are made."""
+        return self.guard.given(problem) if self.groups else problem
+
+    def grouped(self, problem: Problem, partition: Partition, recoding: Recoding, coins: Coins) -> Partition | None:
+        """Ask the guard, if groups are made."""
+        if not self.groups:
+            return partition
+        return self.guard.grouped(problem, partition, recoding, coins)  # type: ignore[no-any-return]
+
+    def recoded(self, problem: Problem, recoded: Recoded, coins: Coins) -> Recoded:
+        """Ask the guard, if groups are given."""
+        return recoded if self.groups else self.guard.recoded(problem, recoded, coins)
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What a run decided.
+
+    Attributes
+    ----------
+    plan : Plan
+    labels : int64 array
+        The group of every row; -1 for suppressed ones.
+    partition : Partition
+    quasi : tuple of QuasiColumn
+        As the run saw them.
+    sensitive : mapping of str to sequences
+        The values behind the codes of counterfeits.
+    """
+
+    plan: Plan
+    labels: IntArray
+    partition: Partition
+    quasi: tuple[QuasiColumn, ...]
+    sensitive: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: pa.Table, plan: Plan, *, one_more: bool = True) -> Decisions:
+        """Run a plan and record what it decides; one class more is suppressed, if wanted and there are several."""
+        halves = tuple(_Half(guard, groups=True) for guard in plan.guards)
+        problem = local.problem_of(table, plan)
+        partition, recoded = local.solve(problem, replace(plan, guards=halves))
+        labels = np.asarray(recoded.labels if recoded.buckets is None else recoded.buckets, dtype=np.int64)
+        shown = labels[: table.num_rows]
+        groups, sizes = np.unique(shown[shown >= 0], return_counts=True)
+        if one_more and len(groups) > 1:
+            # the smallest, and of equal ones the first: often one at the end of a range
+            labels = np.where(labels == groups[np.argmin(sizes)], -1, labels)
+        names = {c.name: c.coded.labels[0] for c in problem.table.sensitive}
+        return cls(plan, labels, partition, problem.table.quasi, names)
+
+    @property
+    def recoding(self) -> Recoding:
+        """How cells are made of groups."""
+        return self.plan.algorithm.recoding
+
+    @cached_property
+    def n_sample(self) -> int:
+        """Rows of the table, without those of a population."""
+        more = (self.plan.extra.population, self.plan.extra.background)
+        return len(self.labels) - sum(int(t.num_rows) for t in more if t is not None)
+
+    @property
+    def suppressed(self) -> IntArray:
+        """The rows that are not published."""
+        return np.flatnonzero(self.labels[: self.n_sample] < 0)
+
+    def replayed(self, rows: IntArray) -> Plan:
+        """Return the plan that decides the same of a table whose rows are these of the recorded one."""
+        guards = tuple(_Half(guard) for guard in self.plan.guards)
+        # the plan's own checks were made for the recorded algorithm
+        plan = replace(self.plan, guards=(), coins=_COINS, suppression=1.0)
+        object.__setattr__(plan, "algorithm", _Replay(self, rows))
+        object.__setattr__(plan, "guards", guards)
+        return plan
+
+    def partition_of(self, problem: Problem, rows: IntArray) -> Partition:
+        """Return the recorded partition for another table."""
+        labels = np.concatenate([self.labels[: self.n_sample][rows], self.labels[self.n_sample :]])
+        groups, compact = np.unique(labels[labels >= 0], return_inverse=True)
+        labels[labels >= 0] = compact
+        columns = list(zip(problem.table.quasi, self.quasi, strict=True))
+        kept = np.flatnonzero(self.labels[: self.n_sample][rows] >= 0)
+        levels = cuts = None
+        if self.partition.cuts is not None:
+            pairs = zip(columns, self.partition.cuts, strict=True)
+            cuts = tuple(_same_cut(new, old, cut, kept, rows[kept]) for (new, old), cut in pairs)
+        elif self.partition.levels is not None:
+            wanted = zip(columns, self.partition.levels, strict=True)
+            levels = tuple(_same_level(new, old, level, kept, rows[kept]) for (new, old), level in wanted)
+        fakes = self.partition.counterfeits
+        if fakes is not None:
+            now = {c.name: {label: i for i, label in enumerate(c.coded.labels[0])} for c in problem.table.sensitive}
+            there = np.isin(fakes.groups, groups)
+            codes = {
+                name: np.array(
+                    [now[name].get(self.sensitive[name][c], -1) for c in own[there].tolist()], dtype=np.int64
+                )
+                for name, own in fakes.codes.items()
+            }
+            if any((own < 0).any() for own in codes.values()):
+                raise _Incomparable
+            fakes = Counterfeits(np.searchsorted(groups, fakes.groups[there]), codes)
+        return replace(
+            self.partition,
+            labels=labels,
+            n_groups=len(groups),
+            levels=levels,
+            cuts=cuts,
+            regions=None,
+            counterfeits=fakes,
+        )
+
+
+def _alike(first: IntArray, second: IntArray) -> bool:
+    """Whether two arrays of numbers put the same rows together."""
+    both = len(np.unique(np.column_stack([first, second]), axis=0)) if len(first) else 0
+    return both == len(np.unique(first)) == len(np.unique(second))
+
+
+def _same_level(new: QuasiColumn, old: QuasiColumn, level: int, kept: IntArray, before: IntArray) -> int:
+    """The level at which the same published rows are together as at a level of the recorded hierarchy."""
+    if level == old.coded.height:
+        return new.coded.height
+    codes, nodes = new.codes[kept], old.coded.levels[level][old.codes[before]]
+    # masks are counted from the longest value
+    first: list[int] = [level + new.coded.height - old.coded.height, level]
+    for h in [*first, *range(int(level > 0), new.coded.height)]:
+        if 0 <= h < new.coded.height and (h > 0) == (level > 0) and _alike(new.coded.levels[h][codes], nodes):
+            return int(h)
+    raise _Incomparable
+
+
+def _same_cut(new: QuasiColumn, old: QuasiColumn, cut: IntArray, kept: IntArray, before: IntArray) -> IntArray:
+    """The cut through a hierarchy at which the same published rows are together."""
+    found = np.zeros(new.coded.size, dtype=np.int64)
+    codes, of_row = new.codes[kept].astype(np.int64), old.codes[before].astype(np.int64)
+    for level in np.unique(cut[of_row]).tolist():
+        here = np.flatnonzero(cut[of_row] == level)
+        h = _same_level(new, old, level, kept[here], before[here])
+        inside = np.isin(new.coded.levels[h], new.coded.levels[h][codes[here]])
+        if np.any(found[inside]):
+            raise _Incomparable
+        found[inside] = h
+    return found
+
+
+def with_hierarchies(case: Case, turn: int) -> Case:
+    """Return a case with other hierarchies, and with text where there were numbers and dates, as files have it.
+
+    Every hierarchy that hushtable knows takes its turn; the policy's own taxonomies stay in half of the cases.
+    """
+    columns, table = [], case.table
+    for j, column in enumerate(case.columns.columns):
+        if column.role is Role.QUASI:
+            choices = _HIERARCHIES.get(column.name, ())
+            keep = not choices or (isinstance(column.hierarchy, Taxonomy) and turn % 2 == 0)
+            chosen = column.hierarchy if keep else choices[(turn + j) % len(choices)]
+            # files need not say what kind a column has
+            kind = None if chosen is None and not column.order and turn % 4 == 3 else column.kind
+            column = replace(column, hierarchy=chosen, kind=kind)
+            at = table.column_names.index(column.name)
+            table = table.set_column(at, column.name, table.column(column.name).cast(pa.string()))
+        elif column.kind is Kind.NUMERIC and turn % 4 == 3:
+            column = replace(column, kind=None)
+            table = _as_text(table, [column.name])
+        columns.append(column)
+    extra = {
+        name: _as_text(getattr(case, name), case.columns.named(Role.QUASI)) for name in ("population", "background")
+    }
+    return replace(case, table=table, columns=replace(case.columns, columns=tuple(columns)), **extra)
+
+
+def _as_text(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    for name in names:
+        table = table.set_column(table.column_names.index(name), name, table.column(name).cast(pa.string()))
+    return table
+
+
+Change = Callable[[Case, Decisions, int], tuple[pa.Table, IntArray]]
+"""Returns a changed table, and which of the recorded rows each of its rows is."""
+
+
+def _other_values(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
+    """Suppressed records hold something else, in every column."""
+    return _rewritten(case, decisions, seed, lambda column: True), np.arange(case.table.num_rows)
+
+
+def _no_values(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
+    """Suppressed records have no quasi-identifiers, where that is allowed."""
+    table = case.table
+    if case.columns.missing is Missing.ERROR:
+        return table, np.arange(table.num_rows)
+    for name in case.columns.named(Role.QUASI):
+        table = _put(table, name, dict.fromkeys(decisions.suppressed.tolist()))
+    return table, np.arange(table.num_rows)
+
+
+def _published_values(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
+    """Suppressed records are copies of a published one."""
+    rows = np.arange(case.table.num_rows)
+    kept = np.setdiff1d(rows, decisions.suppressed)
+    rows[decisions.suppressed] = kept[seed % len(kept)]
+    return case.table.take(pa.array(rows)), np.arange(case.table.num_rows)
+
+
+def _other_rest(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
+    """Suppressed records have other names, notes and sensitive values; their quasi-identifiers stay."""
+    return _rewritten(case, decisions, seed, lambda c: c.role is not Role.QUASI), np.arange(case.table.num_rows)
+
+
+def _other_order(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
+    """The rows stand in another order."""
+    order = np.argsort(rng.uniform(seed, "order", case.table.num_rows), kind="stable").astype(np.int64)
+    return case.table.take(pa.array(order)), order
+
+
+def _other_owners(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
+    """Within a group, originals of one column go to other records."""
+    table, labels = case.table, decisions.labels[: case.table.num_rows]
+    if decisions.recoding is Recoding.BUCKET:
+        return table, np.arange(len(labels))
+    for name in case.columns.named(Role.QUASI):
+        source = np.arange(len(labels))
+        luck = rng.uniform(seed, f"owners/{name}", len(labels))
+        for group in np.unique(labels[labels >= 0]).tolist():
+            own = np.flatnonzero(labels == group)
+            source[own] = own[np.argsort(luck[own], kind="stable")]
+        table = table.set_column(table.column_names.index(name), name, table.column(name).take(pa.array(source)))
+    return table, np.arange(len(labels))
+
+
+def _other_originals(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
+    """Some records of a group have the original of another one, less extreme; ranges stay as they are."""
+    table, labels = case.table, decisions.labels[: case.table.num_rows]
+    for name, old in zip(case.columns.named(Role.QUASI), decisions.quasi, strict=True):
+        source = np.arange(len(labels))
+        for group in np.unique(labels[labels >= 0]).tolist():
+            own = np.flatnonzero(labels == group)
+            own = own[np.argsort(old.codes[own], kind="stable")]
+            source[own[1:-1]] = own[min(1 + seed % 2, len(own) - 1)]
+        table = table.set_column(table.column_names.index(name), name, table.column(name).take(pa.array(source)))
+    return table, np.arange(len(labels))
+
+
+CHANGES: dict[str, Change] = {
+    "other values in suppressed records": _other_values,
+    "no values in suppressed records": _no_values,
+    "suppressed records that are copies of a published one": _published_values,
+    "other sensitive values, notes and names of suppressed records": _other_rest,
+    "another order of the rows": _other_order,
+    "other owners of the originals within a group": _other_owners,
+    "other originals behind the same cells": _other_originals,
+}
+"""What must not matter."""
+
+_MAY_SHOW = {"other originals behind the same cells"}
+"""Changes that show in some cells, such as sets and means; they count only if the published rows stay the same."""
+
+
+def _rewritten(case: Case, decisions: Decisions, seed: int, chosen: Callable[[ColumnPlan], bool]) -> pa.Table:
+    table = case.table
+    for column in case.columns.columns:
+        if not chosen(column) or column.name not in table.column_names:
+            continue
+        choices = list(_choices(column, case))
+        if choices:
+            luck = rng.integers(seed, f"choice/{column.name}", table.num_rows, 0, len(choices)).tolist()
+            fresh = {row: _fresh(choices[luck[row]], row) for row in decisions.suppressed.tolist()}
+            table = _put(table, column.name, fresh)
+    return table
+
+
+def _fresh(choice: Any, row: int) -> Any:
+    return choice.replace("{}", str(row)) if isinstance(choice, str) else choice
+
+
+def _choices(column: ColumnPlan, case: Case) -> Iterator[Any]:
+    """What a suppressed record may hold in a column: anything that the policy does not refuse."""
+    kind = case.table.schema.field(column.name).type
+    values = case.table.column(column.name).drop_null().unique().to_pylist()
+    if column.role in (Role.IDENTIFIER, Role.INSENSITIVE) and pa.types.is_string(kind):
+        yield from ("zz-canary-{}", "*", "0")
+    elif isinstance(column.hierarchy, Taxonomy) or column.categories or column.order:
+        yield from column.order or values
+    elif pa.types.is_string(kind):
+        yield from _FAR[column.kind or Kind.NOMINAL]
+    elif pa.types.is_integer(kind):
+        yield from (424242, -3)
+    elif pa.types.is_date(kind):
+        yield datetime.date(1850, 2, 3)
+    optional = column.role is not Role.QUASI or case.columns.missing is not Missing.ERROR
+    if optional and column.name != case.columns.entity:
+        yield None
+
+
+def _put(table: pa.Table, name: str, cells: Mapping[int, Any]) -> pa.Table:
+    column = table.column(name).to_pylist()
+    for row, cell in cells.items():
+        column[row] = None if cell == "" else cell
+    at = table.column_names.index(name)
+    return table.set_column(at, name, pa.array(column, table.schema.field(name).type))
+
+
+def local_files(table: pa.Table, plan: Plan) -> Files:
+    """Return the public files of a release that is made in memory, as CSV and as Parquet."""
+    release = run_plan(table, plan)
+    found: Files = {}
+    with TemporaryDirectory(dir=_MEMORY) as name:
+        for format in ("csv", "parquet"):
+            found |= _read(release.save(Path(name) / format, format=format), format)
+    return found
+
+
+def streamed_files(table: pa.Table, plan: Plan, formats: Sequence[str] = ("csv", "parquet")) -> Files:
+    """Return the public files of a release that is streamed from a file."""
+    found: Files = {}
+    with TemporaryDirectory(dir=_MEMORY) as name:
+        pq.write_table(table, Path(name) / "t.parquet")
+        for format in formats:
+            stream.run_files([Path(name) / "t.parquet"], plan, Path(name) / format, format=format)
+            found |= _read(Path(name) / format, format)
+    return found
+
+
+def _read(folder: Path, format: str) -> Files:
+    return {f"{format}/{path.name}": path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def check_interference(
+    models: Sequence[PrivacyModel],
+    algorithm: Algorithm,
+    case: Case,
+    *,
+    guards: Sequence[Guard] = (),
+    files: Callable[[pa.Table, Plan], Files] = local_files,
+    changes: Sequence[str] = tuple(CHANGES),
+    seed: int = 0,
+) -> Counter[str]:
+    """Check that nothing in the public files depends on what must not matter.
+
+    Parameters
+    ----------
+    models : sequence of PrivacyModel
+    algorithm : Algorithm
+    case : Case
+    guards : sequence of Guard
+    files : callable
+        Makes a release of a table under a plan, and returns its public files: one for each engine.
+    changes : sequence of str
+        Some of ``CHANGES``.
+    seed : int
+        Of the values that are put in place of others.
+
+    Returns
+    -------
+    Counter
+        How often each change was compared; "refused" where there is no release, "incomparable" where a hierarchy that
+        is made from the data divides the published values otherwise, "other cells" where a change shows and may show,
+        "undeclared" where a release is refused because
+        the kind of a column would tell.
+
+    Raises
+    ------
+    AssertionError
+        With the change and the file that gave it away.
+    """
+    case = case.suited(algorithm)
+    done: Counter[str] = Counter()
+    try:
+        plan = replace(case.plan(models, algorithm, suppression=0.3, seed=case.seed), coins=_COINS)
+        decisions = Decisions.of(case.table, replace(plan, guards=tuple(guards)))
+        before = files(case.table, decisions.replayed(np.arange(case.table.num_rows)))
+    except (IncompatibleError, Infeasible, NotFound, VerificationError):
+        return Counter(refused=1)
+    except DataError as error:
+        if error.code not in ("all-unknown", "kind-of-suppressed"):
+            raise
+        return Counter(refused=1)
+    for what in changes:
+        table, rows = CHANGES[what](case, decisions, seed)
+        try:
+            after = files(table, decisions.replayed(rows))
+        except _Incomparable:
+            done["incomparable"] += 1
+            continue
+        except (VerificationError, PolicyError):
+            # a model that compares with the whole table, or looks for values, may refuse the other table
+            done["refused"] += 1
+            continue
+        except DataError as error:
+            if error.code != "kind-of-suppressed":
+                raise
+            done["undeclared"] += 1
+            continue
+        if what in _MAY_SHOW and not _same_rows(before, after):
+            done["other cells"] += 1
+            continue
+        require(sorted(before) == sorted(after), f"{algorithm.name}: {what}: other files are written")
+        for name, content in before.items():
+            require(
+                content == after[name],
+                f"{algorithm.name}: {what} changes {name}: {_first_difference(content, after[name])}",
+            )
+        done[what] += 1
+        done["suppressed"] += len(decisions.suppressed) > 0
+    return done
+
+
+def check_same_rows(
+    models: Sequence[PrivacyModel],
+    algorithm: Algorithm,
+    case: Case,
+    *,
+    guards: Sequence[Guard] = (),
+    files: Callable[[pa.Table, Plan], Files] = local_files,
+    changes: Sequence[str] = tuple(CHANGES),
+    seed: int = 0,
+) -> Counter[str]:
+    """Let the algorithm itself decide on changed tables; whenever it publishes the same rows, all files are the same.
+
+    Parameters and errors are those of ``check_interference``.
+
+    Returns
+    -------
+    Counter
+        How often the same rows were published after a change, and how often "other rows".
+    """
+    case = case.suited(algorithm)
+    done: Counter[str] = Counter()
+    try:
+        plan = case.plan(models, algorithm, suppression=0.3, seed=case.seed)
+        plan = replace(plan, guards=tuple(guards), coins=_COINS)
+        decisions = Decisions.of(case.table, plan, one_more=False)
+        before = files(case.table, plan)
+    except (IncompatibleError, Infeasible, NotFound, DataError):
+        return Counter(refused=1)
+    for what in changes:
+        table, _ = CHANGES[what](case, decisions, seed)
+        try:
+            after = files(table, plan)
+        except (Infeasible, NotFound, DataError, PolicyError):
+            done["refused"] += 1
+            continue
+        if not _same_rows(before, after) or _suppressed(before) != _suppressed(after):
+            done["other rows"] += 1
+            continue
+        for name, content in before.items():
+            require(
+                content == after[name],
+                f"{algorithm.name}: {what}, with the same rows published, changes {name}: "
+                f"{_first_difference(content, after[name])}",
+            )
+        done[what] += 1
+    return done
+
+
+def _same_rows(before: Files, after: Files) -> bool:
+    rows = [name for name in before if name.startswith("csv/release") and name.endswith(".csv")]
+    return all(before[name] == after.get(name) for name in rows)
+
+
+def _suppressed(files: Files) -> Any:
+    return json.loads(files["csv/release.json"]).get("suppressed")
+
+
+def _first_difference(first: bytes, second: bytes) -> str:
+    """A few bytes around the first that differs: the tables are the suite's own."""
+    at = next((i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second)))
+    around = slice(max(at - 30, 0), at + 40)
+    return f"{first[around]!r} and {second[around]!r}"

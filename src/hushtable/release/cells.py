@@ -222,6 +222,23 @@ class Cells:
             low[made], high[made] = least[place], most[place]
         return low, high
 
+    @cached_property
+    def lengths(self) -> IntArray:
+        """How many characters each value of the column has."""
+        labels = pa.array(self.column.coded.labels[0], pa.string())
+        return np.asarray(pc.fill_null(pc.utf8_length(labels), 0).to_numpy(), dtype=np.int64)
+
+    @cached_property
+    def longest(self) -> IntArray:
+        """How long the longest value is that a node may stand for: of its class, or with global recoding of all."""
+        out = np.zeros(len(self), dtype=np.int64)
+        filled = np.flatnonzero(self.counts)
+        if len(filled):
+            out[filled] = np.maximum.reduceat(self.lengths[self.members], self.offsets[:-1][filled])
+        if self.level is not None:
+            out[:] = np.where(self.named_by_values, out, 0).max(initial=0)
+        return out
+
     def representatives(self, numbers: FloatArray) -> FloatArray:
         """Return numbers that are published for cells otherwise than by what these cover, on another scale; else NaN.
 
@@ -259,14 +276,7 @@ class Cells:
         coded = self.column.coded
         assert coded.naming is not None
         low, high = (end[made] for end in self.ends)
-        longest = np.zeros(len(made), dtype=np.int64)
-        if not coded.naming.ranged:
-            length = pc.fill_null(pc.utf8_length(pa.array(coded.labels[0], pa.string())), 0).to_numpy()
-            filled = np.flatnonzero(self.counts)
-            most = np.maximum.reduceat(length[self.members], self.offsets[:-1][filled]).astype(np.int64)
-            longest = most[np.searchsorted(filled, made)]
-            if self.level is not None:
-                longest[:] = longest.max()
+        longest = np.zeros(len(made), dtype=np.int64) if coded.naming.ranged else self.longest[made]
         keys = np.column_stack([self.height[made], self.node[made], low, high, longest])
         distinct, place = np.unique(keys, axis=0, return_inverse=True)
         labels = [coded.labels[h][node] or "" for h, node in distinct[:, :2].tolist()]

@@ -2,7 +2,7 @@
 
 A node covers its leaves, a set its members, a range every leaf inside it; where a range would have to hold the missing
 value too, it is published as the root and covers everything. A node that is called after the first and the last value
-published in it covers what lies between them.
+published in it covers what lies between them, and one with masks no value that is longer.
 """
 
 from __future__ import annotations
@@ -63,6 +63,9 @@ def covers(cells: Cells, groups: IntArray, codes: IntArray) -> BoolArray:
         if coded.naming is not None and coded.naming.ranged:
             low, high = extent(cells)
             out &= (codes >= low[groups]) & (codes <= high[groups])
+        elif coded.naming is not None:
+            # no mask stands for the end of a longer value
+            out &= ~cells.named_by_values[groups] | (cells.lengths[codes] <= cells.longest[groups])
         return out
     low, high = extent(cells)
     return np.asarray((codes >= low[groups]) & (codes <= high[groups]))

@@ -7,13 +7,12 @@ import pyarrow as pa
 
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.errors import DataError
-from hushtable.hierarchy.base import Coded
 from hushtable.schema.columns import Kind
 from hushtable.schema.parse import infer_kind
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
 from hushtable.table.plan import TablePlan
 
-__all__ = ["check_inferred_kinds"]
+__all__ = ["check_inferred_kind", "check_inferred_kinds", "is_inferred"]
 
 
 def check_inferred_kinds(table: EncodedTable, plan: TablePlan, rows: IntArray) -> None:
@@ -36,23 +35,27 @@ def check_inferred_kinds(table: EncodedTable, plan: TablePlan, rows: IntArray) -
     """
     if len(rows) == table.n_sample:
         return
-    undeclared = {c.name for c in plan.columns if c.kind is None and not c.order}
     columns: list[QuasiColumn | SensitiveColumn] = [*table.quasi, *table.sensitive]
     for column in columns:
-        # numbers and dates stay such if some of them are left out
-        if column.name not in undeclared or column.coded.kind is not Kind.NOMINAL:
-            continue
-        kind, _ = infer_kind(_values(column.coded, column.codes[rows]))
-        if kind is not Kind.NOMINAL:
-            raise DataError(
-                f"Column {column.name!r} is read as text only because of suppressed records: all its published values "
-                f"are of kind {kind}. The release would show that.",
-                code="kind-of-suppressed",
-                hint=f"Declare 'kind: nominal' or 'kind: {kind}' for it in the policy, and list what is no value under "
-                "'missing_values'.",
-            )
+        if is_inferred(column, plan):
+            check_inferred_kind(column, column.codes[rows])
 
 
-def _values(coded: Coded, codes: AnyArray) -> pa.Array:
-    used = np.unique(codes).astype(np.int64) - int(coded.missing)
-    return coded.values.take(pa.array(used[used >= 0]))
+def is_inferred(column: QuasiColumn | SensitiveColumn, plan: TablePlan) -> bool:
+    """Whether a kind may follow from a few values: numbers and dates stay such if some of them are left out."""
+    declared = next(c for c in plan.columns if c.name == column.name)
+    return declared.kind is None and not declared.order and column.coded.kind is Kind.NOMINAL
+
+
+def check_inferred_kind(column: QuasiColumn | SensitiveColumn, codes: AnyArray) -> None:
+    """Refuse a nominal column whose published codes are of another kind; see ``check_inferred_kinds``."""
+    used = np.unique(codes).astype(np.int64) - int(column.coded.missing)
+    kind, _ = infer_kind(column.coded.values.take(pa.array(used[used >= 0])))
+    if kind is not Kind.NOMINAL:
+        raise DataError(
+            f"Column {column.name!r} is read as text only because of suppressed records: all its published values are "
+            f"of kind {kind}. The release would show that.",
+            code="kind-of-suppressed",
+            hint=f"Declare 'kind: nominal' or 'kind: {kind}' for it in the policy, and list what is no value under "
+            "'missing_values'.",
+        )

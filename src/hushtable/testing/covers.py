@@ -99,7 +99,9 @@ def _under(cell: str, coded: Coded, h: int) -> set[int]:
     if isinstance(naming, Masked) and h < coded.height:
         if cell.strip(naming.mask) == cell:
             return set()
-        return {c for c, label in enumerate(labels) if label and label.strip(naming.mask) == cell.strip(naming.mask)}
+        fits = [len(label or "") <= len(cell) for label in coded.labels[0]]
+        kept = cell.strip(naming.mask)
+        return {c for c, label in enumerate(labels) if fits[c] and label and label.strip(naming.mask) == kept}
     if isinstance(naming, Ends) and h < coded.height:
         made = naming.made(row)[level]
         ends = [naming.quote([label or ""])[0] for label in coded.labels[0]]

@@ -29,6 +29,7 @@ from hushtable.engines.spark.summary import Summary
 from hushtable.errors import ParameterError
 from hushtable.release.comparison import Comparison
 from hushtable.release.verify import Verification
+from hushtable.table.inferred import check_inferred_kind, is_inferred
 
 __all__ = ["DRIVER_ROWS", "GROUP_ROWS", "SparkOutcome", "run"]
 
@@ -164,12 +165,25 @@ def _by_nodes(nodes: Nodes, combinations: Combinations) -> SparkOutcome:
     content, problem = combinations.content, combinations.problem
     with _kept(Shown(content.jobs, content, *nodes.publish())) as shown:
         counted = shown.count(problem)
+        if nodes.suppresses:
+            _check_kinds(nodes, counted, combinations)
         verification = shown.judge(problem, None, counted, nodes.expected)
         verification.raise_if_violated()
         cells, packing = nodes.with_cells(), shown.book.packing
         known = drawn_classes(combinations, cells, counted, packing, nodes.partition, nodes.lost)
         comparison = compared(combinations, cells, nodes.lost(), counted, packing, known)
         return SparkOutcome(shown, content, counted, problem, known, comparison, verification)
+
+
+def _check_kinds(nodes: Nodes, counted: Counted, combinations: Combinations) -> None:
+    """Refuse kinds that only suppressed records decide, as one machine does."""
+    plan = combinations.content.plan.table
+    for j, quasi in enumerate(combinations.finish.quasi):
+        if is_inferred(quasi, plan):
+            check_inferred_kind(quasi, nodes.published(j))
+    for sensitive in combinations.finish.sensitive:
+        if is_inferred(sensitive, plan):
+            check_inferred_kind(sensitive, counted.sensitive[sensitive.name])
 
 
 def _by_levels(levels: Levels | Branches, combinations: Combinations) -> SparkOutcome:

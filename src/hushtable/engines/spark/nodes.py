@@ -59,7 +59,7 @@ class Nodes:
         self._lost = self._lost_keys()
         # one group for each leaf that is published: what it publishes at its level
         labels = [
-            _cells(c, level, self._published(j)).labels()
+            _cells(c, level, self.published(j) if c.coded.naming is not None and self._lost else None).labels()
             for j, (c, level) in enumerate(zip(quasi, levels, strict=True))
         ]
         self._book, self._ranks = Cellbook.of(labels)
@@ -86,11 +86,13 @@ class Nodes:
         nodes = self._packing.pack_columns([looked_up(c, n) for c, n in zip(columns, self._nodes, strict=True)])
         return self._combinations.frame.withColumns({f"h{i}": n for i, n in enumerate(nodes)})
 
-    def _published(self, j: int) -> IntArray | None:
-        """The codes of a column that are published, where names of nodes depend on them."""
-        column = self._combinations.finish.quasi[j]
-        if column.coded.naming is None or not self._lost:
-            return None
+    @property
+    def suppresses(self) -> bool:
+        """Whether something is left out."""
+        return bool(self._lost)
+
+    def published(self, j: int) -> IntArray:
+        """The codes of a column that are published."""
         kept = self._with_nodes().join(self._lost_table(), self._names, "left_anti").select(f"o{j}").distinct()
         found = self._jobs.collect(kept, "publishing").column(0).to_numpy()
         return np.sort(found).astype(np.int64)

@@ -34,3 +34,7 @@ def test_what_exceeds_the_promise_is_said_unless_guarded():
     assert "50% of the people more than the models promise" in told("p-first")
     assert "more than the models promise" not in told("p-first", guard=["minimality"])
     assert "more than the models promise" not in told("anatomy")
+
+
+def test_the_report_says_that_it_is_private():
+    assert "This report is a private document." in told("mondrian")

@@ -66,6 +66,11 @@ def limits(facts: Facts) -> tuple[str, ...]:
         "Utility is measured with generic questions. Whether the release serves a purpose has to be tried for it.",
     ]
     found += _known_algorithm(facts)
+    found.append(
+        "This report is a private document. Its figures compare the release with the original: together with the "
+        "published rows, they can tell something about suppressed records and about what a cell hides. Hand it to "
+        "people who may see the original, such as the data protection officer, not to whoever gets the release."
+    )
     if facts.treatment.counterfeits:
         found.append(
             "This report says how many rows are counterfeits. Keep it with the private companion: with that number, "

@@ -277,15 +277,16 @@ class Cells:
         assert coded.naming is not None
         low, high = (end[made] for end in self.ends)
         longest = np.zeros(len(made), dtype=np.int64) if coded.naming.ranged else self.longest[made]
-        keys = np.column_stack([self.height[made], self.node[made], low, high, longest])
-        distinct, place = np.unique(keys, axis=0, return_inverse=True)
+        keys = [self.height[made], self.node[made], low, high, longest]
+        place, one = number_rows(keys, [int(key.max()) + 1 for key in keys])
+        distinct = np.column_stack(keys)[one]
         labels = [coded.labels[h][node] or "" for h, node in distinct[:, :2].tolist()]
         first, last = ([coded.labels[0][code] or "" for code in distinct[:, j].tolist()] for j in (2, 3))
         names = coded.naming.names(labels, first, last, distinct[:, 4])
         # a node with one published value is that value
         whole = zip(names, first, last, strict=True)
         names = [escape_value(name) or "" if name == a == b else name for name, a, b in whole]
-        return pa.array(names, pa.string()).take(pa.array(place.reshape(-1)))
+        return pa.array(names, pa.string()).take(pa.array(place))
 
     def _ranges(self) -> pa.Array:
         names = self.column.coded.labels[0]

@@ -259,11 +259,16 @@ def _same_cut(new: QuasiColumn, old: QuasiColumn, cut: IntArray, kept: IntArray,
     for level in np.unique(cut[of_row]).tolist():
         here = np.flatnonzero(cut[of_row] == level)
         h = _same_level(new, old, level, kept[here], before[here])
-        inside = np.isin(new.coded.levels[h], new.coded.levels[h][codes[here]])
-        if np.any(found[inside]):
-            raise _Incomparable
-        found[inside] = h
+        found[np.isin(new.coded.levels[h], new.coded.levels[h][codes[here]])] = h
+    if not _alike(_cut_nodes(new, found, codes), _cut_nodes(old, cut, of_row)):
+        raise _Incomparable
     return found
+
+
+def _cut_nodes(column: QuasiColumn, cut: IntArray, codes: IntArray) -> IntArray:
+    """A number for the node that each code is published at."""
+    nodes = np.choose(cut[codes], [level[codes] for level in column.coded.levels])
+    return np.asarray(cut[codes] * column.coded.size + nodes, dtype=np.int64)
 
 
 def with_hierarchies(case: Case, turn: int) -> Case:

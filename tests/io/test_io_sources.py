@@ -11,10 +11,10 @@ import pytest
 from pyarrow import feather
 from pyarrow import parquet as pq
 
+from hushtable.engines.choose import LARGE_BYTES, LARGE_CELLS, is_large
 from hushtable.errors import DataError
 from hushtable.io import sources
 from hushtable.io.coded import read_coded
-from hushtable.io.sizes import LARGE_BYTES, LARGE_CELLS, is_large
 from hushtable.io.sources import check_unchanged, iter_runs, read_tables, stamps, table_files
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.kernels import compile as compiling
@@ -140,3 +140,21 @@ def test_numbering_grows_its_table():
     labels, first = grouping.number_rows([key], [int(key.max()) + 1])
     assert labels.tolist() == np.repeat(np.arange(5000), 20).tolist()
     assert first.tolist() == (np.arange(5000) * 20).tolist()
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6), st.integers(0, 1), st.integers(1, 9)), max_size=60),
+    st.sampled_from([4, 2**20, 2**40, 2**61]),
+)
+def test_counting_rows_is_counting_what_was_numbered(rows, size):
+    """Spans that fit 32 bits, 62 bits, and none of them."""
+    columns = [np.array([row[j] for row in rows], dtype=np.int64) for j in range(3)]
+    records, sizes = np.array([row[3] for row in rows], dtype=np.int64), [size, 7, 2]
+    for given_records in (None, records):
+        counted = Counter()
+        for row, n in zip(rows, records.tolist(), strict=True):
+            counted[row[:3]] += 1 if given_records is None else n
+        codes, counts = grouping.count_rows(columns, sizes, given_records)
+        assert list(zip(*(c.tolist() for c in codes), strict=True)) == sorted(counted)
+        assert counts.tolist() == [counted[key] for key in sorted(counted)]

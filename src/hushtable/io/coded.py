@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,9 +22,9 @@ BATCH_ROWS = 1 << 18
 
 
 def read_coded(
-    path: Source, columns: Sequence[str] | None = None, *, unescape_formulas: bool = False
+    path: Source | Sequence[Source], columns: Sequence[str] | None = None, *, unescape_formulas: bool = False
 ) -> pa.Table:
-    """Read a table, a folder with its parts, or an address, so that a column of few values takes one byte a row.
+    """Read a table, a folder with its parts, an address, or several, so that few values take one byte a row.
 
     Every column comes as a dictionary array, values in order of first occurrence, null as null.
 
@@ -44,7 +45,8 @@ def read_coded(
     """
     gatherers: dict[str, _Gatherer] = {}
     first: pa.Schema | None = None
-    for file in table_sources([path]):
+    paths = [path] if isinstance(path, str | os.PathLike) else list(path)
+    for file in table_sources(paths):
         for batch in iter_batches(file, columns, BATCH_ROWS, unescape_formulas=unescape_formulas):
             if gatherers and set(gatherers) != set(batch.schema.names):
                 raise DataError(
@@ -85,10 +87,14 @@ class _Gatherer:
             array = decode(array)
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
-        codes = to_codes(array)
-        missing = codes < 0
-        self._gaps.append(missing if missing.any() else None)
-        codes[missing] = 0
+        missing = None
+        if array.indices.null_count:
+            codes = to_codes(array)
+            missing = codes < 0
+            codes[missing] = 0
+        else:
+            codes = array.indices.to_numpy()
+        self._gaps.append(missing)
         self._values.append(array.dictionary)
         self._codes.append(codes.astype(np.min_scalar_type(max(len(array.dictionary) - 1, 0))))
 
@@ -97,15 +103,15 @@ class _Gatherer:
         whole = pa.concat_arrays(self._values).dictionary_encode()
         place = to_codes(whole).astype(np.min_scalar_type(max(len(whole.dictionary) - 1, 0)))
         out = np.empty(sum(map(len, self._codes)), dtype=place.dtype)
-        gaps = np.zeros(len(out), dtype=np.bool_)
+        gaps = np.zeros(len(out), dtype=np.bool_) if any(m is not None for m in self._gaps) else None
         at = first = 0
         for batch, values in enumerate(self._values):
             codes, missing = self._codes[batch], self._gaps[batch]
             # a batch of nulls has no values, and one place too few
             here = np.append(place[first : first + len(values)], place.dtype.type(0))
             out[at : at + len(codes)] = here[codes]
-            if missing is not None:
+            if missing is not None and gaps is not None:
                 gaps[at : at + len(codes)] = missing
             self._codes[batch] = codes[:0]
             at, first = at + len(codes), first + len(values)
-        return pa.DictionaryArray.from_arrays(pa.array(out, mask=gaps if gaps.any() else None), whole.dictionary)
+        return pa.DictionaryArray.from_arrays(pa.array(out, mask=gaps), whole.dictionary)

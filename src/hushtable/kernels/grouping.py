@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["group_rows", "histogram", "number_rows"]
+__all__ = ["count_rows", "group_rows", "histogram", "number_rows"]
 
 
 def number_rows(columns: Sequence[AnyArray], sizes: Sequence[int]) -> tuple[IntArray, IntArray]:
@@ -46,6 +47,54 @@ def number_rows(columns: Sequence[AnyArray], sizes: Sequence[int]) -> tuple[IntA
         key += column
         span *= size
     return _compact(key, span)
+
+
+def count_rows(
+    columns: Sequence[AnyArray], sizes: Sequence[int], records: IntArray | None = None
+) -> tuple[list[IntArray], IntArray]:
+    """Count the distinct rows of several code columns, in lexicographic order; which row has which is not told.
+
+    Sorting plain keys is several times faster than numbering every row, and needs nothing compiled.
+
+    Parameters
+    ----------
+    columns, sizes
+        As for ``number_rows``.
+    records : int64 array, optional
+        How many records each row stands for.
+
+    Examples
+    --------
+    >>> codes, counts = count_rows([np.array([1, 0, 1]), np.array([0, 2, 0])], [2, 3])
+    >>> [c.tolist() for c in codes], counts.tolist()
+    ([[0, 1], [2, 0]], [1, 2])
+    """
+    spans = [max(int(size), 1) for size in sizes]
+    span = math.prod(spans)
+    if span >= 2**62:
+        labels, first = number_rows(columns, sizes)
+        counts = np.zeros(len(first), dtype=np.int64)
+        np.add.at(counts, labels, 1 if records is None else records)
+        return [np.asarray(column[first], dtype=np.int64) for column in columns], counts
+    # half as wide, keys are sorted in half the time
+    key: Any = np.zeros(len(columns[0]), dtype=np.uint32 if span < 2**32 else np.int64)
+    for column, size in zip(columns, spans, strict=True):
+        key *= key.dtype.type(size)
+        key += column.astype(key.dtype, copy=False)
+    if not len(key):
+        return [np.empty(0, dtype=np.int64) for _ in columns], np.empty(0, dtype=np.int64)
+    order = None if records is None else np.argsort(key)
+    key = np.sort(key) if order is None else key[order]
+    begin = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    if order is None or records is None:
+        counts = np.diff(np.append(begin, len(key))).astype(np.int64)
+    else:
+        counts = np.add.reduceat(records[order], begin)
+    distinct, codes = key[begin].astype(np.int64), []
+    for size in reversed(spans):
+        distinct, code = np.divmod(distinct, size)
+        codes.append(code)
+    return codes[::-1], counts
 
 
 def _compact(key: IntArray, span: int) -> tuple[IntArray, IntArray]:

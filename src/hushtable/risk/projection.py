@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from hushtable.kernels.grouping import number_rows
+from hushtable.kernels.grouping import count_rows, number_rows
 
 __all__ = ["coarser_units", "unique_on"]
 
@@ -21,14 +21,9 @@ def coarser_units(codes: Sequence[AnyArray], sizes: Sequence[int], units: IntArr
     >>> coarser_units([np.array([0, 0, 2])], [3], np.array([1, 2, 4])).tolist()
     [3, 4]
     """
-    total = np.zeros(1, dtype=np.int64)
     if not codes:
-        total[0] = units.sum()
-        return total
-    labels, first = number_rows(codes, sizes)
-    total = np.zeros(len(first), dtype=np.int64)
-    np.add.at(total, labels, units)
-    return total
+        return np.array([units.sum()], dtype=np.int64)
+    return count_rows(codes, sizes, units)[1]
 
 
 def unique_on(codes: Sequence[AnyArray], sizes: Sequence[int], units: FloatArray | None, unit: int) -> BoolArray:

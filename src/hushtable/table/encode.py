@@ -20,9 +20,8 @@ from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.schema.parse import convert
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, smallest
-from hushtable.table.names import check_columns
-from hushtable.table.plan import ColumnPlan, Extra, TablePlan
-from hushtable.table.ties import rest_rank, with_spellings
+from hushtable.table.plan import ColumnPlan, Extra, TablePlan, check_columns
+from hushtable.table.ranks import rest_rank, with_spellings
 
 __all__ = [
     "Extra",

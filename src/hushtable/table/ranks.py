@@ -1,14 +1,21 @@
-"""Ranks of cells: the order in which rows are worked on and published."""
+"""Ranks of cells: the order in which rows are worked on and published, and by which ties are broken."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import IntArray
 from hushtable.io.dictionaries import null_last, value_ranks
+from hushtable.kernels.grouping import number_rows
+from hushtable.schema.columns import Role
+from hushtable.schema.prepare import check_publishable
+from hushtable.table.plan import TablePlan
 
-__all__ = ["dense_ranks"]
+__all__ = ["dense_ranks", "rest_rank", "with_spellings"]
 
 
 def dense_ranks(column: pa.ChunkedArray | pa.Array) -> tuple[IntArray, int]:
@@ -28,3 +35,36 @@ def dense_ranks(column: pa.ChunkedArray | pa.Array) -> tuple[IntArray, int]:
         array = array.dictionary_encode()
     rank = np.append(value_ranks(array.dictionary), 0)
     return rank[null_last(array).to_numpy(zero_copy_only=False)], len(rank)
+
+
+def rest_rank(table: pa.Table, plan: TablePlan) -> IntArray | None:
+    """Rank of the published cells that are neither quasi nor sensitive; None where there are none."""
+    names = plan.named(Role.INSENSITIVE)
+    if not names:
+        return None
+    for name in names:
+        check_publishable(name, table.column(name).type)
+    ranks = [dense_ranks(table.column(name)) for name in names]
+    return number_rows([r for r, _ in ranks], [n for _, n in ranks])[0]
+
+
+def with_spellings(
+    ties: IntArray | Callable[[], IntArray] | None, table: pa.Table, names: list[str]
+) -> IntArray | Callable[[], IntArray] | None:
+    """Let the published cells of these columns break ties too: rows of one code may be written differently."""
+    return _Spelt(table.select(names), ties) if names else ties
+
+
+@dataclass(frozen=True)
+class _Spelt:
+    """Ranks by the cells of some columns, and by others before them."""
+
+    table: pa.Table
+    ties: IntArray | Callable[[], IntArray] | None
+
+    def __call__(self) -> IntArray:
+        columns, sizes = zip(*(dense_ranks(column) for column in self.table.columns), strict=True)
+        if self.ties is not None:
+            others = self.ties() if callable(self.ties) else self.ties
+            columns, sizes = (others, *columns), (int(others.max(initial=0)) + 1, *sizes)
+        return number_rows(list(columns), list(sizes))[0]

@@ -99,7 +99,7 @@ def _edit(data, evidence):
     if what == "add" and isinstance(value, int):
         holder[last] = value + data.draw(st.integers(-3, 3))
     elif what == "longer" and isinstance(value, list):
-        value.append(data.draw(st.sampled_from([*ODD, *copy.deepcopy(value)])))
+        value.append(copy.deepcopy(data.draw(st.sampled_from([*ODD, *value]))))
     elif what == "shorter" and isinstance(value, list) and value:
         value.pop()
     elif what == "swap" and isinstance(holder, list):

@@ -8,28 +8,19 @@ from typing import TYPE_CHECKING
 from hushtable.io.grids import html_grid
 
 if TYPE_CHECKING:
-    from hushtable.release.release import Release
-    from hushtable.release.verify import Verification
+    from hushtable.release.released import Released
 
-__all__ = ["release_html", "release_text", "verification_text"]
-
-
-def verification_text(found: Verification) -> str:
-    """Return what every model achieved, a line each."""
-    people = "" if found.people == found.rows else f" of {found.people:,.0f} people"
-    verdict = "verified" if found.ok else "violated"
-    heading = f"Verification: {verdict}; {found.rows:,} rows{people} in {found.classes:,} classes"
-    return "\n".join([heading, *(f"  {e.sentence()}" for e in found.evidence)])
+__all__ = ["release_html", "release_text"]
 
 
-def release_text(release: Release) -> str:
+def release_text(release: Released) -> str:
     """Return a release as a few lines of text."""
     return "\n".join(
         [f"Release: {_sizes(release)}", *(f"  {e.sentence()}" for e in release.verification.evidence), f"  {_NEXT}"]
     )
 
 
-def release_html(release: Release) -> str:
+def release_html(release: Released) -> str:
     """Return a release as what every model achieved."""
     rows = [
         [
@@ -48,10 +39,10 @@ def release_html(release: Release) -> str:
 _NEXT = "See .frame, .groups, .measures(), .risk(), .attack(name), .explain(row), .report(path), .save(folder)."
 
 
-def _sizes(release: Release) -> str:
+def _sizes(release: Released) -> str:
     found = release.verification
     people = "" if found.people == found.rows else f" of {found.people:,.0f} people"
     return (
-        f"{release.n_released:,} of {release.encoded.n_sample:,} records{people} in {found.classes:,} classes, "
+        f"{release.n_released:,} of {release.records:,} records{people} in {found.classes:,} classes, "
         f"{release.n_suppressed:,} suppressed"
     )

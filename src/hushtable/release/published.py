@@ -1,11 +1,10 @@
-"""A published table read from disk, and verified from its cells and from what the release says of itself."""
+"""A published table, verified from its cells and from what the release says of itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,39 +12,22 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Recoding
 from hushtable.errors import DataError, HushtableError, UsageError
-from hushtable.io.coded import read_coded
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
-from hushtable.release.bucket import bucket_column, join_tables
-from hushtable.release.companion import COMPANION
-from hushtable.release.files import sensitive_path
+from hushtable.release.bucket import bucket_column
+from hushtable.release.recode import class_numbers
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
-from hushtable.release.saved_reference import row_references, saved_reference, stated_counts
-from hushtable.release.stated import check_counts, check_sizes, class_counts, described
+from hushtable.release.saved_reference import row_references, saved_reference
+from hushtable.release.stated import check_counts, check_sizes
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.encode import no_rows
 from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Reference
 
-__all__ = ["read_published", "verify_published"]
+__all__ = ["verify_published"]
 
 _WHERE_THE_INPUT_IS = "It was verified when it was made; where the input is, 'hushtable verify --data' repeats that."
-
-
-def read_published(path: Path, linked: TablePlan | None = None) -> pa.Table:
-    """Read a published file; the guard against spreadsheet formulas is taken off again.
-
-    Parameters
-    ----------
-    path : path
-    linked : TablePlan, optional
-        Given where the sensitive values are in a file of their own, which is read too.
-    """
-    table = read_coded(path, unescape_formulas=True)
-    if linked is None:
-        return table
-    return join_tables(table, read_coded(sensitive_path(path), unescape_formulas=True), linked)
 
 
 def verify_published(
@@ -56,6 +38,7 @@ def verify_published(
     *,
     recoding: Recoding = Recoding.LOCAL,
     suppression: float | None = None,
+    whole: Reference | None = None,
 ) -> Verification:
     """Verify a published table from its cells.
 
@@ -67,13 +50,16 @@ def verify_published(
         Roles and the meaning of missing values.
     model : AllOf
     evidence : mapping, optional
-        What the private companion says, or else ``release.json``. Models are refused if they compare with the whole
-        input table, count people instead of rows, or count a population, and neither it nor the rows tell.
+        What the private companion says, or else ``release.json``. The companion is believed: its keyed hash was
+        checked. Of ``release.json``, only what no row can tell is read. Models are refused if they compare with the
+        whole input table, count people instead of rows, or count a population, and nothing believable tells.
     recoding : Recoding
         What tells classes apart: the cells of the quasi-identifiers, the number of the group where those are exact, or
         both.
     suppression : float, optional
         The policy's limit: ``release.json`` may not speak of more suppressed people.
+    whole : Reference, optional
+        The whole table's counts, taken from the original.
     """
     groups = (bucket_column(plan),) if recoding.by_number else ()
     check_published_columns(table, plan, *groups)
@@ -82,35 +68,18 @@ def verify_published(
         raise no_rows()
     shown = groups if recoding is Recoding.BUCKET else (*plan.named(Role.QUASI), *groups)
     quasi = tuple(published_cells(table.column(name)) for name in shown)
-    if evidence is None or "reference" not in evidence:
-        return _from_rows(table, plan, model, evidence, quasi, recoding, suppression)
-    with _understood(evidence):
-        published, reference = _stated(table, plan, model, evidence, quasi)
-        known = described(table, plan, reference, _kinds(evidence))
-    verification = verify(published, model, known, plan.missing)
-    with _understood(evidence):
-        # counts that a model is violated by need not be held against it
-        if verification.ok:
-            check_counts(published, known, _counterfeits(evidence, recoding), suppression)
-        elif known is not reference and verify(published, model, reference, plan.missing).ok:
-            raise UsageError(
-                "release.json has another hierarchy of a sensitive column than the policy makes of the published "
-                "values, and with theirs a model is violated.",
-                code="needs-input",
-                hint=_WHERE_THE_INPUT_IS,
-            )
-    return verification
+    if evidence is not None and "seal" in evidence:
+        # its keyed hash holds, or it would not have been read
+        return verify(*_kept(table, plan, model, evidence, quasi), plan.missing)
+    return _from_rows(table, plan, model, evidence, quasi, recoding, suppression, whole)
 
 
 @contextmanager
 def _understood(evidence: Mapping[str, Any] | None) -> Iterator[None]:
-    """Whatever a damaged file trips, say that it is damaged, and call the companion by its name."""
+    """Whatever a damaged file trips, say that it is damaged."""
     try:
         yield
-    except HushtableError as error:
-        if evidence is not None and "seal" in evidence:
-            error.message = error.message.replace("release.json", COMPANION)
-            error.args = (f"{error.message} {error.hint}".rstrip(),)
+    except HushtableError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
         if evidence is None:
@@ -130,6 +99,7 @@ def _from_rows(
     quasi: tuple[Any, ...],
     recoding: Recoding,
     suppression: float | None,
+    whole: Reference | None,
 ) -> Verification:
     """Verify without the private companion: from the rows, the policy and what ``release.json`` tells everybody.
 
@@ -143,7 +113,7 @@ def _from_rows(
             raise _needs_companion(f"{member.name} counts a population, which the published file does not tell.")
     numbered = recoding is Recoding.NUMBERED
     with _understood(told):
-        references = [*row_references(table, plan, model, {} if numbered else told or {})]
+        references = [whole] if whole else [*row_references(table, plan, model, {} if numbered else told or {})]
         readings = [(Published(quasi, sensitive_codes(table, plan, r, {}), _sizes(r)), r) for r in references]
     found = [verify(published, model, reference, plan.missing) for published, reference in readings]
     if numbered:
@@ -158,8 +128,8 @@ def _from_rows(
     if told is not None and found[0].ok:
         with _understood(told):
             check_sizes(told, table.num_rows, suppression, numbered=numbered)
-            if "whole_table" in told:
-                check_counts(*readings[0], 0, suppression)
+            if "whole_table" in told and whole is None:
+                check_counts(*readings[0], suppression)
     return found[0]
 
 
@@ -171,47 +141,27 @@ def _sizes(reference: Reference) -> dict[str, int]:
     return {key[0]: a.n_values for key, a in reference.attributes.items() if len(key) == 1}
 
 
-def _stated(
-    table: pa.Table, plan: TablePlan, model: AllOf, evidence: Mapping[str, Any], quasi: tuple[Any, ...]
-) -> tuple[Published, Reference]:
-    """Put what was published, and what the companion or a release.json of 0.1.0 says, into the verifier's words."""
-    classes = evidence.get("class_counts")
-    unit = int(evidence["reference"]["unit"])
-    # where every person has one row, rows are people and need not be counted
-    if plan.entity is not None and classes is None and unit != 1:
-        raise _needs_companion("The policy counts people, and the published file does not tell whose a row is.")
-    if plan.entity is not None and unit > 1:
+def _kept(
+    table: pa.Table, plan: TablePlan, model: AllOf, kept: Mapping[str, Any], quasi: tuple[Any, ...]
+) -> tuple[Published, AllOf, Reference]:
+    """Put what was published, and what the companion says, into the verifier's words."""
+    classes = kept["class_counts"]
+    if plan.entity is not None and int(kept["reference"]["unit"]) > 1:
         _refuse_histograms(model)
     if plan.missing is Missing.WILDCARD:
         _refuse_population(model)
-    reference = saved_reference(evidence, model)
-    codes = sensitive_codes(table, plan, reference, _kinds(evidence))
-    units = population = None
-    if classes is not None:
-        fakes = (evidence.get("counterfeits") or {}).get("classes")
-        units, population = class_counts(quasi, classes, fakes, shared=plan.entity is not None)
+    reference = saved_reference(kept, model)
+    kinds = {name: Kind(kind) for name, kind in kept["kinds"].items()}
     published = Published(
-        quasi=quasi,
-        sensitive=codes,
-        sizes=_sizes(reference),
-        unit=int(classes["unit"]) if classes else 1,
-        class_units=units,
-        class_population=population,
+        quasi=quasi, sensitive=sensitive_codes(table, plan, reference, kinds), sizes=_sizes(reference)
     )
-    return published, reference
-
-
-def _kinds(evidence: Mapping[str, Any]) -> dict[str, Kind]:
-    return {name: Kind(kind) for name, kind in evidence.get("kinds", {}).items()}
-
-
-def _counterfeits(evidence: Mapping[str, Any], recoding: Recoding) -> int:
-    claimed = evidence.get("counterfeits")
-    if claimed is None:
-        return 0
-    if recoding is not Recoding.NUMBERED or evidence.get("class_counts") is None:
-        raise DataError("release.json speaks of counterfeits, and the policy makes none.", code="mismatch")
-    return int(stated_counts(claimed["classes"]).sum())
+    if classes is not None:
+        labels, _ = class_numbers(quasi)
+        # counts are kept in the order in which classes are shown
+        order = np.argsort(np.argsort(np.unique(labels, return_index=True)[1]))
+        units, population = (classes[name] and np.array(classes[name])[order] for name in ("units", "population"))
+        published = replace(published, unit=int(classes["unit"]), class_units=units, class_population=population)
+    return published, model, reference
 
 
 def _refuse_histograms(model: AllOf) -> None:

@@ -48,23 +48,16 @@ def stated_counts(values: Sequence[Any]) -> IntArray:
 
 
 def saved_reference(evidence: Mapping[str, Any], model: AllOf) -> Reference:
-    """Return what models compare classes with, from the private companion or a ``release.json`` of 0.1.0."""
-    attributes: dict[Key, Attribute] = {}
-    keys = {key for key in model.histogram_keys() if len(key) > 1}
+    """Return what models compare classes with, from the private companion."""
     data = evidence["reference"]
-    people, unit = int(data["units"]), int(data["unit"])
-    if unit < 1:
-        raise ValueError("no unit")
-    for entry in data["attributes"]:
-        attributes[(entry["column"],)] = _attribute(entry, unit)
-    for entry in data.get("joint", ()):
-        key = tuple(entry["columns"])
-        if key in keys:
-            attributes[key] = Attribute(key, (), _joint_units(entry, _combinations(key, attributes)), unit)
-    for key in keys - set(attributes):
-        units = np.zeros(_combinations(key, attributes), dtype=np.int64)
-        attributes[key] = Attribute(key, (), units, whole=False)
-    return Reference(people, unit, attributes, None if data["population"] is None else int(data["population"]))
+    attributes: dict[Key, Attribute] = {(e["column"],): _attribute(e, data["unit"]) for e in data["attributes"]}
+    joint = {tuple(entry["columns"]): entry for entry in data["joint"]}
+    for key in (key for key in model.histogram_keys() if len(key) > 1):
+        size = _combinations(key, attributes)
+        # another policy's model may ask for columns together that nobody counted together
+        units = _joint_units(joint[key], size) if key in joint else np.zeros(size, dtype=np.int64)
+        attributes[key] = Attribute(key, (), units, data["unit"], whole=key in joint)
+    return Reference(data["units"], data["unit"], attributes, data["population"])
 
 
 def row_references(table: pa.Table, plan: TablePlan, model: AllOf, told: Mapping[str, Any]) -> Iterator[Reference]:
@@ -208,36 +201,21 @@ def _combinations(key: Key, attributes: Mapping[Key, Attribute]) -> int:
 
 def _joint_units(entry: Mapping[str, Any], size: int) -> IntArray:
     units = np.zeros(size, dtype=np.int64)
-    units[stated_counts(entry["codes"])] = stated_counts(entry["units"])
-    if rest := entry.get("withheld"):
-        # which combinations these are is not told: any that is not published will do
-        units[np.flatnonzero(units == 0)[-len(rest) :]] = stated_counts(rest)
+    units[entry["codes"]] = entry["units"]
     return units
 
 
 def _attribute(entry: Mapping[str, Any], unit: int) -> Attribute:
-    # a hidden value keeps a label that no cell can have
-    labels = [f"\0{i}" if label is None else label for i, label in enumerate(entry["labels"])]
-    numbers, units, categories = entry["numbers"], entry["units"], entry["categories"]
-    levels = tuple(stated_counts(level) for level in entry["levels"])
-    names = tuple(tuple(x or "" for x in row) for row in entry["level_labels"])
-    if any(part is not None and len(part) != len(labels) for part in (units, numbers, categories, *levels)):
-        raise ValueError("lengths differ")
-    if any(np.any(level >= len(row)) for level, row in zip(levels, names, strict=True)):
-        raise ValueError("nodes without a name")
-    if levels and not np.array_equal(levels[0], np.arange(len(labels))):
-        raise ValueError("leaves that are no values")
+    numbers, categories = entry["numbers"], entry["categories"]
     return Attribute(
         key=(entry["column"],),
-        labels=labels,
-        units=np.zeros(len(labels), dtype=np.int64) if units is None else stated_counts(units),
+        labels=entry["labels"],
+        units=np.array(entry["units"], dtype=np.int64),
         unit=unit,
-        ordered=bool(entry["ordered"]),
+        ordered=entry["ordered"],
         numbers=None if numbers is None else np.array([np.nan if x is None else x for x in numbers], dtype=np.float64),
-        categories=None if categories is None else stated_counts(categories),
-        n_categories=int(entry["n_categories"]),
-        levels=levels,
-        level_labels=names,
-        whole=units is not None,
-        withheld=None in entry["labels"],
+        categories=None if categories is None else np.array(categories, dtype=np.int64),
+        n_categories=entry["n_categories"],
+        levels=tuple(np.array(level, dtype=np.int64) for level in entry["levels"]),
+        level_labels=tuple(map(tuple, entry["level_labels"])),
     )

@@ -131,9 +131,10 @@ class Verification:
     stats: GroupStats
 
     def __repr__(self) -> str:
-        from hushtable.release.display import verification_text
-
-        return verification_text(self)
+        people = "" if self.people == self.rows else f" of {self.people:,.0f} people"
+        verdict = "verified" if self.ok else "violated"
+        heading = f"Verification: {verdict}; {self.rows:,} rows{people} in {self.classes:,} classes"
+        return "\n".join([heading, *(f"  {e.sentence()}" for e in self.evidence)])
 
     @property
     def ok(self) -> bool:

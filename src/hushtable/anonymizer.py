@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from hushtable.api import release_of, run_plan
+from hushtable.api import run_plan
 from hushtable.engines.apply import apply_regions
+from hushtable.engines.release import Release
 from hushtable.errors import UsageError
 from hushtable.io.frames import like, to_arrow
 from hushtable.policy.policy import Policy
-from hushtable.release.release import Release
 
 __all__ = ["Anonymizer"]
 
@@ -60,8 +60,8 @@ class Anonymizer:
                 hint="Call fit again.",
             )
         plan = self.policy.plan()
-        outcome = apply_regions(to_arrow(X), plan, self.release_.problem, self.release_.partition)
-        return self._shown(release_of(outcome, plan, X))
+        fitted = self.release_
+        return self._shown(apply_regions(to_arrow(X), plan, fitted.problem, fitted.partition, source=X))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Return the release of a table."""

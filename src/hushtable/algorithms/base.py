@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -31,10 +31,14 @@ if TYPE_CHECKING:
     from hushtable.algorithms.elsewhere import Elsewhere
     from hushtable.algorithms.regions import CutTree
 
-__all__ = ["Algorithm", "Partition", "Problem", "Progress", "Reads", "Recoding", "check_compatible"]
+__all__ = ["Algorithm", "Partition", "Problem", "Progress", "Reads", "Recoding", "check_compatible", "quietly"]
 
 Progress = Callable[[float, str], None]
 """Called with the share of the work that is done and a word on it; raises ``Cancelled`` to stop."""
+
+
+def quietly(share: float, what: str) -> None:
+    """Report progress to nobody."""
 
 
 class Recoding(Enum):
@@ -137,7 +141,7 @@ class Problem:
     reference: Reference
     suppression: float = 0.0
     seed: int = 0
-    progress: Progress = lambda share, what: None
+    progress: Progress = quietly
     earlier: Earlier | None = None
     elsewhere: Elsewhere | None = None
     policy: bytes = b""
@@ -153,6 +157,10 @@ class Problem:
     def budget(self) -> int:
         """How many units may be suppressed."""
         return int(np.floor(self.suppression * self.table.sample_units + 1e-9))
+
+    def done(self) -> Problem:
+        """Return it as it is kept with a release: with the coins that were tossed, and nobody to report to."""
+        return replace(self, progress=quietly, tossed=self.used_coins)
 
     @cached_property
     def coins(self) -> Coins:

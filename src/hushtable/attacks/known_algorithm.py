@@ -41,7 +41,7 @@ from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import SensitiveModel, Stat
 from hushtable.models.compose import AllOf
 from hushtable.params import AtLeast
-from hushtable.release.guards.apply import group_and_recode
+from hushtable.release.settle import group_and_recode
 from hushtable.table.coins import Coins
 from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.stats import GroupStats, Histogram, Key

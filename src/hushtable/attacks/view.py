@@ -30,7 +30,7 @@ from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.stats import Histogram
 
 if TYPE_CHECKING:
-    from hushtable.release.release import Release
+    from hushtable.release.released import Released
 
 __all__ = ["View"]
 
@@ -86,7 +86,7 @@ class View:
     problem: Problem | None = None
 
     @classmethod
-    def of(cls, release: Release) -> View:
+    def of(cls, release: Released) -> View:
         """Look at a release."""
         table, recoded = release.encoded, release.recoded
         real = release.source_rows >= 0

@@ -15,6 +15,7 @@ import pyarrow as pa
 from hushtable.algorithms.base import Progress
 from hushtable.api import anonymize
 from hushtable.comparison.grid import Setting
+from hushtable.engines.release import Release
 from hushtable.errors import (
     Cancelled,
     HushtableError,
@@ -26,7 +27,6 @@ from hushtable.errors import (
 )
 from hushtable.policy.policy import Policy
 from hushtable.registry import measures
-from hushtable.release.release import Release
 
 __all__ = ["Row", "Task", "Wanted", "evaluate", "failed", "is_row"]
 

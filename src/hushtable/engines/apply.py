@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,13 +11,14 @@ import pyarrow.compute as pc
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.engines.local import Outcome, finish
-from hushtable.engines.plan import Plan
+from hushtable.engines.local import finish
+from hushtable.engines.release import Release
 from hushtable.errors import DataError, IncompatibleError
 from hushtable.hierarchy.base import ROOT, Coded
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Monotone, Stat
 from hushtable.release.cells import Cells, escape_member, escape_value
+from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
@@ -26,7 +28,9 @@ from hushtable.table.encoded import QuasiColumn, smallest
 __all__ = ["apply_regions", "region_labels"]
 
 
-def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition) -> Outcome:
+def apply_regions(
+    table: pa.Table, plan: Plan, fitted: Problem, partition: Partition, *, source: Any = None
+) -> Release:
     """Publish new records in the regions that were fitted on others.
 
     A region is wider than the tight cell of the records it was fitted on, so that it covers any new record that
@@ -70,8 +74,9 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
     cells = tuple(Cells.of_groups(c, rows, offsets) for c in quasi)
     published = tuple(region_labels(c.coded, low[:, j], high[:, j]) for j, c in enumerate(quasi))
     problem = Problem(encoded, model, encoded.reference(model.histogram_keys()), seed=plan.seed)
-    recoded = Recoded(labels.astype(np.int64), cells, published)
-    return finish(table, plan, problem, replace(partition, labels=labels, n_groups=len(used)), recoded)
+    recoded = Recoded(labels.astype(np.int64), cells, published, derived=False)
+    made = finish(table, plan, problem, replace(partition, labels=labels, n_groups=len(used)), recoded, source=source)
+    return replace(made, repeatable=False)
 
 
 def _check_apart(quasi: tuple[QuasiColumn, ...], low: IntArray, high: IntArray) -> None:

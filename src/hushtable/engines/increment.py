@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,15 +23,14 @@ from hushtable.attacks.matching import candidates
 from hushtable.attacks.people import People
 from hushtable.attacks.view import View
 from hushtable.engines.joined import covered_values, ranged, values_of
-from hushtable.engines.local import Outcome, finish, problem_of, solve
-from hushtable.engines.plan import Plan
+from hushtable.engines.local import finish, problem_of, solve
+from hushtable.engines.release import Release
 from hushtable.errors import DataError, HushtableError, IncompatibleError, Infeasible, NotFound, VerificationError
-from hushtable.io.frames import to_arrow
 from hushtable.io.text import is_text, to_labels
 from hushtable.models.base import Monotone, Stat
 from hushtable.release.centroid import CentroidCells
+from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded, class_numbers
-from hushtable.release.release import Release
 from hushtable.release.reread import sensitive_codes
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Role
@@ -44,7 +44,9 @@ _RECODINGS = (Recoding.LOCAL, Recoding.GLOBAL)
 _JUDGED = (Role.QUASI, Role.SENSITIVE)
 
 
-def increment(table: pa.Table, plan: Plan, earlier: Release, progress: Progress | None = None) -> Outcome:
+def increment(
+    table: pa.Table, plan: Plan, earlier: Release, progress: Progress | None = None, *, source: Any = None
+) -> Release:
     """Publish new records beside an earlier release of other people.
 
     Parameters
@@ -80,9 +82,10 @@ def increment(table: pa.Table, plan: Plan, earlier: Release, progress: Progress 
     for old in _ever_fewer(joined):
         try:
             partition, recoded = _settled(table, plan, problem, earlier, old)
-            outcome = finish(table, plan, problem, partition, recoded)
-            _verify_union(union, alone, earlier, outcome).raise_if_violated()
-            return outcome
+            batch = finish(table, plan, problem, partition, recoded, source=source)
+            _verify_union(union, alone, earlier, batch).raise_if_violated()
+            # run again without the earlier release, it would be another one
+            return replace(batch, repeatable=False)
         except (Infeasible, NotFound, VerificationError) as error:
             failure = error
     assert failure is not None
@@ -133,9 +136,9 @@ def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
     identifiers = plan.table.named(Role.IDENTIFIER)
     named = plan.account.person if plan.account is not None else plan.table.entity
     person = named or (identifiers[0] if len(identifiers) == 1 else None)
-    source = to_arrow(earlier.source)
-    if person is None or person not in source.column_names:
+    if person is None or person not in earlier.policy.get("columns", {}):
         return
+    source = earlier.original([person])
     old, new = (set(same_name(_plain(t.column(person)).unique()).to_pylist()) - {None, ""} for t in (source, table))
     if old & new:
         raise DataError(
@@ -147,15 +150,16 @@ def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
 
 def _union(table: pa.Table, names: list[str], earlier: Release) -> pa.Table:
     """The earlier original and the batch in some columns, in the batch's types or in those of the original."""
-    source = to_arrow(earlier.source)
+    absent = [name for name in names if name not in earlier.policy.get("columns", {})]
+    if absent:
+        raise DataError(
+            f"The earlier original has no column {absent[0]!r}.",
+            code="other-columns",
+            hint="Publish the batch under the policy of the earlier release.",
+        )
+    source = earlier.original(names)
     columns = {}
     for name in names:
-        if name not in source.column_names:
-            raise DataError(
-                f"The earlier original has no column {name!r}.",
-                code="other-columns",
-                hint="Publish the batch under the policy of the earlier release.",
-            )
         new, old = _plain(table.column(name)), _plain(source.column(name))
         both = _of_type(new.type, old, new)
         # numbers are no words that an earlier text could have had
@@ -236,7 +240,7 @@ def _settled(
     cells = tuple(own.cells(column, labels, place[merged], n) for column, own in zip(quasi, covered, strict=True))
     published = tuple(column.take(pa.array(first[kept])) for column in names)
     notes = {"increment": True, "joined": int(np.count_nonzero(joined >= 0)), "old_classes": len(used)}
-    return Partition(labels, n, notes=notes), Recoded(labels, cells, published)
+    return Partition(labels, n, notes=notes), Recoded(labels, cells, published, derived=False)
 
 
 def _filled(labels: AnyArray, n: int) -> tuple[IntArray, IntArray, int]:
@@ -254,20 +258,20 @@ def _both(first: pa.Array, second: pa.Array) -> pa.Array:
     return pa.concat_arrays([first, second])
 
 
-def _verify_union(source: pa.Table, plan: TablePlan, earlier: Release, outcome: Outcome) -> Verification:
+def _verify_union(source: pa.Table, plan: TablePlan, earlier: Release, batch: Release) -> Verification:
     """Judge old and new records together, from the published cells of both."""
     encoded = encode(source, plan)
-    model = outcome.problem.model
+    model = batch.problem.model
     reference = encoded.reference(model.histogram_keys())
     real = np.flatnonzero(earlier.source_rows >= 0)
     old = earlier.table.take(pa.array(real))
     shown = {
-        name: _both(_plain(old.column(name)), _plain(outcome.published.column(name)))
+        name: _both(_plain(old.column(name)), _plain(batch.table.column(name)))
         for role in _JUDGED
         for name in plan.named(role)
     }
     kinds = {c.name: c.coded.kind for c in encoded.sensitive}
-    rows = np.concatenate([earlier.source_rows[real], outcome.rows + earlier.encoded.n_sample])
+    rows = np.concatenate([earlier.source_rows[real], batch.source_rows + earlier.encoded.n_sample])
     return verify(
         Published(
             quasi=tuple(shown[name] for name in plan.named(Role.QUASI)),

@@ -15,22 +15,20 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable._version import __version__
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Progress, Recoding
+from hushtable.algorithms.base import Algorithm, Problem, Progress, Recoding, quietly
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines.emit import Piece, Published, parts_of
-from hushtable.engines.local import judge, kept_rows, problem_from, solve
-from hushtable.engines.plan import Plan
+from hushtable.engines.local import kept_rows, problem_from, solve
+from hushtable.engines.release import Release
 from hushtable.engines.sorting import order_by, sort_keys
 from hushtable.engines.stored import StoredTable, store
 from hushtable.errors import IncompatibleError, ParameterError, UsageError
@@ -43,96 +41,26 @@ from hushtable.io.secret import load_secret
 from hushtable.io.sources import check_unchanged, is_address, same_columns, stamps, table_sources
 from hushtable.io.urls import Source
 from hushtable.io.workspace import workspace
-from hushtable.models.compose import AllOf
 from hushtable.release.companion import release_folders
-from hushtable.release.comparison import RowComparison
-from hushtable.release.evidence import summary_of, write_documents
+from hushtable.release.evidence import write_documents
+from hushtable.release.judge import judge
+from hushtable.release.origin import Made
+from hushtable.release.original import Files, RestRanks
 from hushtable.release.places import writing_rows
+from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded
 from hushtable.release.reread import published_cells
 from hushtable.release.verify import Verification
+from hushtable.release.written import Written
 from hushtable.schema.columns import Role
 from hushtable.table.encode import check_columns, encode
-from hushtable.table.encoded import EncodedTable
-from hushtable.table.reference import Reference
-from hushtable.utility.summary import measure_all
 
-__all__ = ["Streamed", "is_streamable", "run_files"]
+__all__ = ["is_streamable", "run_files"]
 
 FORMATS = ("csv", "parquet")
 
 _STREAMED = (Recoding.GLOBAL, Recoding.LOCAL, Recoding.CENTROID)
 """Recodings that publish one table, made of the input's rows alone."""
-
-
-@dataclass(frozen=True)
-class Streamed:
-    """A release on disk: verified, or it would not be there.
-
-    Attributes
-    ----------
-    folder : path
-        Where it is, as ``Release.save`` leaves one.
-    columns : list of str
-        The published columns.
-    policy : mapping
-        The policy it was made under.
-    verification : Verification
-        What every model achieved, recomputed from the cells that were written.
-    problem, partition, recoded
-        How it came about. The partition has no labels: the classes' are in ``recoded``.
-    source_rows : integer array
-        The source row of each published row. Internal: it is a link key.
-    """
-
-    folder: Path
-    columns: list[str]
-    policy: Mapping[str, Any]
-    verification: Verification
-    problem: Problem
-    partition: Partition
-    recoded: Recoded
-    source_rows: AnyArray
-    may_have_counterfeits: bool = False
-
-    @property
-    def encoded(self) -> EncodedTable:
-        """The encoded input."""
-        return self.problem.table
-
-    @property
-    def model(self) -> AllOf:
-        """The models, bound to their columns."""
-        return self.problem.model
-
-    @property
-    def reference(self) -> Reference:
-        """What models compare classes with."""
-        return self.problem.reference
-
-    @cached_property
-    def _measures(self) -> dict[str, float]:
-        return measure_all(
-            RowComparison(
-                table=self.encoded,
-                labels=self.recoded.labels[: self.encoded.n_sample],
-                cells=self.recoded.cells,
-                k=self.problem.model.min_group_size(),
-                seed=int(self.policy.get("seed", 0)),
-            )
-        )
-
-    def summary(self) -> dict[str, Any]:
-        """What was done, as data: sizes, what every model achieved, what it cost. No value of a record."""
-        return summary_of(
-            self.encoded,
-            self.columns,
-            len(self.source_rows),
-            self.policy,
-            self.verification,
-            self._measures,
-            self.partition,
-        )
 
 
 def is_streamable(algorithm: Algorithm) -> bool:
@@ -171,7 +99,7 @@ def run_files(
     to: str | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
-) -> Streamed:
+) -> Release:
     """Anonymize a table in files or databases under a plan, and write the release into a folder, all or nothing.
 
     Parameters
@@ -203,7 +131,7 @@ def run_files(
     if part_rows is not None and part_rows < 1:
         raise ParameterError(f"A part must have at least 1 row. Got {part_rows} instead.")
     load_secret()  # better now than after the work
-    report = progress or (lambda share, what: None)
+    report = progress or quietly
     report(0.0, "reading")
     files = table_sources(paths)
     before = stamps(files)
@@ -233,13 +161,25 @@ def run_files(
             verification.raise_if_violated()
             check_unchanged(before)
             report(1.0, "measuring")
-            result = Streamed(Path(folder), columns, plan.document, verification, problem, partition, recoded, order)
-            write_documents(result, place, private, name, lambda: _shown_classes(verification, len(order)))
+            source = Files(tuple(paths))
+            made = Made(_done(problem, plan, source), partition, recoded, verification, order)
+            result = Release(Written(Path(folder, name), tuple(columns)), plan, made, source)
+            measured = result.measures()
+            result = replace(result, origin=replace(made, measured=measured))
+            write_documents(result, place, private, name, measured, lambda: _shown_classes(verification, len(order)))
             if to is not None:
                 rows = Rows(published.schema, (rows for part in parts for rows in published.groups(part, report)))
                 elsewhere.enter_context(writing_rows([(to, rows)], overwrite=overwrite))
             report(1.0, "writing")
     return result
+
+
+def _done(problem: Problem, plan: Plan, source: Files) -> Problem:
+    """The problem as it is kept: what lies in the work folder is read from the original, should it be asked for."""
+    done = problem.done()
+    if done.table.tie_rank is None:
+        return done
+    return replace(done, table=replace(done.table, tie_rank=RestRanks(source, plan.table)))
 
 
 def _problem(stored: StoredTable, plan: Plan, progress: Progress) -> tuple[Problem, pa.Table]:
@@ -270,7 +210,7 @@ def _verify(path: Path, problem: Problem, plan: Plan, recoded: Recoded, order: A
     written = read_coded(path, [*quasi, *sensitive], unescape_formulas=True)
     cells = {name: published_cells(written.column(name)) for name in quasi}
     table = pa.table({**cells, **{name: written.column(name) for name in sensitive}})
-    return judge(problem, plan, recoded, table, order)
+    return judge(problem, plan.table, recoded, table, order)
 
 
 def _shown_classes(verification: Verification, rows: int) -> IntArray:

@@ -16,7 +16,7 @@ from hushtable.ledger.key import Key
 from hushtable.ledger.ledger import Ledger
 from hushtable.ledger.signatures import Commitments, commitments
 from hushtable.models.compose import AllOf
-from hushtable.release.release import Release
+from hushtable.release.released import Released
 from hushtable.table.plan import TablePlan
 
 __all__ = ["Account"]
@@ -76,6 +76,10 @@ class Account:
             )
         return key, entries[: self.records]
 
+    def summary(self) -> dict[str, Any]:
+        """Return which ledger it is, whose a record is, and how many of its releases count, as data."""
+        return {"file": str(self.file), "person": self.person, "releases": self.records}
+
     def pinned(self) -> Account:
         """Return the account as of now."""
         return self if self.records is not None else replace(self, records=len(self.opened()[1]))
@@ -92,7 +96,7 @@ class Account:
         key, entries = self.opened()
         return commitments(table, columns, next(iter(keys)), entries, key, self.person)
 
-    def hold(self, release: Release) -> None:
+    def hold(self, release: Released) -> None:
         """Raise ``VerificationError`` where a release breaks its promise together with those in the ledger."""
         key, entries = self.opened()
         if entries:

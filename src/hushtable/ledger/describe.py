@@ -15,12 +15,11 @@ import pyarrow as pa
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError, UsageError
 from hushtable.io.dictionaries import encode, to_codes
-from hushtable.io.frames import to_arrow
 from hushtable.io.text import to_labels
 from hushtable.kernels.grouping import number_rows
 from hushtable.ledger.entry import Entry, PersonIds
 from hushtable.ledger.key import Key
-from hushtable.release.release import Release
+from hushtable.release.released import Released
 from hushtable.table.encoded import EncodedTable, SensitiveColumn
 
 __all__ = ["Described", "describe", "person_column", "person_keys", "value_keys"]
@@ -103,12 +102,12 @@ def _hashes(column: str, labels: Iterable[str | None], key: Key) -> tuple[str, .
     return tuple(key.value(column, label or "").hex() for label in labels)
 
 
-def describe(release: Release, key: Key, *, name: str = "", person: str | None = None) -> Described:
+def describe(release: Released, key: Key, *, name: str = "", person: str | None = None) -> Described:
     """Describe a release for a ledger.
 
     Parameters
     ----------
-    release : Release
+    release : Released
         With the original it was made of.
     key : Key
         The ledger's.
@@ -116,15 +115,15 @@ def describe(release: Release, key: Key, *, name: str = "", person: str | None =
     person : str, optional
         The column that says whose a record is.
     """
-    if not isinstance(release, Release):
+    if not isinstance(release, Released):
         raise UsageError(
-            f"A ledger takes releases that were made in memory, from their originals. Got a {type(release).__name__}.",
-            code="not-in-memory",
-            hint="Make it again with hushtable.anonymize, or use 'hushtable ledger add', which does.",
+            f"A ledger takes releases. Got a {type(release).__name__}.",
+            code="not-a-release",
+            hint="Open a saved one with hushtable.open_release(folder, original).",
         )
     column = person_column(release.policy, person)
-    persons_of = person_keys(to_arrow(release.source), column, key)
-    rows = release.source_rows
+    rows = release.source_rows  # another original is refused here
+    persons_of = person_keys(release.original([column]), column, key)
     shown = release.verification.labels[: release.table.num_rows]
     used, label = np.unique(shown, return_inverse=True)
     real = np.flatnonzero(rows >= 0)
@@ -176,9 +175,9 @@ def _records(table: EncodedTable, rows: IntArray, persons: PersonIds, key: Key) 
     return np.frombuffer(made, dtype="<u8").astype(np.uint64)
 
 
-def _others(release: Release) -> tuple[str, ...]:
+def _others(release: Released) -> tuple[str, ...]:
     """Return the insensitive columns that are published in the same rows as the sensitive ones."""
-    if release.linked is not None:
+    if release.apart:
         return ()  # they stand beside the people, and the sensitive values apart
     roles = {name: column.get("role") for name, column in release.policy.get("columns", {}).items()}
     return tuple(name for name in release.table.column_names if roles.get(name) == "insensitive")

@@ -15,7 +15,7 @@ from hushtable.ledger.journal import Journal
 from hushtable.ledger.judge import judge
 from hushtable.ledger.key import Key
 from hushtable.ledger.verdict import Verdict
-from hushtable.release.release import Release
+from hushtable.release.released import Released
 
 __all__ = ["Ledger"]
 
@@ -87,7 +87,7 @@ class Ledger:
         with self._journal.reading() as opened:
             return opened.key, [Entry.of_line(line) for line in opened.records]
 
-    def check(self, release: Release) -> Verdict:
+    def check(self, release: Released) -> Verdict:
         """Judge a release together with all that are in the ledger; changes nothing.
 
         A release that is in the ledger itself is judged together with those before it.
@@ -98,7 +98,7 @@ class Ledger:
         verdict = judge(now, entries if at is None else entries[:at], release.model, release.reference)
         return verdict if at is None else replace(verdict, already=entries[at].name or f"release {at + 1}")
 
-    def add(self, release: Release, *, name: str = "") -> Verdict:
+    def add(self, release: Released, *, name: str = "") -> Verdict:
         """Add a release that may follow the earlier ones.
 
         Raises

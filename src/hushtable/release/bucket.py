@@ -19,7 +19,7 @@ from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["bucket_column", "join_tables", "publish_buckets", "split_table"]
+__all__ = ["bucket_column", "join_tables", "joined_orders", "publish_buckets", "split_table"]
 
 
 def bucket_column(plan: TablePlan) -> str:
@@ -103,6 +103,23 @@ def split_table(table: pa.Table, plan: TablePlan) -> tuple[pa.Table, pa.Table]:
     values = table.select([name, *plan.named(Role.SENSITIVE)])
     first, second = (t.take(pa.array(published_order(t))) for t in (people, values))
     return compact(first), compact(second)
+
+
+def joined_orders(table: pa.Table, plan: TablePlan) -> tuple[IntArray, IntArray]:
+    """Return from which rows people and values come once the two tables are beside each other again.
+
+    Examples
+    --------
+    >>> table = pa.table({"group": [2, 1, 1]})
+    >>> [order.tolist() for order in joined_orders(table, TablePlan(()))]
+    [[1, 2, 0], [1, 2, 0]]
+    """
+    name = bucket_column(plan)
+    number = table.column(name).to_numpy()
+    people = table.select([*(c.name for c in plan.columns if _beside_people(c.role)), name])
+    values = table.select([name, *plan.named(Role.SENSITIVE)])
+    first, second = (published_order(t) for t in (people, values))
+    return first[np.argsort(number[first], kind="stable")], second[np.argsort(number[second], kind="stable")]
 
 
 def join_tables(people: pa.Table, values: pa.Table, plan: TablePlan) -> pa.Table:

@@ -11,25 +11,33 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from hushtable.errors import DataError, UsageError
+from hushtable._version import __version__
+from hushtable.errors import DataError, OutputError, UsageError
 from hushtable.io.atomic import atomic_file, atomic_folders, check_replaceable
 from hushtable.io.canonical import canonical_json
 from hushtable.io.secret import SECRET, keyed_hash, load_secret, secret_path
 from hushtable.table.coins import Coins
 
 __all__ = [
-    *("COMPANION", "OWNED", "companion_of", "load_evidence", "read_companion", "release_folders", "release_mark"),
-    *("stored_coins", "write_companion"),
+    *("COMPANION", "OWNED", "PRIVATE", "RELEASE_FORMAT", "check_private", "companion_of", "load_evidence"),
+    *("read_companion", "recall", "release_folders", "release_mark", "remember", "stored_coins", "write_companion"),
 ]
 
 COMPANION = "companion.json"
+FOUND = "found.json"
+"""What attacks found on the release, so that they need not be run again."""
+PRIVATE = frozenset({COMPANION, FOUND, "rows.arrow", "cells.arrow", "classes.arrow", "space.arrow"})
+"""What a companion may have in its folder."""
 FORMAT = 1
 """Raised when older versions would misread what a new one writes."""
+
+RELEASE_FORMAT = 2
+"""Of ``release.json``; hushtable 0.1 wrote the first, which does not say so."""
 
 OWNED = (
     "release.csv", "release.parquet", "patterns.csv", "release-sensitive.csv", "release-sensitive.parquet",
@@ -68,7 +76,8 @@ def release_folders(
     check_replaceable(folder)
     # the companion is renamed first: after a kill in between it does not fit the release that is still there
     paths = [Path(folder), companion_of(folder)]
-    with atomic_folders(paths, overwrite=overwrite, owned=[OWNED, ()], together=together) as (public, private):
+    owned = [OWNED, sorted(PRIVATE - {COMPANION})]
+    with atomic_folders(paths, overwrite=overwrite, owned=owned, together=together) as (public, private):
         private.chmod(0o700)
         yield public, private
 
@@ -96,8 +105,13 @@ def write_companion(private: Path, public: Path, content: Mapping[str, Any], *, 
         What the release's draws came from.
     """
     secret = load_secret()
-    files = {name: _hash_of(path, secret) for name, path in _files(public)}
-    head = {"format": FORMAT, "secret": keyed_hash([], secret, "companion's secret"), "files": files, "coins": coins}
+    head = {
+        "format": FORMAT,
+        "secret": keyed_hash([], secret, "companion's secret"),
+        "files": {name: _hash_of(path, secret) for name, path in _files(public)},
+        "private_files": {name: _hash_of(path, secret) for name, path in _files(private)},
+        "coins": coins,
+    }
     whole = {**head, **content}
     whole["seal"] = _seal(whole, secret)
     with atomic_file(private / COMPANION, mode=0o600) as out:
@@ -141,6 +155,51 @@ def read_companion(private: Path, public: Path, evidence: Path | None = None) ->
     return data
 
 
+def check_private(private: Path, kept: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Refuse files of a companion that are not those that it was written with; asked before they are read."""
+    secret = load_secret()
+    for name, known in kept["private_files"].items():
+        if name in names and (not (private / name).is_file() or _hash_of(private / name, secret) != known):
+            raise DataError(
+                f"The companion {str(private)!r} is not whole: {name!r} is missing, or was changed.",
+                code="edited-companion",
+                hint="Take the companion from a backup, or run the policy again.",
+            )
+
+
+def recall(private: Path, name: str) -> dict[str, Any] | None:
+    """Return what was found under a name, if it was kept with this companion by this version of hushtable."""
+    found = _found(private).get(name)
+    return found if isinstance(found, dict) else None
+
+
+def remember(private: Path, name: str, found: Mapping[str, Any]) -> None:
+    """Keep what was found under a name; where nothing can be written, nothing is kept."""
+    secret = load_secret()
+    content = {"found": {**_found(private), name: dict(found)}, "of": _mark_of(private, secret)}
+    try:
+        with atomic_file(private / FOUND, mode=0o600) as out:
+            out.write(json.dumps({**content, "seal": _seal(content, secret)}, ensure_ascii=False).encode("utf-8"))
+    except OutputError:
+        return
+
+
+def _found(private: Path) -> dict[str, Any]:
+    """What is kept; nothing where it was written by others, for another release, or by another version."""
+    try:
+        data = json.loads((private / FOUND).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    secret = load_secret()
+    if not isinstance(data, dict) or not _sealed(data, secret) or data.get("of") != _mark_of(private, secret):
+        return {}
+    return dict(data["found"])
+
+
+def _mark_of(private: Path, secret: bytes) -> str:
+    return keyed_hash([__version__.encode(), _hash_of(private / COMPANION, secret).encode()], secret, "found")
+
+
 def stored_coins(folder: str | os.PathLike[str]) -> Coins | None:
     """Return the coins that a release was made with, if its companion is there and was made with the local secret."""
     try:
@@ -166,6 +225,12 @@ def load_evidence(path: Path) -> dict[str, Any]:
         raise DataError(f"{path.name} is not a release.json: it is not JSON.", code="bad-release-json") from None
     if not isinstance(data, dict) or "rows" not in data:
         raise DataError(f"{path.name} is not a release.json: it has no 'rows'.", code="bad-release-json")
+    if isinstance(found := data.get("format", 1), int) and found > RELEASE_FORMAT:
+        raise DataError(
+            f"{str(path)!r} was written by a newer hushtable (format {found}; this one reads {RELEASE_FORMAT}).",
+            code="newer-release",
+            hint="Update hushtable.",
+        )
     return data
 
 

@@ -12,24 +12,21 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from hushtable._version import __version__
-from hushtable.algorithms.base import Partition, Problem
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import IntArray
 from hushtable.errors import HushtableError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.models.base import PrivacyModel, Stat
-from hushtable.models.compose import AllOf
-from hushtable.release.companion import release_mark, write_companion
-from hushtable.release.verify import Verification
-from hushtable.table.encoded import EncodedTable
-from hushtable.table.reference import Attribute, Reference
+from hushtable.release.companion import RELEASE_FORMAT, release_mark, write_companion
+from hushtable.release.released import Released
+from hushtable.table.reference import Attribute
 from hushtable.table.stats import Key
 
-__all__ = ["PRICE", "Described", "summary_of", "write_documents"]
+__all__ = ["PRICE", "summary_of", "write_documents"]
 
 PRICE = "Counts of the whole table less the published ones are those of suppressed records."
 """What publishing the reference gives away."""
@@ -38,78 +35,40 @@ _DECLARED = ("increment",)
 """Notes that do not depend on the records."""
 
 
-class Described(Protocol):
-    """What the evidence looks at: a release, or what an engine has of one whose table is on disk only."""
-
-    @property
-    def policy(self) -> Mapping[str, Any]:
-        """The policy it was made under."""
-
-    @property
-    def problem(self) -> Problem:
-        """What the algorithm was given."""
-
-    @property
-    def encoded(self) -> EncodedTable:
-        """The encoded input."""
-
-    @property
-    def model(self) -> AllOf:
-        """The models, bound to their columns."""
-
-    @property
-    def reference(self) -> Reference:
-        """What models compare classes with."""
-
-    @property
-    def verification(self) -> Verification:
-        """What every model achieved."""
-
-    @property
-    def source_rows(self) -> AnyArray:
-        """The input row of each published row."""
-
-    @property
-    def may_have_counterfeits(self) -> bool:
-        """Whether its algorithm may publish rows that are nobody's, whether it did or not."""
-
-    def summary(self) -> dict[str, Any]:
-        """What was done, as data."""
-
-
-def summary_of(
-    encoded: EncodedTable,
-    columns: list[str],
-    released: int,
-    policy: Mapping[str, Any],
-    verification: Verification,
-    measures: Mapping[str, float],
-    partition: Partition,
-) -> dict[str, Any]:
+def summary_of(release: Released, measured: Mapping[str, float]) -> dict[str, Any]:
     """Return what was done, as data: sizes, what every model achieved, what it cost. No value of a record."""
     return {
         "hushtable": __version__,
-        "records": encoded.n_sample,
-        "released": released,
-        "suppressed": encoded.n_sample - released,
-        "columns": columns,
-        "algorithm": policy.get("algorithm"),
-        **verification.as_dict(),
-        "measures": measures,
-        "notes": dict(partition.notes),
+        "records": release.records,
+        "released": release.n_released,
+        "suppressed": release.n_suppressed,
+        "columns": release.columns,
+        "algorithm": release.policy.get("algorithm"),
+        **release.verification.as_dict(),
+        "measures": measured,
+        "notes": dict(release.origin.notes),
     }
 
 
-def write_documents(release: Described, public: Path, private: Path, name: str, shown: Callable[[], IntArray]) -> None:
+def write_documents(
+    release: Released,
+    public: Path,
+    private: Path,
+    name: str,
+    measured: Mapping[str, float],
+    shown: Callable[[], IntArray],
+) -> None:
     """Write ``policy.yaml`` and ``release.json`` into the folder of a release, and its companion into the other.
 
     Parameters
     ----------
-    release : Release, or what an engine has of one
+    release : Released
     public, private : path
         The folders, with everything else in them.
     name : str
         The published file.
+    measured : mapping of str to float
+        Measures over the original.
     shown : callable
         Gives the verifier's classes in the order in which the published file shows them.
     """
@@ -117,17 +76,19 @@ def write_documents(release: Described, public: Path, private: Path, name: str, 
 
     policy = yaml.safe_dump(dict(release.policy), sort_keys=False, allow_unicode=True)
     atomic_write_text(public / "policy.yaml", policy)
-    summary = {**release.summary(), "file": name, "release": release_mark(public)}
+    summary = {**summary_of(release, measured), "file": name, "release": release_mark(public)}
     told = json.dumps(_jsonable(_public(release, summary)), indent=1, ensure_ascii=False) + "\n"
     atomic_write_text(public / "release.json", told)
-    kept = _jsonable({**summary, **_private(release, shown)})
-    coins = release.problem.used_coins
+    made = release.origin.keep(private, lambda: release.table, release.plan)
+    kept = _jsonable({**summary, **_private(release, shown), "made": made})
+    coins = release.origin.problem.used_coins
     write_companion(private, public, kept, coins=None if coins is None else coins.key.hex())
 
 
-def _public(release: Described, summary: Mapping[str, Any]) -> dict[str, Any]:
+def _public(release: Released, summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return what ``release.json`` says: nothing that the published rows and the policy do not tell."""
-    told = {key: summary[key] for key in ("hushtable", "columns", "algorithm", "satisfied", "rows", "classes")}
+    told: dict[str, Any] = {"format": RELEASE_FORMAT}
+    told |= {key: summary[key] for key in ("hushtable", "columns", "algorithm", "satisfied", "rows", "classes")}
     told |= {key: summary[key] for key in ("file", "release")}
     if release.may_have_counterfeits:
         told["rows_may_be_counterfeits"] = True
@@ -143,9 +104,9 @@ def _public(release: Described, summary: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-def _recomputable(release: Described, member: PrivacyModel, summary: Mapping[str, Any]) -> bool:
+def _recomputable(release: Released, member: PrivacyModel, summary: Mapping[str, Any]) -> bool:
     """Whether the published rows alone tell what a model achieved; where they do not, a number would tell more."""
-    rows_are_people = not release.policy.get("entity") and release.encoded.unit == 1
+    rows_are_people = not release.policy.get("entity") and release.origin.table.unit == 1
     if release.may_have_counterfeits or not rows_are_people:
         return False
     if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
@@ -153,7 +114,7 @@ def _recomputable(release: Described, member: PrivacyModel, summary: Mapping[str
     return not summary["suppressed"] or not _compares(release, member)
 
 
-def _compares(release: Described, member: PrivacyModel) -> bool:
+def _compares(release: Released, member: PrivacyModel) -> bool:
     """Whether a model looks at the whole table: without its counts and hierarchies, it judges otherwise or raises."""
     stats = release.verification.stats
     stats = stats.take(stats.units > 0)
@@ -168,7 +129,7 @@ def _compares(release: Described, member: PrivacyModel) -> bool:
         return True
 
 
-def _whole_table(release: Described) -> dict[str, Any]:
+def _whole_table(release: Released) -> dict[str, Any]:
     """Counts of published values in the whole table, where a model compares with it; one total for all others."""
     keys = {key for m in release.model.members if _compares(release, m) for key in m.histogram_keys()}
     return {
@@ -178,7 +139,7 @@ def _whole_table(release: Described) -> dict[str, Any]:
     }
 
 
-def _published_counts(release: Described, key: Key) -> dict[str, Any]:
+def _published_counts(release: Released, key: Key) -> dict[str, Any]:
     attributes, units = release.reference.attributes, release.reference.attribute(key).units
     histogram = release.verification.stats.histogram(key)
     codes = np.unique(histogram.values[histogram.units > 0])
@@ -190,10 +151,10 @@ def _published_counts(release: Described, key: Key) -> dict[str, Any]:
     return {"columns": list(key), "values": values, "withheld": int(units.sum()) - sum(counts)}
 
 
-def _private(release: Described, shown: Callable[[], IntArray]) -> dict[str, Any]:
+def _private(release: Released, shown: Callable[[], IntArray]) -> dict[str, Any]:
     """Return what models compare with, and what counting people needs."""
-    table, reference = release.encoded, release.reference
-    fakes = np.flatnonzero(release.source_rows < 0)
+    table, reference = release.origin.table, release.reference
+    fakes = np.flatnonzero(release.source_rows < 0) if release.may_have_counterfeits else np.empty(0, np.int64)
     counts = forged = None
     if len(table.row_units) or len(table.population_rows) or len(fakes):
         stats = release.verification.stats
@@ -217,6 +178,7 @@ def _private(release: Described, shown: Callable[[], IntArray]) -> dict[str, Any
         },
         "class_counts": counts,
         "counterfeits": forged,
+        "ledger": None if (account := release.plan.account) is None else account.summary(),
     }
 
 

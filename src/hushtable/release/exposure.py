@@ -9,22 +9,20 @@ adversary has more candidates than that, so the risks stated here are upper boun
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.errors import DataError
-from hushtable.kernels.grouping import number_rows
+from hushtable.kernels.grouping import count_rows, number_rows
 from hushtable.release.recode import class_numbers
+from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable
-
-if TYPE_CHECKING:
-    from hushtable.release.release import Release
 
 __all__ = ["Exposure"]
 
@@ -88,10 +86,14 @@ class Exposure:
     @classmethod
     def raw(cls, table: EncodedTable) -> Exposure:
         """Return the classes of the original quasi-identifiers."""
-        return cls._raw_rows(table, slice(0, table.n_sample))
+        if len(table.row_units) or len(table.population_rows):
+            return cls.raw_rows(table, slice(0, table.n_sample))
+        sizes = tuple(c.coded.size for c in table.quasi)
+        codes, counts = count_rows([c.codes[: table.n_sample] for c in table.quasi], sizes)
+        return cls(tuple(c.name for c in table.quasi), tuple(codes), sizes, counts)
 
     @classmethod
-    def _raw_rows(cls, table: EncodedTable, rows: slice | IntArray) -> Exposure:
+    def raw_rows(cls, table: EncodedTable, rows: slice | IntArray) -> Exposure:
         """Return the classes of some rows of the sample, and what of the population falls into them."""
         others = slice(table.population_rows.start, table.population_rows.stop)
         n_population = len(table.population_rows)
@@ -111,31 +113,35 @@ class Exposure:
         )
 
     @classmethod
-    def published(cls, release: Release) -> Exposure:
-        """Return the classes of a release, as the verifier found them in the published cells.
+    def published(
+        cls, table: pa.Table, verification: Verification, names: Sequence[str], population: int | None = None
+    ) -> Exposure:
+        """Return the classes of a published table, as the verifier found them in its cells.
 
-        Two linked tables (bucketization) publish exact quasi-identifiers: their classes are those of the raw rows.
+        Parameters
+        ----------
+        table : pyarrow.Table
+        verification : Verification
+        names : sequence of str
+            The quasi-identifiers.
+        population : int, optional
+            People of the population table.
         """
-        if release.linked is not None:
-            return cls._raw_rows(release.encoded, release.source_rows)
-        verification, table = release.verification, release.table
         labels = verification.labels[: table.num_rows]
         first = np.full(len(verification.stats), -1, dtype=np.int64)
         first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
         real = (first >= 0) & (verification.stats.units > 0)
         stats = verification.stats.take(real)
         rows = pa.array(first[real])
-        names = tuple(c.name for c in release.encoded.quasi)
         numbered = [class_numbers([table.column(name).take(rows)]) for name in names]
-        n_population = len(release.encoded.population_rows)
         return cls(
-            columns=names,
+            columns=tuple(names),
             codes=tuple(codes for codes, _ in numbered),
             sizes=tuple(size for _, size in numbered),
             units=stats.units,
             unit=stats.unit,
             population=stats.population,
-            population_size=n_population or None,
+            population_size=population,
         )
 
     def __len__(self) -> int:

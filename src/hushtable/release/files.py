@@ -2,67 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hushtable.algorithms.base import Recoding
 from hushtable.arrays import IntArray
 from hushtable.errors import UsageError
 from hushtable.io.files import write_table
 from hushtable.release.companion import release_folders
 from hushtable.release.evidence import write_documents
-from hushtable.release.pattern import PatternCells
+from hushtable.release.released import Released
 
-if TYPE_CHECKING:
-    from hushtable.release.release import Release
-
-__all__ = ["save_release", "sensitive_path"]
+__all__ = ["save_release"]
 
 
 def save_release(
-    release: Release, folder: Any, *, format: str = "csv", overwrite: bool = False, together: ExitStack | None = None
+    release: Released,
+    folder: Any,
+    measured: Mapping[str, float],
+    *,
+    format: str = "csv",
+    overwrite: bool = False,
+    together: ExitStack | None = None,
 ) -> Path:
     """Write ``release.csv`` (or ``.parquet``), ``policy.yaml`` and ``release.json``, all or nothing.
 
     A release made of patterns also gets ``patterns.csv``: each of them once, as a rule. Where sensitive values are
     apart from their people, they are in ``release-sensitive.csv``, and ``release.csv`` has none. What ``together``
     holds is completed with the folder; see ``hushtable.io.atomic.atomic_folder``. The private companion goes into the
-    folder ``<folder>.private`` next to it.
+    folder ``<folder>.private`` next to it, with ``measured``: measures over the original.
     """
     if format not in ("csv", "parquet"):
         raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
     with release_folders(folder, overwrite=overwrite, together=together) as (target, private):
         name = f"release.{format}"
         people = release.table
-        if release.linked is not None:
-            people, values = release.linked(release)
+        if release.apart:
+            from hushtable.release.written import sensitive_path
+
+            people, values = release.halves()
             write_table(values, sensitive_path(target / name))
         write_table(people, target / name)
-        if any(isinstance(cells, PatternCells) for cells in release.recoded.cells):
+        if release.plan.algorithm.recoding is Recoding.PATTERN:
             from hushtable.release.rules import patterns
 
             write_table(patterns(release), target / "patterns.csv")
-        write_documents(release, target, private, name, lambda: _shown_classes(release))
+        write_documents(release, target, private, name, measured, lambda: _shown_classes(release))
     return Path(folder)
 
 
-def _shown_classes(release: Release) -> IntArray:
+def _shown_classes(release: Released) -> IntArray:
     """The verifier's classes, in the order in which the published file shows them."""
     labels = release.verification.labels[: release.table.num_rows]
     shown, first = np.unique(labels, return_index=True)
-    if release.linked is not None:
+    if release.apart:
         first = release.table.column(release.table.num_columns - 1).to_numpy()[first]
     return shown[np.argsort(first, kind="stable")]
-
-
-def sensitive_path(path: Path) -> Path:
-    """Where the sensitive values of a published file are, if they are apart.
-
-    Examples
-    --------
-    >>> sensitive_path(Path("release.csv")).name
-    'release-sensitive.csv'
-    """
-    return path.with_name(f"{path.stem}-sensitive{path.suffix}")

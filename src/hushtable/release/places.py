@@ -21,7 +21,7 @@ from hushtable.release.publish import published_order
 from hushtable.table.plan import TablePlan
 
 if TYPE_CHECKING:
-    from hushtable.release.release import Release
+    from hushtable.release.released import Released
 
 __all__ = ["check_address", "read_address", "writing_release", "writing_rows"]
 
@@ -95,15 +95,15 @@ def _same(address: str, given: Source) -> bool:
 
 
 @contextmanager
-def writing_release(release: Release, address: str, *, overwrite: bool = False) -> Iterator[None]:
+def writing_release(release: Released, address: str, *, overwrite: bool = False) -> Iterator[None]:
     """Write a release's published table to an address; it appears when the block ends without an error.
 
     Where sensitive values are apart from their people, they are in a second table, ``..._sensitive``.
     """
-    check_address(address, overwrite=overwrite, apart=release.linked is not None)
+    check_address(address, overwrite=overwrite, apart=release.apart)
     tables = [(address, release.table)]
-    if release.linked is not None:
-        people, values = release.linked(release)
+    if release.apart:
+        people, values = release.halves()
         tables = [(address, people), (sensitive_address(address), values)]
     with writing_rows([(one, Rows.of(table)) for one, table in tables], overwrite=overwrite):
         yield

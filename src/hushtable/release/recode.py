@@ -43,6 +43,8 @@ class Recoded:
         Where groups are published with their numbers, the number of each: cells of several groups may then coincide.
     counterfeits : Counterfeits, optional
         Records to publish that are nobody's.
+    derived : bool
+        Whether the cells follow from the groups; guards and earlier releases may have widened them.
     """
 
     labels: AnyArray
@@ -51,6 +53,7 @@ class Recoded:
     buckets: IntArray | None = None
     numbers: IntArray | None = None
     counterfeits: Counterfeits | None = None
+    derived: bool = True
 
     @property
     def n_groups(self) -> int:
@@ -63,9 +66,13 @@ class Recoded:
 
     def cells_of(self, j: int, groups: AnyArray) -> pa.DictionaryArray:
         """Return the published cells of column j for these groups, as a dictionary array."""
-        of_group, dictionary = self._coded[j]
+        of_group, dictionary = self.coded(j)
         codes = of_group[groups]
         return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), dictionary)
+
+    def coded(self, j: int) -> tuple[AnyArray, pa.Array]:
+        """Return every group's place in the distinct cells of column j (-1: null), and these."""
+        return self._coded[j]
 
     @cached_property
     def _coded(self) -> list[tuple[AnyArray, pa.Array]]:

@@ -13,15 +13,16 @@ import pyarrow as pa
 
 from hushtable.arrays import IntArray
 from hushtable.hierarchy.base import ROOT
+from hushtable.schema.columns import Role
 from hushtable.table.ranks import dense_ranks
 
 if TYPE_CHECKING:
-    from hushtable.release.release import Release
+    from hushtable.release.released import Released
 
 __all__ = ["patterns", "patterns_of"]
 
 
-def patterns(release: Release) -> pa.Table:
+def patterns(release: Released) -> pa.Table:
     """Return one row per class: its cells, how many of them say something, its records, and its commonest values.
 
     Parameters
@@ -48,8 +49,8 @@ def patterns(release: Release) -> pa.Table:
     {'job': 'a', 'city': '*', 'pay': '+', 'pay: share': 1.0, 'length': 1, 'records': 2}
     {'job': 'b', 'city': 'z', 'pay': '+', 'pay: share': 0.5, 'length': 2, 'records': 2}
     """
-    table, encoded = release.table, release.encoded
-    names = [c.name for c in encoded.quasi], [c.name for c in encoded.sensitive]
+    table, plan = release.table, release.plan.table
+    names = list(plan.named(Role.QUASI)), list(plan.named(Role.SENSITIVE))
     return patterns_of(table, release.verification.labels[: table.num_rows], *names)
 
 

@@ -1,19 +1,54 @@
-"""Making classes of groups: what coincides or overlaps once published is one class, and is judged again."""
+"""From an algorithm's groups to classes, under guards: what looks alike once published is one, and judged again."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.algorithms.base import Partition, Problem, Recoding
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.base import Monotone
 from hushtable.release.covering import class_of
 from hushtable.release.recode import Recoded, recode
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["settle"]
+if TYPE_CHECKING:
+    from hushtable.release.guards.base import Guard
+
+__all__ = ["group_and_recode", "settle"]
+
+
+def group_and_recode(
+    problem: Problem, algorithm: Algorithm, guards: Sequence[Guard] = ()
+) -> tuple[Partition, Recoded | None]:
+    """Return the algorithm's groups and what they publish, as the guards have them.
+
+    Without guards this is the algorithm and ``settle``. The second is None where no grouping could be settled.
+    """
+    given = problem
+    for guard in guards:
+        given = guard.given(given)
+    partition = algorithm.run(given)
+    if guards:
+        # what the algorithm proved, it proved of its own groups
+        notes = {k: v for k, v in partition.notes.items() if not k.endswith("_proven")}
+        said = {guard.name: guard.values() for guard in guards}
+        partition = replace(partition, notes={**notes, "guards": said})
+    coins = [problem.coins.purse(f"guard/{guard.name}") for guard in guards]
+    for guard, toss in zip(guards, coins, strict=True):
+        found = guard.grouped(problem, partition, algorithm.recoding, toss)
+        if found is None:
+            return partition, None
+        partition = found
+    problem.progress(1.0, "recoding")
+    recoded = settle(problem, partition, algorithm.recoding)
+    for guard, toss in zip(guards, coins, strict=True):
+        if recoded is not None and (widened := guard.recoded(problem, recoded, toss)) is not recoded:
+            recoded = replace(widened, derived=False)
+    return partition, recoded
 
 
 def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding.LOCAL) -> Recoded | None:

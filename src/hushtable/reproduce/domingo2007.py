@@ -23,12 +23,12 @@ import pyarrow as pa
 
 from hushtable.api import anonymize
 from hushtable.datasets import load_census
+from hushtable.engines.release import Release
 from hushtable.models.base import PrivacyModel
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_sensitive import PSensitive
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms
-from hushtable.release.release import Release
 from hushtable.reproduce.papers import Row, row
 
 __all__ = ["PARTS", "census_table", "rows", "truncated"]

@@ -10,9 +10,9 @@ from hushtable.algorithms.base import Problem
 from hushtable.algorithms.lattice.incognito import minimal_nodes
 from hushtable.arrays import IntArray
 from hushtable.engines.local import problem_of
-from hushtable.engines.plan import Plan
 from hushtable.kernels.grouping import number_rows
 from hushtable.registry import algorithms
+from hushtable.release.plan import Plan
 from hushtable.reproduce.papers import Row, row
 from hushtable.reproduce.sun_runs import NAMES, models_of, open_to_similarity
 from hushtable.reproduce.sun_tables import ADULT, HEIGHTS, adult_plan, adult_table

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from hushtable.api import release_of
 from hushtable.arrays import BoolArray
 from hushtable.engines.local import check_feasible, finish, problem_of
-from hushtable.engines.plan import Plan
 from hushtable.models.base import PrivacyModel
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_alpha_sensitive import PAlphaSensitive
 from hushtable.models.p_plus_sensitive import PPlusSensitive
 from hushtable.models.p_sensitive import PSensitive
 from hushtable.registry import algorithms
+from hushtable.release.plan import Plan
 from hushtable.release.settle import settle
 from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Attribute
@@ -149,14 +148,13 @@ class Bench:
         recoded = settle(problem, partition)
         if recoded is None:
             raise plan.algorithm.not_found(problem)
-        outcome = finish(table, plan, problem, partition, recoded)
-        release = release_of(outcome, plan, table)
+        release = finish(table, plan, problem, partition, recoded)
         attribute = problem.reference.attribute((problem.table.sensitive[0].name,))
         losses = release.measures(["distortion", "discernibility", "cavg"])
         return Result(
             round(seconds, 3),
-            Disclosures.of(outcome.verification.stats, attribute),
-            outcome.verification.classes,
+            Disclosures.of(release.verification.stats, attribute),
+            release.verification.classes,
             round(losses["distortion"], 4),
             losses["discernibility"],
             round(losses["cavg"], 4),

@@ -30,12 +30,12 @@ import pyarrow.compute as pc
 from hushtable import rng
 from hushtable.api import anonymize
 from hushtable.datasets import adult_policy, load_adult
+from hushtable.engines.release import Release
 from hushtable.errors import Infeasible, NotFound
 from hushtable.models.alp_dif import AlpDif
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms
-from hushtable.release.release import Release
 from hushtable.reproduce.papers import Row, row
 from hushtable.reproduce.wang_sentences import SENTENCES
 from hushtable.table.ranks import dense_ranks

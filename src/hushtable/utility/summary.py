@@ -7,13 +7,24 @@ from collections.abc import Sequence
 from hushtable.registry import measures
 from hushtable.utility.base import Comparison
 
-__all__ = ["SUMMARY", "measure_all"]
+__all__ = ["SUMMARY", "measure_all", "summary_measures"]
 
 SUMMARY = (
     *("average-class-size", "cavg", "discernibility", "distortion", "loss", "ncp", "non-uniform-entropy", "prec"),
     *("sse", "wang-loss"),
 )
 """Our measures with ``default``, so that a run need not import the others to find out."""
+
+
+def summary_measures() -> list[str]:
+    """Return the names of the measures that every summary has: ours, and those of plug-ins that want to be in it.
+
+    Examples
+    --------
+    >>> "ncp" in summary_measures()
+    True
+    """
+    return sorted({*SUMMARY, *(name for name, measure in measures.plug_ins().items() if measure.default)})
 
 
 def measure_all(comparison: Comparison, names: Sequence[str] | None = None) -> dict[str, float]:
@@ -41,7 +52,5 @@ def measure_all(comparison: Comparison, names: Sequence[str] | None = None) -> d
     >>> measure_all(example(), ["ncp", "discernibility"])
     {'ncp': 0.4, 'discernibility': 13}
     """
-    if names is None:
-        added = [name for name, measure in measures.plug_ins().items() if measure.default]
-        names = sorted({*SUMMARY, *added})
-    return {name: measures.build(name).compute(comparison) for name in names}
+    wanted = summary_measures() if names is None else names
+    return {name: measures.build(name).compute(comparison) for name in wanted}

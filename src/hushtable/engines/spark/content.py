@@ -20,13 +20,13 @@ from pyspark.sql.types import DoubleType, FloatType, NullType, StringType
 from hushtable.algorithms.base import Problem
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines import local
-from hushtable.engines.plan import Plan
 from hushtable.engines.spark.dictionaries import Dictionary, coded, dictionaries
 from hushtable.engines.spark.jobs import Jobs
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS, with_units
 from hushtable.errors import DataError, PolicyError
 from hushtable.io.names import check_names
+from hushtable.release.plan import Plan
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, check_type
 from hushtable.table.encode import check_columns, encode, encode_values, no_rows

@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame
 from hushtable.algorithms.base import Problem, Progress
 from hushtable.arrays import IntArray
 from hushtable.engines import local
-from hushtable.engines.plan import Plan
 from hushtable.engines.spark.branches import Branches
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.compared import compared
@@ -28,6 +27,7 @@ from hushtable.engines.spark.shown import Counted, Shown
 from hushtable.engines.spark.summary import Summary
 from hushtable.errors import ParameterError
 from hushtable.release.comparison import Comparison
+from hushtable.release.plan import Plan
 from hushtable.release.verify import Verification
 from hushtable.table.inferred import check_inferred_kind, is_inferred
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from hushtable.algorithms.base import Recoding
 from hushtable.algorithms.lattice.full_domain import MOST_NODES
-from hushtable.engines.plan import Plan
 from hushtable.errors import IncompatibleError
 from hushtable.models.base import Monotone
+from hushtable.release.plan import Plan
 from hushtable.schema.columns import CellStyle, Role
 from hushtable.table.encoded import QuasiColumn
 

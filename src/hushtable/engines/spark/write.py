@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from hushtable.algorithms.base import Recoding
 from hushtable.arrays import IntArray
+from hushtable.engines.release import Release
 from hushtable.engines.spark.jobs import spark_errors
 from hushtable.engines.spark.paths import to_read, to_write
 from hushtable.errors import UsageError, VerificationError
@@ -24,13 +26,13 @@ from hushtable.io.sources import table_files
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.companion import release_folders
 from hushtable.release.evidence import write_documents
-from hushtable.release.pattern import PatternCells
 from hushtable.release.places import writing_rows
 from hushtable.release.recode import class_numbers
 from hushtable.release.rules import patterns_of
+from hushtable.schema.columns import Role
 
 if TYPE_CHECKING:
-    from hushtable.engines.spark.release import SparkRelease
+    from hushtable.engines.spark.engine import SparkOutcome
 
 __all__ = ["ONE_FILE", "save_parts"]
 
@@ -39,7 +41,8 @@ ONE_FILE = 1_000_000
 
 
 def save_parts(
-    release: SparkRelease,
+    release: Release,
+    outcome: SparkOutcome,
     folder: Any,
     *,
     format: str,
@@ -73,22 +76,22 @@ def save_parts(
         name = f"release.{format}"
         place = target / (name if many else ".parts")
         with spark_errors("writing the release"):
-            release.frame.write.parquet(to_write(place))
+            release.published.frame.write.parquet(to_write(place))
         _tidy(place)
-        _check(release, place)
-        if any(isinstance(cells, PatternCells) for cells in release.outcome.known.recoded.cells):
+        _check(outcome, place)
+        if release.plan.algorithm.recoding is Recoding.PATTERN:
             write_table(_patterns(release, place), target / "patterns.csv")
         if to is not None:
             elsewhere.enter_context(writing_rows([(to, _rows(place))], overwrite=overwrite))
         if not many:
             write_table(read_coded(place), target / name)
             shutil.rmtree(place)
-        write_documents(release, target, private, name, lambda: _shown_classes(release))
+        write_documents(release, target, private, name, release.measures(), lambda: _shown_classes(outcome))
     return Path(folder)
 
 
-def _patterns(release: SparkRelease, place: Path) -> pa.Table:
-    quasi, sensitive = ([c.name for c in columns] for columns in (release.encoded.quasi, release.encoded.sensitive))
+def _patterns(release: Release, place: Path) -> pa.Table:
+    quasi, sensitive = (list(release.plan.table.named(role)) for role in (Role.QUASI, Role.SENSITIVE))
     written = read_coded(place, [*quasi, *sensitive])
     labels, _ = class_numbers(tuple(written.column(name) for name in quasi))
     return patterns_of(written, labels, quasi, sensitive)
@@ -110,9 +113,8 @@ def _tidy(place: Path) -> None:
         file.rename(place / f"part-{number:05d}.parquet")
 
 
-def _check(release: SparkRelease, place: Path) -> None:
+def _check(outcome: SparkOutcome, place: Path) -> None:
     """Count the written cells: they have to be the verified ones."""
-    outcome = release.outcome
     with outcome.shown.jobs.run() as jobs:
         with spark_errors("reading the release again"):
             written = jobs.spark.read.parquet(to_read(place))
@@ -125,10 +127,9 @@ def _check(release: SparkRelease, place: Path) -> None:
         )
 
 
-def _shown_classes(release: SparkRelease) -> IntArray:
+def _shown_classes(outcome: SparkOutcome) -> IntArray:
     """The verifier's classes, in the order in which the published rows show them."""
-    outcome = release.outcome
-    counted, found = outcome.counted, release.verification
+    counted, found = outcome.counted, outcome.verification
     with outcome.shown.jobs.run():
         first_rows = outcome.shown.class_order()
     n = len(counted.rows)

@@ -18,12 +18,12 @@ from hushtable.release.pattern import PatternCells
 from hushtable.schema.columns import CellStyle, Kind
 
 if TYPE_CHECKING:
-    from hushtable.release.release import Release
+    from hushtable.release.released import Released
 
 __all__ = ["explain"]
 
 
-def explain(release: Release, row: int) -> Explanation:
+def explain(release: Released, row: int) -> Explanation:
     """Say why a record was published as it was, or left out.
 
     Parameters
@@ -46,7 +46,7 @@ def explain(release: Release, row: int) -> Explanation:
     return _released(release, row) if release.recoded.buckets is None else _bucket(release, row)
 
 
-def _released(release: Release, row: int) -> Explanation:
+def _released(release: Released, row: int) -> Explanation:
     labels = release.recoded.labels
     g = int(labels[row])
     own = Class(release.problem, labels, row, np.flatnonzero(np.asarray(labels) == g))
@@ -64,7 +64,7 @@ def _released(release: Release, row: int) -> Explanation:
     )
 
 
-def _as_verified(release: Release, row: int) -> Verdict:
+def _as_verified(release: Released, row: int) -> Verdict:
     """What the verifier found in the published class of a record."""
     shown = int(np.flatnonzero(release.source_rows == row)[0])
     label = release.verification.labels[shown : shown + 1]
@@ -72,7 +72,7 @@ def _as_verified(release: Release, row: int) -> Verdict:
     return verdict
 
 
-def _counterfeits(release: Release, g: int) -> str:
+def _counterfeits(release: Released, g: int) -> str:
     fakes = release.recoded.counterfeits
     count = 0 if fakes is None else int(np.count_nonzero(fakes.groups == g))
     return f", beside {count} published {'record' if count == 1 else 'records'} of nobody" if count else ""
@@ -85,7 +85,7 @@ def _achieved(verdict: Verdict) -> tuple[str, ...]:
     return (f"What the class achieves: {told}.",)
 
 
-def _guarded(release: Release) -> tuple[str, ...]:
+def _guarded(release: Released) -> tuple[str, ...]:
     """Say that cells may be coarser than any model asks."""
     names = " and ".join(release.guards)
     if not names:
@@ -125,7 +125,7 @@ def _story(own: Class, cells: Cells, g: int) -> ColumnStory:
     return ColumnStory(column.name, f"published as {middle}a range of {covered}", cut_reason(own, column))
 
 
-def _bucket(release: Release, row: int) -> Explanation:
+def _bucket(release: Released, row: int) -> Explanation:
     verdict = _as_verified(release, row)
     (alone,) = judge(release.problem, [np.array([row])])
     why = "" if alone.ok else f" On its own its sensitive values would be certain: {alone.broken()}."
@@ -143,7 +143,7 @@ def _bucket(release: Release, row: int) -> Explanation:
     )
 
 
-def _suppressed(release: Release, row: int) -> Explanation:
+def _suppressed(release: Released, row: int) -> Explanation:
     table = release.encoded
     limit = float(release.policy.get("suppression", 0.0))
     allowed = release.problem.budget / table.unit
@@ -154,7 +154,7 @@ def _suppressed(release: Release, row: int) -> Explanation:
     return Explanation(row, False, 0.0, (first, *_why_left_out(release, row)))
 
 
-def _why_left_out(release: Release, row: int) -> tuple[str, ...]:
+def _why_left_out(release: Released, row: int) -> tuple[str, ...]:
     partition, table, problem = release.partition, release.encoded, release.problem
     levels: Any = partition.cuts or partition.levels
     if levels is not None:
@@ -189,7 +189,7 @@ def _why_left_out(release: Release, row: int) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _joining(release: Release, row: int) -> str:
+def _joining(release: Released, row: int) -> str:
     """What the published classes that cover the record would say to it."""
     recoded, table = release.recoded, release.encoded
     if any(isinstance(cells, CentroidCells | PatternCells) for cells in recoded.cells):

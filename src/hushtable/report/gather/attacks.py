@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from hushtable.attacks.play import play
 from hushtable.errors import UsageError
 from hushtable.registry import attacks as known
 from hushtable.report.content.privacy import AttackEvidence, NotRun
 
 if TYPE_CHECKING:
     from hushtable.attacks.base import AttackResult
-    from hushtable.release.release import Release
+    from hushtable.release.released import Released
 
 __all__ = ["attack_evidence"]
 
 
 def attack_evidence(
-    release: Release, wanted: bool | Sequence[str], progress: Callable[[float, str], None]
+    release: Released, wanted: bool | Sequence[str], progress: Callable[[float, str], None]
 ) -> tuple[tuple[AttackEvidence, ...], tuple[NotRun, ...]]:
     """Run attacks: all, none, or those named.
 
@@ -30,7 +31,7 @@ def attack_evidence(
     for i, name in enumerate(names):
         progress(i / len(names), f"attacking: {name}")
         try:
-            done.append(_evidence(release.attack(name)))
+            done.append(_evidence(play(release, name)))
         except UsageError as error:
             if wanted is not True:
                 raise

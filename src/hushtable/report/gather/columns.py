@@ -21,7 +21,7 @@ from hushtable.schema.columns import CellStyle, Role
 from hushtable.table.encoded import QuasiColumn, SensitiveColumn
 
 if TYPE_CHECKING:
-    from hushtable.release.release import Release
+    from hushtable.release.released import Released
 
 __all__ = ["ROUNDING", "binned_columns", "column_evidence", "rounded"]
 
@@ -41,7 +41,7 @@ def rounded(counts: FloatArray | IntArray) -> list[int]:
     return whole
 
 
-def binned_columns(release: Release, comparison: RowComparison, least: int, *, named: bool) -> dict[str, Binned]:
+def binned_columns(release: Released, comparison: RowComparison, least: int, *, named: bool) -> dict[str, Binned]:
     """Return quasi-identifiers and sensitive columns in bins, by name."""
     table, n = release.encoded, comparison.n
     found = {}
@@ -56,7 +56,7 @@ def binned_columns(release: Release, comparison: RowComparison, least: int, *, n
 
 
 def column_evidence(
-    release: Release, comparison: RowComparison, binned: Mapping[str, Binned]
+    release: Released, comparison: RowComparison, binned: Mapping[str, Binned]
 ) -> tuple[ColumnEvidence, ...]:
     """Return every column of the policy, in its order."""
     quasi = {c.name: (c, cells) for c, cells in zip(release.encoded.quasi, comparison.cells, strict=True)}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.release.exposure import Exposure
 from hushtable.report.content.report import Facts, Rules
 from hushtable.report.gather.associations import associations
 from hushtable.report.gather.attacks import attack_evidence
@@ -17,7 +16,7 @@ from hushtable.report.gather.provenance import provenance, treatment
 from hushtable.report.gather.utility import measured, trained
 
 if TYPE_CHECKING:
-    from hushtable.release.release import Release
+    from hushtable.release.released import Released
 
 __all__ = ["LEAST", "facts_of"]
 
@@ -26,7 +25,7 @@ LEAST = 10
 
 
 def facts_of(
-    release: Release,
+    release: Released,
     *,
     threshold: float,
     comparison: str,
@@ -38,7 +37,7 @@ def facts_of(
 
     Parameters
     ----------
-    release : Release
+    release : Released
     threshold, comparison : float and str
         When a person counts as at risk.
     attacks : bool or sequence of str
@@ -47,8 +46,8 @@ def facts_of(
     progress : callable
     """
     progress(0.0, "assessing risks")
-    before, after = Exposure.raw(release.encoded), Exposure.published(release)
-    comparing = release.comparison()
+    before, after = release.origin.before(), release.origin.after(lambda: release.table)
+    comparing = release.made.comparison(release.plan)
     least = max(LEAST, release.model.min_group_size())
     binned = binned_columns(release, comparing, least, named=labels)
     tried, refused = attack_evidence(release, attacks, _stage(progress, 0.05, 0.5))

@@ -16,7 +16,7 @@ from hushtable.report.numbers import percent
 from hushtable.risk.before_after import risk_of
 
 if TYPE_CHECKING:
-    from hushtable.release.release import Release
+    from hushtable.release.released import Released
 
 __all__ = ["adversaries", "bands", "model_evidence", "risk_evidence"]
 
@@ -31,7 +31,7 @@ _LINKING = {
 _BANDS = (1, 2, 3, 5, 10, 20, 50, 100)
 
 
-def model_evidence(release: Release) -> tuple[ModelEvidence, ...]:
+def model_evidence(release: Released) -> tuple[ModelEvidence, ...]:
     """Return every model with the number that the verifier found in the published cells."""
     columns = set(release.policy.get("columns", ())) | set(release.table.column_names)
     found = []

@@ -13,7 +13,6 @@ import pyarrow as pa
 from hushtable._version import __version__
 from hushtable.arrays import IntArray
 from hushtable.io.canonical import digest
-from hushtable.io.frames import to_arrow
 from hushtable.io.secret import keyed_hash, load_secret
 from hushtable.kernels.grouping import number_rows
 from hushtable.registry import algorithms, guards
@@ -25,7 +24,7 @@ from hushtable.schema.columns import Missing
 from hushtable.table.ranks import dense_ranks
 
 if TYPE_CHECKING:
-    from hushtable.release.release import Release
+    from hushtable.release.released import Released
 
 __all__ = ["input_hash", "provenance", "treatment"]
 
@@ -45,19 +44,19 @@ _MISSING = {
 }
 
 
-def provenance(release: Release) -> Provenance:
+def provenance(release: Released) -> Provenance:
     """Describe where a release comes from; the input only by its shape and a keyed hash."""
     policy = release.policy
     ((name, values),) = dict(policy.get("algorithm") or {"": {}}).items()
     built = algorithms.build(name, values) if name else None
-    source = None if release.source is None else to_arrow(release.source)
+    source = None if release.source is None else release.original()
     columns = set(release.table.column_names) | set(policy.get("columns", ()))
     return Provenance(
         created=_now(),
         hushtable=__version__,
         policy_sha256=digest(policy),
         input_hmac_sha256=None if source is None else input_hash(source, load_secret()),
-        input_rows=release.encoded.n_sample,
+        input_rows=release.records,
         input_columns=len(columns) if source is None else source.num_columns,
         seed=int(policy.get("seed", 0)),
         algorithm=name,
@@ -65,13 +64,13 @@ def provenance(release: Release) -> Provenance:
         algorithm_parameters=parameter_words(built, columns) if built is not None else {},
         recoding=_RECODING.get(built.recoding.value, built.recoding.value) if built is not None else "",
         guards=_guards(policy.get("guard") or ()),
-        notes={str(k): word for k, v in release.partition.notes.items() if (word := _note(v, columns)) is not None},
+        notes={str(k): word for k, v in release.origin.notes.items() if (word := _note(v, columns)) is not None},
     )
 
 
-def treatment(release: Release, after: Exposure) -> Treatment:
+def treatment(release: Released, after: Exposure) -> Treatment:
     """Describe sizes, what was left out, and what an empty cell means."""
-    n, suppressed = release.encoded.n_sample, release.n_suppressed
+    n, suppressed = release.records, release.n_suppressed
     limit = float(release.policy.get("suppression", 0.0))
     missing = Missing(str(release.policy.get("missing", Missing.OWN_CATEGORY)))
     counts = np.sort(after.counts)

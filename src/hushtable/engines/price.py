@@ -10,9 +10,9 @@ from hushtable.errors import UsageError
 from hushtable.registry import guards
 
 if TYPE_CHECKING:
-    from hushtable.release.release import Release
+    from hushtable.engines.release import Release
 
-__all__ = ["MEASURES", "GuardPrice", "Variant", "guard_names", "guard_price"]
+__all__ = ["MEASURES", "GuardPrice", "Variant", "guard_price"]
 
 MEASURES = ("ncp", "discernibility", "average-class-size")
 """What a price is told in, unless others are asked for."""
@@ -75,17 +75,6 @@ class GuardPrice:
         return {"variants": [v.as_dict() for v in self.variants], "refused": dict(self.refused)}
 
 
-def guard_names(policy: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of a policy's guards.
-
-    Examples
-    --------
-    >>> guard_names({"guard": ["downcoding", {"minimality": {"extra": 0.5}}]})
-    ('downcoding', 'minimality')
-    """
-    return tuple(chosen if isinstance(chosen, str) else next(iter(chosen)) for chosen in policy.get("guard", ()))
-
-
 def guard_price(release: Release, measures: Sequence[str] | None = None) -> GuardPrice:
     """Make the release again without its guards (and with each alone), and compare.
 
@@ -94,7 +83,7 @@ def guard_price(release: Release, measures: Sequence[str] | None = None) -> Guar
     UsageError
         If the release has no guards.
     """
-    names = guard_names(release.policy)
+    names = release.guards
     if not names:
         raise UsageError(
             "The release has no guards.",

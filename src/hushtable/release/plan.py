@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import pyarrow as pa
 
 from hushtable.algorithms.base import Algorithm, Recoding, check_compatible
 from hushtable.errors import IncompatibleError, ParameterError, PolicyError
@@ -16,10 +18,36 @@ from hushtable.table.encode import Extra
 from hushtable.table.plan import TablePlan
 
 if TYPE_CHECKING:
-    from hushtable.ledger.account import Account
     from hushtable.release.guards.base import Guard
 
-__all__ = ["Plan"]
+__all__ = ["Account", "Plan"]
+
+
+class Account(Protocol):
+    """What holds a release against earlier ones of the same people: ``hushtable.ledger.account.Account``."""
+
+    @property
+    def person(self) -> str:
+        """The column that says whose a record is."""
+
+    @property
+    def records(self) -> int | None:
+        """How many of the earlier releases count; all where it is None."""
+
+    def summary(self) -> dict[str, Any]:
+        """Return which ledger it is and how many of its releases count, as data."""
+
+    def pinned(self) -> Self:
+        """Return the account as of now."""
+
+    def check(self, model: AllOf) -> None:
+        """Refuse models that cannot be judged across releases."""
+
+    def commitments(self, table: pa.Table, columns: TablePlan, model: AllOf) -> Any:
+        """Return what earlier releases commit a new one to, if anything."""
+
+    def hold(self, release: Any) -> None:
+        """Raise where a release breaks its promise together with earlier ones."""
 
 
 @dataclass(frozen=True)

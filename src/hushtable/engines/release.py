@@ -1,41 +1,45 @@
-"""Release: the verified result that users hold."""
+"""Release: the verified result that users hold, and the questions that it answers."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pyarrow as pa
 
-from hushtable.algorithms.base import Partition, Problem
-from hushtable.arrays import BoolArray, IntArray
-from hushtable.errors import PrivacyLeakWarning, UsageError, did_you_mean
+from hushtable.errors import IncompatibleError, PrivacyLeakWarning, UsageError, did_you_mean
 from hushtable.io.frames import like
-from hushtable.models.compose import AllOf
-from hushtable.registry import attacks, measures, templates
-from hushtable.release.comparison import RowComparison
+from hushtable.registry import measures, templates
+from hushtable.release.comparison import Comparison
 from hushtable.release.evidence import summary_of
-from hushtable.release.recode import Recoded
+from hushtable.release.files import save_release
+from hushtable.release.original import Files
+from hushtable.release.plan import Plan
+from hushtable.release.released import Released
 from hushtable.release.verify import Verification
-from hushtable.table.encoded import EncodedTable
-from hushtable.table.reference import Reference
-from hushtable.utility.summary import measure_all
+from hushtable.utility.summary import measure_all, summary_measures
 
+# a plain run neither assesses, attacks, explains nor prices: those are imported by the methods that do
 if TYPE_CHECKING:
+    from hushtable.attacks.base import AttackResult
+    from hushtable.engines.price import GuardPrice
     from hushtable.release.explain.explanation import Explanation
-    from hushtable.release.price import GuardPrice
+    from hushtable.release.exposure import Exposure
     from hushtable.risk.before_after import BeforeAfter, RiskSummary
 
-__all__ = ["Release", "title_of"]
+__all__ = ["Release"]
 
 
 @dataclass(frozen=True, repr=False)
-class Release:
+class Release(Released):
     """A table that passed the verifier, and how it came about.
+
+    It is plain data: it can be pickled, copied, and opened again from the folder that it was saved to
+    (``hushtable.open_release``). What needs the original reads it when it is asked for.
 
     Attributes
     ----------
@@ -58,96 +62,14 @@ class Release:
     True
     """
 
-    table: pa.Table
-    policy: Mapping[str, Any]
-    verification: Verification
-    problem: Problem
-    recoded: Recoded
-    partition: Partition
-    source: Any = None
-    source_rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    verifier: Callable[[Release], Verification] | None = None
-    linked: Callable[[Release], tuple[pa.Table, pa.Table]] | None = None
-    rerun: Callable[[Mapping[str, Any]], Release] | None = None
-    reguard: Callable[[Sequence[str]], Release] | None = None
-
-    @property
-    def encoded(self) -> EncodedTable:
-        """The encoded input."""
-        return self.problem.table
-
-    @property
-    def model(self) -> AllOf:
-        """The models, bound to their columns."""
-        return self.problem.model
-
-    @property
-    def reference(self) -> Reference:
-        """What models compare classes with."""
-        return self.problem.reference
-
-    @cached_property
-    def frame(self) -> Any:
-        """The published table as the same kind of DataFrame that was given."""
-        return like(self.table, self.source, self._as_given())
-
-    def _as_given(self) -> list[str]:
-        """Columns that are published as they are, in the type that they were given in."""
-        coarser = {c.name for c in self.encoded.quasi}
-        return [name for name in self.table.column_names if name not in coarser]
-
-    @property
-    def kept(self) -> BoolArray:
-        """Which input rows were released, in input order."""
-        return np.asarray(self.recoded.labels[: self.encoded.n_sample] >= 0)
-
-    @property
-    def n_suppressed(self) -> int:
-        """Input rows that were left out."""
-        return self.encoded.n_sample - self.n_released
-
-    @property
-    def n_released(self) -> int:
-        """Input rows that are published; counterfeits are none."""
-        return int(np.count_nonzero(self.source_rows >= 0))
-
-    @property
-    def may_have_counterfeits(self) -> bool:
-        """Whether its algorithm may publish rows that are nobody's, whether it did or not."""
-        return self.recoded.numbers is not None
-
-    def codes_of(self, column: str) -> IntArray:
-        """Return the codes of a sensitive column, row by row of the published table.
-
-        Where sensitive values are apart from their people, those of the row's own person: of the same group.
-        """
-        codes = np.asarray(next(c.codes for c in self.encoded.sensitive if c.name == column), dtype=np.int64)
-        if self.recoded.counterfeits is not None:
-            # they are numbered from -1 downwards, so they stand last and in reverse
-            codes = np.concatenate([codes, self.recoded.counterfeits.codes[column][::-1]])
-        return codes[self.source_rows]
-
-    @cached_property
-    def groups(self) -> Any:
-        """One row per class: its published cells, its size, and its score under every model."""
-        shown, first = np.unique(self.verification.labels[: self.table.num_rows], return_index=True)
-        order = np.argsort(first, kind="stable")
-        take = pa.array(first[order])
-        shown_cells = [c.name for c in self.encoded.quasi] if self.linked is None else self.table.column_names[-1:]
-        columns = {name: self.table.column(name).take(take) for name in shown_cells}
-        stats = self.verification.stats.take(shown[order])
-        columns["people"] = pa.array(stats.sizes)
-        for member in self.model.members:
-            columns[title_of(member)] = pa.array(member.score(stats, self.reference))
-        return like(pa.table(columns), self.source)
-
     @cached_property
     def space(self) -> Any:
         """Every solution that the algorithm looked at, the best first: levels, whether it fits, cost, suppression.
 
         Empty for algorithms that do not search a space of solutions.
         """
-        return like(pa.table({name: pa.array(column) for name, column in self.partition.space.items()}), self.source)
+        given = None if isinstance(self.source, Files) else self.source
+        return like(pa.table({name: pa.array(column) for name, column in self.partition.space.items()}), given)
 
     def apply(self, levels: Mapping[str, int]) -> Release:
         """Return the release of another solution: every quasi-identifier at the level given, verified like any other.
@@ -164,16 +86,27 @@ class Release:
         NotFound
             If that solution does not satisfy the models.
         """
-        if self.rerun is None:
-            raise UsageError("This release does not know how it was made.", code="no-plan")
-        return self.rerun({"fixed": dict(levels)})
+        algorithm = self.plan.algorithm
+        if "fixed" not in {p.name for p in algorithm.params()}:
+            raise IncompatibleError(
+                f"{algorithm.name} does not search a space of levels.",
+                hint="Use an algorithm that generalises whole columns, such as optimal.",
+            )
+        changed = algorithm.build({**algorithm.values(), "fixed": dict(levels)})
+        document = {**self.plan.document, "algorithm": {changed.name: changed.values()}}
+        return self._again(replace(self.plan, algorithm=changed, document=document, coins=None))
 
-    @property
-    def guards(self) -> tuple[str, ...]:
-        """The names of the guards that it was made with."""
-        from hushtable.release.price import guard_names
+    def _again(self, plan: Plan) -> Release:
+        """Run another plan on the original."""
+        from hushtable.engines import local  # makes releases, so it is below this module
 
-        return guard_names(self.policy)
+        if not self.repeatable:
+            raise UsageError(
+                "The release was made beside another one, and its original alone does not give it again.",
+                code="no-plan",
+                hint="Publish the batch again with hushtable.increment.",
+            )
+        return local.run(self.original(), plan, source=self.source)
 
     def with_guards(self, names: Sequence[str]) -> Release:
         """Return the release with these of its guards only; with none of them where the list is empty.
@@ -183,15 +116,17 @@ class Release:
         UsageError
             If it does not know how it was made, or has no such guard.
         """
-        if self.reguard is None:
-            raise UsageError("This release does not know how it was made.", code="no-plan")
         unknown = [name for name in names if name not in self.guards]
         if unknown:
             raise UsageError(
                 f"The release has no guard {unknown[0]!r}.", code="unknown-guard",
                 hint=did_you_mean(unknown[0], self.guards) or "It has none.",
             )  # fmt: skip
-        return self.reguard(names)
+        document = {name: value for name, value in self.plan.document.items() if name != "guard"}
+        guards = tuple(guard for guard in self.plan.guards if guard.name in names)
+        if guards:
+            document["guard"] = [{g.name: g.values()} if g.values() else g.name for g in guards]
+        return self._again(replace(self.plan, guards=guards, document=document, coins=None))
 
     def price(self, measures: Sequence[str] | None = None) -> GuardPrice:
         """Tell what the guards cost in utility, next to what the attacks that they answer gain without them.
@@ -212,7 +147,7 @@ class Release:
         >>> found.guarded.attacks["downcoding"].rate < found.without.attacks["downcoding"].rate
         True
         """
-        from hushtable.release.price import guard_price
+        from hushtable.engines.price import guard_price
 
         return guard_price(self, measures)
 
@@ -228,14 +163,15 @@ class Release:
         UsageError
             If the release is a single table: only bucketization (anatomy) keeps the two apart.
         """
-        if self.linked is None:
+        if not self.apart:
             raise UsageError("This release is one table, not two linked ones.", hint="Use 'frame'.")
-        people, values = self.linked(self)
-        return like(people, self.source), like(values, self.source)
+        people, values = self.halves()
+        given = None if isinstance(self.source, Files) else self.source
+        return like(people, given), like(values, given)
 
     def verify(self) -> Verification:
         """Recompute the classes from the published cells and judge them again; raise if a model is violated."""
-        verification = self.verifier(self) if self.verifier is not None else self.verification
+        verification = self.origin.verify(lambda: self.table, self.plan)
         verification.raise_if_violated()
         return verification
 
@@ -251,18 +187,11 @@ class Release:
             stacklevel=2,
         )
         back = np.argsort(self.source_rows, kind="stable")[int(np.count_nonzero(self.source_rows < 0)) :]
-        return like(self.table.take(pa.array(back)), self.source, self._as_given())
+        return self.like(self.table.take(pa.array(back)))
 
-    def comparison(self) -> RowComparison:
+    def comparison(self) -> Comparison:
         """The release beside its original, as utility measures see it."""
-        return RowComparison(
-            table=self.encoded,
-            labels=self.recoded.labels[: self.encoded.n_sample],
-            cells=self.recoded.cells,
-            k=self.model.min_group_size(),
-            seed=int(self.policy.get("seed", 0)),
-            linked=self.linked is None,
-        )
+        return self.origin.comparison(self.plan)
 
     def measure(self, name: str, **parameters: Any) -> float:
         """Compute one utility measure by name; ``hushtable measures`` lists them."""
@@ -270,7 +199,15 @@ class Release:
 
     def measures(self, names: Sequence[str] | None = None) -> dict[str, float]:
         """Compute several utility measures: those asked for, or the cheap ones."""
-        return measure_all(self.comparison(), names)
+        known = self.origin.measured
+        wanted = summary_measures() if names is None else list(names)
+        rest = [name for name in wanted if name not in known]
+        found = {**known, **(measure_all(self.comparison(), rest) if rest else {})}
+        return {name: found[name] for name in wanted}
+
+    def exposures(self) -> tuple[Exposure, Exposure]:
+        """Who looks like whom, in the raw quasi-identifiers and in the published classes, as risks see it."""
+        return self.origin.before(), self.origin.after(lambda: self.table)
 
     @overload
     def risk(self, name: None = None, **parameters: Any) -> RiskSummary: ...
@@ -302,23 +239,32 @@ class Release:
         >>> found.before.highest, found.after.highest, found.after.at_risk
         (1.0, 0.5, 0.0)
         """
-        from hushtable.release.exposure import Exposure
         from hushtable.risk.before_after import risk_of, risk_summary
 
-        before, after = Exposure.raw(self.encoded), Exposure.published(self)
+        before, after = self.exposures()
         if name is None:
             return risk_summary(parameters, before, after)
         return risk_of(name, parameters, before, after)
 
-    def attack(self, name: str, **parameters: Any) -> Any:
+    def attack(self, name: str, *, sample: int | None = None, **parameters: Any) -> AttackResult:
         """Play an adversary of the literature against this release; ``hushtable attack --list`` names them.
+
+        Parameters
+        ----------
+        name : str
+        sample : int, optional
+            For releases of Spark: about so many records are attacked.
+        **parameters
+            Of the attack.
 
         Returns
         -------
         AttackResult
             Success rate with confidence interval, baseline and remedy; no value of a record.
         """
-        return attacks.build(name, parameters).attack(self)
+        from hushtable.attacks.play import play
+
+        return play(self, name, parameters, sample=sample)
 
     def explain(self, row: int) -> Explanation:
         """Say why a record was generalised or suppressed, in words, without showing anybody's values.
@@ -393,32 +339,37 @@ class Release:
 
     def summary(self) -> dict[str, Any]:
         """What was done, as data: sizes, what every model achieved, what it cost. No value of a record."""
-        return summary_of(
-            self.encoded,
-            self.table.column_names,
-            self.n_released,
-            self.policy,
-            self.verification,
-            self.measures(),
-            self.partition,
-        )
+        return summary_of(self, self.measures())
 
-    def save(self, folder: Any, *, format: str = "csv", overwrite: bool = False) -> Any:
+    def save(self, folder: Any, *, format: str = "csv", overwrite: bool = False, parts: bool | None = None) -> Any:
         """Write the release, its policy and ``release.json`` into a folder, all or nothing.
 
-        What verifying and measuring it later needs, and the release must not tell, is written into the private
-        companion, the folder ``<folder>.private`` next to it: keep that one.
+        What looking at it later needs, and the release must not tell, is written into the private companion, the
+        folder ``<folder>.private`` next to it: keep that one.
 
         Parameters
         ----------
         folder : path
+            For releases of Spark, one that driver and executors share.
         format : {"csv", "parquet"}
         overwrite : bool
             Whether an existing folder may be replaced.
+        parts : bool, optional
+            Of Spark: whether ``release.parquet`` is a folder with one file for each partition, which executors write
+            side by side, instead of one file; by default from a million rows on. CSV is always one file.
         """
-        from hushtable.release.files import save_release
+        elsewhere = getattr(self.published, "save", None)
+        if elsewhere is not None:
+            return elsewhere(self, folder, format=format, overwrite=overwrite, parts=parts)
+        if parts:
+            raise UsageError("Only Spark writes a release in parts.", code="parts", hint="Leave 'parts' out.")
+        return save_release(self, folder, self.measures(), format=format, overwrite=overwrite)
 
-        return save_release(self, folder, format=format, overwrite=overwrite)
+    def unpersist(self) -> None:
+        """Let Spark forget the published rows, where it keeps them; the release cannot be used afterwards."""
+        forget = getattr(self.published, "unpersist", None)
+        if forget is not None:
+            forget()
 
     def __repr__(self) -> str:
         from hushtable.release.display import release_text
@@ -429,9 +380,3 @@ class Release:
         from hushtable.release.display import release_html
 
         return release_html(self)
-
-
-def title_of(model: Any) -> str:
-    """A model's name, with its columns where it has some: the heading of its scores."""
-    on = getattr(model, "on", None)
-    return f"{model.name} ({on if isinstance(on, str) else '+'.join(on)})" if on else model.name

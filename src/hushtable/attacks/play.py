@@ -1,0 +1,54 @@
+"""Playing an attack against a release: what an opened release was asked before is not worked out again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from hushtable.attacks.base import AttackResult
+from hushtable.attacks.sampled import SampledResult
+from hushtable.attacks.view import View
+from hushtable.registry import attacks
+from hushtable.release.released import Released
+
+__all__ = ["play"]
+
+ATTACKED = 100_000
+"""Records that an attack sees, about, where rows are elsewhere."""
+
+
+def play(
+    release: Released, name: str, parameters: Mapping[str, Any] | None = None, *, sample: int | None = None
+) -> AttackResult:
+    """Play an adversary of the literature against a release.
+
+    Parameters
+    ----------
+    release : Released
+    name : str
+        ``hushtable attack --list`` names them.
+    parameters : mapping, optional
+        Of the attack.
+    sample : int, optional
+        Where the rows are elsewhere (Spark), about so many records are attacked: whole classes, drawn with the
+        policy's seed.
+
+    Returns
+    -------
+    AttackResult
+        Where rows are elsewhere, with the error that sampling leaves.
+    """
+    attack = attacks.build(name, parameters or {})
+    drawn = release.origin.drawn(release.plan, sample or ATTACKED)
+    if drawn is not None:
+        view, sampled, weight = drawn
+        return SampledResult.of(attack.run(view), release.verification.rows, sampled, weight)
+    # with parameters it may depend on other files
+    known = None if parameters else release.origin.recall(name)
+    if known is not None:
+        return AttackResult(**known)
+    result: AttackResult = attack.run(View.of(release))
+    if not parameters:
+        release.origin.remember(name, asdict(result))
+    return result

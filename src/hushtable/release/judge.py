@@ -1,0 +1,85 @@
+"""Judging a table that was just published, or is beside its original: from its cells, and what they cannot tell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Problem
+from hushtable.arrays import IntArray
+from hushtable.io.text import to_labels
+from hushtable.release.recode import Recoded
+from hushtable.release.reread import sensitive_codes
+from hushtable.release.verify import Published, Verification, verify
+from hushtable.table.plan import TablePlan
+
+__all__ = ["judge"]
+
+
+def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Table, rows: IntArray) -> Verification:
+    """Verify a published table from its cells.
+
+    What its cells cannot tell (whose a row is, which of the population it covers) comes from the encoded table:
+    ``rows`` says where each published row (its sensitive values, where those are apart) came from, and population and
+    background rows are recoded like the others. Where quasi-identifiers are exact, classes are the published groups;
+    where groups have cells and a number, both tell classes apart.
+    """
+    table = problem.table
+    hidden = np.flatnonzero(recoded.labels[table.n_sample :] >= 0) + table.n_sample
+    everyone = np.concatenate([rows, hidden]) if len(hidden) else rows
+    quasi = []
+    for j, column in enumerate(table.quasi):
+        shown = published.column(column.name)
+        if len(hidden):
+            shown = pa.chunked_array([*map(_wide, shown.chunks), _alike(recoded.column(j, hidden), shown.type)])
+        quasi.append(shown)
+    if recoded.buckets is not None or recoded.numbers is not None:
+        from hushtable.release.bucket import bucket_column
+
+        number = published.column(bucket_column(plan))
+        quasi = [number] if recoded.buckets is not None else [*quasi, number]
+    kinds = {c.name: c.coded.kind for c in table.sensitive}
+    codes = sensitive_codes(published, plan, problem.reference, kinds)
+    padding = np.zeros(len(hidden), dtype=np.int64)
+    background = np.empty(0, dtype=np.int64)
+    if len(table.background_rows):
+        within = (everyone >= table.background_rows.start) & (everyone < table.background_rows.stop)
+        background = np.flatnonzero(within)
+    mass = everyone[background] - table.background_rows.start
+    weights = table.row_units
+    if len(weights):
+        # a counterfeit has no source row; its values count, and verifying takes it out of the people
+        weights = np.where(everyone < 0, table.unit, weights[everyone])
+    population = np.empty(0, dtype=np.bool_)
+    if len(table.population_rows):
+        population = (everyone >= table.population_rows.start) & (everyone < table.population_rows.stop)
+    return verify(
+        Published(
+            quasi=tuple(quasi),
+            sensitive={name: np.concatenate([c, padding]) if len(hidden) else c for name, c in codes.items()},
+            sizes={c.name: c.coded.size for c in table.sensitive},
+            unit=table.unit,
+            row_units=weights,
+            population=population,
+            background_rows=background,
+            background_mass=table.background_mass[mass],
+            background_codes=table.background_codes[mass],
+            background_unit=table.background_unit,
+            counterfeits=np.flatnonzero(rows < 0),
+        ),
+        problem.model,
+        problem.reference,
+        plan.missing,
+    )
+
+
+def _alike(cells: pa.DictionaryArray, kind: pa.DataType) -> pa.DictionaryArray:
+    """Return cells as they would have been read back: from CSV, numbers come as text."""
+    if cells.dictionary.type == kind.value_type:
+        return cells
+    return pa.DictionaryArray.from_arrays(cells.indices, to_labels(cells.dictionary).cast(kind.value_type))
+
+
+def _wide(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return the chunk with the indices of ``Recoded.column``: publishing may have narrowed them."""
+    return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), chunk.dictionary)

@@ -1,0 +1,226 @@
+"""What is known of a release beyond its published rows: how it was made, and from which records.
+
+Whoever has just made a release knows all of it (``Made``). Whoever opens a saved one knows what the private companion
+and the original tell, and reads them when they are needed; Spark knows counts instead of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Partition, Problem
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.release.comparison import Comparison, RowComparison
+from hushtable.release.judge import judge
+from hushtable.release.plan import Plan
+from hushtable.release.recode import Recoded
+from hushtable.release.verify import Verification
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+if TYPE_CHECKING:
+    from hushtable.release.exposure import Exposure
+
+__all__ = ["Made", "Origin", "classes_of"]
+
+
+def classes_of(
+    table: pa.Table, verification: Verification, names: Sequence[str]
+) -> tuple[dict[str, pa.Array], GroupStats]:
+    """Return the published cells of every class in these columns, in published order, and its statistics."""
+    shown, first = np.unique(verification.labels[: table.num_rows], return_index=True)
+    order = np.argsort(first, kind="stable")
+    take = pa.array(first[order])
+    return {name: table.column(name).take(take) for name in names}, verification.stats.take(shown[order])
+
+
+class Origin(Protocol):
+    """What is known of a release beyond its published rows."""
+
+    @property
+    def verification(self) -> Verification:
+        """What every model achieved, recomputed from the published cells."""
+
+    @property
+    def problem(self) -> Problem:
+        """What the algorithm was given."""
+
+    @property
+    def table(self) -> EncodedTable:
+        """The encoded original; where rows were counted elsewhere, one row may stand for several."""
+
+    @property
+    def reference(self) -> Reference:
+        """What models compare classes with."""
+
+    @property
+    def records(self) -> int:
+        """Records of the original."""
+
+    @property
+    def released(self) -> int:
+        """Those that are published; counterfeits are none."""
+
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """What the algorithm said about its result."""
+
+    @property
+    def measured(self) -> Mapping[str, float]:
+        """Measures over the original that are known already."""
+
+    @property
+    def made(self) -> Made:
+        """How it came about, row by row."""
+
+    def comparison(self, plan: Plan) -> Comparison:
+        """Return the release beside its original, as utility measures see it."""
+
+    def before(self) -> Exposure:
+        """Return the classes of the original quasi-identifiers, as risks see them."""
+
+    def after(self, table: Callable[[], pa.Table]) -> Exposure:
+        """Return the classes of the published table, as risks see them; ``table`` reads it."""
+
+    def classes(self, table: Callable[[], pa.Table], names: Sequence[str]) -> tuple[dict[str, pa.Array], GroupStats]:
+        """Return the published cells of every class in these columns, in published order, and its statistics."""
+
+    def verify(self, table: Callable[[], pa.Table], plan: Plan) -> Verification:
+        """Recompute the classes from the published cells and judge them again."""
+
+    def drawn(self, plan: Plan, sample: int) -> Any:
+        """Return a view on some classes for attacks, its records and their weight; None where all rows are at hand."""
+
+    def recall(self, name: str) -> Mapping[str, Any] | None:
+        """Return what an attack found before, if that was kept."""
+
+    def remember(self, name: str, found: Mapping[str, Any]) -> None:
+        """Keep what an attack found, where there is a place for it."""
+
+    def keep(self, private: Path, table: Callable[[], pa.Table], plan: Plan) -> dict[str, Any] | None:
+        """Write what looking at the release later needs into the companion's folder; return the rest of it."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a release came about, row by row: for whoever has the original.
+
+    Attributes
+    ----------
+    problem : Problem
+        What the algorithm was given.
+    partition : Partition
+        What it returned.
+    recoded : Recoded
+        The published cells of every class, and the class of every record.
+    verification : Verification
+    source_rows : integer array
+        The source row of each published row; below 0 for counterfeits. It links rows to people.
+    value_rows : integer array, optional
+        The source row of each published row's sensitive values, where those are apart from their people.
+    measured : mapping of str to float
+        Measures that are known already.
+    """
+
+    problem: Problem
+    partition: Partition
+    recoded: Recoded
+    verification: Verification
+    source_rows: AnyArray
+    value_rows: IntArray | None = None
+    measured: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def made(self) -> Made:
+        """Itself."""
+        return self
+
+    @property
+    def table(self) -> EncodedTable:
+        """The encoded original."""
+        return self.problem.table
+
+    @property
+    def reference(self) -> Reference:
+        """What models compare classes with."""
+        return self.problem.reference
+
+    @property
+    def records(self) -> int:
+        """Records of the original."""
+        return self.problem.table.n_sample
+
+    @property
+    def released(self) -> int:
+        """Those that are published; counterfeits are none."""
+        return int(np.count_nonzero(self.source_rows >= 0))
+
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """What the algorithm said about its result."""
+        return self.partition.notes
+
+    def comparison(self, plan: Plan) -> RowComparison:
+        """Return the release beside its original, row by row."""
+        return RowComparison(
+            table=self.problem.table,
+            labels=self.recoded.labels[: self.records],
+            cells=self.recoded.cells,
+            k=self.problem.model.min_group_size(),
+            seed=plan.seed,
+            linked=self.recoded.buckets is None,
+        )
+
+    def before(self) -> Exposure:
+        """Return the classes of the original quasi-identifiers."""
+        from hushtable.release.exposure import Exposure
+
+        return Exposure.raw(self.problem.table)
+
+    def after(self, table: Callable[[], pa.Table]) -> Exposure:
+        """Return the classes of the published table, as the verifier found them in its cells."""
+        from hushtable.release.exposure import Exposure
+
+        original = self.problem.table
+        if self.recoded.buckets is not None:
+            # exact quasi-identifiers: their classes are those of the raw rows
+            return Exposure.raw_rows(original, np.asarray(self.source_rows))
+        people = len(original.population_rows) or None
+        return Exposure.published(table(), self.verification, [c.name for c in original.quasi], people)
+
+    def classes(self, table: Callable[[], pa.Table], names: Sequence[str]) -> tuple[dict[str, pa.Array], GroupStats]:
+        """Return the published cells of every class in these columns, in published order, and its statistics."""
+        return classes_of(table(), self.verification, names)
+
+    def verify(self, table: Callable[[], pa.Table], plan: Plan) -> Verification:
+        """Recompute the classes from the published cells and judge them again."""
+        rows = self.source_rows if self.value_rows is None else self.value_rows
+        return judge(self.problem, plan.table, self.recoded, table(), np.asarray(rows))
+
+    def drawn(self, plan: Plan, sample: int) -> None:
+        """Return nothing: all rows are at hand."""
+
+    def recall(self, name: str) -> None:
+        """Return nothing: a release that was just made keeps no answers."""
+
+    def remember(self, name: str, found: Mapping[str, Any]) -> None:
+        """Keep nothing."""
+
+    def keep(self, private: Path, table: Callable[[], pa.Table], plan: Plan) -> dict[str, Any]:
+        """Write what looking at the release later needs into the companion's folder; return the rest of it."""
+        from hushtable.release.kept import keep
+
+        rows, values = np.asarray(self.source_rows), self.value_rows
+        if values is not None:
+            from hushtable.release.bucket import joined_orders
+
+            people, own = joined_orders(table(), plan.table)
+            rows, values = rows[people], values[own]
+        return keep(self.problem.table, self.partition, self.recoded, rows, values, private)

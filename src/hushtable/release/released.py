@@ -1,0 +1,221 @@
+"""Released: a published table and how it came about, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Partition, Problem, Recoding
+from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.errors import DataError, UsageError
+from hushtable.io.frames import like, to_arrow
+from hushtable.models.compose import AllOf
+from hushtable.release.origin import Made, Origin
+from hushtable.release.original import Files
+from hushtable.release.plan import Plan
+from hushtable.release.recode import Recoded
+from hushtable.release.verify import Verification
+from hushtable.schema.columns import Role
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.reference import Reference
+
+__all__ = ["Released", "title_of"]
+
+
+@dataclass(frozen=True, repr=False)
+class Released:
+    """A published table that passed the verifier, and how it came about.
+
+    Attributes
+    ----------
+    published : pyarrow.Table or Written
+        The table, or where it is.
+    plan : Plan
+        What it was made under.
+    origin : Origin
+        What is known beyond the published rows.
+    source : DataFrame or Files, optional
+        The original, as it was given.
+    repeatable : bool
+        Whether the plan gives the same release of the same original again.
+    """
+
+    published: Any
+    plan: Plan
+    origin: Origin
+    source: Any = None
+    repeatable: bool = True
+
+    @property
+    def policy(self) -> Mapping[str, Any]:
+        """The policy it was made under, as data."""
+        return self.plan.document
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """What is published: rows sorted by all their cells, no identifiers. It is read when it is first asked for."""
+        return self.published if isinstance(self.published, pa.Table) else self.published.read()
+
+    @property
+    def columns(self) -> list[str]:
+        """The published columns."""
+        return list(self.table.column_names if isinstance(self.published, pa.Table) else self.published.columns)
+
+    @cached_property
+    def frame(self) -> Any:
+        """The published table as the same kind of DataFrame that was given."""
+        held = getattr(self.published, "frame", None)
+        if held is not None:
+            return held
+        gaps = getattr(self.published, "gaps", None)
+        return self.like(self.table if gaps is None else gaps(self.table))
+
+    def like(self, table: pa.Table) -> Any:
+        """Return a table of the published columns as the same kind of DataFrame that was given."""
+        coarser = self.plan.table.named(Role.QUASI)
+        given = None if isinstance(self.source, Files) else self.source
+        return like(table, given, [name for name in table.column_names if name not in coarser])
+
+    def original(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the original, or some of its columns.
+
+        Raises
+        ------
+        UsageError
+            If the release was opened without it.
+        """
+        if self.source is None:
+            raise UsageError(
+                "The release was opened without its original.",
+                code="needs-original",
+                hint="Open it with the original: hushtable.open_release(folder, original=...), or --data.",
+            )
+        if isinstance(self.source, Files):
+            return self.source.read(columns)
+        table = to_arrow(self.source)
+        if columns is None:
+            return table
+        absent = [name for name in columns if name not in table.column_names]
+        if absent:
+            raise DataError(
+                f"The original has no column {absent[0]!r}.", code="absent-columns", hint="Give the very data."
+            )
+        return table.select(columns)
+
+    @property
+    def verification(self) -> Verification:
+        """What every model achieved, recomputed from the published cells."""
+        return self.origin.verification
+
+    @property
+    def made(self) -> Made:
+        """How it came about, row by row."""
+        return self.origin.made
+
+    @property
+    def problem(self) -> Problem:
+        """What the algorithm was given."""
+        return self.made.problem
+
+    @property
+    def recoded(self) -> Recoded:
+        """The published cells of every class, and the class of every record."""
+        return self.made.recoded
+
+    @property
+    def partition(self) -> Partition:
+        """What the algorithm returned."""
+        return self.made.partition
+
+    @property
+    def source_rows(self) -> AnyArray:
+        """The source row of each published row; below 0 for counterfeits. It links rows to people."""
+        return self.made.source_rows
+
+    @property
+    def encoded(self) -> EncodedTable:
+        """The encoded input."""
+        return self.problem.table
+
+    @property
+    def model(self) -> AllOf:
+        """The models, bound to their columns."""
+        return self.plan.model()
+
+    @property
+    def reference(self) -> Reference:
+        """What models compare classes with."""
+        return self.origin.reference
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which input rows were released, in input order."""
+        return np.asarray(self.recoded.labels[: self.records] >= 0)
+
+    @property
+    def records(self) -> int:
+        """Input rows."""
+        return self.origin.records
+
+    @property
+    def n_released(self) -> int:
+        """Input rows that are published; counterfeits are none."""
+        return self.origin.released
+
+    @property
+    def n_suppressed(self) -> int:
+        """Input rows that were left out."""
+        return self.records - self.n_released
+
+    @property
+    def apart(self) -> bool:
+        """Whether sensitive values are published apart from their people, linked by the number of a group alone."""
+        return self.plan.algorithm.recoding is Recoding.BUCKET
+
+    @property
+    def may_have_counterfeits(self) -> bool:
+        """Whether its algorithm may publish rows that are nobody's, whether it did or not."""
+        return self.plan.algorithm.recoding is Recoding.NUMBERED
+
+    @property
+    def guards(self) -> tuple[str, ...]:
+        """The names of the guards that it was made with."""
+        return tuple(guard.name for guard in self.plan.guards)
+
+    def halves(self) -> tuple[pa.Table, pa.Table]:
+        """Return people and sensitive values as two tables, where they are apart."""
+        from hushtable.release.bucket import split_table
+
+        return split_table(self.table, self.plan.table)
+
+    def codes_of(self, column: str) -> IntArray:
+        """Return the codes of a sensitive column, row by row of the published table.
+
+        Where sensitive values are apart from their people, those of the row's own person: of the same group.
+        """
+        codes = np.asarray(next(c.codes for c in self.encoded.sensitive if c.name == column), dtype=np.int64)
+        if self.recoded.counterfeits is not None:
+            # they are numbered from -1 downwards, so they stand last and in reverse
+            codes = np.concatenate([codes, self.recoded.counterfeits.codes[column][::-1]])
+        return codes[self.source_rows]
+
+    @cached_property
+    def groups(self) -> Any:
+        """One row per class: its published cells, its size, and its score under every model."""
+        names = self.columns[-1:] if self.apart else self.plan.table.named(Role.QUASI)
+        columns, stats = self.origin.classes(lambda: self.table, names)
+        columns["people"] = pa.array(stats.sizes)
+        for member in self.model.members:
+            columns[title_of(member)] = pa.array(member.score(stats, self.reference))
+        return like(pa.table(columns), None if isinstance(self.source, Files) else self.source)
+
+
+def title_of(model: Any) -> str:
+    """A model's name, with its columns where it has some: the heading of its scores."""
+    on = getattr(model, "on", None)
+    return f"{model.name} ({on if isinstance(on, str) else '+'.join(on)})" if on else model.name

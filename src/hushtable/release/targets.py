@@ -1,0 +1,100 @@
+"""Whether a result can be written, asked before the work is done rather than after it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from hushtable.errors import OutputError
+from hushtable.io.atomic import check_replaceable
+from hushtable.io.sources import is_address, table_sources
+from hushtable.io.urls import Source
+from hushtable.release.companion import OWNED, PRIVATE, companion_of
+
+__all__ = ["OURS", "check_apart", "check_target", "written_by_hand"]
+
+OURS = frozenset({*OWNED, "policy.yaml", "release.json"})
+"""What a release may have in its folder."""
+
+
+def check_apart(target: Path, inputs: Sequence[Source]) -> None:
+    """Refuse a file that is read, or a folder that holds one, as the place of a result: it would be lost.
+
+    Examples
+    --------
+    >>> check_apart(Path("people.csv"), ["./people.csv"])
+    Traceback (most recent call last):
+    hushtable.errors.OutputError: 'people.csv' is read, and would be lost. Choose another place.
+    """
+    place = Path(os.path.realpath(target))
+    for source in (s for given in inputs for s in table_sources([given]) if not is_address(s)):
+        if Path(os.path.realpath(source)).is_relative_to(place):
+            holds = "is read" if not target.is_dir() else f"holds {str(source)!r}, which is read"
+            raise OutputError(
+                f"{str(target)!r} {holds}, and would be lost.", code="is-input", hint="Choose another place."
+            )
+
+
+def written_by_hand(policy_file: Path) -> list[Source]:
+    """Return the policy file as something that is read, unless it was saved with a release, which writes it again.
+
+    Examples
+    --------
+    >>> written_by_hand(Path("policy.yaml")) == [Path("policy.yaml")]
+    True
+    """
+    return [] if (policy_file.parent / "release.json").is_file() else [policy_file]
+
+
+def check_target(folder: Path, *, overwrite: bool, inputs: Sequence[Source] = ()) -> None:
+    """Refuse a folder that the result could not be written to.
+
+    Writing checks again, and completely; this spares the user the wait.
+
+    Parameters
+    ----------
+    folder : path
+    overwrite : bool
+    inputs : sequence of path or address
+        What is read; a result never replaces it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as base:
+    ...     _ = Path(base, "old.csv").write_text("x")
+    ...     check_target(Path(base), overwrite=False)
+    Traceback (most recent call last):
+    hushtable.errors.OutputError: The folder '...' is not empty. Choose another folder, or add --overwrite.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{str(folder)!r} is a file, not a folder.", hint="Choose another folder.")
+    check_replaceable(folder)
+    for place, ours in ((folder, OURS), (companion_of(folder), PRIVATE)):
+        there = sorted(p.name for p in place.iterdir()) if place.is_dir() else []
+        if there and not overwrite:
+            raise OutputError(
+                f"The folder {str(place)!r} is not empty.",
+                code="not-empty",
+                hint="Choose another folder, or add --overwrite.",
+            )
+        check_apart(place, inputs)
+        foreign = [name for name in there if name not in ours]
+        if foreign:
+            some = ", ".join(repr(name) for name in foreign[:3]) + (" and others" if len(foreign) > 3 else "")
+            raise OutputError(
+                f"The folder {str(place)!r} holds more than a release, which would be lost: {some}.",
+                code="not-empty",
+                hint="Choose another folder, or move them away.",
+            )
+    parent = Path(os.path.realpath(folder)).parent
+    while not parent.exists():
+        parent = parent.parent
+    if not parent.is_dir():
+        raise OutputError(f"{str(parent)!r} is a file, not a folder.", hint="Choose another folder.")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise OutputError(
+            f"{str(folder)!r} cannot be written: permission is denied.",
+            hint="Choose a folder that you may write to.",
+        )

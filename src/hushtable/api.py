@@ -1,28 +1,33 @@
-"""The two calls that most people need: ``anonymize`` and ``verify``."""
+"""What most people need: ``anonymize``, ``run``, ``open_release`` and ``verify``."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hushtable.algorithms.base import Progress, Recoding
-from hushtable.arrays import IntArray
+from hushtable.algorithms.base import Progress, Recoding, quietly
 from hushtable.engines import local
-from hushtable.engines.plan import Plan
-from hushtable.errors import IncompatibleError, UsageError
+from hushtable.engines.release import Release
+from hushtable.errors import DataError, UsageError
 from hushtable.io.frames import is_spark_frame, to_arrow
-from hushtable.io.urls import Url, is_url
+from hushtable.io.sources import read_tables
+from hushtable.io.urls import Source, Url, is_url
+from hushtable.policy.files import load_policy
 from hushtable.policy.policy import Policy
-from hushtable.release.release import Release
+from hushtable.release.files import save_release
+from hushtable.release.plan import Plan
+from hushtable.release.targets import check_target
 from hushtable.release.verify import Verification
 
 if TYPE_CHECKING:
     from hushtable.schema.profile import Profile
 
-__all__ = ["anonymize", "draft_policy", "increment", "profile", "release_of", "run_plan", "verify"]
+__all__ = ["anonymize", "draft_policy", "increment", "open_release", "profile", "run", "run_plan", "verify"]
 
 
 def profile(data: Any, missing_values: Sequence[str] = ()) -> Profile:
@@ -78,7 +83,7 @@ def draft_policy(data: Any) -> Policy:
     return Policy.from_yaml(starter_policy(profile(data), "the table"))
 
 
-def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) -> Any:
+def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) -> Release:
     """Anonymize a table under a policy.
 
     Parameters
@@ -92,8 +97,7 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
     Returns
     -------
     Release
-        Verified: a release that violates a model is never returned. For a Spark DataFrame a ``SparkRelease``, with
-        the same cells in a Spark DataFrame.
+        Verified: a release that violates a model is never returned. Of a Spark DataFrame its ``frame`` is one too.
 
     Raises
     ------
@@ -112,23 +116,260 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
     >>> ht.anonymize(people, policy).frame.to_pydict()
     {'zip': ['130**', '130**', '1424*', '1424*'], 'pay': [3, 4, 1, 2]}
     """
-    if not isinstance(policy, Policy):
-        raise UsageError(
-            f"The second argument must be a Policy, not {type(policy).__name__}.",
-            code="not-a-policy",
-            hint="Write ht.Policy(quasi=[...], models=[...]), ht.load_policy(file) or ht.draft_policy(data).",
-        )
+    plan = _checked(policy).plan()
     if is_spark_frame(data):
-        from hushtable.engines.spark.release import SparkRelease
-
-        return SparkRelease.of_plan(data, policy.plan(), progress)
-    return run_plan(data, policy.plan(), progress)
+        return _on_spark(data, plan, progress)
+    return run_plan(data, plan, progress)
 
 
 def run_plan(data: Any, plan: Plan, progress: Progress | None = None) -> Release:
     """Run a resolved plan on this machine."""
-    plan = plan.pinned()
-    return release_of(local.run(to_arrow(data), plan, progress), plan, data)
+    return local.run(to_arrow(data), plan, progress, source=data)
+
+
+def _checked(policy: Any) -> Policy:
+    if isinstance(policy, Policy):
+        return policy
+    raise UsageError(
+        f"The second argument must be a Policy, not {type(policy).__name__}.",
+        code="not-a-policy",
+        hint="Write ht.Policy(quasi=[...], models=[...]), ht.load_policy(file) or ht.draft_policy(data).",
+    )
+
+
+def _on_spark(data: Any, plan: Plan, progress: Progress | None) -> Release:
+    from hushtable.engines.spark.release import run_frame
+
+    return run_frame(data, plan, progress)
+
+
+def run(
+    source: Any,
+    policy: Policy | str | os.PathLike[str],
+    target: str | os.PathLike[str] | None = None,
+    *,
+    engine: str = "auto",
+    to: str | None = None,
+    overwrite: bool = False,
+    part_rows: int | None = None,
+    master: str | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Anonymize a table, wherever it is, and write the release, all or nothing.
+
+    Parameters
+    ----------
+    source : DataFrame, path or address, or several paths and addresses
+        A table of pandas, polars, pyarrow or Spark; or files, folders, patterns, databases and stores that each hold
+        some of its rows.
+    policy : Policy or path
+    target : path, optional
+        The folder that gets the release; it is checked before the work. The private companion goes into the folder
+        ``<target>.private`` next to it.
+    engine : {"auto", "local", "stream", "spark"}
+        In memory, from disk to disk, or on Spark. By itself: what fits the table.
+    to : str, optional
+        The address of a database's table, or of Parquet in a store, that gets the published rows too.
+    overwrite : bool
+        Whether an earlier release in the target, and what ``to`` names, may be replaced.
+    part_rows : int, optional
+        Stream, and write the table as a folder with parts of so many rows.
+    master : str, optional
+        Of Spark, for example ``local[2]``.
+    progress : callable, optional
+        Called with (share done, what is being done); may raise ``Cancelled``.
+
+    Returns
+    -------
+    Release
+        Verified, and written if there is a target.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> people = pa.table({"age": [30, 31, 52, 53], "disease": ["flu", "HIV", "flu", "cold"]})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ht.run(people, policy, pathlib.Path(folder, "release"))
+    ...     sorted(file.name for file in pathlib.Path(folder, "release").iterdir())
+    ['policy.yaml', 'release.csv', 'release.json']
+    """
+    chosen = load_policy(policy) if isinstance(policy, str | os.PathLike) else _checked(policy)
+    plan, format = chosen.plan(), chosen.output.format
+    sources = _sources(source)
+    if target is not None:
+        check_target(Path(target), overwrite=overwrite, inputs=sources or ())
+    elif to is not None:
+        raise UsageError("A release that goes elsewhere too needs a folder.", code="no-target", hint="Give 'target'.")
+    if to is not None:
+        from hushtable.release.places import check_address
+
+        check_address(to, overwrite=overwrite, inputs=sources or ())
+    if sources is None:
+        return _run_frame(source, plan, target, format, engine, to, overwrite, progress)
+    from hushtable.engines.choose import choose
+
+    used = choose(engine, sources, plan, part_rows=part_rows)
+    if master is not None and used != "spark":
+        raise UsageError("A master is Spark's.", code="master", hint="Choose the engine spark.")
+    if used == "local":
+        return _written(run_plan(read_tables(sources), plan, progress), target, format, to, overwrite, progress)
+    if target is None:
+        raise UsageError(
+            f"The engine {used!r} writes its release into a folder.", code="no-target", hint="Give 'target'."
+        )
+    if used == "stream":
+        from hushtable.engines.stream import run_files
+
+        return run_files(
+            sources, plan, target, format=format, part_rows=part_rows, to=to, overwrite=overwrite, progress=progress
+        )
+    if importlib.util.find_spec("pyspark") is None:
+        raise UsageError(
+            "The Spark engine needs pyspark, which is not installed.",
+            code="no-spark",
+            hint="Install it with: pip install 'hushtable[spark]'.",
+        )
+    from hushtable.engines.spark.files import run_on_spark
+
+    run_on_spark(
+        sources, plan, Path(target), format=format, master=master, to=to, overwrite=overwrite,
+        progress=progress or quietly,
+    )  # fmt: skip
+    return replace(open_release(target, sources), plan=plan)
+
+
+def _sources(source: Any) -> list[Source] | None:
+    """The paths and addresses that are given; None where it is a table."""
+    if isinstance(source, str | os.PathLike):
+        return [source]
+    if isinstance(source, list | tuple) and source and all(isinstance(one, str | os.PathLike) for one in source):
+        return list(source)
+    return None
+
+
+def _run_frame(
+    source: Any, plan: Plan, target: Any, format: str, engine: str, to: str | None, overwrite: bool,
+    progress: Progress | None,
+) -> Release:  # fmt: skip
+    spark = is_spark_frame(source)
+    if engine not in ("auto", "spark" if spark else "local"):
+        raise UsageError(
+            f"A {'Spark ' if spark else ''}DataFrame is not worked on by the engine {engine!r}.",
+            code="engine",
+            hint="Leave the engine out, or give files.",
+        )
+    if not spark:
+        return _written(run_plan(source, plan, progress), target, format, to, overwrite, progress)
+    release = _on_spark(source, plan, progress)
+    if target is not None:
+        from hushtable.engines.spark.write import save_parts
+
+        save_parts(release, release.published.outcome, target, format=format, overwrite=overwrite, to=to)
+    return release
+
+
+def _written(
+    release: Release, target: Any, format: str, to: str | None, overwrite: bool, progress: Progress | None
+) -> Release:
+    if target is None:
+        return release
+    (progress or quietly)(1.0, "writing")
+    with ExitStack() as elsewhere:
+        if to is not None:
+            from hushtable.release.places import writing_release
+
+            elsewhere.enter_context(writing_release(release, to, overwrite=overwrite))
+        measured = release.measures()
+        save_release(release, target, measured, format=format, overwrite=overwrite, together=elsewhere)
+    return replace(release, origin=replace(release.made, measured=measured))
+
+
+def open_release(
+    folder: str | os.PathLike[str],
+    original: Any = None,
+    *,
+    companion: str | os.PathLike[str] | None = None,
+    files: str | os.PathLike[str] | None = None,
+) -> Release:
+    """Open a release that was saved, to verify, measure, assess, attack, explain or report it. Nothing is made again.
+
+    Parameters
+    ----------
+    folder : path
+        What ``Release.save``, ``hushtable.run`` or ``hushtable run`` wrote, with any engine.
+    original : DataFrame, path or address, or several paths and addresses; optional
+        The very data that were released. What needs them reads the columns that it needs. Without them, the published
+        table, its verification and its measures are there.
+    companion : path, optional
+        The private companion. By default the folder ``<folder>.private`` beside it, if it is there.
+    files : path, optional
+        Where the files are that the policy names; the release's folder where left out.
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    DataError
+        If the folder holds no whole release, a file was changed, or the companion belongs to another release.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> people = pa.table({"age": [30, 31, 52, 53], "disease": ["flu", "HIV", "flu", "cold"]})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = ht.anonymize(people, policy).save(pathlib.Path(place, "release"))
+    ...     release = ht.open_release(pathlib.Path(place, "release"), people)
+    ...     release.measure("ncp"), release.risk("prosecutor").after.highest
+    (0.333..., 0.5)
+    """
+    from hushtable.release.companion import load_evidence
+
+    place = Path(folder)
+    if not place.is_dir():
+        raise DataError(
+            f"{str(place)!r} is not a folder.", code="no-release", hint="Give the folder that 'hushtable run' wrote."
+        )
+    load_evidence(place / "release.json")  # where there is none, there is no release
+    policy = load_policy(place / "policy.yaml").based_in(files or place)
+    return _opened(place, policy, original, companion)
+
+
+def _opened(
+    place: Path, policy: Policy, original: Any, companion: str | os.PathLike[str] | None
+) -> Release:
+    from hushtable.engines.saved import Saved
+    from hushtable.release.companion import companion_of, load_evidence, read_companion, stored_coins
+    from hushtable.release.original import Files
+    from hushtable.release.written import Written
+
+    told = load_evidence(place / "release.json")
+    table = place / str(told.get("file", "release.csv"))
+    if not table.exists():
+        raise DataError(
+            f"The published table {str(table)!r} is not there.",
+            code="no-release",
+            hint="Give the folder that 'hushtable run' wrote, with everything in it.",
+        )
+    private = companion_of(place) if companion is None else Path(companion)
+    # whoever may not look into it opens the release without it
+    kept = None
+    if companion is not None or os.access(private, os.R_OK | os.X_OK):
+        kept = read_companion(private, place)
+    plan = replace(policy.plan(read=original is not None), coins=stored_coins(place))
+    sources = _sources(original)
+    source = original if sources is None else Files(tuple(sources))
+    linked = plan.table if plan.algorithm.recoding is Recoding.BUCKET else None
+    written = Written(table, tuple(told.get("columns") or ()), linked)
+    origin = Saved(written, plan, told, None if kept is None else private, kept, source)
+    return Release(written, plan, origin, source, repeatable=not dict(told.get("notes") or {}).get("increment"))
 
 
 def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress | None = None) -> Release:
@@ -146,7 +387,7 @@ def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress
     policy : Policy
         With the columns of the earlier release.
     earlier : Release
-        Made of the earlier original, in this process.
+        With its original: made in this process, or opened with it.
     progress : callable, optional
 
     Returns
@@ -172,58 +413,15 @@ def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress
     """
     from hushtable.engines.increment import increment as publish_beside
 
-    plan = policy.plan().pinned()
-    made = release_of(publish_beside(to_arrow(data), plan, earlier, progress), plan, data)
-    # run again without the earlier release, it would be another one
-    return replace(made, rerun=None, reguard=None)
-
-
-def release_of(outcome: local.Outcome, plan: Plan, source: Any) -> Release:
-    """Wrap what an engine produced for its user."""
-    return replace(
-        local.wrapped(outcome, plan, source),
-        verifier=lambda r: local.judge(outcome.problem, plan, r.recoded, r.table, _told(outcome, r)),
-        linked=None if outcome.value_rows is None else lambda r: _split(r, plan),
-        rerun=lambda parameters: run_plan(source, _changed(plan, parameters)),
-        reguard=lambda names: run_plan(source, _guarded(plan, names)),
-    )
-
-
-def _split(release: Release, plan: Plan) -> tuple[Any, Any]:
-    from hushtable.release.bucket import split_table
-
-    return split_table(release.table, plan.table)
-
-
-def _told(outcome: local.Outcome, release: Release) -> IntArray:
-    """The source rows of the sensitive values, which may be apart from their people."""
-    return release.source_rows if outcome.value_rows is None else outcome.value_rows
-
-
-def _changed(plan: Plan, parameters: Mapping[str, Any]) -> Plan:
-    """The plan with other parameters of its algorithm, in the policy that travels with the release too."""
-    algorithm = plan.algorithm
-    unknown = [name for name in parameters if name not in {p.name for p in algorithm.params()}]
-    if unknown:
-        raise IncompatibleError(
-            f"{algorithm.name} does not search a space of levels.",
-            hint="Use an algorithm that generalises whole columns, such as optimal.",
-        )
-    changed = algorithm.build({**algorithm.values(), **parameters})
-    return replace(plan, algorithm=changed, document={**plan.document, "algorithm": {changed.name: changed.values()}})
-
-
-def _guarded(plan: Plan, names: Sequence[str]) -> Plan:
-    """The plan with some of its guards only, in the policy that travels with the release too."""
-    document = {name: value for name, value in plan.document.items() if name != "guard"}
-    guards = tuple(guard for guard in plan.guards if guard.name in names)
-    if guards:
-        document["guard"] = [{g.name: g.values()} if g.values() else g.name for g in guards]
-    return replace(plan, guards=guards, document=document)
+    return publish_beside(to_arrow(data), policy.plan().pinned(), earlier, progress, source=data)
 
 
 def verify(
-    published: Any, policy: Policy, evidence: str | Path | None = None, companion: str | Path | None = None
+    published: Any,
+    policy: Policy,
+    evidence: str | Path | None = None,
+    companion: str | Path | None = None,
+    original: Any = None,
 ) -> Verification:
     """Verify a published table from its cells, the policy and, where a model needs it, the private companion.
 
@@ -239,6 +437,8 @@ def verify(
     companion : path, optional
         The folder of the private companion. Defaults to ``<release folder>.private`` next to the release folder, if
         there is one. Its keyed hashes have to hold.
+    original : DataFrame, path or address, or several paths and addresses; optional
+        The very data that were released, for models that look at which person each value belongs to.
 
     Returns
     -------
@@ -247,14 +447,22 @@ def verify(
     """
     from hushtable.release.companion import companion_of, load_evidence, read_companion
     from hushtable.release.places import read_address
-    from hushtable.release.published import read_published, verify_published
+    from hushtable.release.published import verify_published
+    from hushtable.release.written import read_published
 
     plan = policy.table_plan()
     algorithm = policy.build_algorithm()
     linked = plan if algorithm.recoding is Recoding.BUCKET else None
     given = Path(evidence) if evidence else None
     folder = given.parent if given else None
-    if isinstance(published, str) and is_url(published) and not published.lower().startswith("file:"):
+    addressed = isinstance(published, str) and is_url(published) and not published.lower().startswith("file:")
+    if original is not None and (addressed or not isinstance(published, str | Path)):
+        raise UsageError(
+            "Beside its original, a release is verified from its folder.",
+            code="not-a-file",
+            hint="Verify the table in the folder that 'run' wrote.",
+        )
+    if addressed:
         table = read_address(published, linked)
     elif isinstance(published, str | Path):
         path = Url.of(published).path if isinstance(published, str) and is_url(published) else Path(published)
@@ -273,6 +481,9 @@ def verify(
                 "A companion is checked with the files of its release.", code="companion", hint="Give release.json too."
             )
         found = read_companion(Path(companion), folder, given)
+        _check_columns_alike(policy, load_policy(folder / "policy.yaml"))
+    if original is not None and folder is not None:
+        return _opened(folder, policy, original, companion).verification
     return verify_published(
         table,
         plan,
@@ -281,3 +492,19 @@ def verify(
         recoding=algorithm.recoding,
         suppression=policy.suppression,
     )
+
+
+_ALIKE = ("columns", "missing", "missing_values", "entity", "population", "background")
+
+
+def _check_columns_alike(policy: Policy, own: Policy) -> None:
+    """Refuse a policy that reads values otherwise than the one that the companion was written under."""
+    one, other = policy.document(), own.document()
+    differing = [name for name in _ALIKE if one.get(name) != other.get(name)]
+    if differing:
+        raise UsageError(
+            f"The policy says otherwise under {differing[0]!r} than the one that the release was made under, so the "
+            "private companion does not fit it.",
+            code="other-policy",
+            hint="Verify with the policy.yaml of the release, or move the companion away.",
+        )

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["extra_tables"]
 
 
-def extra_tables(policy: Policy, folder: Path | None) -> Extra:
-    """Read the population and background tables, as far as their columns are needed."""
+def extra_tables(policy: Policy, folder: Path | None, *, read: bool = True) -> Extra:
+    """Read the population and background tables, as far as their columns are needed; or leave them empty."""
     quasi = list(policy.named(Role.QUASI))
     population = background = None
+    if not read:
+        return Extra(None if policy.population is None else pa.table({}))
     if policy.population is not None:
         population = read_table(_inside(folder, policy.population), quasi)
     if policy.background is None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
 from hushtable.algorithms.base import Algorithm
-from hushtable.engines.plan import Plan
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.io.canonical import canonical_json, digest
@@ -32,6 +31,7 @@ from hushtable.policy.frozen import Frozen, freeze, thaw
 from hushtable.policy.normalise import SUGAR, normalise, python_only
 from hushtable.policy.text import read_yaml, write_yaml
 from hushtable.registry import algorithms, guards, models
+from hushtable.release.plan import Plan
 from hushtable.schema.columns import CellStyle, Missing, Role
 from hushtable.table.plan import ColumnPlan, Extra, TablePlan
 
@@ -266,13 +266,15 @@ class Policy(StrictModel):
         )
         return TablePlan(columns, self.missing, self.missing_values, self.cells, self.entity)
 
-    def plan(self, base_dir: str | os.PathLike[str] | None = None) -> Plan:
+    def plan(self, base_dir: str | os.PathLike[str] | None = None, *, read: bool = True) -> Plan:
         """Return everything as objects, ready to run. Reads the population and background tables.
 
         Parameters
         ----------
         base_dir : path, optional
             The folder that files are relative to: by default the policy file's, else the current one.
+        read : bool
+            Whether to read those tables; without them the plan serves to look at a release, not to run.
 
         Examples
         --------
@@ -286,18 +288,18 @@ class Policy(StrictModel):
             algorithm=self.build_algorithm(),
             suppression=self.suppression,
             seed=self.seed,
-            extra=self._extra(folder),
+            extra=self._extra(folder, read=read),
             document=self.document(),
             guards=self.build_guards(),
             account=self._account(folder),
         )
 
-    def _extra(self, folder: Path | None) -> Extra:
+    def _extra(self, folder: Path | None, *, read: bool) -> Extra:
         if self.population is None and self.background is None:
             return Extra()
         from hushtable.policy.extra_tables import extra_tables
 
-        return extra_tables(self, folder)
+        return extra_tables(self, folder, read=read)
 
     def _account(self, folder: Path | None) -> Account | None:
         if self.ledger is None:

@@ -20,8 +20,7 @@ from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, prepare
 from hushtable.table.encode import Extra, encode, no_rows, sensitive_column
-from hushtable.table.names import column_errors
-from hushtable.table.plan import ColumnPlan, TablePlan
+from hushtable.table.plan import ColumnPlan, TablePlan, column_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa

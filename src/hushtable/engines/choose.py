@@ -1,0 +1,132 @@
+"""Which engine does the work: the one asked for, or the one that fits the table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Literal, get_args
+
+import pyarrow as pa
+from pyarrow import parquet as pq
+
+from hushtable.errors import UsageError, did_you_mean
+from hushtable.io.sources import is_address, table_sources
+from hushtable.io.urls import DATABASES, Source, Url
+from hushtable.release.plan import Plan
+
+__all__ = ["LARGE_BYTES", "LARGE_CELLS", "STREAM_FROM", "Engine", "choose", "is_large"]
+
+LARGE_CELLS = 50_000_000
+"""Cells of Parquet files and databases from which a table is large: held in memory, they take about 1.5 GiB while it is
+published."""
+
+STREAM_FROM = "HUSHTABLE_STREAM_FROM"
+"""Environment variable: so many cells are large, for machines with less memory, or with more."""
+
+LARGE_BYTES = 256 << 20
+"""Bytes of other files from which a table is large."""
+
+Engine = Literal["auto", "local", "stream", "spark"]
+
+
+def choose(engine: str, sources: Sequence[Source], plan: Plan, *, part_rows: int | None = None) -> Engine:
+    """Return the engine for a table in files or databases.
+
+    Parameters
+    ----------
+    engine : {"auto", "local", "stream", "spark"}
+        By itself it is ``stream`` for large tables, if the policy allows that, and else ``local``.
+    sources : sequence of path or address
+        Files, folders, patterns, databases and stores.
+    plan : Plan
+    part_rows : int, optional
+        Parts are written by streaming only.
+
+    Raises
+    ------
+    UsageError
+        If there is no such engine, or what was asked for does not go together.
+
+    Examples
+    --------
+    >>> import hushtable as ht
+    >>> plan = ht.Policy(quasi=["age"], models=[ht.KAnonymity(k=2)]).plan()
+    >>> choose("auto", [], plan, part_rows=100)
+    'stream'
+    >>> choose("sprak", [], plan)
+    Traceback (most recent call last):
+    hushtable.errors.UsageError: There is no engine 'sprak'. Did you mean 'spark'?
+    """
+    known = get_args(Engine)
+    if engine not in known:
+        raise UsageError(
+            f"There is no engine {engine!r}.", code="unknown-engine", hint=did_you_mean(engine, known) or "Known: "
+            f"{', '.join(known)}.",
+        )  # fmt: skip
+    if part_rows is not None and engine in ("local", "spark"):
+        raise UsageError(
+            "A table in parts of so many rows is written by streaming.",
+            code="part-rows",
+            hint="Leave the engine out, or leave out the rows of a part.",
+        )
+    if engine != "auto":
+        return engine  # type: ignore[return-value]
+    if part_rows is not None:
+        return "stream"
+    if plan.account is not None or not is_large(table_sources(sources)):
+        return "local"
+    from hushtable.engines.stream import is_streamable  # small tables need no streaming engine
+
+    return "stream" if is_streamable(plan.algorithm) else "local"
+
+
+def is_large(sources: Sequence[Source]) -> bool:
+    """Whether a table should rather be streamed.
+
+    Databases are asked to count, and only as far as it takes to know.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"a": [1]}), Path(folder, "t.parquet"))
+    ...     is_large([Path(folder, "t.parquet")])
+    False
+    """
+    cells, size = 0, 0
+    for source in sources:
+        if is_address(source):
+            cells += _cells_at(str(source))
+            continue
+        file = source if isinstance(source, Path) else Path(source)
+        found = _parquet_cells(file) if file.suffix.lower() in (".parquet", ".pq") else None
+        if found is not None:
+            cells += found
+        elif file.is_file():
+            size += file.stat().st_size
+    given = os.environ.get(STREAM_FROM, "")
+    share = int(given) / LARGE_CELLS if given.isdecimal() and int(given) else 1.0
+    return cells / LARGE_CELLS + size / LARGE_BYTES >= share
+
+
+def _cells_at(address: str) -> int:
+    """How many cells a database's table or a store's file has, or enough of them to be large."""
+    if Url.of(address).scheme in DATABASES:
+        from hushtable.io.sql.access import count_sql, sql_names
+
+        columns = max(len(sql_names(address)), 1)
+        return columns * count_sql(address, LARGE_CELLS // columns + 1)
+    from hushtable.io.remote import open_remote
+
+    with open_remote(address) as file:
+        return _parquet_cells(file) or 0
+
+
+def _parquet_cells(file: Path | IO[bytes]) -> int | None:
+    """How many cells a Parquet file has; None where it is none, which reading it will tell."""
+    try:
+        facts = pq.read_metadata(file)
+    except (pa.ArrowException, OSError):
+        return None
+    return int(facts.num_rows) * int(facts.num_columns)

@@ -1,0 +1,399 @@
+"""A release that was opened: what its companion and its original tell, read when it is asked for.
+
+Nothing is anonymized again. The companion says in which class every source row is; cells follow from the classes and
+the original, and have to be the published ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Problem, Recoding
+from hushtable.arrays import IntArray
+from hushtable.engines.joined import JoinedCells
+from hushtable.engines.local import problem_from, problem_of
+from hushtable.errors import DataError, IncompatibleError, UsageError
+from hushtable.io.dictionaries import null_last
+from hushtable.io.files import column_names
+from hushtable.io.frames import to_arrow
+from hushtable.io.sources import same_columns, table_sources
+from hushtable.io.text import to_labels
+from hushtable.kernels.grouping import count_rows
+from hushtable.release.bucket import bucket_column
+from hushtable.release.cells import Cells
+from hushtable.release.centroid import CentroidCells
+from hushtable.release.companion import check_private, recall, remember
+from hushtable.release.comparison import Comparison
+from hushtable.release.exposure import Exposure
+from hushtable.release.judge import judge
+from hushtable.release.kept import (
+    CANONICAL,
+    CELLS,
+    CLASSES,
+    ROWS,
+    SPACE,
+    counted_marks,
+    kept_classes,
+    kept_rows,
+    original_marks,
+    restored,
+)
+from hushtable.release.origin import Made, classes_of
+from hushtable.release.original import Files, RestRanks
+from hushtable.release.pattern import PatternCells
+from hushtable.release.plan import Plan
+from hushtable.release.publish import publish, published_order
+from hushtable.release.published import verify_published
+from hushtable.release.recode import Recoded, class_numbers
+from hushtable.release.reread import published_cells, sensitive_codes
+from hushtable.release.saved_reference import saved_reference
+from hushtable.release.verify import Verification
+from hushtable.release.written import Written
+from hushtable.schema.columns import Role
+from hushtable.table.encode import check_columns, encode
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.plan import TablePlan
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["Saved"]
+
+_CELLS: tuple[type[Cells], ...] = (Cells, CentroidCells, PatternCells, JoinedCells)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What is known of a release in a folder.
+
+    Attributes
+    ----------
+    written : Written
+        The published table.
+    plan : Plan
+    told : mapping
+        What ``release.json`` says.
+    private : path, optional
+        The companion's folder, where it is there and fits.
+    kept : mapping, optional
+        What the companion says.
+    source : DataFrame or Files, optional
+        The original.
+    """
+
+    written: Written
+    plan: Plan
+    told: Mapping[str, Any]
+    private: Path | None = None
+    kept: Mapping[str, Any] | None = None
+    source: Any = None
+
+    @cached_property
+    def _published(self) -> pa.Table:
+        return self.written.read()
+
+    @cached_property
+    def verification(self) -> Verification:
+        """What every model achieves, recomputed from the published cells."""
+        try:
+            return self._from_files()
+        except UsageError as error:
+            # some models can only be judged where the input is
+            if error.code not in ("needs-companion", "needs-input") or self.source is None:
+                raise
+        return self.made.verification
+
+    def _from_files(self) -> Verification:
+        return verify_published(
+            self._published,
+            self.plan.table,
+            self.plan.model(),
+            self.kept or self.told,
+            recoding=self.plan.algorithm.recoding,
+            suppression=self.plan.suppression,
+            whole=None if self.kept is not None or self.source is None else self._whole(),
+        )
+
+    def _whole(self) -> Reference:
+        """The whole table's counts, from the original: nobody has to be believed."""
+        table = self._encoded((Role.QUASI, Role.SENSITIVE))
+        self._check_original(table)
+        return table.reference(self.plan.model().histogram_keys())
+
+    @property
+    def problem(self) -> Problem:
+        """What the algorithm was given."""
+        return self.made.problem
+
+    @property
+    def table(self) -> EncodedTable:
+        """The encoded original."""
+        return self.made.problem.table
+
+    @cached_property
+    def reference(self) -> Reference:
+        """What models compare classes with."""
+        if self.kept is None:
+            return self._whole()
+        return saved_reference(self.kept, self.plan.model())
+
+    @property
+    def records(self) -> int:
+        """Records of the original."""
+        return self._count("records")
+
+    @property
+    def released(self) -> int:
+        """Those that are published; counterfeits are none."""
+        return self._count("released")
+
+    def _count(self, name: str) -> int:
+        for said in (self.kept or {}, self.told):
+            if isinstance(said.get(name), int):
+                return int(said[name])
+        raise _needs_companion("How many of its rows are people's is not public.")
+
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """What the algorithm said about its result."""
+        return dict((self.kept or self.told).get("notes") or {})
+
+    @property
+    def measured(self) -> Mapping[str, float]:
+        """Measures over the original that were taken when it was made."""
+        found = (self.kept or {}).get("measures") or {}
+        return {name: math.nan if value is None else value for name, value in found.items()}
+
+    def comparison(self, plan: Plan) -> Comparison:
+        """Return the release beside its original, row by row."""
+        return self.made.comparison(plan)
+
+    def before(self) -> Exposure:
+        """Return the classes of the original quasi-identifiers; no other column is read."""
+        if "made" in vars(self):
+            return self.made.before()
+        plan, extra = self.plan.table, self.plan.extra
+        alone = plan.entity is None and extra.population is None and extra.background is None
+        if not (alone and isinstance(self.source, Files)):
+            table = self._encoded((Role.QUASI,))
+            self._check_counted(table, None)
+            return Exposure.raw(table)
+        # equal rows are counted before their values are looked at
+        columns = self._columns((Role.QUASI,))
+        read = self._read([c.name for c in columns.columns]).combine_chunks()
+        coded = [column.chunk(0) for column in read.columns]
+        sizes = [len(column.dictionary) + 1 for column in coded]
+        codes, records = count_rows([null_last(column).to_numpy() for column in coded], sizes)
+        distinct = {
+            name: pa.DictionaryArray.from_arrays(pa.array(own, mask=own == len(c.dictionary)), c.dictionary)
+            for name, own, c in zip(read.column_names, codes, coded, strict=True)
+        }
+        table = encode(pa.table(distinct), columns)
+        self._check_counted(table, records)
+        known = tuple(c.coded.size for c in table.quasi)
+        shown, counts = count_rows([c.codes for c in table.quasi], known, records)
+        return Exposure(tuple(c.name for c in table.quasi), tuple(shown), known, counts)
+
+    def after(self, table: Callable[[], pa.Table]) -> Exposure:
+        """Return the classes of the published table, as the verifier found them in its cells."""
+        if self.plan.algorithm.recoding is Recoding.BUCKET:
+            return self.made.after(table)
+        if self.private is not None and self.kept is not None:
+            check_private(self.private, self.kept, (CLASSES,))
+            kept = kept_classes(self.private, self.plan.table.named(Role.QUASI))
+            if kept is not None:
+                return kept
+        people = None if self.plan.extra.population is None else self.plan.extra.population.num_rows
+        return Exposure.published(self._published, self.verification, self.plan.table.named(Role.QUASI), people)
+
+    def classes(self, table: Callable[[], pa.Table], names: Sequence[str]) -> tuple[dict[str, pa.Array], GroupStats]:
+        """Return the published cells of every class in these columns, in published order, and its statistics."""
+        return classes_of(self._published, self.verification, names)
+
+    def verify(self, table: Callable[[], pa.Table], plan: Plan) -> Verification:
+        """Recompute the classes from the published cells and judge them again."""
+        return replace(self).verification
+
+    def drawn(self, plan: Plan, sample: int) -> None:
+        """Return nothing: all rows are at hand."""
+
+    def recall(self, name: str) -> Mapping[str, Any] | None:
+        """Return what an attack found before, if the companion keeps it."""
+        return None if self.private is None else recall(self.private, name)
+
+    def remember(self, name: str, found: Mapping[str, Any]) -> None:
+        """Let the companion keep what an attack found, where it can be written."""
+        if self.private is not None:
+            remember(self.private, name, found)
+
+    def keep(self, private: Path, table: Callable[[], pa.Table], plan: Plan) -> dict[str, Any]:
+        """Write what looking at the release later needs into another companion's folder."""
+        return self.made.keep(private, table, plan)
+
+    @cached_property
+    def made(self) -> Made:
+        """How it came about, row by row, from the companion and the original.
+
+        Raises
+        ------
+        UsageError
+            If the companion or the original is not there.
+        DataError
+            If the original is another one than the release was made of.
+        """
+        if self.kept is None or self.private is None:
+            raise _needs_companion("Which record is in which class is not public.")
+        kept = self.kept.get("made")
+        if kept is None:
+            raise IncompatibleError(
+                "The release was made by Spark, whose driver did not know single records: nothing says which of them "
+                "is in which class.",
+                code="spark-engine",
+                hint="Take measures, risks and attacks from the release that Spark returns, before it ends.",
+            )
+        if self.source is None:
+            raise _needs_original()
+        check_private(self.private, self.kept, (ROWS, CELLS, SPACE))
+        problem = self._problem()
+        self._check_original(problem.table)
+        recoding = self.plan.algorithm.recoding
+        by_place = kept["order"] != CANONICAL
+        rows, values = kept_rows(self.private, kept, self._published.num_rows) if by_place else (None, None)
+        groups = None if values is None or rows is None else self._groups(rows, problem.table.n_sample)
+        partition, recoded = restored(self.private, kept, problem.table, recoding, self.notes, groups, _CELLS)
+        if rows is None:
+            rows = self._sorted(recoded)
+            self._check_cells(problem, recoded, rows)
+        verification = judge(problem, self.plan.table, recoded, self._cells(), rows if values is None else values)
+        return Made(problem.done(), partition, recoded, verification, rows, values, self.measured)
+
+    def _cells(self) -> pa.Table:
+        """The published table, with quasi-identifiers as the verifier reads them."""
+        table = self._published
+        for name in self.plan.table.named(Role.QUASI):
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, published_cells(table.column(name)))
+        return table
+
+    def _columns(self, roles: Sequence[Role]) -> TablePlan:
+        """The plan with the columns of these roles, and the one that says whose a row is."""
+        plan = self.plan.table
+        return replace(plan, columns=tuple(c for c in plan.columns if c.role in roles or c.name == plan.entity))
+
+    def _encoded(self, roles: Sequence[Role]) -> EncodedTable:
+        columns, exact = self._columns(roles), self.plan.algorithm.recoding is Recoding.BUCKET
+        ranks = None
+        if Role.SENSITIVE in roles and self.plan.table.named(Role.INSENSITIVE) and isinstance(self.source, Files):
+            ranks = RestRanks(self.source, self.plan.table)
+        elif Role.SENSITIVE in roles:
+            columns = self._columns((*roles, Role.INSENSITIVE))
+        return encode(self._read([c.name for c in columns.columns]), columns, self.plan.extra, ranks, exact=exact)
+
+    def _read(self, names: Sequence[str] | None) -> pa.Table:
+        if self.source is None:
+            raise _needs_original()
+        if isinstance(self.source, Files):
+            files = table_sources(self.source.sources)
+            check_columns(same_columns(files, [column_names(file) for file in files]), self.plan.table)
+            return self.source.read(names)
+        table = to_arrow(self.source)
+        check_columns(table.column_names, self.plan.table)
+        return table if names is None else table.select(names)
+
+    def _problem(self) -> Problem:
+        if self.plan.account is not None and self.plan.algorithm.keeps_signatures:
+            return problem_of(self._read(None), self.plan)
+        return problem_from(self._encoded((Role.QUASI, Role.SENSITIVE)), self.plan)
+
+    def _check_original(self, table: EncodedTable) -> None:
+        """Refuse an original with other records, as far as they were read and somebody kept marks of them."""
+        if table.n_sample != self.records:
+            raise _other_size(table.n_sample, self.records)
+        known = ((self.kept or {}).get("made") or {}).get("original")
+        if known is not None and any(known[name] != mark for name, mark in original_marks(table).items()):
+            raise _other_original()
+
+    def _check_counted(self, table: EncodedTable, records: IntArray | None) -> None:
+        """Refuse an original whose quasi-identifiers have other values, or have them more or less often."""
+        n = table.n_sample if records is None else int(records.sum())
+        if n != self.records:
+            raise _other_size(n, self.records)
+        known = ((self.kept or {}).get("made") or {}).get("counted")
+        if known is not None and known != counted_marks(table, records):
+            raise _other_original()
+
+    def _groups(self, rows: IntArray, n: int) -> IntArray:
+        """Of a bucketization, the published group of every source row; -1 for suppressed ones."""
+        number = self._published.column(bucket_column(self.plan.table)).cast(pa.string()).cast(pa.int64()).to_numpy()
+        groups = np.full(n, -1, dtype=np.int64)
+        groups[rows] = np.unique(number, return_inverse=True)[1]
+        return groups
+
+    def _sorted(self, recoded: Recoded) -> IntArray:
+        """The source row of each published row, by sorting what is published of the records."""
+        kept = np.flatnonzero(recoded.labels[: self.records] >= 0)
+        shown = publish(self._read(None), recoded, self.plan.table, kept)
+        return np.asarray(kept[published_order(shown)])
+
+    def _check_cells(self, problem: Problem, recoded: Recoded, rows: IntArray) -> None:
+        """Refuse an original whose records do not give the published cells and values."""
+        for j, column in enumerate(problem.table.quasi):
+            if not _same(published_cells(self._published.column(column.name)), recoded.column(j, rows)):
+                raise _other_original()
+        kinds = {c.name: c.coded.kind for c in problem.table.sensitive}
+        codes = sensitive_codes(self._published, self.plan.table, problem.reference, kinds)
+        for sensitive in problem.table.sensitive:
+            if not np.array_equal(codes[sensitive.name], sensitive.codes[rows]):
+                raise _other_original()
+
+
+def _same(shown: Any, made: pa.DictionaryArray) -> bool:
+    """Whether two columns publish the same cells; numbers may have been read back as text."""
+
+    def text(column: pa.DictionaryArray) -> pa.DictionaryArray:
+        return pa.DictionaryArray.from_arrays(column.indices, to_labels(column.dictionary).cast(pa.string()))
+
+    one = shown.unify_dictionaries().combine_chunks() if isinstance(shown, pa.ChunkedArray) else shown
+    both = pa.chunked_array([text(one).cast(pa.dictionary(pa.int32(), pa.string())), text(made)])
+    labels, _ = class_numbers([both])
+    return bool(np.array_equal(labels[: len(made)], labels[len(made) :]))
+
+
+def _needs_companion(why: str) -> UsageError:
+    return UsageError(
+        f"{why} The release's private companion tells it, and is not there.",
+        code="needs-companion",
+        hint="Put the folder '....private' that was written with the release beside it. Releases of hushtable 0.1 have "
+        "none: run the policy again.",
+    )
+
+
+def _needs_original() -> UsageError:
+    return UsageError(
+        "This looks at the original, and the release was opened without it.",
+        code="needs-original",
+        hint="Give the original: hushtable.open_release(folder, original=...), or --data FILE.",
+    )
+
+
+def _other_size(found: int, known: int) -> DataError:
+    return DataError(
+        f"The original has {found:,} records, and the release was made of {known:,}.",
+        code="other-original",
+        hint="Give the very data that were released.",
+    )
+
+
+def _other_original() -> DataError:
+    return DataError(
+        "The original has other records than those that the release was made of, or has them in another order.",
+        code="other-original",
+        hint="Give the very data that were released.",
+    )

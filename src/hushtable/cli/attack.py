@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from hushtable.attacks.base import AttackResult
-    from hushtable.release.release import Release
+    from hushtable.engines.release import Release
 
 __all__ = ["attack"]
 
@@ -45,8 +45,8 @@ def attack(
     """
     from hushtable import registry
     from hushtable.cli.attacks import attacks
-    from hushtable.cli.output import deliver, put
-    from hushtable.cli.rerun import reproduced
+    from hushtable.cli.opening import opened
+    from hushtable.cli.output import deliver
     from hushtable.errors import UsageError
     from hushtable.io.sources import read_tables
 
@@ -64,14 +64,14 @@ def attack(
     tables = {
         name: read_tables([path]) for name, path in (("external", external), ("control", control)) if path is not None
     }
-    with reproduced(folder, data, files) as (release, progress):
+    with opened(folder, data, files) as (release, progress):
+        _ = release.made  # another original stops all of them, not one after the other
         results, refused = _run(release, names, tables, progress, strict=only is not None)
 
     def text(to: Console) -> None:
-        put(to, f"{folder}: the original gives the published table byte for byte.")
         _print(to, results, refused)
 
-    found = {"release": folder, "reproduced": True, "attacks": [r.as_dict() for r in results], "not_run": refused}
+    found = {"release": folder, "attacks": [r.as_dict() for r in results], "not_run": refused}
     deliver(found, as_json, text)
 
 

@@ -13,7 +13,7 @@ from hushtable.cli.options import AsJson, Folder
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hushtable.release.release import Release
+    from hushtable.engines.release import Release
 
 __all__ = ["demo"]
 
@@ -79,7 +79,7 @@ def _text(to: Console, release: Release, output: Path) -> None:
     from hushtable.cli.output import put
     from hushtable.cli.summary import print_summary
 
-    n = release.encoded.n_sample
+    n = release.records
     put(
         to,
         f"{n:,} patients were generated; none of them exists. Identifiers were removed, what others may know about a "
@@ -116,7 +116,7 @@ def _peek(to: Console, release: Release) -> None:
 
     rows = []
     released = [int(i) for i in (len(release.source_rows) // 3, 2 * len(release.source_rows) // 3)]
-    before = release.source.take([int(release.source_rows[i]) for i in released])
+    before = release.original().take([int(release.source_rows[i]) for i in released])
     after = release.table.take(released)
     for name in before.column_names:
         cells = [name]

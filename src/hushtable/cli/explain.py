@@ -30,13 +30,13 @@ def explain(
 
     Row 0 is the first record below the header. What this prints links a record to its class: keep it in the house.
     """
+    from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver
-    from hushtable.cli.rerun import reproduced
 
-    with reproduced(folder, data, files) as (release, progress):
+    with opened(folder, data, files) as (release, progress):
         progress(1.0, "measuring")
         found = [release.explain(row) for row in rows]
-    answer = {"release": folder, "reproduced": True, "records": [one.as_dict() for one in found]}
+    answer = {"release": folder, "records": [one.as_dict() for one in found]}
     deliver(answer, as_json, lambda to: _print(to, found))
 
 

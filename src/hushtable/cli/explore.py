@@ -60,9 +60,9 @@ def explore(
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.signals import nearly_done
-    from hushtable.cli.targets import check_target, written_by_hand
     from hushtable.io.sources import read_tables
     from hushtable.policy.files import load_policy
+    from hushtable.release.targets import check_target, written_by_hand
 
     policy = load_policy(policy_file)
     wanted = parse_levels(levels) if levels else None

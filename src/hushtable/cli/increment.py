@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,12 +12,9 @@ from hushtable.cli.options import AsJson, Data, FileFormat, Files, Folder
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hushtable.algorithms.base import Progress
-    from hushtable.io.urls import Source
     from hushtable.policy.policy import Policy
-    from hushtable.release.release import Release
 
-__all__ = ["increment", "reproduced_increment"]
+__all__ = ["increment"]
 
 
 def increment(
@@ -44,17 +39,17 @@ def increment(
     old and new records together, satisfy the models.
     """
     from hushtable import api
+    from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver, put
-    from hushtable.cli.rerun import reproduced
     from hushtable.cli.signals import nearly_done
     from hushtable.cli.summary import print_summary
-    from hushtable.cli.targets import check_target
     from hushtable.io.sources import read_tables
+    from hushtable.release.targets import check_target
 
     check_target(output, overwrite=overwrite, inputs=[folder / "release.json", *data, *earlier])
     policy = _policy(folder, files or folder)
     wanted = file_format.value if file_format else policy.output.format
-    with reproduced(folder, earlier, files) as (before, progress):
+    with opened(folder, earlier, files) as (before, progress):
         batch = api.increment(read_tables(data), policy, before, progress=progress)
         progress(1.0, "writing")
         batch.save(output, format=wanted, overwrite=overwrite)
@@ -79,22 +74,3 @@ def _policy(folder: Path, base: Path) -> Policy:
     if policy.ledger is None:
         return policy
     return policy.changed(ledger={k: v for k, v in policy.ledger.settings().items() if k != "records"})
-
-
-@contextmanager
-def reproduced_increment(
-    folder: Path, data: Sequence[Source], beside: Path, earlier: Sequence[Source], files: Path | None
-) -> Iterator[tuple[Release, Progress]]:
-    """Make a saved batch again, beside the release it was published beside, and hold it against the published file."""
-    from hushtable import api
-    from hushtable.cli.rerun import check_same, reproduced
-    from hushtable.io.sources import read_tables
-    from hushtable.policy.files import load_policy
-    from hushtable.release.companion import load_evidence
-
-    evidence = load_evidence(folder / "release.json")
-    policy = load_policy(folder / "policy.yaml").based_in(files or folder)
-    with reproduced(beside, earlier, files) as (before, progress):
-        batch = api.increment(read_tables(data), policy, before, progress=progress)
-        check_same(batch, folder / str(evidence.get("file", "release.csv")))
-        yield batch, progress

@@ -42,12 +42,12 @@ def init(
     """
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import waiting
-    from hushtable.cli.targets import check_apart
     from hushtable.errors import OutputError
     from hushtable.io.files import atomic_write_text
     from hushtable.io.sources import read_tables
     from hushtable.io.urls import shown, source_of
     from hushtable.policy.starter import starter_policy
+    from hushtable.release.targets import check_apart
     from hushtable.schema.profile import profile
 
     if output.exists() and not force:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,10 +14,8 @@ from hushtable.cli.options import AsJson, Files, Original
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hushtable.algorithms.base import Progress
     from hushtable.ledger.ledger import Ledger
     from hushtable.ledger.verdict import Verdict
-    from hushtable.release.release import Release
 
 __all__ = ["Action", "ledger"]
 
@@ -72,16 +69,6 @@ def ledger(
     person: _Person = None,
     name: Annotated[str, typer.Option("--name", help="What to call the release.", show_default=False)] = "",
     key: _Key = None,
-    beside: Annotated[
-        Path | None,
-        typer.Option("--beside", metavar="RELEASE_DIR", help="The release that a batch was published beside.",
-                     show_default=False),
-    ] = None,
-    earlier: Annotated[
-        list[str] | None,
-        typer.Option("--earlier", metavar="FILE", help="With --beside, the original of that release.",
-                     show_default=False),
-    ] = None,
     files: Files = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
@@ -90,6 +77,7 @@ def ledger(
     The ledger holds keyed hashes of people and values and the classes' counts: no name, no cell, no value. 'check'
     exits with 1 where a model breaks; 'add' refuses such a release and changes nothing.
     """
+    from hushtable.cli.opening import opened
     from hushtable.cli.signals import nearly_done
     from hushtable.errors import UsageError
     from hushtable.ledger.ledger import Ledger
@@ -104,7 +92,7 @@ def ledger(
             f"There is no release to {action}.", code="no-release",
             hint="Give the folder that 'hushtable run' wrote and the original with --data.",
         )  # fmt: skip
-    with _reproduced(folder, data, beside, earlier or [], files) as (release, progress):
+    with opened(folder, data, files) as (release, progress):
         progress(1.0, "comparing with earlier releases")
         book = Ledger(path, key=key, person=person) if path else _named(release.policy, folder, files, key, person)
         _check_place(book, folder)
@@ -117,24 +105,6 @@ def ledger(
     _print({**found, **verdict.as_dict()}, verdict, book, as_json)
     if not verdict.ok:
         raise typer.Exit(1)
-
-
-def _reproduced(
-    folder: Path, data: Sequence[str], beside: Path | None, earlier: Sequence[str], files: Path | None
-) -> AbstractContextManager[tuple[Release, Progress]]:
-    """The release again; a batch again beside the one that it was published beside."""
-    from hushtable.cli.increment import reproduced_increment
-    from hushtable.cli.rerun import reproduced
-    from hushtable.errors import UsageError
-
-    if (beside is None) == bool(earlier):
-        raise UsageError(
-            "--beside and --earlier go together.", code="no-release",
-            hint="Give the release that the batch was published beside, and its original.",
-        )  # fmt: skip
-    if beside is None:
-        return reproduced(folder, data, files)
-    return reproduced_increment(folder, data, beside, earlier, files)
 
 
 def _check_place(book: Ledger, folder: Path) -> None:

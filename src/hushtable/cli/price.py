@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hushtable.cli.options import AsJson, Data, Files, OnlyMeasures, ReleaseFolder, registered
-from hushtable.cli.rerun import reproduced
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hushtable.release.price import GuardPrice
+    from hushtable.engines.price import GuardPrice
 
 __all__ = ["price"]
 
@@ -24,21 +23,21 @@ def price(
 ) -> None:
     """Show what a release's guards cost in utility, next to what they gain in safety.
 
-    The saved policy is run again on the original with all of its guards, with each alone, and with none.
+    It is compared with what the policy gives with each of its guards alone, and with none.
     """
     from hushtable import registry
-    from hushtable.cli.output import deliver, put
+    from hushtable.cli.opening import opened
+    from hushtable.cli.output import deliver
 
     names = registered(only, registry.measures)
-    with reproduced(folder, data, files) as (release, progress):
+    with opened(folder, data, files) as (release, progress):
         progress(1.0, "comparing with fewer guards")
         found = release.price(names)
 
     def text(to: Console) -> None:
-        put(to, f"{folder}: the original gives the published table byte for byte.")
         _print(to, found)
 
-    deliver({"release": folder, "reproduced": True, **found.as_dict()}, as_json, text)
+    deliver({"release": folder, **found.as_dict()}, as_json, text)
 
 
 def _print(to: Console, found: GuardPrice) -> None:

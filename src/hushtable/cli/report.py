@@ -45,15 +45,14 @@ def report(
 ) -> None:  # fmt: skip
     """Write the evidence file of a release: one offline HTML page, and the same as JSON.
 
-    Releases are deterministic: the saved policy is run again on the original, the result must be the published table
-    byte for byte, and the evidence is taken from that run.
+    Attacks that were run before are taken from the release's private companion, which keeps what they find.
     """
     from hushtable import registry
+    from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver
-    from hushtable.cli.rerun import reproduced
     from hushtable.cli.signals import nearly_done
-    from hushtable.cli.targets import OURS
     from hushtable.errors import UsageError
+    from hushtable.release.targets import OURS
     from hushtable.report.files import json_path
 
     parameters = {} if threshold is None else {"threshold": threshold}
@@ -62,7 +61,7 @@ def report(
     if names and not attacks:
         raise UsageError("--only names attacks, and --no-attacks switches them off.", hint="Leave one of them out.")
     _check_files(output, [*(folder / name for name in OURS), *data], overwrite=overwrite)
-    with reproduced(folder, data, files) as (release, progress):
+    with opened(folder, data, files) as (release, progress):
         made = release.report(
             output,
             template,
@@ -73,14 +72,14 @@ def report(
         )
     nearly_done()
     files_made = [output, json_path(output)]
-    found = {"release": folder, "reproduced": True, "files": files_made, **_found(made)}
+    found = {"release": folder, "files": files_made, **_found(made)}
     deliver(found, as_json, lambda to: _print(to, made, *files_made))
 
 
 def _check_files(output: Path, inputs: Sequence[Source], *, overwrite: bool) -> None:
     """Refuse files that the report could not be written to, before the work is done."""
-    from hushtable.cli.targets import check_apart
     from hushtable.errors import OutputError
+    from hushtable.release.targets import check_apart
     from hushtable.report.files import check_paths, json_path
 
     check_paths(output)

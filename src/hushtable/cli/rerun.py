@@ -1,12 +1,8 @@
-"""A saved release beside its original: the saved policy run again, and held against the published file.
-
-Releases are deterministic, so what measures, risks and attacks need beyond the published cells is taken from that run.
-"""
+"""``hushtable verify --rerun``: the policy run again on the original, and held against the published file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,60 +12,11 @@ from hushtable.io.secret import SECRET
 from hushtable.io.urls import Source
 
 if TYPE_CHECKING:
-    from hushtable.algorithms.base import Progress
+    from hushtable.engines.release import Release
     from hushtable.policy.policy import Policy
-    from hushtable.release.release import Release
     from hushtable.release.verify import Verification
 
-__all__ = ["check_same", "reproduced", "run_again"]
-
-
-@contextmanager
-def reproduced(folder: Path, data: Sequence[Source], files: Path | None) -> Iterator[tuple[Release, Progress]]:
-    """Run the policy of a saved release again on its original, and show progress until the work on it is done.
-
-    Parameters
-    ----------
-    folder : Path
-        What ``hushtable run`` wrote.
-    data : sequence of path or address
-        The original, in one source or in several.
-    files : Path, optional
-        Where the files are that the policy names; the release's folder where left out.
-
-    Yields
-    ------
-    release, progress
-
-    Raises
-    ------
-    DataError
-        If the folder holds no release, or the result is not the published table byte for byte.
-    """
-    from hushtable.api import run_plan
-    from hushtable.cli.progress import announce_compiling, progress_bar
-    from hushtable.io.sources import read_tables
-    from hushtable.policy.files import load_policy
-    from hushtable.release.companion import load_evidence, stored_coins
-
-    if not folder.is_dir():
-        raise DataError(
-            f"{str(folder)!r} is not a folder.", code="no-release", hint="Give the folder that 'hushtable run' wrote."
-        )
-    evidence = load_evidence(folder / "release.json")
-    policy = load_policy(folder / "policy.yaml").based_in(files or folder)
-    if dict(evidence.get("notes") or {}).get("increment"):
-        raise DataError(
-            f"{str(folder)!r} holds a batch that was published beside an earlier release.",
-            code="increment",
-            hint="Work on it in Python: hushtable.increment gives it again. 'ledger' takes --beside and --earlier.",
-        )
-    announce_compiling()
-    with progress_bar() as progress:
-        release = run_plan(read_tables(data), replace(policy.plan(), coins=stored_coins(folder)), progress)
-        progress(1.0, "comparing")
-        check_same(release, folder / str(evidence.get("file", "release.csv")))
-        yield release, progress
+__all__ = ["run_again"]
 
 
 def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Verification:
@@ -87,9 +34,11 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
     from hushtable.io.sources import is_address, read_tables
     from hushtable.release.companion import stored_coins
 
+    if not data:
+        raise UsageError("The policy is run again on the original.", code="no-original", hint="Give it with --data.")
     if is_address(published):
         raise UsageError(
-            "With --data, what is verified is a file.",
+            "What is made again is a file.",
             code="not-a-file",
             hint="Verify the table in the folder that 'run' wrote.",
         )
@@ -97,12 +46,12 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
         plan = replace(policy.plan(), coins=stored_coins(Path(published).parent))
         release = run_plan(read_tables(data), plan, progress)
         progress(1.0, "comparing")
-        check_same(release, Path(published))
+        _check_same(release, Path(published))
     found: Verification = release.verification
     return found
 
 
-def check_same(release: Release, published: Path) -> None:
+def _check_same(release: Release, published: Path) -> None:
     """Refuse originals, or a published file, that do not belong together."""
     import filecmp
 
@@ -118,7 +67,7 @@ def check_same(release: Release, published: Path) -> None:
             hint="Give the folder that 'hushtable run' wrote.",
         )
     # where sensitive values are apart from their people, the published file has the people alone
-    table = release.table if release.linked is None else release.linked(release)[0]
+    table = release.halves()[0] if release.apart else release.table
     same, at = True, 0
     with private_folder() as place:
         # a folder holds the table in parts
@@ -140,6 +89,6 @@ def check_same(release: Release, published: Path) -> None:
         raise DataError(
             f"The original and the saved policy do not give {str(published)!r} again.",
             code="not-reproduced",
-            hint="Give the very data that were released; a release that was edited, stopped by a time limit, or made "
-            "by another version of hushtable, cannot be measured.",
+            hint="Give the very data that were released. A release that was edited, stopped by a time limit, or made "
+            "by another version of hushtable is not made again.",
         )

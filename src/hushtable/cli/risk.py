@@ -52,8 +52,7 @@ def risk(
 ) -> None:
     """Assess how exposed people are, before and after; or in a table that is not anonymized yet.
 
-    With a release, the saved policy is run again on the original and the result must be the published table byte for
-    byte. 'hushtable risks' lists the measures.
+    Of the original, only the quasi-identifiers are read. 'hushtable risks' lists the measures.
     """
     from hushtable import registry
     from hushtable.cli.output import deliver
@@ -74,8 +73,8 @@ def _exposures(
     target: str, data: Sequence[str], policy_file: Path | None, files: Path | None
 ) -> tuple[Exposure, Exposure | None]:
     """The classes before and, for a release, after."""
+    from hushtable.cli.opening import opened
     from hushtable.cli.progress import announce_compiling, waiting
-    from hushtable.cli.rerun import reproduced
     from hushtable.io.sources import read_tables
     from hushtable.policy.files import load_policy
     from hushtable.release.exposure import Exposure
@@ -86,8 +85,8 @@ def _exposures(
             raise UsageError("A release is assessed beside its original.", hint="Add --data FILE.")
         if policy_file is not None:
             raise UsageError("A release has its own policy.", hint="Leave --policy out.")
-        with reproduced(Path(target), data, files) as (release, _):
-            return Exposure.raw(release.encoded), Exposure.published(release)
+        with opened(Path(target), data, files) as (release, _):
+            return release.exposures()
     if policy_file is None:
         raise UsageError(
             f"{shown(target)!r} is not the folder of a release, and a table needs a policy that says which columns "

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,12 +14,7 @@ from hushtable.cli.options import AsJson, Data, FileFormat, Folder, Format, Poli
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hushtable.algorithms.base import Progress
-    from hushtable.engines.spark.release import SparkRelease
-    from hushtable.engines.stream import Streamed
-    from hushtable.io.urls import Source
     from hushtable.policy.policy import Policy
-    from hushtable.release.release import Release
 
 __all__ = ["Engine", "run"]
 
@@ -91,38 +85,36 @@ def run(
     folder OUTPUT.private next to it gets the private companion, which you keep.
     With --to, a database gets the table in the same transaction.
     """
+    from hushtable.api import run as run_policy
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.signals import nearly_done
-    from hushtable.cli.streaming import streams
-    from hushtable.cli.targets import check_target, written_by_hand
     from hushtable.errors import UsageError
-    from hushtable.io.sources import read_tables
     from hushtable.io.urls import shown, source_of
+    from hushtable.release.targets import check_target, written_by_hand
 
     policy = _policy(policy_file, seed, file_format)
     sources = [source_of(source, table=table, query=query) for source in data]
     check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
-    if address is not None:
-        from hushtable.release.places import check_address
-
-        check_address(address, overwrite=overwrite, inputs=sources)
-    if engine is not Engine.SPARK and master is not None:
-        raise UsageError("--master is Spark's.", code="master", hint="Add --engine spark.")
-    streaming = streams(sources, policy, asked=stream, part_rows=part_rows, spark=engine is Engine.SPARK)
+    if engine is Engine.SPARK and (stream or part_rows is not None):
+        raise UsageError(
+            "Spark does not stream: it holds no table in memory of one machine.",
+            code="stream",
+            hint="Leave out --stream and --part-rows, or leave out --engine spark.",
+        )
     announce_compiling()
-    release: Release | Streamed | SparkRelease
     with progress_bar() as progress:
-        if engine is Engine.SPARK:
-            from hushtable.cli.spark import run_on_spark
-
-            release = run_on_spark(
-                sources, policy, output, master=master, to=address, overwrite=overwrite, progress=progress
-            )
-        elif streaming:
-            release = _streamed(sources, policy, output, address, part_rows, progress, overwrite=overwrite)
-        else:
-            release = _in_memory(read_tables(sources), policy, output, address, progress, overwrite=overwrite)
+        release = run_policy(
+            sources,
+            policy,
+            output,
+            engine=_engine(engine, stream),
+            to=address,
+            overwrite=overwrite,
+            part_rows=part_rows,
+            master=master,
+            progress=progress,
+        )
     nearly_done()
     published = {} if address is None else {"published": shown(address)}
     found = {**release.summary(), "files": _written(output, policy.output.format), **published}
@@ -141,45 +133,10 @@ def _policy(file: Path, seed: int | None, file_format: Format | None) -> Policy:
     return policy
 
 
-def _streamed(
-    sources: Sequence[Source],
-    policy: Policy,
-    output: Path,
-    address: str | None,
-    part_rows: int | None,
-    progress: Progress,
-    *,
-    overwrite: bool,
-) -> Streamed:
-    from hushtable.engines.stream import run_files
-
-    return run_files(
-        sources,
-        policy.plan(),
-        output,
-        format=policy.output.format,
-        part_rows=part_rows,
-        to=address,
-        overwrite=overwrite,
-        progress=progress,
-    )
-
-
-def _in_memory(
-    source: Any, policy: Policy, output: Path, address: str | None, progress: Progress, *, overwrite: bool
-) -> Release:
-    from hushtable.api import anonymize
-    from hushtable.release.files import save_release
-
-    release: Release = anonymize(source, policy, progress=progress)
-    progress(1.0, "writing")
-    with ExitStack() as elsewhere:
-        if address is not None:
-            from hushtable.release.places import writing_release
-
-            elsewhere.enter_context(writing_release(release, address, overwrite=overwrite))
-        save_release(release, output, format=policy.output.format, overwrite=overwrite, together=elsewhere)
-    return release
+def _engine(engine: Engine, stream: bool | None) -> str:
+    if engine is Engine.SPARK:
+        return "spark"
+    return "auto" if stream is None else "stream" if stream else "local"
 
 
 def _written(folder: Path, wanted: str) -> dict[str, Path]:

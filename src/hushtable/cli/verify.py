@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, SqlTable
+from hushtable.cli.options import AsJson, Original, SqlTable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,45 +16,41 @@ if TYPE_CHECKING:
 __all__ = ["verify"]
 
 
+_Published = Annotated[
+    str,
+    typer.Argument(metavar="RELEASE_FILE", help="The published table: a file or an address.", show_default=False),
+]
+_Promised = Annotated[
+    Path, typer.Option("--policy", "-p", metavar="POLICY", help="What was promised (YAML).", show_default=False)
+]
+_Evidence = Annotated[
+    Path | None,
+    typer.Option(
+        "--evidence", metavar="FILE", help="Defaults to the release.json next to the table.", show_default=False
+    ),
+]
+_Companion = Annotated[
+    Path | None,
+    typer.Option(
+        "--companion",
+        metavar="DIR",
+        help="Private companion of the release. Defaults to the folder RELEASE_DIR.private next to it.",
+        show_default=False,
+    ),
+]
+_Rerun = Annotated[
+    bool, typer.Option("--rerun", help="Run the policy on the original again; it has to give this very file.")
+]
+
+
 def verify(
-    published: Annotated[
-        str,
-        typer.Argument(
-            metavar="RELEASE_FILE", help="The published table: a file or an address.", show_default=False
-        ),
-    ],
-    policy_file: Annotated[
-        Path, typer.Option("--policy", "-p", metavar="POLICY", help="What was promised (YAML).", show_default=False)
-    ],
-    evidence: Annotated[
-        Path | None,
-        typer.Option(
-            "--evidence",
-            metavar="FILE",
-            help="Defaults to the release.json next to the table.",
-            show_default=False,
-        ),
-    ] = None,
-    companion: Annotated[
-        Path | None,
-        typer.Option(
-            "--companion",
-            metavar="DIR",
-            help="Private companion of the release. Defaults to the folder RELEASE_DIR.private next to it.",
-            show_default=False,
-        ),
-    ] = None,
+    published: _Published,
+    policy_file: _Promised,
+    evidence: _Evidence = None,
+    companion: _Companion = None,
     table: SqlTable = None,
-    data: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--data",
-            "-d",
-            metavar="FILE|URL",
-            help="The original, as it was given to 'run': the policy is run on it again and has to give this file.",
-            show_default=False,
-        ),
-    ] = None,
+    data: Original = None,
+    rerun: _Rerun = False,
     as_json: AsJson = False,
 ) -> None:
     """Recompute the promise from a published file. Exits with 1 if it is broken.
@@ -74,9 +69,12 @@ def verify(
     announce_compiling()
     source = source_of(published, table=table)
     policy = load_policy(policy_file)
-    with nullcontext() if data else waiting("reading and verifying"):
-        verification = run_again(source, policy, data) if data else api.verify(source, policy, evidence, companion)
-    found = {"file": shown(source), "reproduced": bool(data), **verification.as_dict()}
+    if rerun:
+        verification = run_again(source, policy, data or [])
+    else:
+        with waiting("reading and verifying"):
+            verification = api.verify(source, policy, evidence, companion, data or None)
+    found = {"file": shown(source), "reproduced": rerun, **verification.as_dict()}
     deliver(found, as_json, lambda to: _print(to, found))
     if not found["satisfied"]:
         raise typer.Exit(1)

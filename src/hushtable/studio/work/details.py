@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import FloatArray, IntArray
+from hushtable.engines.release import Release
 from hushtable.io.text import to_labels
-from hushtable.release.release import Release
 from hushtable.schema.columns import Role
 from hushtable.studio.paging import write_paged
 
@@ -94,7 +94,7 @@ def _shades(release: Release) -> list[FloatArray]:
 
 def _boxes(release: Release, order: IntArray, first: IntArray) -> dict[str, pa.Array]:
     """The range of codes of each class in each quasi-identifier, for the map of the partition."""
-    if release.linked is not None:
+    if release.apart:
         return {}
     groups = _groups(release)[order[first]]
     boxes = {}
@@ -115,11 +115,11 @@ def _size_counts(release: Release) -> list[list[int]]:
 def _distributions(release: Release) -> list[dict[str, Any]]:
     """The most frequent values of every published column, before and after."""
     roles = {name: entry.get("role") for name, entry in release.policy["columns"].items()}
-    found = []
+    original, found = release.original(), []
     for name in release.table.column_names:
         if name not in roles:
             continue  # the number of a published group is no column of the original
-        before = _most_frequent(release.source.column(name))
+        before = _most_frequent(original.column(name))
         after = _most_frequent(release.table.column(name))
         found.append({"column": name, "role": roles.get(name, str(Role.INSENSITIVE)), "before": before, "after": after})
     return found

@@ -7,17 +7,18 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from hushtable.api import anonymize
+from hushtable.api import open_release
+from hushtable.api import run as run_policy
+from hushtable.engines.release import Release
 from hushtable.io.atomic import atomic_folder
 from hushtable.io.json_values import plain
 from hushtable.policy.policy import Policy
-from hushtable.release.release import Release
 from hushtable.studio.policies import confined
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run, next_number
 from hushtable.studio.tasks import Report
 from hushtable.studio.work.details import keep_details
-from hushtable.studio.work.tables import table_of
+from hushtable.studio.work.tables import source_of
 
 __all__ = ["release_of_run", "run"]
 
@@ -29,12 +30,10 @@ def run(project: Project, report: Report, policy: Mapping[str, Any]) -> dict[str
     began = time.time()
     ready = confined(project, Policy(**policy))
     report(0.0, "reading")
-    release = anonymize(table_of(project), ready, progress=report)
     number = next_number(project)
-    report(1.0, "writing")
     with atomic_folder(project.folder / "runs" / f"{number:04d}") as folder:
         (folder / "policy.yaml").write_text(ready.to_yaml(), encoding="utf-8")
-        release.save(folder / "release", format=ready.output.format)
+        release = run_policy(source_of(project), ready, folder / "release", progress=report)
         shown = keep_details(release, folder)
         facts = {
             "number": number,
@@ -52,13 +51,12 @@ def run(project: Project, report: Report, policy: Mapping[str, Any]) -> dict[str
 
 
 def release_of_run(kept: Run, report: Report) -> Release:
-    """Return the release of a run: the last one from memory, others made again, which gives the same bytes."""
+    """Return the release of a run: the last one from memory, others opened with the project's table."""
     key = (kept.project.id, kept.number)
     if key not in _last:
-        from hushtable.cli.rerun import check_same
-
+        report(0.0, "opening")
         _last.clear()
-        release = anonymize(table_of(kept.project), kept.policy, progress=lambda share, what: report(share / 2, what))
-        check_same(release, kept.release / f"release.{kept.policy.output.format}")
+        release = open_release(kept.release, source_of(kept.project), files=kept.project.folder)
+        _ = release.made  # other data stop the job, not one question after the other
         _last[key] = release
     return _last[key]

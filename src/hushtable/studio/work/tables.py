@@ -11,7 +11,7 @@ from hushtable.errors import DataError
 from hushtable.io.files import read_table
 from hushtable.studio.projects import Project
 
-__all__ = ["table_of"]
+__all__ = ["source_of", "table_of"]
 
 _last: dict[tuple[Path, float], pa.Table] = {}
 
@@ -26,6 +26,12 @@ def table_of(project: Project) -> pa.Table:
         _last.clear()
         _last[key] = _workbook(project) if path.suffix.lower() == ".xlsx" else read_table(path)
     return _last[key]
+
+
+def source_of(project: Project) -> Path | pa.Table:
+    """Return where the project's table is, so that large ones are streamed; a workbook as it was read."""
+    path = project.data
+    return table_of(project) if path is None or path.suffix.lower() == ".xlsx" else path
 
 
 def _workbook(project: Project) -> pa.Table:

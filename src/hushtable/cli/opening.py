@@ -1,0 +1,41 @@
+"""A saved release, opened for a command that looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hushtable.algorithms.base import Progress
+    from hushtable.engines.release import Release
+    from hushtable.io.urls import Source
+
+__all__ = ["opened"]
+
+
+@contextmanager
+def opened(folder: Path, data: Sequence[Source], files: Path | None) -> Iterator[tuple[Release, Progress]]:
+    """Open a release with its original, if that is given, and show progress until the work on it is done.
+
+    Parameters
+    ----------
+    folder : Path
+        What ``hushtable run`` wrote.
+    data : sequence of path or address
+        The original, in one source or in several; empty where the command can do without.
+    files : Path, optional
+        Where the files are that the policy names; the release's folder where left out.
+
+    Yields
+    ------
+    release, progress
+    """
+    from hushtable.api import open_release
+    from hushtable.cli.progress import announce_compiling, progress_bar
+
+    announce_compiling()
+    with progress_bar() as progress:
+        progress(0.0, "opening")
+        yield open_release(folder, list(data) or None, files=files), progress

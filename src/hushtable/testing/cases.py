@@ -19,7 +19,6 @@ import pyarrow as pa
 from hushtable import rng
 from hushtable.algorithms.base import Algorithm
 from hushtable.arrays import IntArray
-from hushtable.engines.plan import Plan
 from hushtable.errors import IncompatibleError
 from hushtable.hierarchy.base import Hierarchy
 from hushtable.hierarchy.dates import Dates
@@ -28,6 +27,7 @@ from hushtable.hierarchy.prefix import Prefix
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.base import PrivacyModel, Stat
 from hushtable.models.compose import AllOf
+from hushtable.release.plan import Plan
 from hushtable.schema.columns import CellStyle, Kind, Missing, Role
 from hushtable.table.encode import Extra, encode
 from hushtable.table.encoded import EncodedTable

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from hushtable.engines.local import Outcome
+from hushtable.engines.release import Release
 from hushtable.schema.columns import Kind
 from hushtable.table.encoded import QuasiColumn
 from hushtable.testing.covers import cell_text
@@ -17,20 +17,20 @@ from hushtable.testing.require import require
 __all__ = ["check_representatives", "representative"]
 
 
-def check_representatives(outcome: Outcome, classes: Sequence[Sequence[int]]) -> None:
+def check_representatives(release: Release, classes: Sequence[Sequence[int]]) -> None:
     """Every cell of every class is the representative of the class's records: no gap is left in place.
 
     Parameters
     ----------
-    outcome : Outcome
+    release : Release
     classes : sequence of sequences of int
         The published rows of each class.
     """
-    whole = outcome.partition.whole_numbers
-    for column in outcome.problem.table.quasi:
-        shown = outcome.published.column(column.name).to_pylist()
+    whole = release.partition.whole_numbers
+    for column in release.problem.table.quasi:
+        shown = release.table.column(column.name).to_pylist()
         for rows in classes:
-            codes = [int(column.codes[outcome.rows[row]]) for row in rows]
+            codes = [int(column.codes[release.source_rows[row]]) for row in rows]
             good = representative(column, codes, whole_numbers=whole)
             cell = shown[rows[0]]
             if isinstance(good, float) and cell is not None:

@@ -12,12 +12,13 @@ import pyarrow as pa
 from hushtable import rng
 from hushtable.algorithms.base import Algorithm
 from hushtable.engines import local
-from hushtable.engines.plan import Plan
+from hushtable.engines.release import Release
 from hushtable.errors import IncompatibleError, Infeasible, NotFound
 from hushtable.models.base import PrivacyModel
 from hushtable.registry import algorithms as known_algorithms
 from hushtable.registry import models as known_models
 from hushtable.release.guards.base import Guard
+from hushtable.release.plan import Plan
 from hushtable.schema.columns import CellStyle
 from hushtable.testing.cases import Case, random_case
 from hushtable.testing.examples import model_examples
@@ -91,20 +92,20 @@ def check_guarded(
     except IncompatibleError as error:
         require(guard.name in error.message and error.hint, f"{guard.name} refuses without its name or a remedy")
         return Answer.INCOMPATIBLE
-    answer, outcome = _attempt(case.table, plan)
+    answer, release = _attempt(case.table, plan)
     shuffled = pa.array(np.argsort(rng.bits(case.seed, "disorder", case.table.num_rows), kind="stable"))
     _, again = _attempt(case.table.take(shuffled), plan)
-    if outcome is None or again is None:
-        require(outcome is again, f"{guard.name} gives a release in one order of the rows and none in another")
+    if release is None or again is None:
+        require(release is again, f"{guard.name} gives a release in one order of the rows and none in another")
         return answer
-    require(outcome.published.equals(again.published), f"{guard.name}: the order of the rows shows in the release")
-    require(outcome.verification.ok, f"{guard.name}: a release was returned that its own verification rejects")
-    recheck(case.table, plan, outcome)
-    require(guard.name in outcome.partition.notes.get("guards", {}), f"{guard.name}: the release does not name it")
+    require(release.table.equals(again.table), f"{guard.name}: the order of the rows shows in the release")
+    require(release.verification.ok, f"{guard.name}: a release was returned that its own verification rejects")
+    recheck(case.table, plan, release)
+    require(guard.name in release.partition.notes.get("guards", {}), f"{guard.name}: the release does not name it")
     return answer
 
 
-def _attempt(table: pa.Table, plan: Plan) -> tuple[Answer, local.Outcome | None]:
+def _attempt(table: pa.Table, plan: Plan) -> tuple[Answer, Release | None]:
     try:
         return Answer.RELEASED, local.run(table, plan)
     except Infeasible:

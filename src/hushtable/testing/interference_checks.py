@@ -29,7 +29,6 @@ from hushtable.algorithms.earlier import Counterfeits
 from hushtable.api import run_plan
 from hushtable.arrays import IntArray
 from hushtable.engines import local, stream
-from hushtable.engines.plan import Plan
 from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound, PolicyError, VerificationError
 from hushtable.hierarchy.base import Hierarchy
 from hushtable.hierarchy.dates import Dates
@@ -39,6 +38,7 @@ from hushtable.hierarchy.prefix import Prefix
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.base import PrivacyModel
 from hushtable.release.guards.base import Guard
+from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.coins import Coins

@@ -59,7 +59,7 @@ def guesses(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Case, *,
     case = case.suited(algorithm)
     try:
         plan = case.plan(models, algorithm, seed=case.seed)
-        release = local.wrapped(local.run(case.table, plan), plan, case.table)
+        release = local.run(case.table, plan)
     except (IncompatibleError, Infeasible, NotFound):
         return Known()
     except DataError as error:

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Recoding
-from hushtable.engines.local import Outcome
-from hushtable.engines.plan import Plan
+from hushtable.engines.release import Release
+from hushtable.release.plan import Plan
 from hushtable.schema.columns import Missing, Role
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
@@ -33,19 +33,19 @@ class _Recount:
 
     source: pa.Table
     plan: Plan
-    outcome: Outcome
+    release: Release
 
     def __post_init__(self) -> None:
-        self.encoded = self.outcome.problem.table
-        self.reference: Reference = self.outcome.problem.reference
+        self.encoded = self.release.problem.table
+        self.reference: Reference = self.release.problem.reference
         self.names = [c.name for c in self.encoded.quasi]
         self.nodes = self.plan.algorithm.recoding in (Recoding.GLOBAL, Recoding.PATTERN)
         self.points = self.plan.algorithm.recoding is Recoding.CENTROID
         shown = self.names
         if self.plan.algorithm.recoding is Recoding.NUMBERED:
             # the group's number is the last of a class's cells
-            shown = [*self.names, self.outcome.published.column_names[-1]]
-        cells = [self.outcome.published.column(n).to_pylist() for n in shown]
+            shown = [*self.names, self.release.table.column_names[-1]]
+        cells = [self.release.table.column(n).to_pylist() for n in shown]
         self.rows: list[_Cells] = list(zip(*cells, strict=True))
         self.classes: dict[_Cells, list[int]] = defaultdict(list)
         for row, key in enumerate(self.rows):
@@ -78,15 +78,15 @@ class _Recount:
         """
         owners: list[_Cells | None] = []
         if self.plan.algorithm.recoding in (Recoding.CENTROID, Recoding.PATTERN):
-            require((self.outcome.recoded.labels[first:] < 0).all(), "a row that is no record belongs to a class")
+            require((self.release.recoded.labels[first:] < 0).all(), "a row that is no record belongs to a class")
             return [None] * table.num_rows
         records = zip(*(table.column(n).to_pylist() for n in self.names), strict=True)
         for place, record in enumerate(records):
             fitting = [key for key in self.classes if self.covers(key, record)]
-            group = int(self.outcome.recoded.labels[first + place])
+            group = int(self.release.recoded.labels[first + place])
             chosen = None
             if group >= 0:
-                chosen = tuple(column[group].as_py() for column in self.outcome.recoded.published)
+                chosen = tuple(column[group].as_py() for column in self.release.recoded.published)
                 require(self.covers(chosen, record), "a population row lies in a class whose cells do not cover it")
             if len(fitting) > 1:
                 owners.append(chosen if chosen in self.classes else None)
@@ -100,7 +100,7 @@ class _Recount:
         total = [0] * len(self.rows)
         for name in key:
             labels = list(self.reference.attribute((name,)).labels)
-            column = self.outcome.published.column(name).to_pylist()
+            column = self.release.table.column(name).to_pylist()
             own = [labels.index(cell_text(v) or "") for v in column]
             total = [t * len(labels) + c for t, c in zip(total, own, strict=True)]
         return total
@@ -119,9 +119,10 @@ class _Recount:
     def stats(self) -> GroupStats:
         """The statistics of what is judged together."""
         unions, weights = self.unions(), self.weights()
-        units_of = {key: [weights[int(self.outcome.rows[r])] for r in rows] for key, rows in self.classes.items()}
+        source = self.release.source_rows
+        units_of = {key: [weights[int(source[r])] for r in rows] for key, rows in self.classes.items()}
         histograms = {}
-        for key in self.outcome.problem.model.histogram_keys():
+        for key in self.release.problem.model.histogram_keys():
             codes = self.codes(key)
             counts = []
             for union in unions:
@@ -160,7 +161,7 @@ def _histogram(counts: list[Counter[int]], unit: int) -> Histogram:
     return Histogram(offsets, np.array(values, dtype=np.int64), np.array(units, dtype=np.int64), unit)
 
 
-def recheck(source: pa.Table, plan: Plan, outcome: Outcome) -> GroupStats:
+def recheck(source: pa.Table, plan: Plan, release: Release) -> GroupStats:
     """Count a release again and judge it; raise ``AssertionError`` for whatever is wrong with it.
 
     Checked: something is published, identifiers are not, no record is changed beyond recoding or released twice, every
@@ -173,9 +174,9 @@ def recheck(source: pa.Table, plan: Plan, outcome: Outcome) -> GroupStats:
         The statistics of the published classes.
     """
     if plan.algorithm.recoding is Recoding.BUCKET:
-        return _recheck_buckets(source, plan, outcome)
-    recount = _Recount(source, plan, outcome)
-    published, rows = outcome.published, outcome.rows.tolist()
+        return _recheck_buckets(source, plan, release)
+    recount = _Recount(source, plan, release)
+    published, rows = release.table, release.source_rows.tolist()
     require(published.num_rows > 0, "an empty release")
     shown = [c.name for c in plan.table.columns if c.role is not Role.IDENTIFIER]
     if plan.algorithm.recoding is Recoding.NUMBERED:
@@ -191,30 +192,30 @@ def recheck(source: pa.Table, plan: Plan, outcome: Outcome) -> GroupStats:
     for key, row in zip(recount.rows, rows, strict=True):
         require(recount.points or recount.covers(key, records[row]), "a published cell does not cover its record")
     if recount.points:
-        check_representatives(outcome, list(recount.classes.values()))
+        check_representatives(release, list(recount.classes.values()))
     weights = recount.weights()
     left_out = sum(weights) - sum(weights[r] for r in rows)
     require(left_out <= plan.suppression * sum(weights) + 1e-6, "more people are suppressed than the budget allows")
     _check_reference(source, recount, weights)
     stats = recount.stats()
-    _check_models(outcome, stats)
+    _check_models(release, stats)
     return stats
 
 
-def _check_models(outcome: Outcome, stats: GroupStats) -> None:
-    reference = outcome.problem.reference
-    for model in outcome.problem.model.members:
+def _check_models(release: Release, stats: GroupStats) -> None:
+    reference = release.problem.reference
+    for model in release.problem.model.members:
         good = model.satisfied(stats, reference)
         require(good.all(), f"{model} is violated by {int((~good).sum())} of {len(good)} published classes")
         require(model.table_satisfied(stats, reference).all(), f"{model} is violated by the published table")
 
 
-def _recheck_buckets(source: pa.Table, plan: Plan, outcome: Outcome) -> GroupStats:
+def _recheck_buckets(source: pa.Table, plan: Plan, release: Release) -> GroupStats:
     """Count a release whose sensitive values are apart from their people: its classes are its groups."""
-    published, rows = outcome.published, outcome.rows.tolist()
+    published, rows = release.table, release.source_rows.tolist()
     require(published.num_rows > 0, "an empty release")
-    require(outcome.value_rows is not None, "sensitive values are not apart from their people")
-    values: list[int] = outcome.value_rows.tolist() if outcome.value_rows is not None else []
+    require(release.made.value_rows is not None, "sensitive values are not apart from their people")
+    values: list[int] = release.made.value_rows.tolist() if release.made.value_rows is not None else []
     shown = [c.name for c in plan.table.columns if c.role is not Role.IDENTIFIER]
     require(published.column_names[:-1] == shown, f"published columns are {published.column_names}, not {shown}")
     require(len(set(rows)) == len(rows), "a record is released twice")
@@ -229,12 +230,12 @@ def _recheck_buckets(source: pa.Table, plan: Plan, outcome: Outcome) -> GroupSta
         told[group].add(value)
     require(people == told, "a group holds sensitive values of others than its people")
     require(sorted(people) == list(range(1, len(people) + 1)), "groups are not numbered 1, 2, ...")
-    recount = _Recount(source, plan, outcome)
+    recount = _Recount(source, plan, release)
     weights = recount.weights()
     left_out = sum(weights) - sum(weights[r] for r in rows)
     require(left_out <= plan.suppression * sum(weights) + 1e-6, "more people are suppressed than the budget allows")
     _check_reference(source, recount, weights)
-    codes = {key: recount.codes(key) for key in outcome.problem.model.histogram_keys()}
+    codes = {key: recount.codes(key) for key in release.problem.model.histogram_keys()}
     place = {row: at for at, row in enumerate(values)}
     histograms = {}
     for key, own_codes in codes.items():
@@ -247,7 +248,7 @@ def _recheck_buckets(source: pa.Table, plan: Plan, outcome: Outcome) -> GroupSta
         histograms[key] = _histogram(counts, recount.encoded.unit)
     units = np.array([sum(weights[r] for r in people[g]) for g in sorted(people)], dtype=np.int64)
     stats = GroupStats(units, recount.encoded.unit, histograms)
-    _check_models(outcome, stats)
+    _check_models(release, stats)
     return stats
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Algorithm, Recoding
 from hushtable.engines import local
+from hushtable.engines.release import Release
 from hushtable.errors import DataError, IncompatibleError, Infeasible, NotFound
 from hushtable.models.base import Monotone, PrivacyModel, Stat
 from hushtable.schema.columns import Missing, Role
@@ -44,7 +45,7 @@ def check_release(
         require(error.message and error.hint, f"{algorithm.name} refuses without a reason or a remedy")
         return Answer.INCOMPATIBLE
     try:
-        outcome = local.run(case.table, plan)
+        release = local.run(case.table, plan)
     except (Infeasible, NotFound) as error:
         require(error.message and error.hint, f"{algorithm.name} gives up without a reason or a remedy")
         return Answer.INFEASIBLE if isinstance(error, Infeasible) else Answer.NOT_FOUND
@@ -52,9 +53,9 @@ def check_release(
         if not refuses_unknown(error, case):
             raise
         return Answer.INCOMPATIBLE
-    stats = recheck(case.table, plan, outcome)
-    require(outcome.verification.ok, "a release was returned that its own verification rejects")
-    require(outcome.verification.classes == len(stats), "the verifier counts other classes than the cells show")
+    stats = recheck(case.table, plan, release)
+    require(release.verification.ok, "a release was returned that its own verification rejects")
+    require(release.verification.classes == len(stats), "the verifier counts other classes than the cells show")
     return Answer.RELEASED
 
 
@@ -114,17 +115,17 @@ def check_missing(models: Sequence[PrivacyModel], algorithm: Algorithm, case: Ca
         raise AssertionError("'missing: error' let a table with gaps pass")
     answer = check_release(models, algorithm, case)
     if answer is Answer.RELEASED:
-        outcome = local.run(case.table, plan)
-        require(outcome.published.num_rows == case.table.num_rows, "records with gaps were dropped without a word")
+        release = local.run(case.table, plan)
+        require(release.table.num_rows == case.table.num_rows, "records with gaps were dropped without a word")
         if algorithm.recoding is not Recoding.CENTROID:
-            _check_gaps(case.table, outcome)
+            _check_gaps(case.table, release)
     return answer
 
 
-def _check_gaps(source: pa.Table, outcome: local.Outcome) -> None:
-    for column in outcome.problem.table.quasi:
-        raw = source.column(column.name).take(pa.array(outcome.rows)).to_pylist()
-        shown = outcome.published.column(column.name).to_pylist()
+def _check_gaps(source: pa.Table, release: Release) -> None:
+    for column in release.problem.table.quasi:
+        raw = source.column(column.name).take(pa.array(release.source_rows)).to_pylist()
+        shown = release.table.column(column.name).to_pylist()
         for value, cell in zip(raw, shown, strict=True):
             if value is None:
                 as_set = isinstance(cell, str) and cell.startswith("{") and "null" in cell

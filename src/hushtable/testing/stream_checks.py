@@ -12,11 +12,11 @@ from pyarrow import parquet as pq
 from hushtable.algorithms.base import Algorithm
 from hushtable.api import run_plan
 from hushtable.engines import spill, stored, stream
-from hushtable.engines.plan import Plan
 from hushtable.errors import HushtableError, IncompatibleError
 from hushtable.io import layout, runs
 from hushtable.io.files import read_table
 from hushtable.models.base import PrivacyModel
+from hushtable.release.plan import Plan
 from hushtable.testing.cases import Case
 from hushtable.testing.release_checks import Answer
 from hushtable.testing.require import require

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -202,7 +203,7 @@ def _evidence_text() -> bytes:
 
 def _old_evidence_text() -> bytes:
     """What release.json was in 0.1.0: what the companion is now, but for its head."""
-    new = ("format", "secret", "files", "coins", "seal")
+    new = ("format", "secret", "files", "private_files", "coins", "made", "seal")
     return json.dumps({k: v for k, v in json.loads(_companion_text()).items() if k not in new}).encode()
 
 
@@ -220,10 +221,11 @@ def _companion_text() -> bytes:
 def _companion(path: Path) -> None:
     from hushtable.release.companion import read_companion
 
-    with tempfile.TemporaryDirectory() as private:
-        (Path(private) / "companion.json").touch(mode=0o600)
-        (Path(private) / "companion.json").write_bytes(path.read_bytes())
-        read_companion(Path(private), Path(_saved().name) / "out")
+    with tempfile.TemporaryDirectory() as folder:
+        private = Path(folder) / "private"
+        shutil.copytree(Path(_saved().name) / "out.private", private)
+        (private / "companion.json").write_bytes(path.read_bytes())
+        read_companion(private, Path(_saved().name) / "out")
 
 
 def _record() -> bytes:

@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem
 from hushtable.algorithms.partition.mondrian import Mondrian
-from hushtable.engines.plan import Plan
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.base import PrivacyModel
+from hushtable.release.plan import Plan
 from hushtable.schema.columns import CellStyle, Kind, Role
 from hushtable.table.coins import Coins
 from hushtable.table.plan import ColumnPlan, TablePlan

@@ -10,7 +10,7 @@ import pytest
 
 from hushtable.datasets import load_census
 from hushtable.engines import local
-from hushtable.engines.local import Outcome
+from hushtable.engines.release import Release
 from hushtable.errors import DataError
 from hushtable.models.base import PrivacyModel
 from hushtable.registry import algorithms
@@ -27,7 +27,7 @@ def census() -> pa.Table:
         pytest.skip("the Census data are not here")
 
 
-def census_run(name: str, models: list[PrivacyModel], keys: int = 6, bins: int = 0, **parameters: Any) -> Outcome:
+def census_run(name: str, models: list[PrivacyModel], keys: int = 6, bins: int = 0, **parameters: Any) -> Release:
     """Run on the first ``keys`` attributes; the next three, cut into ``bins`` categories, are sensitive."""
     whole = census()
     names = whole.column_names
@@ -41,13 +41,13 @@ def census_run(name: str, models: list[PrivacyModel], keys: int = 6, bins: int =
     return local.run(table, plan_of(models, columns, algorithms.build(name, parameters)))
 
 
-def sse(outcome: Outcome) -> float:
+def sse(outcome: Release) -> float:
     table = outcome.problem.table
     labels = outcome.recoded.labels[: table.n_sample]
     return SquaredError().compute(RowComparison(table, labels, outcome.recoded.cells))
 
 
-def points_run(rows: list, models: list[PrivacyModel], name: str, **parameters: Any) -> Outcome:
+def points_run(rows: list, models: list[PrivacyModel], name: str, **parameters: Any) -> Release:
     """Run on rows of numbers as they are (scale: none)."""
     columns = {f"x{j}": pa.array([r[j] for r in rows], pa.float64()) for j in range(len(rows[0]))}
     plans = [quasi(c, Kind.NUMERIC) for c in columns]

@@ -243,4 +243,4 @@ def test_a_forged_table_is_found():
     release = ht.anonymize(people(), policy(DistinctL(l=3)))
     forged = release.table.set_column(2, "disease", pa.array(["d0"] * release.table.num_rows))
     with pytest.raises(VerificationError):
-        replace(release, table=forged).verify()
+        replace(release, published=forged).verify()

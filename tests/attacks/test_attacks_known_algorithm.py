@@ -23,7 +23,7 @@ from hushtable.models.entropy_l import EntropyL
 from hushtable.models.p_sensitive import PSensitive
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.registry import algorithms
-from hushtable.release.guards.apply import group_and_recode
+from hushtable.release.settle import group_and_recode
 from hushtable.schema.columns import Kind
 from hushtable.table.coins import Coins
 from support_core import plan_of, quasi, sensitive
@@ -35,7 +35,7 @@ def made(table, models, algorithm, seed=0):
     """A release, as an adversary sees it."""
     document = {"models": [m.name for m in models], "algorithm": {"mondrian": {}}, "seed": seed}
     plan = plan_of(models, COLUMNS, algorithm, document=document, coins=Coins(seed.to_bytes(2, "big")))
-    view = View.of(local.wrapped(local.run(table, plan), plan, table))
+    view = View.of(local.run(table, plan))
     vars(view)["algorithm"] = algorithm
     return view
 

@@ -16,6 +16,7 @@ from hushtable import registry
 from hushtable.api import run_plan
 from hushtable.attacks.minimality import median_sides
 from hushtable.errors import UsageError
+from hushtable.table.plan import Extra
 from support_core import Given
 
 
@@ -66,9 +67,10 @@ def test_it_is_seeded():
 
 def test_models_with_a_population_are_refused():
     release = ht.anonymize(people(30), policy([ht.KAnonymity(k=2)]))
-    model = replace(release.model, members=(registry.models.build("k-map", {"k": 2}),))
+    models = (registry.models.build("k-map", {"k": 2}),)
+    plan = replace(release.plan, models=models, extra=Extra(population=people(30)))
     with pytest.raises(UsageError, match="population"):
-        replace(release, problem=replace(release.problem, model=model)).attack("minimality")
+        replace(release, plan=plan).attack("minimality")
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=20))

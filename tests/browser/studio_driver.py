@@ -29,15 +29,17 @@ def chromium_program() -> str | None:
 class Server:
     """``hushtable studio`` in a process of its own."""
 
-    def __init__(self, home: Path, *arguments: str) -> None:
+    def __init__(self, home: Path, *arguments: str, **environment: str) -> None:
         self.home = home
         self.arguments = arguments
+        self.environment = environment
         self.start()
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        command = [sys.executable, "-m", "hushtable.studio", "--no-browser", "--port", "0", "--json", *self.arguments]
-        environment = {**os.environ, "HUSHTABLE_STUDIO": str(self.home)}
+        words = ["studio", "--no-browser", "--port", "0", "--json", *self.arguments]
+        command = [sys.executable, "-m", "hushtable", *words]
+        environment = {**os.environ, "HUSHTABLE_STUDIO": str(self.home), **self.environment}
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
         )

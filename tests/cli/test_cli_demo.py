@@ -15,7 +15,9 @@ def test_demo_leaves_files_that_the_other_commands_take(call, demo, tmp_path):
     assert names == [
         "demo/patients.csv",
         "demo/policy.yaml",
+        "demo/release.private/classes.arrow",
         "demo/release.private/companion.json",
+        "demo/release.private/rows.arrow",
         "demo/release/policy.yaml",
         "demo/release/release.csv",
         "demo/release/release.json",

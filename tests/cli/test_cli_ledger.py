@@ -120,7 +120,7 @@ def test_bad_calls(call, release, people, book, tmp_path):
     answer = call("ledger", "add", release, "--data", people, "--json")
     assert answer.code == 2 and answer.data["code"] == "no-ledger"
     answer = add(call, release, people, book, "--person", "age2", "--json")
-    assert answer.code == 2 and answer.data["code"] == "absent-columns"
+    assert answer.code == 2 and answer.data["code"] == "unknown-column"
     other = write_csv(tmp_path / "other.csv", [[*rows()[0][:3], CANARY], *rows()[1:]])
     answer = add(call, release, other, book)
     assert answer.code == 2 and CANARY not in answer.words

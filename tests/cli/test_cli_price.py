@@ -48,10 +48,13 @@ def test_another_secret_is_told(call, release, people, monkeypatch, tmp_path, co
 
 def test_without_the_companion_the_same_secret_makes_the_release_again(call, release, people, tmp_path):
     companion = Path(f"{release}.private")
+    words = ("verify", release / "release.csv", "--policy", release / "policy.yaml", "--data", people, "--rerun")
     companion.rename(tmp_path / "elsewhere")
-    assert call("measure", release, "--data", people).code == 0
+    assert call(*words).code == 0
+    answer = call("measure", release, "--data", people, "--json")
+    assert answer.code == 2 and answer.data["code"] == "needs-companion"
     (tmp_path / "elsewhere").rename(companion)
-    assert call("measure", release, "--data", people).code == 0
+    assert call(*words).code == 0 and call("measure", release, "--data", people).code == 0
 
 
 def test_a_guard_that_does_not_fit_is_told_by_check(call, policy, people):

@@ -71,10 +71,12 @@ def test_bad_calls(call, release, words, complaint):
 
 
 def test_other_originals_are_refused(call, release, tmp_path):
-    other = write_csv(tmp_path / "other.csv", [[*row[:3], f"{CANARY}{i % 2}"] for i, row in enumerate(rows())])
+    other = write_csv(
+        tmp_path / "other.csv", [[row[0], row[1], f"{CANARY}{i % 2}", row[3]] for i, row in enumerate(rows())]
+    )
     answer = call("risk", release, "--data", other)
     assert answer.code == 2
-    assert "do not give" in answer.err
+    assert "other records than those that the release was made of" in answer.err
     assert CANARY not in answer.out + answer.err
 
 

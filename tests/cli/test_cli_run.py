@@ -139,7 +139,7 @@ def test_overwrite_replaces_an_earlier_release(call, policy, people, tmp_path):
 
 def test_a_read_only_folder_is_refused_before_the_work(call, policy, people, tmp_path, monkeypatch):
     # permissions do not bind root, which tests may run as
-    monkeypatch.setattr("hushtable.cli.targets.os.access", lambda path, mode: not mode & os.W_OK)
+    monkeypatch.setattr("hushtable.release.targets.os.access", lambda path, mode: not mode & os.W_OK)
     answer = call("run", policy, "--data", people)
     assert answer.code == 2
     assert "permission is denied" in answer.err

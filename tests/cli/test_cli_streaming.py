@@ -8,7 +8,7 @@ import pytest
 from support_cli import rows, write_csv
 
 from hushtable import api
-from hushtable.io import sizes
+from hushtable.engines import choose
 from hushtable.io.sources import read_tables
 from hushtable.io.sql.access import read_sql, write_sql
 
@@ -61,7 +61,7 @@ def test_large_tables_are_streamed_by_themselves(call, policy, people, monkeypat
     monkeypatch.setattr(stream, "run_files", lambda *words, **more: streamed.append(1) or run_files(*words, **more))
     assert call("run", policy, "-d", people, "-o", "small").code == 0
     assert streamed == []
-    monkeypatch.setattr(sizes, "LARGE_BYTES", 1)
+    monkeypatch.setattr(choose, "LARGE_BYTES", 1)
     assert call("run", policy, "-d", people, "-o", "large").code == 0
     assert streamed == [1]
     assert call("run", policy, "-d", people, "-o", "not", "--no-stream").code == 0
@@ -72,10 +72,10 @@ def test_databases_are_streamed_like_files(call, policy, people, tmp_path, monke
     write_sql(read_tables([people]), "sqlite:///clinic.db", table="people")
     words = ("run", policy, "-d", "sqlite:///clinic.db", "--table", "people", "--json")
     assert call(*words, "-o", "held").code == 0
-    monkeypatch.setattr(api, "anonymize", lambda *_, **__: pytest.fail("the table was held in memory"))
+    monkeypatch.setattr(api, "read_tables", lambda *_, **__: pytest.fail("the table was held in memory"))
     answer = call(*words, "-o", "asked", "--stream", "--to", "sqlite:///open.db?table=people")
     assert answer.data["published"] == "sqlite:///open.db?table=people"
-    monkeypatch.setattr(sizes, "LARGE_CELLS", 4 * 30)
+    monkeypatch.setattr(choose, "LARGE_CELLS", 4 * 30)
     assert call(*words, "-o", "large", "--part-rows", "100").code == 0
     assert call(*words, "-o", "larger").code == 0
     assert files(tmp_path / "held") == files(tmp_path / "asked") == files(tmp_path / "larger")
@@ -84,7 +84,7 @@ def test_databases_are_streamed_like_files(call, policy, people, tmp_path, monke
 
 @pytest.mark.parametrize("algorithm", ["anatomy", "anti-unification"])
 def test_what_cannot_be_streamed_runs_in_memory_unless_asked(call, people, tmp_path, monkeypatch, algorithm):
-    monkeypatch.setattr(sizes, "LARGE_BYTES", 1)
+    monkeypatch.setattr(choose, "LARGE_BYTES", 1)
     text = "columns: {name: {role: identifier}, age: {role: quasi}, zip: {role: quasi}, disease: {role: sensitive}}\n"
     models = "models: [{distinct-l: {l: 2}}]\n"
     (tmp_path / "p.yaml").write_text(f"{text}{models}algorithm: {algorithm}\nsuppression: 0.5\n")
@@ -96,7 +96,7 @@ def test_what_cannot_be_streamed_runs_in_memory_unless_asked(call, people, tmp_p
 
 def test_what_does_not_go_together(call, policy, people):
     answer = call("run", policy, "-d", people, "--no-stream", "--part-rows", "5")
-    assert (answer.code, "Parts are written by streaming" in answer.words) == (2, True)
+    assert (answer.code, "in parts of so many rows is written by streaming" in answer.words) == (2, True)
     answer = call("run", policy, "-d", people, "--engine", "spark", "--stream")
     assert (answer.code, "Spark does not stream" in answer.words) == (2, True)
     assert call("run", policy, "-d", people, "--part-rows", "0").code == 2

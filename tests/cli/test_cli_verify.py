@@ -39,15 +39,21 @@ def test_with_the_original_what_counts_people_is_verified_too(call, policy, tmp_
     answer = call("verify", published, "--policy", policy)
     assert answer.code == 2
     assert "hushtable verify --data" in answer.words
-    answer = call("verify", published, "--policy", policy, "--data", people)
+    words = ("verify", published, "--policy", policy, "--data", people)
+    answer = call(*words)
+    assert (answer.code, "gives this very file" in answer.words) == (0, False)
+    answer = call(*words, "--rerun")
     assert (answer.code, "gives this very file" in answer.words) == (0, True)
-    answer = call("verify", published, "--policy", policy, "--data", people, "--json")
-    assert (answer.data["satisfied"], answer.data["reproduced"]) == (True, True)
+    answer = call(*words, "--json")
+    assert (answer.data["satisfied"], answer.data["reproduced"]) == (True, False)
     published.write_text(published.read_text().replace("flu", "cough", 1))
-    answer = call("verify", published, "--policy", policy, "--data", people, "--json")
-    assert (answer.code, answer.data["code"]) == (2, "not-reproduced")
-    answer = call("verify", "sqlite:///x.db?table=t", "--policy", policy, "--data", people, "--json")
-    assert (answer.code, answer.data["code"]) == (2, "not-a-file")
+    for more, code in ((["--rerun"], "not-reproduced"), ([], "changed-file")):
+        answer = call(*words, *more, "--json")
+        assert (answer.code, answer.data["code"]) == (2, code)
+    assert call("verify", published, "--policy", policy, "--rerun", "--json").data["code"] == "no-original"
+    for more in (["--rerun"], []):
+        elsewhere = ("verify", "sqlite:///x.db?table=t", "--policy", policy, "--data", people)
+        assert call(*elsewhere, *more, "--json").data["code"] == "not-a-file"
 
 
 def test_a_row_that_was_added_is_noticed(call, release, policy, tmp_path):

@@ -208,23 +208,24 @@ class TestTheRecountNoticesTampering:
 
     def test_a_record_released_twice(self, run):
         source, plan, outcome = run
-        rows = outcome.rows.copy()
+        rows = outcome.source_rows.copy()
         rows[0] = rows[1]
         with pytest.raises(AssertionError, match="twice"):
-            recheck(source, plan, replace(outcome, rows=rows))
+            recheck(source, plan, replace(outcome, origin=replace(outcome.made, source_rows=rows)))
 
     def test_suppression_beyond_the_budget(self, run):
         source, plan, outcome = run
         keys = list(zip(*(outcome.published.column(n).to_pylist() for n in plan.table.named(Role.QUASI)), strict=True))
         largest = Counter(keys).most_common(1)[0][0]
         keep = np.flatnonzero([key != largest for key in keys])
-        fewer = replace(outcome, published=outcome.published.take(pa.array(keep)), rows=outcome.rows[keep])
+        origin = replace(outcome.made, source_rows=outcome.source_rows[keep])
+        fewer = replace(outcome, published=outcome.published.take(pa.array(keep)), origin=origin)
         with pytest.raises(AssertionError, match="budget"):
             recheck(source, plan, fewer)
 
     def test_an_identifier(self, run):
         source, plan, outcome = run
-        names = source.column("name").take(pa.array(outcome.rows))
+        names = source.column("name").take(pa.array(outcome.source_rows))
         with pytest.raises(AssertionError, match="published columns"):
             recheck(source, plan, replace(outcome, published=outcome.published.append_column("name", names)))
 

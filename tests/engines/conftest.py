@@ -49,13 +49,13 @@ def spark():
 @pytest.fixture
 def on_spark(spark):
     """Run a plan on Spark and let go of the rows afterwards."""
-    from hushtable.engines.spark.release import SparkRelease
+    from hushtable.engines.spark.release import run_frame
 
     releases = []
 
     def run(table, plan, partitions=2, **more):
         frame = spark.createDataFrame(table) if isinstance(table, pa.Table) else table
-        releases.append(SparkRelease.of_plan(frame.repartition(partitions), plan, **more))
+        releases.append(run_frame(frame.repartition(partitions), plan, **more))
         return releases[-1]
 
     yield run

@@ -65,7 +65,7 @@ def visits(rows: int, seed: int) -> pa.Table:
 
 def same_cells(got, want) -> None:
     """The same cells and the same evidence."""
-    assert not got.outcome.on_driver
+    assert not got.origin.outcome.on_driver
     assert got.frame.toArrow().to_pydict() == plain(want.table).to_pydict()
     mine, theirs = got.summary(), want.summary()
     assert json.dumps(mine["notes"]) == json.dumps(theirs["notes"])

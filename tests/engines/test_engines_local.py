@@ -74,10 +74,10 @@ def test_the_order_of_rows_is_a_function_of_the_release(order, style):
 def test_rows_say_where_they_came_from_and_nothing_but_quasi_identifiers_changes():
     table = random_people(50, 3).append_column("note", pa.array(np.arange(50) * 1.5))
     outcome = local.run(table, plan_of([KAnonymity(k=4)], (*PEOPLE, NOTE)))
-    source = table.take(pa.array(outcome.rows))
+    source = table.take(pa.array(outcome.source_rows))
     for name in ("illness", "note"):
         assert outcome.published[name].to_pylist() == source[name].to_pylist()
-    assert sorted(outcome.rows.tolist()) == list(range(50))
+    assert sorted(outcome.source_rows.tolist()) == list(range(50))
 
 
 @pytest.mark.parametrize("index", [None, [7] * 30, pd.date_range("2020-01-01", periods=30), list("abc") * 10])

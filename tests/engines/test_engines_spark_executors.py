@@ -21,7 +21,7 @@ import os, signal, subprocess, sys
 from pyspark.sql import SparkSession
 
 from hushtable.api import run_plan
-from hushtable.engines.spark.release import SparkRelease
+from hushtable.engines.spark.release import run_frame
 from hushtable.io.dictionaries import decode
 from hushtable.models.k_anonymity import KAnonymity
 from support_core import plan_of, random_people
@@ -56,7 +56,7 @@ def kill_one(share, what):
 
 
 table, plan = random_people(500, 1, missing=0.1), plan_of([KAnonymity(k=4)])
-release = SparkRelease.of_plan(spark.createDataFrame(table).repartition(4), plan, kill_one)
+release = run_frame(spark.createDataFrame(table).repartition(4), plan, kill_one)
 want = run_plan(table, plan).table
 assert killed and not killed & executors()
 got = release.frame.toArrow().to_pydict()

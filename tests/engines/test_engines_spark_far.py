@@ -44,7 +44,7 @@ def test_rows_that_do_not_fit_on_the_driver(on_spark, far_away, models, settings
     want = run_plan(table, plan)
     far_away(group_rows)
     got = on_spark(table, plan, 3)
-    assert not got.outcome.on_driver
+    assert not got.origin.outcome.on_driver
     assert got.frame.toArrow().to_pydict() == plain(want.table).to_pydict()
     assert got.verification.as_dict() == want.verification.as_dict()
     assert got.measures() == pytest.approx(want.measures())
@@ -85,7 +85,7 @@ def test_where_the_combinations_fit_they_are_rows_with_weights(on_spark, far_awa
     want = run_plan(table, plan)
     far_away(20, driver_rows=table.num_rows - 1)
     got = on_spark(table, plan, 3)
-    assert got.outcome.summarised
+    assert got.origin.outcome.summarised
     same_cells(got, want)
     assert json.dumps(got.risk().as_dict()) == json.dumps(want.risk().as_dict())
     assert got.attack("homogeneity").rate == want.attack("homogeneity").rate
@@ -121,9 +121,8 @@ def test_where_they_do_not_nodes_are_judged_by_aggregations(
     want = run_plan(table, plan)
     far_away(20, driver_rows=limit)
     got = on_spark(table, plan, partitions)
-    assert not got.outcome.summarised
+    assert not got.origin.outcome.summarised
     same_cells(got, want)
-    assert got.source_rows.tolist() == list(range(got.encoded.n_sample))
     got.unpersist()
     assert held(spark) == 0
 
@@ -211,7 +210,7 @@ def test_random_policies(on_spark, far_away, monkeypatch, seed):
         assert (type(got), str(got)) == (type(want), str(want))
     else:
         # a small table may fit after all
-        (same if got.outcome.on_driver else same_cells)(got, want)
+        (same if got.origin.outcome.on_driver else same_cells)(got, want)
 
 
 def tried(call):
@@ -252,7 +251,7 @@ def test_measures_are_counted_and_do_not_depend_on_the_classes_that_are_drawn(
     want = run_plan(table, plan)
     far_away(50, driver_rows=limit)
     got = on_spark(table, plan, 3)
-    assert got.outcome.known.weight < 1
+    assert got.origin.outcome.known.weight < 1
     counted = [name for name in registry.measures if not name.startswith("accuracy")]
     assert got.measures(counted) == pytest.approx(want.measures(counted), rel=1e-9, nan_ok=True)
     assert 0 < got.measure("accuracy", model="tree") <= 1

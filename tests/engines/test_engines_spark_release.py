@@ -72,8 +72,7 @@ def test_saved_files_are_those_of_the_local_engine(on_spark, tmp_path):
 
 def test_what_is_written_is_counted_again(on_spark, tmp_path, monkeypatch):
     release = on_spark(random_people(40, 6), plan_of([KAnonymity(k=4)], document={"seed": 0}))
-    frame = release.frame
-    object.__setattr__(release, "frame", frame.limit(39))
+    monkeypatch.setattr(release.published, "frame", release.published.frame.limit(39))
     with pytest.raises(VerificationError, match="not what was verified"):
         release.save(tmp_path / "out", format="parquet")
     assert list(tmp_path.iterdir()) == []

@@ -29,7 +29,7 @@ CASES = {
 
 
 def was_repeated(release) -> bool:
-    return "times" in release.outcome.shown.kept.columns
+    return "times" in release.origin.outcome.shown.kept.columns
 
 
 @pytest.mark.parametrize("repeat", [True, False])
@@ -102,4 +102,4 @@ def test_a_release_is_kept_though_an_equal_one_is_let_go_of(spark, on_spark, mon
     first, second = on_spark(frame, plan, 3), on_spark(frame, plan, 3)
     first.unpersist()
     assert held(spark) == before + 1
-    assert second.outcome.shown.kept.storageLevel.useMemory
+    assert second.origin.outcome.shown.kept.storageLevel.useMemory

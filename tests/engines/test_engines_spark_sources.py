@@ -12,7 +12,7 @@ from pyarrow import parquet as pq
 from support_files import contents
 
 import hushtable as ht
-from hushtable.cli.spark import run_on_spark
+from hushtable.engines.spark.files import run_on_spark
 from hushtable.engines.spark.staged import staged
 from hushtable.errors import DataError, OutputError
 from hushtable.io.files import column_names, read_table
@@ -60,14 +60,14 @@ def test_from_a_database_to_a_database(spark, database, tmp_path):
     local = ht.anonymize(read_tables([source]), POLICY)
     with writing_release(local, f"{database}?table=local"):
         local.save(tmp_path / "local")
-    run_on_spark([source], POLICY, tmp_path / "spark", to=f"{database}?table=spark", progress=quiet)
+    run_on_spark([source], POLICY.plan(), tmp_path / "spark", to=f"{database}?table=spark", progress=quiet)
     assert contents(tmp_path / "local") == contents(tmp_path / "spark")
     one, two = read_sql(database, table="local"), read_sql(database, table="spark")
     assert [str(t) for t in one.schema.types] == [str(t) for t in two.schema.types]
     assert one.to_pydict() == two.to_pydict()
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
     with pytest.raises(OutputError, match="exists"):
-        run_on_spark([source], POLICY, tmp_path / "again", to=f"{database}?table=spark", progress=quiet)
+        run_on_spark([source], POLICY.plan(), tmp_path / "again", to=f"{database}?table=spark", progress=quiet)
     assert not [p for p in tmp_path.iterdir() if p.name.startswith((".", "again"))]
     assert read_sql(database, table="spark") == two
 
@@ -101,7 +101,7 @@ def test_folders_that_are_columns(spark, tmp_path, kind):
             rows = people().filter(pa.compute.equal(people()["year"], year)).drop(["year"])
             pa_csv.write_csv(rows, tmp_path / "visits" / f"year={year}" / "a.csv")
     ht.anonymize(read_tables([tmp_path / "visits"]), POLICY).save(tmp_path / "local")
-    run_on_spark([tmp_path / "visits"], POLICY, tmp_path / "spark", progress=quiet)
+    run_on_spark([tmp_path / "visits"], POLICY.plan(), tmp_path / "spark", progress=quiet)
     assert contents(tmp_path / "local") == contents(tmp_path / "spark")
 
 
@@ -114,6 +114,6 @@ def test_patterns_are_written(spark, tmp_path, format):
     place.mkdir()
     pq.write_table(people(), place / "people.parquet")
     ht.anonymize(read_tables([place / "people.parquet"]), policy).save(place / "local", format=format)
-    run_on_spark([place / "people.parquet"], policy, place / "spark", progress=quiet)
+    run_on_spark([place / "people.parquet"], policy.plan(), place / "spark", progress=quiet)
     assert contents(place / "local")["patterns.csv"] == contents(place / "spark")["patterns.csv"]
     assert [p.name for p in tmp_path.iterdir()] == [place.name]

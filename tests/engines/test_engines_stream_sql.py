@@ -16,7 +16,6 @@ from fsspec.implementations.memory import MemoryFileSystem
 from support_files import contents
 
 import hushtable as ht
-from hushtable.cli.run import _in_memory
 from hushtable.engines.stream import run_files
 from hushtable.errors import Cancelled, DataError, HushtableError, OutputError
 from hushtable.io.files import write_table
@@ -269,7 +268,7 @@ def test_a_commit_that_fails_leaves_no_folder(tmp_path: Path, monkeypatch: pytes
         if way == "streamed":
             run_files([source], POLICY.plan(), out, to=to)
         else:
-            _in_memory(read_tables([source]), POLICY, out, to, lambda share, what: None, overwrite=False)
+            ht.run(source, POLICY, out, engine="local", to=to)
 
     monkeypatch.setattr(duckdb, "connect", Full)
     with pytest.raises(OutputError, match="or the disk is full"):

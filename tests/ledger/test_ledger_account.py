@@ -10,7 +10,7 @@ import pytest
 import hushtable as ht
 from hushtable.errors import DataError, IncompatibleError, PolicyError, UsageError, VerificationError
 from hushtable.ledger.account import Account
-from hushtable.release.companion import companion_of
+from hushtable.release.companion import companion_of, read_companion
 
 DISEASES = ("flu", "gout", "angina")
 
@@ -125,3 +125,17 @@ def test_counting_people_needs_to_know_the_counterfeits(file, tmp_path):
     with pytest.raises(UsageError, match="how many rows are counterfeits"):
         ht.verify(saved / "release.csv", rules)
     assert ht.verify(saved / "release.csv", rules, companion=tmp_path / "elsewhere").ok
+
+
+def test_the_companion_says_which_ledger_a_release_was_held_against(tmp_path):
+    people = pa.table({"name": list("abcdef"), "age": [30, 31, 32, 50, 51, 52], "ill": ["flu", "gout"] * 3})
+    policy = ht.Policy(
+        identifiers=["name"], quasi=["age"], sensitive=["ill"], models=[ht.KAnonymity(k=3)],
+        ledger=str(tmp_path / "releases.ledger"),
+    )  # fmt: skip
+    first = ht.anonymize(people, policy)
+    ht.Ledger(tmp_path / "releases.ledger", person="name").add(first, name="first")
+    again = ht.anonymize(people, policy)
+    again.save(tmp_path / "out")
+    kept = read_companion(companion_of(tmp_path / "out"), tmp_path / "out")["ledger"]
+    assert kept == {"file": str(tmp_path / "releases.ledger"), "person": "name", "releases": 1}

@@ -6,7 +6,7 @@ import pytest
 
 from hushtable.api import run_plan
 from hushtable.release.companion import companion_of, read_companion
-from hushtable.release.published import read_published
+from hushtable.release.written import read_published
 
 FORMATS = ["csv", "parquet"]
 

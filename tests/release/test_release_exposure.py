@@ -10,7 +10,6 @@ import hushtable as ht
 from hushtable import registry
 from hushtable.errors import ParameterError, UsageError
 from hushtable.io.files import write_table
-from hushtable.release.exposure import Exposure
 from support_core import classes, random_people
 
 QUASI = ["age", "country"]
@@ -27,7 +26,7 @@ def sizes(exposure):
 def test_classes_before_and_after_are_those_of_the_cells():
     people = random_people(200, seed=1, missing=0.1)
     release = ht.anonymize(people, policy(suppression=0.1))
-    before, after = Exposure.raw(release.encoded), Exposure.published(release)
+    before, after = release.exposures()
     assert sizes(before) == sorted(len(rows) for rows in classes(people, QUASI).values())
     published = classes(release.table, QUASI)
     assert sizes(after) == sorted(len(rows) for rows in published.values())

@@ -198,7 +198,7 @@ def test_the_number_of_a_group_does_not_stand_for_its_cells(tmp_path, format):
     raw = {**published.to_pydict(), "age": [str(i) for i in range(12)]}
     found = verify_published(pa.table(raw), plan.table, plan.model(), None, recoding=Recoding.NUMBERED)
     assert [e.achieved for e in found.evidence] == [1] and found.classes == 12
-    tampered = replace(release, table=release.table.set_column(0, "age", pa.array(raw["age"]).dictionary_encode()))
+    tampered = replace(release, published=release.table.set_column(0, "age", pa.array(raw["age"]).dictionary_encode()))
     with pytest.raises(VerificationError):
         tampered.verify()
 

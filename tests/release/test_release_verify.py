@@ -18,6 +18,7 @@ from hushtable.models.distinct_l import DistinctL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.models.t_closeness import TCloseness
+from hushtable.release.judge import judge as judge_cells
 from hushtable.release.published import verify_published
 from hushtable.schema.columns import CellStyle, Kind, Missing, Role
 from hushtable.table.plan import ColumnPlan, TablePlan
@@ -164,14 +165,14 @@ def test_an_altered_release_fails_its_own_verification():
     shown = outcome.published.to_pydict()
     shown["age"][0] = "17"
     table = pa.table(shown)
-    verification = local.judge(outcome.problem, plan, outcome.recoded, table, outcome.rows)
+    verification = judge_cells(outcome.problem, plan.table, outcome.recoded, table, outcome.source_rows)
     assert not verification.ok
     with pytest.raises(VerificationError, match="violates 1 of 1 models: k-anonymity") as caught:
         verification.raise_if_violated()
     assert caught.value.exit_code == 1
     shown["illness"][0] = "canary"
     with pytest.raises(DataError, match="'illness' holds 1 values that its input did not have") as refused:
-        local.judge(outcome.problem, plan, outcome.recoded, pa.table(shown), outcome.rows)
+        judge_cells(outcome.problem, plan.table, outcome.recoded, pa.table(shown), outcome.source_rows)
     assert "canary" not in str(refused.value)
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from hushtable.api import run_plan
+from hushtable.engines.release import Release
 from hushtable.errors import IncompatibleError, Infeasible, NotFound
 from hushtable.models.base import PrivacyModel
 from hushtable.registry import algorithms, models, templates
-from hushtable.release.release import Release
 from hushtable.report.page.page import page
 from hushtable.testing.cases import random_case
 from hushtable.testing.examples import model_examples

@@ -9,9 +9,9 @@ import pytest
 
 import hushtable as ht
 from hushtable.datasets import patients_policy
+from hushtable.engines.release import Release
 from hushtable.errors import Cancelled, OutputError, ParameterError, UsageError
 from hushtable.registry import templates
-from hushtable.release.release import Release
 from hushtable.report.content.report import Report
 
 

@@ -8,9 +8,9 @@ import pytest
 from hushtable.algorithms.lattice.incognito import minimal_nodes
 from hushtable.api import run_plan
 from hushtable.engines.local import problem_of
-from hushtable.engines.plan import Plan
 from hushtable.errors import DataError
 from hushtable.registry import algorithms
+from hushtable.release.plan import Plan
 from hushtable.reproduce import sun2011, sun_global
 from hushtable.reproduce.papers import COLUMNS
 from hushtable.reproduce.sun_disclosures import PUBLISHED, READINGS

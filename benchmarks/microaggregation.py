@@ -23,11 +23,11 @@ import pyarrow.csv
 
 from hushtable.algorithms.cluster.microaggregation import Microaggregation
 from hushtable.api import anonymize
+from hushtable.engines.release import Release
 from hushtable.errors import HushtableError
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms
-from hushtable.release.release import Release
 
 
 def microaggregations() -> list[str]:

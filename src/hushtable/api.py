@@ -346,7 +346,7 @@ def _opened(
     place: Path, policy: Policy, original: Any, companion: str | os.PathLike[str] | None
 ) -> Release:
     from hushtable.engines.saved import Saved
-    from hushtable.release.companion import companion_of, load_evidence, read_companion, stored_coins
+    from hushtable.release.companion import load_evidence, own_companion, read_companion, stored_coins
     from hushtable.release.original import Files
     from hushtable.release.written import Written
 
@@ -358,7 +358,7 @@ def _opened(
             code="no-release",
             hint="Give the folder that 'hushtable run' wrote, with everything in it.",
         )
-    private = companion_of(place) if companion is None else Path(companion)
+    private = own_companion(place) if companion is None else Path(companion)
     # whoever may not look into it opens the release without it
     kept = None
     if companion is not None or os.access(private, os.R_OK | os.X_OK):
@@ -445,7 +445,7 @@ def verify(
     Verification
         ``ok`` says whether every model holds.
     """
-    from hushtable.release.companion import companion_of, load_evidence, read_companion
+    from hushtable.release.companion import load_evidence, own_companion, read_companion
     from hushtable.release.places import read_address
     from hushtable.release.published import verify_published
     from hushtable.release.written import read_published
@@ -473,8 +473,8 @@ def verify(
     if given or (folder is not None and (folder / "release.json").exists()):
         found = load_evidence(given or Path(folder or "") / "release.json")
     # whoever may not look into it verifies without it
-    if companion is None and folder is not None and os.access(companion_of(folder), os.R_OK | os.X_OK):
-        companion = companion_of(folder)
+    if companion is None and folder is not None and os.access(own_companion(folder), os.R_OK | os.X_OK):
+        companion = own_companion(folder)
     if companion is not None:
         if folder is None:
             raise UsageError(

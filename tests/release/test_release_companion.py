@@ -6,7 +6,10 @@ import errno
 import json
 import os
 import shutil
+import signal
 import stat
+import subprocess
+import sys
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -343,20 +346,47 @@ def test_where_one_folder_fails_both_are_as_they_were(tmp_path, monkeypatch, fai
     assert len(os.listdir(tmp_path)) == 2 * overwrite
 
 
-def test_a_kill_between_the_folders_is_noticed(tmp_path, monkeypatch):
+KILLED = """
+import os, signal, sys
+import pyarrow as pa
+import hushtable as ht
+from hushtable.io import atomic
+from hushtable.policy.files import load_policy
+
+swap = atomic._swap
+
+def killed(place, target):
+    swap(place, target)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+atomic._swap = killed
+table = pa.table({"age": [20 + i % 10 for i in range(30)], "ill": ["flu", "flu", "HIV"] * 10})
+ht.run(table, load_policy(sys.argv[1]), sys.argv[2], overwrite=True)
+"""
+
+
+def test_a_kill_between_the_folders_leaves_the_release_that_was_there(tmp_path):
     policy = rules("mondrian", MODELS["equal"])
+    (tmp_path / "policy.yaml").write_text(policy.to_yaml())
     folder = ht.anonymize(people("first"), policy).save(tmp_path / "out")
-    real, calls = atomic._swap, []
+    before, measured = files(folder), ht.open_release(folder).measures()
+    done = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "policy.yaml", folder], check=False)
+    assert done.returncode == -signal.SIGKILL and files(folder) == before
+    # the new companion has the name; the one that belongs to the release is found all the same
+    with pytest.raises(DataError, match="does not belong to the release"):
+        ht.open_release(folder, companion=companion_of(folder))
+    opened = ht.open_release(folder, people("first"))
+    assert opened.verify().ok and ht.verify(folder / "release.csv", policy).ok
+    assert opened.measures() == pytest.approx(measured, nan_ok=True) and opened.attack("linkage").targets
+    ht.run(people("last"), policy, folder, overwrite=True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "out.private", "policy.yaml"]
+    assert ht.open_release(folder, people("last")).verify().ok
 
-    def killed(place, target):
-        calls.append(target)
-        if len(calls) == 2:
-            return lambda: None  # the process is gone: nothing is renamed any more, and nothing is taken back
-        return real(place, target)
 
-    monkeypatch.setattr(atomic, "_swap", killed)
-    ht.anonymize(people("first", others=("flu", "flu", "HIV")), policy).save(folder, overwrite=True)
-    refused(folder, policy, "other-release", "does not belong to the release")
+def test_a_kill_between_the_folders_of_a_first_release_leaves_no_release(tmp_path):
+    (tmp_path / "policy.yaml").write_text(rules("mondrian", MODELS["equal"]).to_yaml())
+    done = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "policy.yaml", tmp_path / "out"], check=False)
+    assert done.returncode == -signal.SIGKILL and not (tmp_path / "out").exists()
 
 
 def test_without_a_secret_nothing_is_written(tmp_path, monkeypatch):

@@ -25,7 +25,8 @@ from hushtable.table.coins import Coins
 
 __all__ = [
     *("COMPANION", "OWNED", "PRIVATE", "RELEASE_FORMAT", "check_private", "companion_of", "load_evidence"),
-    *("read_companion", "recall", "release_folders", "release_mark", "remember", "stored_coins", "write_companion"),
+    *("own_companion", "read_companion", "recall", "release_folders", "release_mark", "remember", "stored_coins"),
+    "write_companion",
 ]
 
 COMPANION = "companion.json"
@@ -57,6 +58,31 @@ def companion_of(folder: str | os.PathLike[str]) -> Path:
     """
     place = Path(os.path.realpath(folder))
     return place.with_name(f"{place.name}.private")
+
+
+def own_companion(folder: str | os.PathLike[str]) -> Path:
+    """Return the companion that belongs to a release as it is now.
+
+    A run that is killed between its two folders leaves the new companion beside the old release. The old companion is
+    still there then, under a hidden name, until the next run.
+    """
+    private = companion_of(folder)
+    try:
+        mark = load_evidence(Path(folder) / "release.json").get("release")
+    except DataError:
+        return private
+    if _marked(private) in (None, mark) or not private.parent.is_dir():
+        return private
+    hidden = (p / private.name for p in private.parent.iterdir() if p.name.startswith(f".{private.name}."))
+    return next((place for place in hidden if _marked(place) == mark), private)
+
+
+def _marked(private: Path) -> str | None:
+    """The mark of the release that a companion was written with, whoever wrote it."""
+    try:
+        return str(json.loads((private / COMPANION).read_bytes())["release"])
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
+        return None
 
 
 @contextmanager
@@ -203,7 +229,7 @@ def _mark_of(private: Path, secret: bytes) -> str:
 def stored_coins(folder: str | os.PathLike[str]) -> Coins | None:
     """Return the coins that a release was made with, if its companion is there and was made with the local secret."""
     try:
-        data = _load(companion_of(folder) / COMPANION)
+        data = _load(own_companion(folder) / COMPANION)
     except (DataError, UsageError):
         return None
     if not data.get("coins") or not secret_path().exists() or not _sealed(data, load_secret()):

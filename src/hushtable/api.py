@@ -208,6 +208,12 @@ def run(
 
         check_address(to, overwrite=overwrite, inputs=sources or ())
     if sources is None:
+        if part_rows is not None or master is not None:
+            raise UsageError(
+                "Rows of a part and a master are for tables in files.",
+                code="engine",
+                hint="Leave them out, or give files.",
+            )
         return _run_frame(source, plan, target, format, engine, to, overwrite, progress)
     from hushtable.engines.choose import choose
 
@@ -238,7 +244,8 @@ def run(
         sources, plan, Path(target), format=format, master=master, to=to, overwrite=overwrite,
         progress=progress or quietly,
     )  # fmt: skip
-    return replace(open_release(target, sources), plan=plan)
+    # the files that the policy names are where they were, not in the folder that was written
+    return replace(_opened(Path(target), chosen, sources, None), plan=plan)
 
 
 def _sources(source: Any) -> list[Source] | None:

@@ -28,17 +28,23 @@ def measure(
     """
     from hushtable import registry
     from hushtable.cli.opening import opened
-    from hushtable.cli.output import deliver
+    from hushtable.cli.output import deliver, put
     from hushtable.cli.summary import print_measures
+    from hushtable.errors import UsageError
 
+    if every and only is not None:
+        raise UsageError("--only names measures, and --all takes all of them.", hint="Leave one of them out.")
     known = registry.measures
     names = _without_parameters(known) if every else registered(only, known)
     with opened(folder, data or [], files) as (release, progress):
         progress(1.0, "measuring")
         measured = release.measures(names)
+        unread = bool(data) and set(measured) <= set(release.origin.measured)
 
     def text(to: Console) -> None:
         print_measures(to, measured)
+        if unread:
+            put(to, "The run took these measures, so --data was not read.")
 
     deliver({"release": folder, "measures": measured}, as_json, text)
 

@@ -105,9 +105,19 @@ def is_large(sources: Sequence[Source]) -> bool:
             cells += found
         elif file.is_file():
             size += file.stat().st_size
-    given = os.environ.get(STREAM_FROM, "")
-    share = int(given) / LARGE_CELLS if given.isdecimal() and int(given) else 1.0
-    return cells / LARGE_CELLS + size / LARGE_BYTES >= share
+    return cells / LARGE_CELLS + size / LARGE_BYTES >= _share()
+
+
+def _share() -> float:
+    """How many times as many cells, or as few, are large on this machine."""
+    given = os.environ.get(STREAM_FROM)
+    if not given:
+        return 1.0
+    if not given.isdecimal() or not int(given):
+        raise UsageError(
+            f"{STREAM_FROM} must be a whole number of cells from 1 up.", code="stream-from", hint="Correct or unset it."
+        )
+    return int(given) / LARGE_CELLS
 
 
 def _cells_at(address: str) -> int:

@@ -66,6 +66,10 @@ from hushtable.table.stats import GroupStats
 
 __all__ = ["Saved"]
 
+_SAID = (
+    *("hushtable", "records", "released", "suppressed", "columns", "algorithm", "satisfied", "rows", "people"),
+    *("classes", "models", "measures", "notes"),
+)
 _CELLS: tuple[type[Cells], ...] = (Cells, CentroidCells, PatternCells, JoinedCells)
 
 
@@ -170,6 +174,13 @@ class Saved:
         """Measures over the original that were taken when it was made."""
         found = (self.kept or {}).get("measures") or {}
         return {name: math.nan if value is None else value for name, value in found.items()}
+
+    @property
+    def summary(self) -> Mapping[str, Any] | None:
+        """What was said when it was made, from the companion."""
+        if self.kept is None:
+            return None
+        return {**{name: self.kept[name] for name in _SAID}, "measures": dict(self.measured)}
 
     def comparison(self, plan: Plan) -> Comparison:
         """Return the release beside its original, row by row."""

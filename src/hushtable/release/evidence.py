@@ -74,6 +74,8 @@ def write_documents(
     """
     import yaml
 
+    # whatever way a release came here, one that fails is not written
+    release.verification.raise_if_violated()
     policy = yaml.safe_dump(dict(release.policy), sort_keys=False, allow_unicode=True)
     atomic_write_text(public / "policy.yaml", policy)
     summary = {**summary_of(release, measured), "file": name, "release": release_mark(public)}

@@ -77,6 +77,10 @@ class Origin(Protocol):
         """Measures over the original that are known already."""
 
     @property
+    def summary(self) -> Mapping[str, Any] | None:
+        """What was said when it was made, if somebody kept it."""
+
+    @property
     def made(self) -> Made:
         """How it came about, row by row."""
 
@@ -136,6 +140,10 @@ class Made:
     source_rows: AnyArray
     value_rows: IntArray | None = None
     measured: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> None:
+        """Nothing: it is made anew from what is known."""
 
     @property
     def made(self) -> Made:

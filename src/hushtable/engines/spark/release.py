@@ -95,6 +95,10 @@ class Counted:
         )
 
     @property
+    def summary(self) -> None:
+        """Nothing: it is made anew from what was counted."""
+
+    @property
     def verification(self) -> Verification:
         """What every model achieved, recomputed from the published cells by an aggregation."""
         return self.outcome.verification

@@ -208,12 +208,7 @@ def run(
 
         check_address(to, overwrite=overwrite, inputs=sources or ())
     if sources is None:
-        if part_rows is not None or master is not None:
-            raise UsageError(
-                "Rows of a part and a master are for tables in files.",
-                code="engine",
-                hint="Leave them out, or give files.",
-            )
+        _check_files_only(part_rows, master)
         return _run_frame(source, plan, target, format, engine, to, overwrite, progress)
     from hushtable.engines.choose import choose
 
@@ -255,6 +250,15 @@ def _sources(source: Any) -> list[Source] | None:
     if isinstance(source, list | tuple) and source and all(isinstance(one, str | os.PathLike) for one in source):
         return list(source)
     return None
+
+
+def _check_files_only(part_rows: int | None, master: str | None) -> None:
+    if part_rows is not None or master is not None:
+        raise UsageError(
+            "Rows of a part and a master are for tables in files.",
+            code="engine",
+            hint="Leave them out, or give files.",
+        )
 
 
 def _run_frame(

@@ -14,8 +14,9 @@ from hushtable.algorithms.base import Algorithm, Partition, Problem
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.base import PrivacyModel
+from hushtable.release.forms.base import Form
 from hushtable.release.plan import Plan
-from hushtable.schema.columns import CellStyle, Kind, Role
+from hushtable.schema.columns import Kind, Role
 from hushtable.table.coins import Coins
 from hushtable.table.plan import ColumnPlan, TablePlan
 
@@ -46,7 +47,7 @@ def plan_of(
     columns: Sequence[ColumnPlan] = PEOPLE,
     algorithm: Algorithm | None = None,
     *,
-    cells: CellStyle = CellStyle.INTERVALS,
+    cells: Form | None = None,
     suppression: float = 0.0,
     document: dict[str, Any] | None = None,
     extra: Any = None,

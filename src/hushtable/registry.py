@@ -22,7 +22,7 @@ from hushtable.params import Parametrised
 
 __all__ = [
     *("Registry", "class_named"),
-    *("algorithms", "attacks", "guards", "hierarchies", "measures", "models", "risks", "templates"),
+    *("algorithms", "attacks", "forms", "guards", "hierarchies", "measures", "models", "risks", "templates"),
 ]
 
 T = TypeVar("T", bound=Parametrised)
@@ -186,6 +186,7 @@ def _where(member: type) -> str:
 hierarchies: Registry[Any] = Registry("hierarchy", "hushtable.hierarchy", "base:Hierarchy")
 models: Registry[Any] = Registry("model", "hushtable.models", "base:PrivacyModel")
 algorithms: Registry[Any] = Registry("algorithm", "hushtable.algorithms", "base:Algorithm")
+forms: Registry[Any] = Registry("form", "hushtable.release.forms", "base:Form")
 guards: Registry[Any] = Registry("guard", "hushtable.release.guards", "base:Guard")
 measures: Registry[Any] = Registry("measure", "hushtable.utility", "base:Measure")
 risks: Registry[Any] = Registry("risk", "hushtable.risk", "base:Risk")

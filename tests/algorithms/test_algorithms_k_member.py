@@ -24,10 +24,12 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
 from hushtable.models.p_alpha_sensitive import PAlphaSensitive
 from hushtable.models.p_sensitive import PSensitive
-from hushtable.release.cells import Cells
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.base import of_groups
+from hushtable.release.forms.nodes import Nodes
+from hushtable.schema.columns import Cover, Kind
 from hushtable.table.coins import Coins
 from hushtable.testing import random_case
+from hushtable.testing.cases import chosen_forms
 from support_core import plan_of, quasi, random_people, sensitive
 
 
@@ -55,7 +57,7 @@ class Twin:
         total = 0
         for column in self.table.quasi:
             codes, coded = {int(column.codes[r]) for r in rows}, column.coded
-            if coded.kind.ordered and column.style in (CellStyle.INTERVALS, CellStyle.MIDPOINT):
+            if column.cover is Cover.RANGE:
                 gap = coded.missing and 0 in codes and len(codes) > 1
                 leaves = coded.size if gap else max(codes) - min(codes) + 1
             else:
@@ -102,7 +104,7 @@ class Twin:
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(3, 26),
-    cells=st.sampled_from(list(CellStyle)),
+    cells=st.sampled_from(chosen_forms()),
     models=st.sampled_from(
         [
             [KAnonymity(k=3)],
@@ -211,7 +213,7 @@ def test_cancelled():
         local.run(random_people(30, 1), plan_of([KAnonymity(k=2)], algorithm=KMember()), stop)
 
 
-@pytest.mark.parametrize("cells", list(CellStyle))
+@pytest.mark.parametrize("cells", chosen_forms())
 def test_costs_are_those_of_the_published_cells(cells):
     """But for sets of nominal values, which are valued by their node."""
     problem = problem_of([KAnonymity(k=2)], 12, 40, cells=cells)
@@ -223,11 +225,10 @@ def test_costs_are_those_of_the_published_cells(cells):
     got = costs.boxes(np.minimum(own[:-1], own[1:]), np.maximum(own[:-1], own[1:]))
     expected = np.zeros(len(pairs), dtype=np.int64)
     for column in table.quasi:
-        cell = Cells.of_groups(column, pairs.ravel(), 2 * np.arange(len(pairs) + 1))
+        cell = of_groups(column, pairs.ravel(), 2 * np.arange(len(pairs) + 1))
         leaves = cell.leaves
-        if cell.style is CellStyle.SETS:
-            heights = cell.height
-            leaves = np.array([column.coded.leaves(h)[n] for h, n in zip(heights, cell.node, strict=True)])
+        if column.cover is Cover.SET:
+            leaves = Nodes().from_records(column, pairs.ravel(), 2 * np.arange(len(pairs) + 1)).leaves
         expected += np.rint(2**30 * (leaves - 1) / max(column.coded.size - 1, 1)).astype(np.int64)
     assert got.tolist() == expected.tolist()
 
@@ -235,7 +236,7 @@ def test_costs_are_those_of_the_published_cells(cells):
 @settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), farthest=st.booleans(), choosy=st.booleans())
 def test_kernel_equals_its_twin(seed, farthest, choosy):
-    problem = problem_of([KAnonymity(k=2)], seed % 50, 60, cells=list(CellStyle)[seed % 4])
+    problem = problem_of([KAnonymity(k=2)], seed % 50, 60, cells=chosen_forms()[seed % len(chosen_forms())])
     generator = np.random.default_rng(seed)
     costs = CellCosts.of(problem.table, np.arange(60))
     starts, ends = np.array([0, 10, 30]), np.array([10, 30, 60])

@@ -23,7 +23,8 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.policy.policy import Policy
 from hushtable.release.comparison import RowComparison
-from hushtable.schema.columns import CellStyle, Kind, Role
+from hushtable.release.forms.nodes import Nodes
+from hushtable.schema.columns import Kind, Role
 from hushtable.table.plan import ColumnPlan
 from hushtable.utility.summary import measure_all
 from support_core import COUNTRIES, ILLNESSES, groups_of, people_table, plan_of, quasi, random_people, sensitive
@@ -36,7 +37,7 @@ ROWS = st.lists(
 
 
 def run(table, models, *, sweep_alone=True, **options):
-    plan = plan_of(models, algorithm=LatticeSweep(), cells=CellStyle.NODES, **options)
+    plan = plan_of(models, algorithm=LatticeSweep(), cells=Nodes(), **options)
     problem = local.problem_of(table, plan)
     local.check_feasible(problem)
     with pytest.MonkeyPatch.context() as patch:

@@ -24,7 +24,8 @@ from hushtable.models.p_alpha_sensitive import PAlphaSensitive
 from hushtable.models.p_plus_sensitive import PPlusSensitive
 from hushtable.models.p_sensitive import PSensitive
 from hushtable.models.t_closeness import TCloseness
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.nodes import Nodes
+from hushtable.schema.columns import Kind
 from hushtable.table.coins import Coins
 from hushtable.testing import random_case
 from support_core import classes, plan_of, quasi, sensitive
@@ -39,7 +40,7 @@ TABLE_8 = [("14248", "HIV"), ("14248", "Indigestion"), ("14248", "Flu"), ("14247
 
 def publish(rows, models, columns=ZIP, **more):
     table = pa.table({c.name: [row[j] for row in rows] for j, c in enumerate(columns)})
-    return local.run(table, plan_of(models, columns, Localpk(), cells=CellStyle.NODES, **more))
+    return local.run(table, plan_of(models, columns, Localpk(), cells=Nodes(), **more))
 
 
 class TestTable8:

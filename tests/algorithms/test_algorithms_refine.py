@@ -28,9 +28,12 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.t_closeness import TCloseness
 from hushtable.registry import models as known_models
 from hushtable.release.comparison import RowComparison
+from hushtable.release.forms.intervals import Ranges
+from hushtable.release.forms.sets import Sets
 from hushtable.release.settle import settle
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.schema.columns import Kind
 from hushtable.testing import Answer, check_pair
+from hushtable.testing.cases import chosen_forms
 from hushtable.utility.ncp import Ncp
 from support_core import COUNTRIES, ILLNESSES, groups_of, people_table, plan_of, quasi, random_people, sensitive
 
@@ -39,7 +42,7 @@ ROWS = st.lists(
     min_size=4,
     max_size=24,
 )
-STYLES = st.sampled_from(list(CellStyle))
+STYLES = st.sampled_from(chosen_forms())
 LOCAL_MODELS = [
     [KAnonymity(k=2)],
     [KAnonymity(k=3), DistinctL(l=2)],
@@ -122,7 +125,7 @@ def _partitions(n, n_rows):
 @pytest.mark.parametrize(
     "algorithm", [Mondrian(refine=True), LatticeSweep(refine=True), Localpk(refine=True), KMember(refine=True)], ids=str
 )
-@pytest.mark.parametrize("style", list(CellStyle))
+@pytest.mark.parametrize("style", chosen_forms())
 def test_row_order_does_not_matter(algorithm, style):
     table = random_people(120, 3, missing=0.05)
     order = np.random.default_rng(1).permutation(120)
@@ -142,7 +145,7 @@ def test_every_kind_of_change_lowers_the_loss(monkeypatch):
                 for kind in kinds:
                     if kind != only:
                         patch.setattr(refining.changes, kind, lambda state: [])
-                problem = local.problem_of(random_people(150, seed), plan_of([KAnonymity(k=4)], cells=CellStyle.SETS))
+                problem = local.problem_of(random_people(150, seed), plan_of([KAnonymity(k=4)], cells=Sets()))
                 start = _one_group_or_mondrian(problem, seed)
                 gained[only] += ncp_of(problem, start) - ncp_of(problem, refine(problem, start))
     assert all(gain > 0 for gain in gained.values()), gained
@@ -155,7 +158,7 @@ def _one_group_or_mondrian(problem, seed):
 
 
 def test_one_group_is_split_down_to_small_ones():
-    problem = local.problem_of(random_people(300, 11), plan_of([KAnonymity(k=3)], cells=CellStyle.INTERVALS))
+    problem = local.problem_of(random_people(300, 11), plan_of([KAnonymity(k=3)], cells=Ranges()))
     better = refine(problem, Partition(np.zeros(300, dtype=np.int64), 1))
     assert better.n_groups > 40
     assert holds(problem, better)
@@ -163,7 +166,7 @@ def test_one_group_is_split_down_to_small_ones():
 
 def test_blocks_of_a_large_table(monkeypatch):
     monkeypatch.setattr(refining, "BLOCK", 50)
-    problem = local.problem_of(random_people(300, 5), plan_of([KAnonymity(k=3)], cells=CellStyle.SETS))
+    problem = local.problem_of(random_people(300, 5), plan_of([KAnonymity(k=3)], cells=Sets()))
     start = Mondrian().run(problem)
     better = refine(problem, start)
     assert holds(problem, better)
@@ -176,7 +179,7 @@ def test_blocks_of_a_large_table(monkeypatch):
 
 
 def test_a_budget_of_rounds():
-    problem = local.problem_of(random_people(200, 6), plan_of([KAnonymity(k=3)], cells=CellStyle.SETS))
+    problem = local.problem_of(random_people(200, 6), plan_of([KAnonymity(k=3)], cells=Sets()))
     start = Mondrian().run(problem)
     loss = [ncp_of(problem, refine(problem, start, rounds=n)) for n in (0, 1, 3, 60)]
     assert loss[0] == pytest.approx(ncp_of(problem, start))
@@ -223,7 +226,7 @@ def test_weights_of_columns_count():
         quasi("country", Kind.NOMINAL, weight=0.25),
         sensitive("illness"),
     )
-    problem = local.problem_of(table, plan_of([KAnonymity(k=4)], columns, cells=CellStyle.SETS))
+    problem = local.problem_of(table, plan_of([KAnonymity(k=4)], columns, cells=Sets()))
     plain = replace(
         problem, table=replace(problem.table, quasi=tuple(replace(c, weight=1.0) for c in problem.table.quasi))
     )

@@ -15,7 +15,6 @@ from hushtable.api import run_plan
 from hushtable.attacks.downcoding import _guess
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError
-from hushtable.utility.cover import covers
 from support_core import COUNTRIES, WORLD, Given
 
 
@@ -82,7 +81,7 @@ def test_guesses_lie_in_their_cells(cells, minimal):
     first = np.flatnonzero(np.diff(group, prepend=-1))
     for column in view.cells:
         guess = _guess(column, group, 3, "test", minimal=minimal)
-        assert covers(column, group, guess).all()
+        assert column.covers(group, guess).all()
         if minimal and cells == "nodes":
             # the first two are below different children, wherever there are two
             for i in first[(column.height[group[first]] > 0)]:

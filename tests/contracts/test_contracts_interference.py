@@ -20,8 +20,9 @@ from hushtable.engines.stream import is_streamable
 from hushtable.hierarchy.frequency import Frequency
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.registry import algorithms, guards, models
+from hushtable.release.forms.nodes import Nodes
 from hushtable.release.guards.base import Guard
-from hushtable.schema.columns import CellStyle, Missing
+from hushtable.schema.columns import Missing
 from hushtable.testing import (
     check_interference,
     check_same_rows,
@@ -30,6 +31,7 @@ from hushtable.testing import (
     random_case,
     with_hierarchies,
 )
+from hushtable.testing.cases import chosen_forms
 from hushtable.testing.interference_checks import CHANGES, local_files, streamed_files
 from hushtable.testing.stream_checks import small_pieces
 
@@ -41,17 +43,17 @@ VARIANTS = [
     Localpk(),
 ]
 IDS = [f"{algorithm.name}-{number}" for number, algorithm in enumerate(VARIANTS)]
-STYLES = list(CellStyle)
+STYLES = chosen_forms()
 WHATS = list(CHANGES)
 QUASI = ("age", "height", "postcode", "country", "size", "visit")
 
 
-def case_of(turn, rows=24, style=None):
+def case_of(turn, rows=24, form=None):
     """Cases in which cell styles, hierarchies, meanings of gaps and people with several rows take turns."""
     case = random_case(
         turn,
         rows,
-        cells=STYLES[turn % len(STYLES)] if style is None else style,
+        cells=STYLES[turn % len(STYLES)] if form is None else form,
         missing=list(Missing)[turn // 2 % 3],
         entity=turn % 5 == 4,
     )
@@ -82,7 +84,7 @@ def test_every_hierarchy_and_style(algorithm, style):
     done = Counter()
     for turn in range(7):
         changes = [WHATS[0], WHATS[1 + turn % (len(WHATS) - 1)]]
-        done += check_interference([KAnonymity(k=2)], algorithm, case_of(turn, style=style), changes=changes, seed=turn)
+        done += check_interference([KAnonymity(k=2)], algorithm, case_of(turn, form=style), changes=changes, seed=turn)
     assert done[WHATS[0]] >= 4 and done["suppressed"] >= 8, done
 
 
@@ -174,7 +176,7 @@ class TestPlantedLeaksAreFound:
     def test_names_of_nodes(self, monkeypatch):
         def check(hierarchy):
             monkeypatch.setattr(interference_checks, "_HIERARCHIES", dict.fromkeys(QUASI, (hierarchy,)))
-            cases = (case_of(turn, 30, CellStyle.NODES) for turn in range(6))
+            cases = (case_of(turn, 30, Nodes()) for turn in range(6))
             return sum((check_interference([KAnonymity(k=3)], Localpk(), case) for case in cases), Counter())
 
         assert check(Frequency(fanout=2))["other values in suppressed records"] > 3
@@ -196,7 +198,7 @@ class TestPlantedLeaksAreFound:
     def test_a_note(self):
         def check():
             for turn in range(6):
-                check_same_rows([KAnonymity(k=2)], Chatty(), case_of(turn, style=CellStyle.NODES), seed=turn)
+                check_same_rows([KAnonymity(k=2)], Chatty(), case_of(turn, form=Nodes()), seed=turn)
 
         with pytest.raises(AssertionError, match=r"with the same rows published, changes csv/release\.json"):
             check()

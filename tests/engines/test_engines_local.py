@@ -34,8 +34,10 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
 from hushtable.models.probabilistic_l import ProbabilisticL
 from hushtable.models.t_closeness import TCloseness
-from hushtable.schema.columns import CellStyle, Kind, Missing, Role
+from hushtable.release.forms.sets import Sets
+from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.plan import ColumnPlan
+from hushtable.testing.cases import chosen_forms
 from support_core import PEOPLE, WHO, classes, people_table, plan_of, quasi, random_people, sensitive
 
 NOTE = ColumnPlan("note", Role.INSENSITIVE)
@@ -59,14 +61,14 @@ def test_columns_stand_in_the_policys_order():
 
 
 @settings(max_examples=20)
-@given(st.permutations(range(30)), st.sampled_from(list(CellStyle)))
+@given(st.permutations(range(30)), st.sampled_from(chosen_forms()))
 def test_the_order_of_rows_is_a_function_of_the_release(order, style):
     table = random_people(30, 2, missing=0.1).append_column("note", pa.array([f"n{i % 4}" for i in range(30)]))
     plan = plan_of([KAnonymity(k=3)], (*PEOPLE, NOTE), cells=style)
     one, two = local.run(table, plan), local.run(table.take(pa.array(order)), plan)
     assert one.published.to_pydict() == two.published.to_pydict()
     # published rows ascend by their cells, nulls first
-    if style is CellStyle.SETS:
+    if style == Sets():
         rows = [tuple((c is not None, (c or "").encode()) for c in r.values()) for r in one.published.to_pylist()]
         assert rows == sorted(rows)
 
@@ -100,7 +102,7 @@ def test_categories_of_suppressed_rows_do_not_travel_along():
     assert CANARY not in str(release.table) and CANARY not in str(pd.Series(release.frame["illness"]).unique())
 
 
-@pytest.mark.parametrize("style", list(CellStyle))
+@pytest.mark.parametrize("style", chosen_forms())
 def test_released_groups_and_aligned_rows_agree(style):
     table = random_people(40, 6, missing=0.1)
     release = run_plan(table, plan_of([KAnonymity(k=4)], cells=style, suppression=0.1))
@@ -250,7 +252,7 @@ def test_many_kinds_in_one_table():
         sensitive("drug"),
         ColumnPlan("free", Role.INSENSITIVE),
     )
-    for style in CellStyle:
+    for style in chosen_forms():
         outcome = local.run(table, plan_of([KAnonymity(k=4), DistinctL(l=2)], columns, cells=style))
         assert outcome.verification.ok and outcome.published.num_rows == n
         for members in classes(outcome.published, [c.name for c in columns[:6]]).values():

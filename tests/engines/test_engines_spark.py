@@ -16,7 +16,10 @@ from hushtable.api import run_plan
 from hushtable.errors import DataError, HushtableError
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
-from hushtable.schema.columns import CellStyle, Kind, Missing
+from hushtable.release.forms.midpoint import Midpoint
+from hushtable.release.forms.nodes import Nodes
+from hushtable.release.forms.sets import Sets
+from hushtable.schema.columns import Kind, Missing
 from hushtable.testing import model_examples, random_case
 from support_core import PEOPLE, plan_of, quasi, random_people, sensitive
 
@@ -26,14 +29,14 @@ pytestmark = pytest.mark.spark
 PAIRS = [
     ("mondrian", {}, "entropy-l", {}, 0.0, 1),
     ("mondrian", {"mode": "relaxed"}, "t-closeness", {"entity": True}, 0.2, 7),
-    ("mondrian", {"nominal": "children"}, "k-map", {"cells": CellStyle.NODES}, 0.1, 3),
-    ("localpk", {}, "p-sensitive", {"cells": CellStyle.SETS, "entity": True}, 0.1, 7),
+    ("mondrian", {"nominal": "children"}, "k-map", {"cells": Nodes()}, 0.1, 3),
+    ("localpk", {}, "p-sensitive", {"cells": Sets(), "entity": True}, 0.1, 7),
     ("optimal", {}, "delta-disclosure", {}, 0.3, 3),
     ("lattice-sweep", {}, "k-anonymity", {"missing": Missing.WILDCARD}, 0.0, 1),
     ("datafly", {}, "distinct-l", {"entity": True}, 0.3, 3),
     ("greedy-loss", {}, "alp-dif", {}, 0.1, 7),
     ("k-member", {}, "bayes-optimal", {}, 0.2, 3),
-    ("mdav", {"quality": "fast"}, "alpha-k", {"cells": CellStyle.MIDPOINT}, 0.1, 1),
+    ("mdav", {"quality": "fast"}, "alpha-k", {"cells": Midpoint()}, 0.1, 1),
     ("anti-unification", {}, "recursive-cl", {"entity": True}, 0.3, 3),
 ]
 

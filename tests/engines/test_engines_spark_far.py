@@ -21,7 +21,10 @@ from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.t_closeness import TCloseness
 from hushtable.release.companion import companion_of, read_companion
-from hushtable.schema.columns import CellStyle, Kind, Missing, Role
+from hushtable.release.forms.midpoint import Midpoint
+from hushtable.release.forms.nodes import Nodes
+from hushtable.release.forms.sets import Sets
+from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.testing import model_examples, random_case
 from support_core import PEOPLE, plan_of, random_people
 
@@ -33,7 +36,7 @@ CANARY = "xq-canary"
 @pytest.mark.parametrize(
     ("models", "settings", "group_rows"),
     [
-        ([KAnonymity(k=3), EntropyL(l=1.5)], {"cells": CellStyle.SETS, "entity": "who"}, 20),
+        ([KAnonymity(k=3), EntropyL(l=1.5)], {"cells": Sets(), "entity": "who"}, 20),
         ([TCloseness(t=0.001)], {}, 5),  # cannot be cut at all: published from its counts
     ],
 )
@@ -69,8 +72,8 @@ def test_a_table_without_sensitive_columns(on_spark, far_away):
 @pytest.mark.parametrize(
     "case",
     [
-        ("mondrian", {}, {"cells": CellStyle.MIDPOINT}),
-        ("mondrian", {"nominal": "children"}, {"cells": CellStyle.NODES}),
+        ("mondrian", {}, {"cells": Midpoint()}),
+        ("mondrian", {"nominal": "children"}, {"cells": Nodes()}),
         ("greedy-loss", {}, {}),
         ("top-down-specialization", {}, {}),
         ("optimal", {}, {}),
@@ -131,8 +134,8 @@ def test_where_they_do_not_nodes_are_judged_by_aggregations(
     ("models", "settings", "group_rows", "partitions"),
     [
         ([KAnonymity(k=3), EntropyL(l=1.5)], {}, 80, 7),
-        ([KAnonymity(k=4)], {"cells": CellStyle.SETS, "entity": "who"}, 100, 3),
-        ([KAnonymity(k=3), EntropyL(l=1.2)], {"cells": CellStyle.NODES}, 10_000, 1),
+        ([KAnonymity(k=4)], {"cells": Sets(), "entity": "who"}, 100, 3),
+        ([KAnonymity(k=3), EntropyL(l=1.2)], {"cells": Nodes()}, 10_000, 1),
     ],
 )
 def test_localpk_level_by_level(on_spark, far_away, spark, models, settings, group_rows, partitions):
@@ -227,7 +230,7 @@ def tried(call):
         ({"algorithm": ht.Mondrian(mode="relaxed")}, "does not decide from counts alone"),
         ({"algorithm": ht.GreedyLoss()}, "does not decide from counts alone"),
         ({"suppression": 0.1}, "suppression weighs all groups"),
-        ({"cells": CellStyle.MIDPOINT}, "midpoints"),
+        ({"cells": Midpoint()}, "midpoints"),
     ],
 )
 def test_what_needs_all_rows_in_one_place_is_refused(change, reason):

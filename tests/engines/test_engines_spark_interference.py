@@ -14,7 +14,8 @@ from hushtable.hierarchy.frequency import Frequency
 from hushtable.hierarchy.intervals import Intervals
 from hushtable.hierarchy.prefix import Prefix
 from hushtable.models.k_anonymity import KAnonymity
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.nodes import Nodes
+from hushtable.schema.columns import Kind
 from hushtable.testing import check_same_rows, random_case, with_hierarchies
 from support_core import plan_of, quasi, sensitive
 
@@ -49,7 +50,7 @@ def test_names_of_nodes_with_global_recoding(on_spark, far_away, limit):
 
 
 def test_names_of_nodes_with_local_recoding(on_spark, far_away):
-    plan = plan_of([KAnonymity(k=3)], MADE, Localpk(), cells=CellStyle.NODES, document={"seed": 0})
+    plan = plan_of([KAnonymity(k=3)], MADE, Localpk(), cells=Nodes(), document={"seed": 0})
     want = run_plan(people(), plan)
     far_away(40, driver_rows=1)
     same_cells(on_spark(people(), plan, 3), want)
@@ -75,6 +76,6 @@ def test_the_same_rows_come_with_the_same_files(on_spark, tmp_path):
         return {f"csv/{path.name}": path.read_bytes() for path in made[-1].iterdir()}
 
     changes = ("other values in suppressed records", "another order of the rows")
-    case = with_hierarchies(random_case(5, 24, cells=CellStyle.NODES), 5)
+    case = with_hierarchies(random_case(5, 24, cells=Nodes()), 5)
     done = check_same_rows([KAnonymity(k=2)], Optimal(), case, files=files, changes=changes, seed=5)
     assert done["another order of the rows"], done

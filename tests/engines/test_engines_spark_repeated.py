@@ -13,7 +13,8 @@ from hushtable.engines.spark import dictionaries, repeated
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_sensitive import PSensitive
-from hushtable.schema.columns import CellStyle, Kind, Role
+from hushtable.release.forms.sets import Sets
+from hushtable.schema.columns import Kind, Role
 from support_core import COUNTRIES, PEOPLE, plan_of, quasi, random_people, sensitive
 
 pytestmark = pytest.mark.spark
@@ -22,7 +23,7 @@ BARE = tuple(c for c in VISITS if c.role is not Role.INSENSITIVE)
 CASES = {
     "mondrian": {"models": [KAnonymity(k=3), EntropyL(l=1.5)], "algorithm": ht.Mondrian()},
     "optimal": {"models": [KAnonymity(k=6)], "algorithm": ht.Optimal(), "suppression": 0.1},
-    "localpk": {"models": [KAnonymity(k=4), PSensitive(p=2)], "algorithm": ht.Localpk(), "cells": CellStyle.SETS},
+    "localpk": {"models": [KAnonymity(k=4), PSensitive(p=2)], "algorithm": ht.Localpk(), "cells": Sets()},
     "relaxed": {"models": [KAnonymity(k=4)], "algorithm": ht.Mondrian(mode="relaxed"), "suppression": 0.05},
     "people": {"models": [KAnonymity(k=3)], "algorithm": ht.Mondrian(), "entity": "who"},
 }

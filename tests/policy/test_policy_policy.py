@@ -17,7 +17,9 @@ from hushtable.hierarchy.intervals import Intervals
 from hushtable.hierarchy.prefix import Prefix
 from hushtable.policy.policy import Policy
 from hushtable.registry import models
-from hushtable.schema.columns import CellStyle, Kind, Missing, Role
+from hushtable.release.forms.nodes import Nodes
+from hushtable.schema.columns import Kind, Missing, Role
+from hushtable.testing.cases import chosen_forms
 
 DESIGN = """
 columns:
@@ -74,7 +76,7 @@ def columns(draw: st.DrawFn) -> dict[str, dict[str, object]]:
             column["order"] = draw(labels)
         if role is Role.QUASI:
             column["weight"] = draw(st.floats(1e-9, 1e6))
-            column["cells"] = draw(st.sampled_from([None, *CellStyle]))
+            column["cells"] = draw(st.sampled_from([None, *chosen_forms()]))
         if role is Role.SENSITIVE:
             values = draw(labels)
             cut = draw(st.integers(0, len(values)))
@@ -91,7 +93,7 @@ policies = st.builds(
     suppression=st.floats(0, 1),
     missing=st.sampled_from(list(Missing)),
     missing_values=labels,
-    cells=st.sampled_from(list(CellStyle)),
+    cells=st.sampled_from(chosen_forms()),
     seed=st.integers(0, 2**64 - 1),
     output=st.sampled_from([{}, {"format": "parquet"}]),
 )
@@ -129,7 +131,7 @@ def test_the_design_example() -> None:
     assert list(policy.columns["disease"].categories) == ["top secret", "secret", "non secret"]
     assert policy.models == ({"k-anonymity": {"k": 5}}, {"p-alpha-sensitive": {"p": 3, "alpha": 1, "on": "disease"}})
     assert policy.algorithm == {"mondrian": {"mode": "relaxed"}}
-    assert (policy.suppression, policy.cells, policy.seed) == (0.02, CellStyle.SETS, 7)
+    assert (policy.suppression, policy.cells, policy.seed) == (0.02, "sets", 7)
 
 
 def test_python_and_yaml_give_the_same_policy() -> None:
@@ -243,7 +245,7 @@ def test_kind_and_missing_reach_the_plan() -> None:
     assert (column.kind, column.order, column.cells, column.weight) == (
         Kind.ORDINAL,
         ("low", "high"),
-        CellStyle.NODES,
+        Nodes(),
         3,
     )
     assert (plan.table.missing, plan.table.missing_values, plan.table.entity) == (Missing.WILDCARD, ("?", "-999"), "id")

@@ -11,11 +11,16 @@ from hypothesis import strategies as st
 from hushtable.algorithms.base import Partition
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.kernels.grouping import group_rows
-from hushtable.release.cells import Cells, escape_member, escape_value
+from hushtable.release.forms.base import Cells, Form, escape_member, escape_value, of_groups
+from hushtable.release.forms.intervals import Ranges
+from hushtable.release.forms.midpoint import Midpoint
+from hushtable.release.forms.nodes import Nodes
+from hushtable.release.forms.sets import Sets
 from hushtable.release.recode import class_numbers, recode
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.schema.columns import Kind
 from hushtable.table.encode import encode
 from hushtable.table.plan import TablePlan
+from hushtable.testing.cases import chosen_forms
 from support_core import COUNTRIES, PLACES, WORLD, quasi
 
 TRICKY = ["a", "b", "c", "a, b", "b, c", "{a, b}", "{", "}", "*", "\\*", "null", "\\null", "\\"]
@@ -23,11 +28,11 @@ TRICKY += ["[1, 2]", "[", ",", " a", "a ", "=1"]
 ORDER = tuple(sorted(TRICKY))
 
 
-def cells_of(values, groups, style: CellStyle, kind: Kind, **more) -> Cells:
+def cells_of(values, groups, style: Form, kind: Kind, **more) -> Cells:
     table = pa.table({"x": pa.array(values)})
     column = encode(table, TablePlan((quasi("x", kind, **more),), cells=style)).quasi[0]
     rows, offsets = group_rows(np.array(groups), max(groups) + 1)
-    return Cells.of_groups(column, rows, offsets)
+    return of_groups(column, rows, offsets)
 
 
 @st.composite
@@ -53,7 +58,7 @@ def text_of_set(group) -> str | None:
 @given(grouped(st.integers(1, 6)))
 def test_ranges_of_numbers(case):
     values, groups = case
-    cells = cells_of(values, groups, CellStyle.INTERVALS, Kind.NUMERIC)
+    cells = cells_of(values, groups, Ranges(), Kind.NUMERIC)
     domain = sorted({v for v in values if v is not None})
     everything = len(domain) + (None in values)
     for group, label, leaves in zip(members(values, groups), cells.labels().to_pylist(), cells.leaves, strict=True):
@@ -71,7 +76,7 @@ def test_ranges_of_numbers(case):
 @given(grouped(st.sampled_from(TRICKY)))
 def test_sets_of_labels(case):
     values, groups = case
-    cells = cells_of(values, groups, CellStyle.SETS, Kind.NOMINAL)
+    cells = cells_of(values, groups, Sets(), Kind.NOMINAL)
     expected = [sorted(g, key=lambda v: (v is not None, (v or "").encode())) for g in members(values, groups)]
     assert cells.labels().to_pylist() == [text_of_set(g) for g in expected]
     assert cells.leaves.tolist() == [len(g) for g in expected]
@@ -120,7 +125,7 @@ def test_a_published_set_can_be_read_back(values):
 @given(grouped(st.sampled_from(COUNTRIES)))
 def test_nodes_are_the_lowest_that_cover(case):
     values, groups = case
-    cells = cells_of(values, groups, CellStyle.NODES, Kind.NOMINAL, hierarchy=WORLD)
+    cells = cells_of(values, groups, Nodes(), Kind.NOMINAL, hierarchy=WORLD)
     continent = {country: name for name, countries in PLACES.items() for country in countries}
     for i, group in enumerate(members(values, groups)):
         known = {continent.get(v) for v in group}
@@ -137,7 +142,7 @@ def test_nodes_are_the_lowest_that_cover(case):
 @given(grouped(st.sampled_from([-3.5, 1.0, 2.0, 2.5, 1e300])))
 def test_midpoints(case):
     values, groups = case
-    labels = cells_of(values, groups, CellStyle.MIDPOINT, Kind.NUMERIC).labels()
+    labels = cells_of(values, groups, Midpoint(), Kind.NUMERIC).labels()
     assert pa.types.is_floating(labels.type) or pa.types.is_integer(labels.type)
     for group, label in zip(members(values, groups), labels.to_pylist(), strict=True):
         if None in group:
@@ -147,20 +152,20 @@ def test_midpoints(case):
 
 
 def test_whole_numbers_stay_whole_where_nothing_is_generalised():
-    assert cells_of([3, 5, 5], [0, 1, 1], CellStyle.MIDPOINT, Kind.NUMERIC).labels().to_pylist() == [3, 5]
-    assert cells_of([3, 5, 6], [0, 1, 1], CellStyle.MIDPOINT, Kind.NUMERIC).labels().to_pylist() == [3.0, 5.5]
+    assert cells_of([3, 5, 5], [0, 1, 1], Midpoint(), Kind.NUMERIC).labels().to_pylist() == [3, 5]
+    assert cells_of([3, 5, 6], [0, 1, 1], Midpoint(), Kind.NUMERIC).labels().to_pylist() == [3.0, 5.5]
 
 
 def test_styles_fit_the_kind():
-    sets = cells_of(["a", "b"], [0, 0], CellStyle.MIDPOINT, Kind.NOMINAL)
+    sets = cells_of(["a", "b"], [0, 0], Midpoint(), Kind.NOMINAL)
     assert sets.labels().to_pylist() == ["{a, b}"]
-    ordered = cells_of(["low", "high"], [0, 0], CellStyle.MIDPOINT, Kind.ORDINAL, order=("low", "mid", "high"))
+    ordered = cells_of(["low", "high"], [0, 0], Midpoint(), Kind.ORDINAL, order=("low", "mid", "high"))
     assert ordered.labels().to_pylist() == ["[low, high]"]
-    dates = cells_of(["2020-01-02", "1999-12-31"], [0, 0], CellStyle.INTERVALS, Kind.DATE)
+    dates = cells_of(["2020-01-02", "1999-12-31"], [0, 0], Ranges(), Kind.DATE)
     assert dates.labels().to_pylist() == ["[1999-12-31, 2020-01-02]"]
 
 
-@pytest.mark.parametrize("style", [CellStyle.INTERVALS, CellStyle.SETS, CellStyle.NODES])
+@pytest.mark.parametrize("style", [Ranges(), Sets(), Nodes()])
 @pytest.mark.parametrize("kind", [Kind.NOMINAL, Kind.ORDINAL])
 def test_different_groups_never_look_alike(style, kind):
     """Every two contiguous runs of the tricky labels publish different cells (nodes: unless both are the root)."""
@@ -170,12 +175,12 @@ def test_different_groups_never_look_alike(style, kind):
     groups = [g for g, (a, b) in enumerate(runs) for _ in range(a, b + 1)]
     cells = cells_of(values, groups, style, kind, **more)
     labels = cells.labels().to_pylist()
-    if style is CellStyle.NODES:
+    if style == Nodes():
         labels = [label for label, (a, b) in zip(labels, runs, strict=True) if a == b] + ["*"]
     assert len(set(labels)) == len(labels)
 
 
-@pytest.mark.parametrize("style", list(CellStyle))
+@pytest.mark.parametrize("style", chosen_forms())
 @given(
     st.lists(
         st.tuples(
@@ -213,9 +218,9 @@ def test_equal_cells_are_one_class_and_suppressed_rows_are_none(style, rows, dat
 
 def test_global_levels():
     table = pa.table({"x": ["France", "Spain", "Japan", None]})
-    column = encode(table, TablePlan((quasi("x", Kind.NOMINAL, hierarchy=WORLD),), cells=CellStyle.SETS)).quasi[0]
+    column = encode(table, TablePlan((quasi("x", Kind.NOMINAL, hierarchy=WORLD),), cells=Sets())).quasi[0]
     rows, offsets = group_rows(np.array([0, 0, 1, 2]), 3)
-    cells = Cells.of_groups(column, rows, offsets, level=1)
+    cells = of_groups(column, rows, offsets, level=1)
     assert cells.labels().to_pylist() == ["Europe", "Asia", None]
     assert cells.height.tolist() == [1, 1, 1]
     assert cells.leaves.tolist() == [3, 2, 1]
@@ -239,7 +244,7 @@ PARITY = Taxonomy(rows=tuple((str(i), "odd" if i % 2 else "even", "any") for i i
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=8), st.integers(1, 3))
 def test_nodes_whose_leaves_are_not_neighbours(values, n):
     groups = [min(i, n - 1) for i in range(len(values))]
-    cells = cells_of(values, groups, CellStyle.NODES, Kind.NUMERIC, hierarchy=PARITY)
+    cells = cells_of(values, groups, Nodes(), Kind.NUMERIC, hierarchy=PARITY)
     assert not cells.column.coded.contiguous
     expected = []
     for group in members(values, groups):

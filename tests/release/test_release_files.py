@@ -24,14 +24,15 @@ from hushtable.models.k_map import KMap
 from hushtable.models.t_closeness import TCloseness
 from hushtable.release.companion import load_evidence
 from hushtable.release.published import verify_published
-from hushtable.schema.columns import CellStyle, Kind, Missing, Role
+from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.encode import Extra
 from hushtable.table.plan import ColumnPlan
+from hushtable.testing.cases import chosen_forms
 from support_core import COUNTRIES, PEOPLE, WHO, people_table, plan_of, quasi, random_people, sensitive
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("style", list(CellStyle))
+@pytest.mark.parametrize("style", chosen_forms())
 @pytest.mark.parametrize("missing", [Missing.OWN_CATEGORY, Missing.WILDCARD])
 def test_round_trip(tmp_path, format, style, missing):
     models = [KAnonymity(k=3), EntropyL(l=1.5), TCloseness(t=0.4), BetaLikeness(beta=3.0)]

@@ -199,7 +199,7 @@ def test_levels_that_are_fixed_are_not_raised():
 
 
 def test_midpoints_are_refused():
-    with pytest.raises(IncompatibleError, match="'age' is published as midpoints"):
+    with pytest.raises(IncompatibleError, match="'age' is published as midpoint"):
         ht.Policy(quasi={"age": {"cells": "midpoint"}}, models=[ht.KAnonymity(k=2)], guard=["downcoding"])
 
 

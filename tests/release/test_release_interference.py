@@ -19,8 +19,12 @@ from hushtable.hierarchy.prefix import Prefix
 from hushtable.models.eps_m import EpsM
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
+from hushtable.release.forms.intervals import Ranges
+from hushtable.release.forms.midpoint import Midpoint
+from hushtable.release.forms.nodes import Nodes
+from hushtable.release.forms.sets import Sets
 from hushtable.release.guards.downcoding import DowncodingGuard
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.schema.columns import Kind
 from hushtable.table.coins import Coins
 from hushtable.table.encode import Extra
 from support_core import Given, plan_of, quasi, sensitive
@@ -52,7 +56,10 @@ class Points(Given):
     recoding: ClassVar[Recoding] = Recoding.CENTROID
 
 
-def published(values, column, algorithm, *, kind=None, cells=CellStyle.NODES, **more):
+NODES = Nodes()
+
+
+def published(values, column, algorithm, *, kind=None, cells=NODES, **more):
     table = pa.table({"x": pa.array(values, kind), "ill": [("flu", "cold")[i % 2] for i in range(len(values))]})
     plan = plan_of([KAnonymity(k=2)], (column, sensitive("ill")), algorithm, cells=cells, suppression=0.5, **more)
     return run_plan(table, plan).table.column("x").to_pylist()
@@ -136,7 +143,7 @@ class TestNodesThatWereMadeFromTheData:
     def test_members_of_sets_stand_in_an_order_that_suppressed_records_have_no_say_in(self):
         column = quasi("x", Kind.NOMINAL, hierarchy=Prefix())
         orders = {
-            published(["AB", "AB 1", "AB", "AB 1", longest], column, one_group(5), cells=CellStyle.SETS)[0]
+            published(["AB", "AB 1", "AB", "AB 1", longest], column, one_group(5), cells=Sets())[0]
             for longest in ("AB", "AB 1", "AB 1 far longer")
         }
         assert orders == {"{AB, AB 1}"}
@@ -148,7 +155,7 @@ class TestNodesThatWereMadeFromTheData:
         column = quasi("x", Kind.NOMINAL, hierarchy=Frequency(fanout=2))
         labels = (0, 0, 1, 1, 0, 0, 1, 1, *(-1,) * 5)
         known = Extra(population=people)
-        plan = plan_of([KMap(k=2)], (column, sensitive("ill")), Given(labels), cells=CellStyle.NODES, extra=known)
+        plan = plan_of([KMap(k=2)], (column, sensitive("ill")), Given(labels), cells=Nodes(), extra=known)
         outcome = run_plan(table, plan)
         assert set(outcome.table.column("x").to_pylist()) == {"aachen..bonn", "dessau"}
         assert sorted(outcome.verification.stats.population.tolist()) == [2, 2]
@@ -159,7 +166,7 @@ def _higher(algorithm, by):
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("cells", [CellStyle.INTERVALS, CellStyle.SETS, CellStyle.NODES])
+@pytest.mark.parametrize("cells", [Ranges(), Sets(), Nodes()])
 def test_guards_do_not_widen_cells_with_values_of_suppressed_records(seed, cells):
     values = ["bonn", "celle", "bonn", "celle", "emden", "fulda", "emden", "fulda", "dessau"]
     table = pa.table({"x": values, "ill": ["flu"] * 9})
@@ -179,7 +186,7 @@ class TestTypes:
     def test_midpoints(self, last):
         values = ["1", "1", "3", "3", last]
         column = quasi("x", Kind.NUMERIC)
-        shown = published(values, column, Given((0, 0, 1, 1, -1)), cells=CellStyle.MIDPOINT)
+        shown = published(values, column, Given((0, 0, 1, 1, -1)), cells=Midpoint())
         assert shown == [1, 1, 3, 3] and {type(cell) for cell in shown} == {int}
 
     @pytest.mark.parametrize("last", ["7", "7.5"])
@@ -198,8 +205,8 @@ class TestKinds:
         assert caught.value.code == "kind-of-suppressed"
         assert "30" not in str(caught.value) and "unknown" not in str(caught.value)
         assert "kind: numeric" in caught.value.hint
-        assert set(published(values, quasi("x", Kind.NOMINAL), one_group(5), cells=CellStyle.SETS)) == {"{30, 31}"}
-        assert set(published(values[:4], quasi("x"), one_group(4, 0), cells=CellStyle.INTERVALS)) == {"[30, 31]"}
+        assert set(published(values, quasi("x", Kind.NOMINAL), one_group(5), cells=Sets())) == {"{30, 31}"}
+        assert set(published(values[:4], quasi("x"), one_group(4, 0), cells=Ranges())) == {"[30, 31]"}
 
     def test_a_sensitive_column_that_reads_as_text_because_of_a_suppressed_record(self, tmp_path):
         table = pa.table({"x": ["a"] * 4 + ["b"], "pay": ["1", "2", "30", "4", "none"]})

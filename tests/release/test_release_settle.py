@@ -24,13 +24,18 @@ from hushtable.models.delta_presence import DeltaPresence
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.k_map import KMap
 from hushtable.params import AtLeast
+from hushtable.release.forms.intervals import Ranges
+from hushtable.release.forms.midpoint import Midpoint
+from hushtable.release.forms.nodes import Nodes
+from hushtable.release.forms.sets import Sets
 from hushtable.release.overlap import merge_overlapping
 from hushtable.release.recode import recode
 from hushtable.release.settle import settle
-from hushtable.schema.columns import CellStyle, Missing
+from hushtable.schema.columns import Missing
 from hushtable.table.plan import Extra
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
+from hushtable.testing.cases import chosen_forms
 from support_core import COUNTRIES, PEOPLE, PLACES, Given, people_table, plan_of, random_people
 
 
@@ -89,7 +94,7 @@ ROWS = st.lists(
 )
 
 
-@pytest.mark.parametrize("style", [CellStyle.NODES, CellStyle.INTERVALS, CellStyle.SETS])
+@pytest.mark.parametrize("style", [Nodes(), Ranges(), Sets()])
 @settings(max_examples=60)
 @given(ROWS, st.data())
 def test_settled_classes_do_not_overlap(style, rows, data):
@@ -111,7 +116,7 @@ def test_settled_classes_do_not_overlap(style, rows, data):
         assert len({int(x) for x, label in zip(recoded.labels, labels, strict=True) if label == g}) == 1
 
 
-@pytest.mark.parametrize("style", [CellStyle.NODES, CellStyle.INTERVALS, CellStyle.SETS])
+@pytest.mark.parametrize("style", [Nodes(), Ranges(), Sets()])
 @pytest.mark.parametrize("others", [[], [Crowd(k=1, m=100)]])
 @settings(max_examples=60)
 @given(ROWS, ROWS, st.data())
@@ -143,7 +148,7 @@ def test_overlap_is_not_allowed_where_a_model_counts_whom_a_class_covers():
     plan = plan_of(
         [DeltaPresence(low=0.4, high=1.0)],
         algorithm=Given((0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1)),
-        cells=CellStyle.NODES,
+        cells=Nodes(),
         extra=Extra(population=population),
     )
     assert local.run(people_table(rows), plan).published["country"].to_pylist() == ["Europe"] * 5
@@ -152,23 +157,23 @@ def test_overlap_is_not_allowed_where_a_model_counts_whom_a_class_covers():
 def test_overlap_is_allowed_where_the_model_survives_merging():
     # Europe beside Spain: k-anonymity does not mind
     rows = [(1, "Spain", "flu")] * 2 + [(1, "France", "flu"), (1, "Italy", "flu")]
-    plan = plan_of([KAnonymity(k=2)], algorithm=Given((0, 0, 1, 1)), cells=CellStyle.NODES)
+    plan = plan_of([KAnonymity(k=2)], algorithm=Given((0, 0, 1, 1)), cells=Nodes())
     outcome = local.run(people_table(rows), plan)
     assert set(outcome.published["country"].to_pylist()) == {"Spain", "Europe"}
-    strict = plan_of([Crowd(k=2, m=9)], algorithm=Given((0, 0, 1, 1)), cells=CellStyle.NODES)
+    strict = plan_of([Crowd(k=2, m=9)], algorithm=Given((0, 0, 1, 1)), cells=Nodes())
     assert set(local.run(people_table(rows), strict).published["country"].to_pylist()) == {"Europe"}
 
 
 def test_interleaved_sets_share_nothing():
     rows = [(1, c, "flu") for c in ("China", "France", "Japan", "Italy")]
     table = people_table(rows)
-    plan = plan_of([Crowd(k=2, m=9)], cells=CellStyle.SETS)
+    plan = plan_of([Crowd(k=2, m=9)], cells=Sets())
     problem = local.problem_of(table, plan)
     recoded = recode(problem.table, Partition(np.array([0, 1, 0, 1]), 2))
     assert merge_overlapping(recoded.cells)[1] == 2
 
 
-@pytest.mark.parametrize("style", list(CellStyle))
+@pytest.mark.parametrize("style", chosen_forms())
 def test_mondrian_under_a_model_that_survives_nothing(style):
     table = random_people(60, seed=4, missing=0.1)
     try:
@@ -176,9 +181,9 @@ def test_mondrian_under_a_model_that_survives_nothing(style):
     except NotFound:
         pytest.fail("the whole table is satisfied, so something must be found")
     assert outcome.verification.ok
-    if style is not CellStyle.NODES:  # nodes of a flat hierarchy are values and the root, which overlaps with all
+    if style != Nodes():  # nodes of a flat hierarchy are values and the root, which overlaps with all
         assert outcome.verification.classes > 1
-    if style is not CellStyle.MIDPOINT:
+    if style != Midpoint():
         assert overlapping(outcome.published, table) == []
 
 

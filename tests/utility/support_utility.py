@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 
 from hushtable.hierarchy.base import Coded
 from hushtable.kernels.grouping import group_rows
-from hushtable.release.cells import Cells
 from hushtable.release.comparison import RowComparison
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.base import of_groups
+from hushtable.release.forms.nodes import Nodes
+from hushtable.release.forms.sets import Sets
+from hushtable.schema.columns import Kind
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
+from hushtable.testing.cases import chosen_forms
 
 
 def renumber(nodes):
@@ -49,7 +52,7 @@ def make_comparison(columns, labels, *, sensitive=(), levels=None, k=1, seed=0):
     labels = np.array(labels, dtype=np.int64)
     rows, offsets = group_rows(labels, int(labels.max(initial=-1)) + 1)
     chosen = levels or (None,) * len(quasi)
-    cells = tuple(Cells.of_groups(c, rows, offsets, h) for c, h in zip(quasi, chosen, strict=True))
+    cells = tuple(of_groups(c, rows, offsets, h) for c, h in zip(quasi, chosen, strict=True))
     return RowComparison(EncodedTable(quasi, hidden, len(labels), len(labels)), labels, cells, k=k, seed=seed)
 
 
@@ -77,7 +80,7 @@ def comparisons(draw, max_rows=12):
         coded = draw(coded_domains())
         codes = draw(st.lists(st.integers(0, coded.size - 1), min_size=n, max_size=n))
         weight = draw(st.sampled_from([0.5, 1.0, 3.0]))
-        columns.append((codes, coded, draw(st.sampled_from(list(CellStyle))), weight))
+        columns.append((codes, coded, draw(st.sampled_from(chosen_forms())), weight))
     levels = None
     if draw(st.booleans()):
         levels = [draw(st.integers(0, coded.height)) for _, coded, _, _ in columns]
@@ -115,11 +118,11 @@ def _cell(coded, style, level, codes):
     def lowest(covered):
         return next(h for h, m in enumerate(maps) if len({m[c] for c in covered}) == 1)
 
-    if level is not None or style is CellStyle.NODES:
+    if level is not None or style == Nodes():
         height = lowest(codes) if level is None else level
         node = maps[height][min(codes)]
         return {c for c in range(coded.size) if maps[height][c] == node}, height
-    if style is CellStyle.SETS or coded.kind is Kind.NOMINAL:
+    if style == Sets() or coded.kind is Kind.NOMINAL:
         covered = set(codes)
     elif coded.missing and 0 in codes and len(codes) > 1:
         covered = set(range(coded.size))
@@ -141,7 +144,7 @@ def rows_of(comparison):
                 covered, height = set(range(coded.size)), coded.height
             else:
                 mates = {int(column.codes[r]) for r, other in enumerate(labels) if other == label}
-                covered, height = _cell(coded, column.style, cells.level, mates)
+                covered, height = _cell(coded, column.form, getattr(cells, "level", None), mates)
             row.append(Cell(code, coded.size, covered, height, coded.height, label < 0))
         out.append(row)
     return out
@@ -149,14 +152,14 @@ def rows_of(comparison):
 
 def classes(labels, k=1):
     """A release of which only the class sizes matter."""
-    column = ([0] * len(labels), make_coded(Kind.NOMINAL, 1, False), CellStyle.SETS, 1.0)
+    column = ([0] * len(labels), make_coded(Kind.NOMINAL, 1, False), Sets(), 1.0)
     return make_comparison([column], labels, k=k)
 
 
 def two_columns(labels):
     """Records (0, 0), (1, 1), (2, 1), (2, 1): four leaves under two inner nodes, and two leaves under a root."""
     zips, sex = make_coded(Kind.NOMINAL, 4, False, [[0, 0, 1, 1]]), make_coded(Kind.NOMINAL, 2, False)
-    columns = [([0, 1, 2, 2], zips, CellStyle.NODES, 3.0), ([0, 1, 1, 1], sex, CellStyle.NODES, 1.0)]
+    columns = [([0, 1, 2, 2], zips, Nodes(), 3.0), ([0, 1, 1, 1], sex, Nodes(), 1.0)]
     return make_comparison(columns, labels)
 
 
@@ -164,12 +167,12 @@ def without_steps(labels):
     """One value whose hierarchy has no level above it."""
     one = make_coded(Kind.NOMINAL, 1, False)
     flat = Coded(one.kind, one.values, False, one.levels[:1], one.labels[:1])
-    return make_comparison([([0] * len(labels), flat, CellStyle.NODES, 1.0)], labels)
+    return make_comparison([([0] * len(labels), flat, Nodes(), 1.0)], labels)
 
 
 def suppress_all(comparison):
     """The same table with every record suppressed."""
-    columns = [(c.codes, c.coded, c.style, c.weight) for c in comparison.table.quasi]
+    columns = [(c.codes, c.coded, c.form, c.weight) for c in comparison.table.quasi]
     return make_comparison(columns, np.full(comparison.n, -1), k=comparison.k)
 
 

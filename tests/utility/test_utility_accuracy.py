@@ -12,7 +12,9 @@ from support_utility import comparisons, make_coded, make_comparison
 
 from hushtable import rng
 from hushtable.errors import ParameterError
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.intervals import Ranges
+from hushtable.release.forms.sets import Sets
+from hushtable.schema.columns import Kind
 from hushtable.utility.accuracy import Accuracy
 from hushtable.utility.accuracy_majority import AccuracyMajority
 from hushtable.utility.accuracy_original import AccuracyOriginal
@@ -26,7 +28,7 @@ def people(n=400, labels=None, seed=0, numeric=False):
     target = ((u >= 10) ^ noise).astype(int)
     city = rng.integers(3, "city", n, 0, 3)
     age, place = make_coded(Kind.NUMERIC, 20, False), make_coded(Kind.NOMINAL, 3, False)
-    columns = [(u, age, CellStyle.INTERVALS, 1.0), (city, place, CellStyle.SETS, 1.0)]
+    columns = [(u, age, Ranges(), 1.0), (city, place, Sets(), 1.0)]
     sensitive = [(target, make_coded(Kind.NOMINAL, 2, False))]
     if numeric:
         sensitive.insert(0, (u, make_coded(Kind.NUMERIC, 20, False)))
@@ -58,7 +60,7 @@ def test_training_on_the_release_only():
 def test_the_order_of_records_does_not_matter(measure):
     comparison, _ = people()
     order = np.argsort(rng.uniform(1, "order", 400))
-    columns = [(c.codes[order], c.coded, c.style, c.weight) for c in comparison.table.quasi]
+    columns = [(c.codes[order], c.coded, c.form, c.weight) for c in comparison.table.quasi]
     target = comparison.table.sensitive[0]
     shuffled = make_comparison(columns, comparison.labels[order], sensitive=[(target.codes[order], target.coded)])
     assert measure.compute(shuffled) == measure.compute(comparison)
@@ -110,7 +112,7 @@ def test_any_release_gives_a_share_or_nan(comparison):
 
 
 def test_undefined_without_a_sensitive_column():
-    release = make_comparison([([0, 1], make_coded(Kind.NOMINAL, 2, False), CellStyle.SETS, 1.0)], [0, 0])
+    release = make_comparison([([0, 1], make_coded(Kind.NOMINAL, 2, False), Sets(), 1.0)], [0, 0])
     for measure in (Accuracy(), AccuracyOriginal(), AccuracyMajority()):
         assert math.isnan(measure.compute(release))
 

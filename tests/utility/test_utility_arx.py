@@ -9,8 +9,8 @@ import pytest
 
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.kernels.grouping import group_rows, number_rows
-from hushtable.release.cells import Cells
 from hushtable.release.comparison import RowComparison
+from hushtable.release.forms.base import of_groups
 from hushtable.schema.columns import Kind
 from hushtable.table.encoded import EncodedTable, QuasiColumn
 from hushtable.utility.summary import measure_all
@@ -54,7 +54,7 @@ def test_measures_agree_with_arx(columns, k, levels, suppressed, classes, want):
     small = np.bincount(labels, minlength=len(first)) < k
     labels = np.append(np.where(small, -1, np.cumsum(~small) - 1), -1)[labels]
     rows, offsets = group_rows(labels, int((~small).sum()))
-    cells = tuple(Cells.of_groups(c, rows, offsets, h) for c, h in zip(columns, levels, strict=True))
+    cells = tuple(of_groups(c, rows, offsets, h) for c, h in zip(columns, levels, strict=True))
     release = RowComparison(EncodedTable(columns, (), len(labels), len(labels)), labels, cells, k=k)
     assert (release.n_suppressed, release.n_classes) == (suppressed, classes)
     got = measure_all(release, list(want))

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from support_utility import comparisons
 
 from hushtable.registry import measures
-from hushtable.release.cells import Cells
 from hushtable.release.comparison import RowComparison, Values
 from hushtable.release.counted import CountedComparison
-from hushtable.schema.columns import CellStyle
+from hushtable.release.forms.base import cells_of
+from hushtable.release.forms.midpoint import MidpointCells
 
 NAMES = sorted(name for name in measures if not name.startswith("accuracy"))
 
@@ -41,11 +41,15 @@ def test_rows_that_stand_for_several(comparison, data):
     same(CountedComparison.of_rows(comparison, records, comparison), spread(comparison, records))
 
 
+def remade(cells, offsets, members):
+    return cells_of(cells.column, offsets, members, getattr(cells, "level", None))
+
+
 def text_of(cells, group):
     """What a class publishes; an empty one nothing that another one would."""
     members = cells.members[cells.offsets[group] : cells.offsets[group + 1]]
-    alone = Cells(cells.column, np.array([0, len(members)]), members, cells.level)
-    if cells.style is CellStyle.MIDPOINT:
+    alone = remade(cells, np.array([0, len(members)]), members)
+    if isinstance(cells, MidpointCells):
         # the middles of several ranges may be one number
         return group
     return alone.labels()[0].as_py() if len(members) else group
@@ -65,7 +69,7 @@ def shared_cells(comparison: RowComparison) -> CountedComparison:
         held = [sorted(code for cell, code in pairs if cell == i) for i in range(len(number))]
         offsets = np.concatenate([[0], np.cumsum([len(codes) for codes in held])]).astype(np.int64)
         members = np.array([code for codes in held for code in codes], dtype=np.int64)
-        shared.append(Cells(cells.column, offsets, members, cells.level))
+        shared.append(remade(cells, offsets, members))
         of_class.append(place)
         cell, code = (np.array([pair[i] for pair in pairs], dtype=np.int64) for i in (0, 1))
         counted.append(Values(cell, code, np.array(list(pairs.values()))))

@@ -14,7 +14,8 @@ from support_utility import (
     without_steps,
 )
 
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.sets import Sets
+from hushtable.schema.columns import Kind
 from hushtable.utility.distortion import DistortionRatio
 from hushtable.utility.ncp import Ncp
 from hushtable.utility.prec import Prec
@@ -42,7 +43,7 @@ def test_is_not_one_minus_prec():
 def test_sets_count_the_height_of_the_lowest_node_above_them():
     # leaves 1 and 2 lie under different nodes: only the root covers both, though the set has 2 of 4 leaves
     zips = make_coded(Kind.NOMINAL, 4, False, [[0, 0, 1, 1]])
-    release = make_comparison([([1, 2], zips, CellStyle.SETS, 1.0)], [0, 0])
+    release = make_comparison([([1, 2], zips, Sets(), 1.0)], [0, 0])
     assert DistortionRatio().compute(release) == 1
     assert Ncp().compute(release) == pytest.approx(1 / 3)
 

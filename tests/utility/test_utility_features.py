@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from support_utility import comparisons, make_coded, make_comparison, rows_of
 
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.sets import Sets
+from hushtable.schema.columns import Kind
 from hushtable.utility.features import ColumnFeatures
 
 
@@ -35,7 +36,7 @@ def test_features_of_cells_agree_with_those_of_single_values(comparison):
 def test_rare_nominal_values_share_a_feature():
     coded = make_coded(Kind.NOMINAL, 100, False)
     codes = [i for i in range(100) for _ in range(2 if i >= 60 else 1)]
-    release = make_comparison([(codes, coded, CellStyle.SETS, 1.0)], list(range(len(codes))))
+    release = make_comparison([(codes, coded, Sets(), 1.0)], list(range(len(codes))))
     features = ColumnFeatures(release.cells[0], counts_of(release.cells[0])).of_codes
     assert features.shape == (100, 33)
     assert np.all(features.sum(axis=1) == 1)

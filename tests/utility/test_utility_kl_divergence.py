@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from support_utility import comparisons, make_coded, make_comparison, rows_of
 
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.intervals import Ranges
+from hushtable.release.forms.nodes import Nodes
+from hushtable.release.forms.sets import Sets
+from hushtable.schema.columns import Kind
 from hushtable.utility import trie
 from hushtable.utility.kl_divergence import KLDivergence
 
@@ -47,7 +50,7 @@ def test_chunks_do_not_change_the_result(comparison):
 def test_by_hand():
     # a a b c, class {a, b} of three and class {c}: q(a) = q(b) = 3/8
     coded = make_coded(Kind.NOMINAL, 3, False)
-    release = make_comparison([([0, 0, 1, 2], coded, CellStyle.SETS, 1.0)], [0, 0, 0, 1])
+    release = make_comparison([([0, 0, 1, 2], coded, Sets(), 1.0)], [0, 0, 0, 1])
     want = 1 / 2 * math.log2((1 / 2) / (3 / 8)) + 1 / 4 * math.log2((1 / 4) / (3 / 8))
     assert KLDivergence().compute(release) == pytest.approx(want)
 
@@ -55,19 +58,19 @@ def test_by_hand():
 def test_overlapping_classes_share_their_tuples():
     # the interval [0, 2] of class 0 also covers class 1's record: q(1) = 2/3 x 1/3 + 1/3
     coded = make_coded(Kind.NUMERIC, 3, False)
-    release = make_comparison([([0, 2, 1], coded, CellStyle.INTERVALS, 1.0)], [0, 0, 1])
+    release = make_comparison([([0, 2, 1], coded, Ranges(), 1.0)], [0, 0, 1])
     want = 2 / 3 * math.log2((1 / 3) / (2 / 9)) + 1 / 3 * math.log2((1 / 3) / (5 / 9))
     assert KLDivergence().compute(release) == pytest.approx(want)
 
 
 def test_untouched_is_zero():
     coded = make_coded(Kind.NUMERIC, 3, False)
-    release = make_comparison([([0, 2, 1, 2], coded, CellStyle.INTERVALS, 1.0)], [0, 1, 2, 1])
+    release = make_comparison([([0, 2, 1, 2], coded, Ranges(), 1.0)], [0, 1, 2, 1])
     assert KLDivergence().compute(release) == 0
 
 
 def test_many_columns_do_not_underflow():
     coded = make_coded(Kind.NOMINAL, 200, False)
-    columns = [(np.array([0, 1]), coded, CellStyle.NODES, 1.0)] * 150
+    columns = [(np.array([0, 1]), coded, Nodes(), 1.0)] * 150
     got = KLDivergence().compute(make_comparison(columns, [0, 0]))
     assert got == pytest.approx(150 * math.log2(200) - 1)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from support_utility import comparisons, make_coded, make_comparison, rows_of, slow_ncp, suppress_all, two_columns
 
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.nodes import Nodes
+from hushtable.schema.columns import Kind
 from hushtable.utility.ncp import Ncp, ncp_of_columns
 
 
@@ -39,11 +40,11 @@ def test_by_hand():
 
 def test_one_leaf_costs_only_when_suppressed():
     one = make_coded(Kind.NOMINAL, 1, False)
-    assert Ncp().compute(make_comparison([([0, 0], one, CellStyle.NODES, 1.0)], [0, 0])) == 0
-    assert Ncp().compute(make_comparison([([0, 0], one, CellStyle.NODES, 1.0)], [0, -1])) == 0.5
+    assert Ncp().compute(make_comparison([([0, 0], one, Nodes(), 1.0)], [0, 0])) == 0
+    assert Ncp().compute(make_comparison([([0, 0], one, Nodes(), 1.0)], [0, -1])) == 0.5
 
 
 def test_weights_of_zero_leave_the_weighted_mean_undefined():
     coded = make_coded(Kind.NOMINAL, 2, False)
-    release = make_comparison([([0, 1], coded, CellStyle.NODES, 0.0)], [0, 0])
+    release = make_comparison([([0, 1], coded, Nodes(), 0.0)], [0, 0])
     assert math.isnan(Ncp(weighted=True).compute(release))

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from support_utility import comparisons, make_coded, make_comparison, rows_of
 
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.intervals import Ranges
+from hushtable.release.forms.nodes import Nodes
+from hushtable.release.forms.sets import Sets
+from hushtable.schema.columns import Kind
 from hushtable.utility.non_uniform_entropy import NonUniformEntropy
 
 
@@ -33,7 +36,7 @@ def test_against_rows(comparison):
 def test_by_hand():
     # values a a a b c c: {a, b} covers 4 records, so a costs log2(4/3) and b log2(4); c is untouched
     coded = make_coded(Kind.NOMINAL, 3, False)
-    release = make_comparison([([0, 0, 0, 1, 2, 2], coded, CellStyle.SETS, 1.0)], [0, 0, 0, 0, 1, 1])
+    release = make_comparison([([0, 0, 0, 1, 2, 2], coded, Sets(), 1.0)], [0, 0, 0, 0, 1, 1])
     bits = 3 * math.log2(4 / 3) + 2
     assert NonUniformEntropy(bits=True).compute(release) == pytest.approx(bits)
     entropy = 3 * 1 + math.log2(6) + 2 * math.log2(3)
@@ -43,17 +46,17 @@ def test_by_hand():
 def test_a_cell_counts_records_of_other_classes_that_it_covers():
     # class 0 publishes [0, 2] though nobody in it has 1; the record with 1 is in class 1
     coded = make_coded(Kind.NUMERIC, 3, False)
-    release = make_comparison([([0, 2, 1], coded, CellStyle.INTERVALS, 1.0)], [0, 0, 1])
+    release = make_comparison([([0, 2, 1], coded, Ranges(), 1.0)], [0, 0, 1])
     assert NonUniformEntropy(bits=True).compute(release) == pytest.approx(2 * math.log2(3))
 
 
 def test_untouched_is_exactly_zero_and_suppressed_exactly_one():
     coded = make_coded(Kind.NOMINAL, 3, False)
-    columns = [([0, 0, 1, 2, 2, 2, 1], coded, CellStyle.SETS, 1.0)]
+    columns = [([0, 0, 1, 2, 2, 2, 1], coded, Sets(), 1.0)]
     assert NonUniformEntropy().compute(make_comparison(columns, [0, 0, 1, 2, 2, 2, 1])) == 0
     assert NonUniformEntropy().compute(make_comparison(columns, [-1] * 7)) == pytest.approx(1)
 
 
 def test_constant_columns_have_nothing_to_lose():
     coded = make_coded(Kind.NOMINAL, 1, False)
-    assert NonUniformEntropy().compute(make_comparison([([0, 0], coded, CellStyle.NODES, 1.0)], [0, -1])) == 0
+    assert NonUniformEntropy().compute(make_comparison([([0, 0], coded, Nodes(), 1.0)], [0, -1])) == 0

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from support_utility import comparisons, make_coded, make_comparison, rows_of, suppress_all, two_columns, without_steps
 
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.intervals import Ranges
+from hushtable.release.forms.sets import Sets
+from hushtable.schema.columns import Kind
 from hushtable.utility.distortion import DistortionRatio
 from hushtable.utility.prec import Prec
 
@@ -30,7 +32,7 @@ def test_a_hierarchy_without_a_step_cannot_lose_precision():
 
 def test_a_range_is_as_high_as_all_that_it_covers():
     crossed = make_coded(Kind.ORDINAL, 4, False, [[0, 1, 0, 1]])
-    for style, height in ((CellStyle.INTERVALS, 2), (CellStyle.SETS, 1)):
+    for style, height in ((Ranges(), 2), (Sets(), 1)):
         given = make_comparison([([1, 3], crossed, style, 1.0)], [0, 0])
         assert Prec().compute(given) == 1 - height / 2
         assert DistortionRatio().compute(given) == height / 2

@@ -10,7 +10,9 @@ from hypothesis import given
 from support_utility import comparisons, make_coded, make_comparison, rows_of
 
 from hushtable.errors import ParameterError
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.intervals import Ranges
+from hushtable.release.forms.sets import Sets
+from hushtable.schema.columns import Kind
 from hushtable.utility.query_error import QueryError, answer, draw_queries, true_counts
 
 
@@ -61,9 +63,9 @@ def wide(labels, seed=0):
     )
     rows = range(60)
     columns = [
-        ([7 * i % 20 for i in rows], a, CellStyle.INTERVALS, 1.0),
-        ([3 * i % 5 for i in rows], b, CellStyle.SETS, 1.0),
-        ([11 * i % 10 for i in rows], c, CellStyle.INTERVALS, 1.0),
+        ([7 * i % 20 for i in rows], a, Ranges(), 1.0),
+        ([3 * i % 5 for i in rows], b, Sets(), 1.0),
+        ([11 * i % 10 for i in rows], c, Ranges(), 1.0),
     ]
     return make_comparison(columns, labels, seed=seed)
 
@@ -87,14 +89,14 @@ def test_releases_of_one_table_are_asked_the_same():
 
 
 def test_undefined_where_nothing_varies():
-    release = make_comparison([([0, 0], make_coded(Kind.NOMINAL, 1, False), CellStyle.SETS, 1.0)], [0, 0])
+    release = make_comparison([([0, 0], make_coded(Kind.NOMINAL, 1, False), Sets(), 1.0)], [0, 0])
     assert math.isnan(QueryError().compute(release))
 
 
 def test_by_hand():
     # class [0, 3] of four records; range 1..2 holds half of its leaves
     coded = make_coded(Kind.NUMERIC, 5, False)
-    release = make_comparison([([0, 0, 3, 3, 4], coded, CellStyle.INTERVALS, 1.0)], [0, 0, 0, 0, -1])
+    release = make_comparison([([0, 0, 3, 3, 4], coded, Ranges(), 1.0)], [0, 0, 0, 0, -1])
     assert answer(release, ((0, 1, 2),)) == 2
     assert hits(release, ((0, 1, 2),)) == 0
     assert answer(release, ((0, 3, 4),)) == 1

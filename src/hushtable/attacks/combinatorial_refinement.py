@@ -37,9 +37,7 @@ from hushtable.attacks.view import View
 from hushtable.errors import UsageError
 from hushtable.kernels.grouping import number_rows
 from hushtable.params import AtLeast
-from hushtable.release.cells import Cells
-from hushtable.release.pattern import PatternCells
-from hushtable.schema.columns import CellStyle
+from hushtable.release.forms.base import Cells
 
 __all__ = ["CombinatorialRefinement", "plausible_leaves"]
 
@@ -82,7 +80,7 @@ class CombinatorialRefinement(Attack):
     def run(self, view: View) -> AttackResult:
         """Solve the programs of some cells, and pick among what stays plausible."""
         view = view.identity
-        columns = [j for j, c in enumerate(view.cells) if _local_nodes(c)]
+        columns = [j for j, c in enumerate(view.cells) if c.at_levels]
         if not columns:
             raise UsageError(
                 "The combinatorial-refinement attack needs a local recoding with hierarchy nodes, and no column of "
@@ -126,10 +124,6 @@ class CombinatorialRefinement(Attack):
         return [everything[i] for i in np.sort(order[: self.cells])]
 
 
-def _local_nodes(cells: Cells) -> bool:
-    return cells.style is CellStyle.NODES and cells.level is None and not isinstance(cells, PatternCells)
-
-
 def _families(view: View, column: int) -> IntArray:
     """Number the classes by their cells in all other columns."""
     others = [cells.labels().dictionary_encode() for j, cells in enumerate(view.cells) if j != column]
@@ -140,7 +134,8 @@ def _families(view: View, column: int) -> IntArray:
 
 
 def _leaves(cells: Cells, group: int) -> IntArray:
-    return np.flatnonzero(cells.column.coded.levels[int(cells.height[group])] == cells.node[group])
+    every = np.arange(cells.column.coded.size)
+    return np.flatnonzero(cells.covers(np.full(len(every), group), every))
 
 
 def plausible_leaves(cells: Cells, family: IntArray, group: int, sizes: IntArray, k: int) -> BoolArray | None:

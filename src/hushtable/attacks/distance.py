@@ -8,10 +8,8 @@ from hushtable.arrays import FloatArray, IntArray
 from hushtable.attacks.people import People
 from hushtable.attacks.view import View
 from hushtable.models.base import TOLERANCE
-from hushtable.release.cells import Cells
-from hushtable.release.centroid import CentroidCells
-from hushtable.schema.columns import CellStyle
-from hushtable.utility.cover import covers, midpoints, scaled_numbers
+from hushtable.release.forms.base import Cells
+from hushtable.utility.scale import scaled_numbers
 
 __all__ = ["distances", "nearest_classes"]
 
@@ -69,18 +67,12 @@ def distances(cells: Cells, codes: IntArray) -> FloatArray:
             first = int(coded.missing)
             numbers = (np.arange(coded.size) - first) / max(coded.size - first - 1, 1)
             numbers[:first] = np.nan
-        gap = np.abs(numbers[place][:, None] - midpoints(cells, numbers)[None, :])
+        middles = cells.middles(numbers)
+        gap = np.abs(numbers[place][:, None] - middles[None, :])
         # two missing values agree, a missing and another do not
-        both = np.isnan(numbers[place])[:, None] & np.isnan(midpoints(cells, numbers))[None, :]
+        both = np.isnan(numbers[place])[:, None] & np.isnan(middles)[None, :]
         out = np.where(both, 0.0, np.nan_to_num(gap, nan=1.0))
     else:
-        groups = np.arange(len(cells))
-        inside = covers(cells, np.tile(groups, len(codes)), np.repeat(place, len(cells)))
-        inside = inside.reshape(len(codes), len(cells))
-        if isinstance(cells, CentroidCells) and cells.style is CellStyle.SETS:
-            inside = cells.middle[None, :] == place[:, None]
-            out = 1.0 - inside
-        else:
-            out = np.where(inside, 1.0 - 1.0 / np.maximum(cells.leaves, 1)[None, :], 1.0)
+        out = 1.0 - cells.nearness(place)
     out[~known] = 1.0
     return np.asarray(out, dtype=np.float64)

@@ -27,17 +27,13 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import IntArray
 from hushtable.attacks.base import Attack, AttackResult
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError
 from hushtable.kernels.grouping import number_rows
-from hushtable.release.cells import Cells
-from hushtable.release.centroid import CentroidCells
+from hushtable.release.forms.base import Cells
 from hushtable.release.guards.downcoding import DowncodingGuard
-from hushtable.release.pattern import PatternCells
-from hushtable.schema.columns import CellStyle
-from hushtable.utility.cover import extent
 
 __all__ = ["Downcoding"]
 
@@ -70,7 +66,7 @@ class Downcoding(Attack):
     def run(self, view: View) -> AttackResult:
         """Write down records, and count those that are there."""
         view = view.identity
-        if any(isinstance(c, CentroidCells) or c.style is CellStyle.MIDPOINT for c in view.cells):
+        if not all(c.tells_bounds for c in view.cells):
             raise UsageError(
                 "The downcoding attack needs generalised cells, and this release publishes representatives.",
                 code="no-cells",
@@ -89,7 +85,7 @@ class Downcoding(Attack):
             **view.base_counts(),
             "records in generalised classes": len(order),
             "generalised classes": int(np.count_nonzero(general & (view.sizes > 0))),
-            "columns with minimal cells": sum(_minimal(cells) for cells in view.cells),
+            "columns with minimal cells": sum(cells.minimal for cells in view.cells),
         }
         return self.result(len(order), right, plain / len(order) if len(order) else 0.0, counts)
 
@@ -99,15 +95,10 @@ class Downcoding(Attack):
         spread = guard.spread if minimal and isinstance(guard, DowncodingGuard) else 0.0
         for j, cells in enumerate(view.cells):
             stream = f"attacks/downcoding/{j}"
-            guess = _guess(cells, group, view.seed, stream, minimal=minimal and _minimal(cells), spread=spread)
+            guess = _guess(cells, group, view.seed, stream, minimal=minimal and cells.minimal, spread=spread)
             shuffled = rng.bits(view.seed, f"{stream}/order", len(group))
             written.append(guess[np.lexsort((shuffled, group))])
         return written
-
-
-def _minimal(cells: Cells) -> bool:
-    """Whether the cells are the smallest that cover their classes, and say so."""
-    return cells.level is None and not isinstance(cells, PatternCells)
 
 
 def _common(group: IntArray, truth: list[IntArray], written: list[IntArray], view: View) -> int:
@@ -127,46 +118,4 @@ def _guess(cells: Cells, group: IntArray, seed: int, stream: str, *, minimal: bo
     new = np.ones(len(group), dtype=np.bool_)
     new[1:] = group[1:] != group[:-1]
     place = np.arange(len(group)) - np.flatnonzero(new)[np.cumsum(new) - 1] if len(group) else group
-    if cells.style is CellStyle.SETS:
-        lengths = cells.counts[group]
-        at = np.where(minimal & (place < lengths), place, (draw * lengths).astype(np.int64))
-        return cells.members[cells.offsets[:-1][group] + at]
-    if cells.style is CellStyle.NODES:
-        return _under_nodes(cells, group, draw, minimal & (place == 1))
-    low, high = (bound[group] for bound in extent(cells))
-    moved = np.rint((high - low + 1) * (spread / (1.0 + spread)) / 2.0).astype(np.int64)
-    low, high = low + moved, high - moved
-    guess = low + (draw * (high - low + 1)).astype(np.int64)
-    ends = minimal & ~cells.mixed[group]
-    return np.asarray(np.where(ends & (place == 0), low, np.where(ends & (place == 1), high, guess)))
-
-
-def _under_nodes(cells: Cells, group: IntArray, draw: FloatArray, second: BoolArray) -> IntArray:
-    """Draw leaves below the cells' nodes; a class's second record below another child than its first."""
-    coded = cells.column.coded
-    guess = np.empty(len(group), dtype=np.int64)
-    height = cells.height[group]
-    for h, level in enumerate(coded.levels):
-        here = np.flatnonzero(height == h)
-        if not len(here):
-            continue
-        child = coded.levels[max(h - 1, 0)]
-        leaves = np.lexsort((child, level))
-        counts = np.bincount(level)
-        begin = (np.cumsum(counts) - counts)[cells.node[group[here]]]
-        many = counts[cells.node[group[here]]]
-        guess[here] = leaves[begin + (draw[here] * many).astype(np.int64)]
-        # the record before a second one is the first of its class, and below the same node
-        later = here[second[here] & (many > 1)]
-        if h and len(later):
-            sibling = child[guess[later - 1]]
-            node = cells.node[group[later]]
-            start, n = (np.cumsum(counts) - counts)[node], counts[node]
-            of_child = np.bincount(child)[sibling]
-            first = np.full(len(np.bincount(child)), len(leaves), dtype=np.int64)
-            np.minimum.at(first, child[leaves], np.arange(len(leaves)))
-            free = n - of_child
-            at = (draw[later] * free).astype(np.int64)
-            at = np.where(at < first[sibling] - start, at, at + of_child)
-            guess[later] = np.where(free > 0, leaves[np.minimum(start + at, len(leaves) - 1)], guess[later])
-    return guess
+    return cells.written_down(group, place, draw, spread) if minimal else cells.drawn(group, draw)

@@ -12,16 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.arrays import BoolArray, IntArray
 from hushtable.attacks.people import People, Unseen
 from hushtable.attacks.view import View
-from hushtable.hierarchy.base import ROOT
-from hushtable.release.cells import Cells
-from hushtable.release.centroid import CentroidCells
-from hushtable.schema.columns import CellStyle, Kind
-from hushtable.utility.cover import covers, extent
+from hushtable.release.forms.base import Cells
 
-__all__ = ["candidates", "match_chunks", "tells_no_bounds"]
+__all__ = ["candidates", "match_chunks"]
 
 _AT_ONCE = 1 << 22
 """Pairs of a person and a class that are compared at once."""
@@ -77,45 +73,20 @@ def _packed(cells: Cells, codes: IntArray, unseen: Unseen) -> npt.NDArray[np.uin
         some = codes[start : start + step]
         inside = np.zeros((len(some), len(cells)), dtype=np.bool_)
         known = np.flatnonzero((some >= 0) & (some < cells.column.coded.size))
-        if tells_no_bounds(cells):
+        if not cells.tells_bounds:
             inside[:] = True
         else:
             pairs = np.tile(groups, len(known)), np.repeat(some[known], len(cells))
-            inside[known] = covers(cells, *pairs).reshape(len(known), len(cells))
+            inside[known] = cells.covers(*pairs).reshape(len(known), len(cells))
             for i in np.flatnonzero(some >= cells.column.coded.size):
-                inside[i] = _covers_unseen(cells, unseen, int(some[i]) - cells.column.coded.size)
+                inside[i] = cells.covers_new(*_described(unseen, int(some[i]) - cells.column.coded.size))
         out[start : start + step] = np.packbits(inside, axis=1)
     return out
 
 
-def tells_no_bounds(cells: Cells) -> bool:
-    """Whether the cells are representatives: they cover nobody in particular."""
-    return isinstance(cells, CentroidCells) or cells.style is CellStyle.MIDPOINT
-
-
-def _covers_unseen(cells: Cells, unseen: Unseen, at: int) -> BoolArray:
-    coded, style = cells.column.coded, cells.style
-    if style is CellStyle.SETS:
-        return np.zeros(len(cells), dtype=np.bool_)
-    if style is CellStyle.NODES:
-        path = unseen.paths[at]
-        out = np.zeros(len(cells), dtype=np.bool_)
-        for h in range(1, coded.height + 1):
-            same = np.array([label == ROOT or (h < len(path) and label == path[h]) for label in coded.labels[h]])
-            here = cells.height == h
-            out[here] = same[cells.node[here]]
-        return out
-    if coded.kind not in (Kind.NUMERIC, Kind.DATE) or not len(coded.values):
-        return np.asarray(cells.mixed)
-    first = int(coded.missing)
-    low, high = extent(cells)
-    numbers = _numbers(coded.values)
-    value = _numbers(unseen.values)[at]
-    inside = (numbers[np.maximum(low - first, 0)] <= value) & (value <= numbers[np.maximum(high - first, 0)])
-    return np.asarray(cells.mixed | (inside & (high >= first)))
-
-
-def _numbers(values: pa.Array) -> AnyArray:
-    """Whole numbers stay such: as floats, neighbours beyond 2^53 are the same."""
+def _described(unseen: Unseen, at: int) -> tuple[tuple[str | None, ...], float | int | None]:
+    """The labels of a value that the original does not have, and its number."""
+    values = unseen.values
     plain = values.cast(pa.int32()) if pa.types.is_date(values.type) else values
-    return np.asarray(plain.to_numpy(zero_copy_only=False))
+    number = plain[at].as_py() if pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type) else None
+    return unseen.paths[at], number

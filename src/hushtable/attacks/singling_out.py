@@ -28,7 +28,6 @@ from hushtable.attacks.matching import match_chunks
 from hushtable.attacks.people import People
 from hushtable.attacks.view import View
 from hushtable.params import AtLeast
-from hushtable.utility.cover import covered
 
 __all__ = ["SinglingOut", "isolation"]
 
@@ -100,7 +99,7 @@ class SinglingOut(SensitiveAttack):
         weight = np.bincount(has, minlength=column.coded.size)[value] / n
         for cells in view.cells:
             counts = np.bincount(cells.column.codes[:n], minlength=cells.column.coded.size).astype(np.int64)
-            weight = weight * covered(cells, counts)[group] / n
+            weight = weight * cells.covered(counts)[group] / n
         baseline = float(isolation(weight, n).mean()) if len(once) else 0.0
         counted = {
             **view.base_counts(),

@@ -20,12 +20,11 @@ import pyarrow as pa
 from hushtable.algorithms.base import Algorithm, Problem
 from hushtable.algorithms.earlier import Counterfeits
 from hushtable.arrays import IntArray
-from hushtable.kernels.grouping import group_rows
 from hushtable.models.compose import AllOf
 from hushtable.registry import algorithms, guards
-from hushtable.release.cells import Cells
+from hushtable.release.forms.base import Cells
+from hushtable.release.forms.bucket import cells_of_buckets
 from hushtable.release.guards.base import Guard
-from hushtable.schema.columns import CellStyle
 from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.stats import Histogram
 
@@ -105,15 +104,7 @@ class View:
         if recoded.buckets is None:
             return view
         labels = np.asarray(recoded.buckets[: table.n_sample], dtype=np.int64)
-        rows, offsets = group_rows(labels, int(labels.max()) + 1)
-        sets = [replace(column, style=CellStyle.SETS) for column in table.quasi]
-        # a value that is published as it is covers itself; a midpoint would tell no bounds
-        exact = tuple(
-            Cells(column, c.offsets, c.members) if c.style is CellStyle.MIDPOINT else c
-            for column, c in zip(sets, recoded.cells, strict=True)
-        )
-        cells = tuple(Cells.of_groups(column, rows, offsets) for column in sets)
-        return replace(view, labels=labels, cells=cells, exact=replace(view, cells=exact))
+        return replace(view, labels=labels, cells=cells_of_buckets(table, labels), exact=view)
 
     @property
     def identity(self) -> View:

@@ -17,7 +17,7 @@ from hushtable.errors import DataError, IncompatibleError
 from hushtable.hierarchy.base import ROOT, Coded
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import Monotone, Stat
-from hushtable.release.cells import Cells, escape_member, escape_value
+from hushtable.release.forms.base import escape_member, escape_value, of_groups
 from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Kind, Role
@@ -71,7 +71,7 @@ def apply_regions(
     if Monotone.MERGE not in model.flags:
         _check_apart(quasi, low, high)
     rows, offsets = group_rows(labels.astype(np.int64), len(used))
-    cells = tuple(Cells.of_groups(c, rows, offsets) for c in quasi)
+    cells = tuple(of_groups(c, rows, offsets) for c in quasi)
     published = tuple(region_labels(c.coded, low[:, j], high[:, j]) for j, c in enumerate(quasi))
     problem = Problem(encoded, model, encoded.reference(model.histogram_keys()), seed=plan.seed)
     recoded = Recoded(labels.astype(np.int64), cells, published, derived=False)

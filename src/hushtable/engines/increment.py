@@ -22,13 +22,12 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.attacks.matching import candidates
 from hushtable.attacks.people import People
 from hushtable.attacks.view import View
-from hushtable.engines.joined import covered_values, ranged, values_of
+from hushtable.engines.joined import bounded, covered_values, values_of
 from hushtable.engines.local import finish, problem_of, solve
 from hushtable.engines.release import Release
 from hushtable.errors import DataError, HushtableError, IncompatibleError, Infeasible, NotFound, VerificationError
 from hushtable.io.text import is_text, to_labels
 from hushtable.models.base import Monotone, Stat
-from hushtable.release.centroid import CentroidCells
 from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded, class_numbers
 from hushtable.release.reread import sensitive_codes
@@ -103,7 +102,7 @@ def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
         raise IncompatibleError("Guards do not apply to a new batch.", hint="Leave 'guard' out of the policy.")
     if plan.algorithm.recoding not in _RECODINGS:
         raise _no_ranges(plan.algorithm.name)
-    if earlier.recoded.buckets is not None or any(isinstance(cells, CentroidCells) for cells in earlier.recoded.cells):
+    if earlier.recoded.buckets is not None or any(cells.bounded is None for cells in earlier.recoded.cells):
         raise _no_ranges("The earlier release")
     for member in plan.model().members:
         if Monotone.MERGE not in member.monotone or member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
@@ -188,7 +187,7 @@ def _of_type(kind: pa.DataType, *parts: pa.Array) -> pa.ChunkedArray | None:
 def _joined(problem: Problem, earlier: Release) -> IntArray:
     """Return the earlier class that each new record may join; -1 where none covers it, or too few would join it."""
     # a midpoint excludes nobody, but is no number for those outside its range
-    view = ranged(View.of(earlier))
+    view = bounded(View.of(earlier))
     batch = pa.table({c.name: values_of(c, c.codes) for c in problem.table.quasi})
     offsets, classes = candidates(view, People.of_table(view, batch, "The batch"))
     first = np.minimum(offsets[:-1], max(len(classes) - 1, 0))

@@ -8,63 +8,21 @@ that it is the middle of.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.attacks.matching import match_chunks
 from hushtable.attacks.people import People
 from hushtable.attacks.view import View
 from hushtable.kernels.grouping import number_rows
-from hushtable.release.cells import Cells
-from hushtable.schema.columns import CellStyle
-from hushtable.table.encoded import QuasiColumn, numbers_of
+from hushtable.release.forms.base import Cells
+from hushtable.release.forms.listed import ListedCells
+from hushtable.table.encoded import QuasiColumn
 
-__all__ = ["Covered", "JoinedCells", "covered_values", "ranged", "values_of"]
-
-
-@dataclass(frozen=True)
-class JoinedCells(Cells):
-    """The cells of one column, one per class: nodes where every class publishes one.
-
-    Attributes
-    ----------
-    heights : int64 array
-        The height of the node that each class publishes, for ranges 0 or the root's.
-    nodes : bool array
-        Which classes publish a node of the hierarchy.
-    middles : float array
-        The midpoint that each class publishes, which need not be that of the batch's values; NaN for none.
-    """
-
-    heights: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    nodes: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
-    middles: FloatArray = field(default_factory=lambda: np.empty(0))
-
-    @property
-    def style(self) -> CellStyle:
-        """Return how the cells are written; nodes beside other cells count as sets of what they cover."""
-        if not self.nodes.any():
-            return super().style
-        return CellStyle.NODES if self.nodes.all() else CellStyle.SETS
-
-    @cached_property
-    def height(self) -> IntArray:
-        """Height of the published node, or of the lowest that covers what is published."""
-        return np.maximum(self._covering_height(), self.heights)
-
-    def representatives(self, numbers: FloatArray) -> FloatArray:
-        """Return the published midpoints on another scale, which is linear and goes on beyond the batch's values."""
-        known, first = numbers_of(self.column.coded), int(self.column.coded.missing)
-        # halves do not overflow
-        width = 0.0 if known is None or len(known) == first else known[-1] / 2 - known[first] / 2
-        if known is None or not width > 0:
-            return super().representatives(numbers)
-        share = (self.middles / 2 - known[first] / 2) / width
-        return np.asarray(numbers[first] + share * (numbers[-1] - numbers[first]))
+__all__ = ["Covered", "bounded", "covered_values", "values_of"]
 
 
 @dataclass(frozen=True)
@@ -77,8 +35,6 @@ class Covered:
         Which of the classes covers which value of the batch.
     heights : int64 array
         The height of the node that each class publishes, for ranges 0 or the root's.
-    nodes : bool array
-        Whether each publishes a node of the hierarchy.
     middles : float array
         The midpoint that each publishes; NaN for none.
     """
@@ -86,7 +42,6 @@ class Covered:
     groups: IntArray
     codes: IntArray
     heights: IntArray
-    nodes: BoolArray
     middles: FloatArray
 
     def __add__(self, other: Covered) -> Covered:
@@ -95,11 +50,10 @@ class Covered:
             np.append(self.groups, other.groups + len(self.heights)),
             np.append(self.codes, other.codes),
             np.append(self.heights, other.heights),
-            np.append(self.nodes, other.nodes),
             np.append(self.middles, other.middles),
         )
 
-    def cells(self, column: QuasiColumn, labels: IntArray, of_group: IntArray, n: int) -> JoinedCells:
+    def cells(self, column: QuasiColumn, labels: IntArray, of_group: IntArray, n: int) -> ListedCells:
         """What n classes publish: the values of the batch that are covered, not those alone that are there.
 
         Parameters
@@ -117,13 +71,12 @@ class Covered:
         owner, code = owner[real], code[real]
         _, first = number_rows([owner, code], [n, column.coded.size])
         offsets = np.searchsorted(owner[first], np.arange(n + 1)).astype(np.int64)
-        heights, nodes = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
+        heights = np.zeros(n, dtype=np.int64)
         used = of_group >= 0
         np.maximum.at(heights, of_group[used], self.heights[used])
-        np.logical_or.at(nodes, of_group[used], self.nodes[used])
         middles = np.full(n, np.nan)
         middles[of_group[used]] = self.middles[used]
-        return JoinedCells(column, offsets, code[first], None, heights, nodes, middles)
+        return ListedCells(column, offsets, code[first], heights, middles)
 
 
 def values_of(column: QuasiColumn, codes: AnyArray) -> pa.Array:
@@ -138,7 +91,7 @@ def covered_values(view: View, quasi: Sequence[QuasiColumn], groups: IntArray) -
     every = {c.name: values_of(c, np.minimum(np.arange(max(spans)), c.coded.size - 1)) for c in quasi}
     people = People.of_table(view, pa.table(every), "The batch")
     middles = [_middles(cells)[groups] for cells in view.cells]
-    view = ranged(view)
+    view = bounded(view)
     found = []
     for j, (column, cells) in enumerate(zip(quasi, view.cells, strict=True)):
         pairs = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
@@ -146,32 +99,31 @@ def covered_values(view: View, quasi: Sequence[QuasiColumn], groups: IntArray) -
             code, place = np.nonzero(inside[:, groups])
             pairs.append((place, code + part.start))
         own = np.concatenate([p for p, _ in pairs]), np.concatenate([c for _, c in pairs])
-        nodes = np.full(len(groups), cells.style is CellStyle.NODES)
-        found.append(Covered(*own, _heights(cells, column)[groups], nodes, middles[j]))
+        found.append(Covered(*own, _heights(cells, column)[groups], middles[j]))
     return found
 
 
 def _middles(cells: Cells) -> FloatArray:
-    if cells.style is not CellStyle.MIDPOINT:
+    points = cells.points
+    if points is None or points.numbers is None:
         return np.full(len(cells), np.nan)
-    return np.asarray(cells.labels().to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.where(points.hidden, np.nan, points.numbers)
 
 
-def ranged(view: View) -> View:
-    """Look at a release as at one that publishes the ranges which midpoints are the middle of."""
-    return replace(view, cells=tuple(_ranged(cells) for cells in view.cells))
+def bounded(view: View) -> View:
+    """Look at a release as at one that publishes the bounds which representatives stand for."""
+    return replace(view, cells=tuple(_bounded(cells) for cells in view.cells))
 
 
-def _ranged(cells: Cells) -> Cells:
-    if cells.style is not CellStyle.MIDPOINT:
-        return cells
-    return replace(cells, column=replace(cells.column, style=CellStyle.INTERVALS))
+def _bounded(cells: Cells) -> Cells:
+    found = cells.bounded
+    return cells if found is None else found
 
 
 def _heights(cells: Cells, column: QuasiColumn) -> IntArray:
     """The heights of published nodes in the batch's hierarchy, which may have fewer levels; a root is its root."""
     top = column.coded.height
-    if cells.style is CellStyle.NODES:
+    if cells.at_nodes:
         return np.where(cells.height == cells.column.coded.height, top, np.minimum(cells.height, top))
     # a range that would have to hold the missing value is published as the root; a set names it
-    return np.where(cells.mixed & (cells.style is not CellStyle.SETS), top, 0)
+    return np.where(cells.mixed & ~np.asarray(cells.has_holes), top, 0)

@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Problem, Recoding
 from hushtable.arrays import IntArray
-from hushtable.engines.joined import JoinedCells
 from hushtable.engines.local import problem_from, problem_of
 from hushtable.errors import DataError, IncompatibleError, UsageError
 from hushtable.io.dictionaries import null_last
@@ -28,8 +27,6 @@ from hushtable.io.sources import same_columns, table_sources
 from hushtable.io.text import to_labels
 from hushtable.kernels.grouping import count_rows
 from hushtable.release.bucket import bucket_column
-from hushtable.release.cells import Cells
-from hushtable.release.centroid import CentroidCells
 from hushtable.release.companion import check_private, recall, remember
 from hushtable.release.comparison import Comparison
 from hushtable.release.exposure import Exposure
@@ -48,7 +45,6 @@ from hushtable.release.kept import (
 )
 from hushtable.release.origin import Made, classes_of
 from hushtable.release.original import Files, RestRanks
-from hushtable.release.pattern import PatternCells
 from hushtable.release.plan import Plan
 from hushtable.release.publish import publish, published_order
 from hushtable.release.published import verify_published
@@ -70,7 +66,6 @@ _SAID = (
     *("hushtable", "records", "released", "suppressed", "columns", "algorithm", "satisfied", "rows", "people"),
     *("classes", "models", "measures", "notes"),
 )
-_CELLS: tuple[type[Cells], ...] = (Cells, CentroidCells, PatternCells, JoinedCells)
 
 
 @dataclass(frozen=True)
@@ -278,7 +273,7 @@ class Saved:
         by_place = kept["order"] != CANONICAL
         rows, values = kept_rows(self.private, kept, self._published.num_rows) if by_place else (None, None)
         groups = None if values is None or rows is None else self._groups(rows, problem.table.n_sample)
-        partition, recoded = restored(self.private, kept, problem.table, recoding, self.notes, groups, _CELLS)
+        partition, recoded = restored(self.private, kept, problem.table, recoding, self.notes, groups)
         if rows is None:
             rows = self._sorted(recoded)
             self._check_cells(problem, recoded, rows)

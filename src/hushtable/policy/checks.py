@@ -11,6 +11,7 @@ from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.policy.columns import ColumnPolicy
 from hushtable.policy.faults import Fault
+from hushtable.release.forms.base import check_forms
 from hushtable.schema.columns import Kind, Role
 
 if TYPE_CHECKING:
@@ -132,6 +133,8 @@ def check_combination(policy: Policy) -> None:
             f"'publish: [reference]' is refused: {why}.",
             hint="Leave 'publish' out, and verify where the private companion is.",
         )
+    plan = policy.table_plan()
+    check_forms(plan, algorithm, model)
     for guard in policy.build_guards():
         guard.check(algorithm, model, policy.suppression)
-        guard.check_table(policy.table_plan())
+        guard.check_table(plan)

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from hushtable.errors import PolicyError
 from hushtable.io.text import label_text
 from hushtable.policy.frozen import Frozen, freeze, thaw
-from hushtable.schema.columns import CellStyle, Kind, Role
+from hushtable.schema.columns import Kind, Role
 
 __all__ = ["BackgroundPolicy", "ColumnPolicy", "Labels", "LedgerFile", "LedgerPolicy", "OutputPolicy", "StrictModel"]
 
@@ -95,8 +95,8 @@ class ColumnPolicy(StrictModel):
     """sensitivity categories and their values, the most sensitive first"""
     order: Labels = ()
     """the values of an ordinal column, from low to high"""
-    cells: CellStyle | None = None
-    """how the column is published, where it differs from the table's style"""
+    cells: Any = None
+    """how the column is published, where it differs from the table's form"""
 
     def given(self) -> dict[str, Any]:
         """The settings that were given, as they are held."""

@@ -13,7 +13,8 @@ from hushtable.params import Parametrised
 from hushtable.policy.columns import ColumnPolicy
 from hushtable.policy.faults import Fault, Place
 from hushtable.policy.frozen import freeze, thaw
-from hushtable.registry import Registry, algorithms, guards, models
+from hushtable.registry import Registry, algorithms, forms, guards, models
+from hushtable.release.forms.base import DEFAULT_FORM
 from hushtable.schema.columns import Role
 
 __all__ = ["SUGAR", "normalise", "python_only"]
@@ -47,6 +48,8 @@ def normalise(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
         data["models"] = _choices(data["models"], models, "models", faults)
     if data.get("guard") is not None:
         data["guard"] = _choices(data["guard"], guards, "guard", faults)
+    if data.get("cells") is not None:
+        data["cells"] = _form(data["cells"], ("cells",), faults)
     if data.get("algorithm") is not None:
         data["algorithm"] = _choice(data["algorithm"], algorithms, ("algorithm",), faults)
         if data["algorithm"] is None:
@@ -139,6 +142,8 @@ def _options(options: Any) -> Any:
 
 def _column(name: str, options: Any, faults: list[Fault]) -> Any:
     options = _options(options)
+    if isinstance(options, Mapping) and options.get("cells") is not None:
+        options = {**options, "cells": _form(options["cells"], ("columns", name, "cells"), faults)}
     if not isinstance(options, Mapping) or options.get("hierarchy") is None:
         return options
     try:
@@ -212,8 +217,21 @@ def _choice(item: Any, registry: Registry[Any], place: Place, faults: list[Fault
         return None
 
 
+def _form(given: Any, place: Place, faults: list[Fault]) -> Any:
+    """Return the name of a published form, with its parameters where it has some; the default where it is faulty."""
+    chosen = _choice(given, forms, place, faults)
+    if chosen is None:
+        return DEFAULT_FORM
+    ((name, parameters),) = chosen.items()
+    if forms[name].follows:
+        hint = f"Leave it out: algorithms that publish {name} cells do so whatever 'cells' says."
+        faults.append(Fault(place, f"{name!r} is not chosen but follows from the algorithm.", hint, "unknown-form"))
+    return chosen if parameters else name
+
+
 _EXAMPLES = {
     "model": "{k-anonymity: {k: 5}}",
     "algorithm": "{mondrian: {mode: strict}}",
     "guard": "{minimality: {extra: 0.5}}",
+    "form": "{counts: {digits: 2}}",
 }

@@ -31,8 +31,9 @@ from hushtable.policy.frozen import Frozen, freeze, thaw
 from hushtable.policy.normalise import SUGAR, normalise, python_only
 from hushtable.policy.text import read_yaml, write_yaml
 from hushtable.registry import algorithms, guards, models
+from hushtable.release.forms.base import DEFAULT_FORM, build_form
 from hushtable.release.plan import Plan
-from hushtable.schema.columns import CellStyle, Missing, Role
+from hushtable.schema.columns import Missing, Role
 from hushtable.table.plan import ColumnPlan, Extra, TablePlan
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Policy(StrictModel):
         What an empty quasi-identifier cell means.
     missing_values : list of str
         Texts that stand for a missing value.
-    cells : {"nodes", "intervals", "sets", "midpoint"}
+    cells : str or mapping
         How generalised values are published.
     seed : int
     entity : str, optional
@@ -135,7 +136,7 @@ class Policy(StrictModel):
     """what an empty quasi-identifier cell means to the adversary"""
     missing_values: Labels = ()
     """texts that stand for a missing value"""
-    cells: CellStyle = CellStyle.INTERVALS
+    cells: Any = DEFAULT_FORM
     """how generalised values are published"""
     seed: Annotated[int, Field(ge=0, lt=2**64, strict=True)] = 0
     """the start of all randomness"""
@@ -260,11 +261,11 @@ class Policy(StrictModel):
                 weight=column.weight,
                 order=column.order,
                 categories=dict(column.categories),
-                cells=column.cells,
+                cells=None if column.cells is None else build_form(column.cells),
             )
             for name, column in self.columns.items()
         )
-        return TablePlan(columns, self.missing, self.missing_values, self.cells, self.entity)
+        return TablePlan(columns, self.missing, self.missing_values, build_form(self.cells), self.entity)
 
     def plan(self, base_dir: str | os.PathLike[str] | None = None, *, read: bool = True) -> Plan:
         """Return everything as objects, ready to run. Reads the population and background tables.
@@ -328,7 +329,7 @@ class Policy(StrictModel):
         }
         if self.missing_values:
             document["missing_values"] = list(self.missing_values)
-        document |= {"cells": str(self.cells), "seed": self.seed}
+        document |= {"cells": thaw(self.cells), "seed": self.seed}
         for name in ("entity", "population", "background", "ledger", "output"):
             value = getattr(self, name)
             if value != type(self).model_fields[name].default:

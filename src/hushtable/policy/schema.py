@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hushtable.params import Parametrised
 from hushtable.policy.frozen import thaw
-from hushtable.registry import Registry, algorithms, guards, hierarchies, models
+from hushtable.registry import algorithms, forms, guards, hierarchies, models
 
 if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
@@ -28,6 +29,9 @@ def policy_schema(policy: type[Policy]) -> dict[str, Any]:
     parts["algorithm"] = {"anyOf": _choices(algorithms)}
     parts["guard"] = {"anyOf": _choices(guards)}
     parts["hierarchy"] = {"anyOf": _hierarchy_choices()}
+    parts["form"] = {"anyOf": _choices({name: form for name, form in forms.items() if not form.follows})}
+    settings["cells"] = {**_refer(settings["cells"], "form"), "default": settings["cells"]["default"]}
+    column["cells"] = _refer(column["cells"], "form")
     settings["models"] |= {"items": {"$ref": "#/$defs/model"}, "minItems": 1}
     settings["guard"] |= {"items": {"$ref": "#/$defs/guard"}}
     settings["algorithm"] = _refer(settings["algorithm"], "algorithm")
@@ -51,7 +55,7 @@ def _refer(replaced: dict[str, Any], part: str) -> dict[str, Any]:
     return {**kept, "$ref": f"#/$defs/{part}"}
 
 
-def _choices(registry: Registry[Any]) -> list[dict[str, Any]]:
+def _choices(registry: Mapping[str, type[Parametrised]]) -> list[dict[str, Any]]:
     """One object per name with its parameters; names that need none may stand alone."""
     bare = [name for name, found in registry.items() if not found.schema()["required"]]
     alone: list[dict[str, Any]] = [{"enum": bare}] if bare else []

@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
-from hushtable.release.cells import Cells
+from hushtable.release.forms.base import Cells
 from hushtable.table.encoded import EncodedTable
 
 __all__ = ["Comparison", "RowComparison", "TupleSums", "Values"]

@@ -11,8 +11,8 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.grouping import number_rows
-from hushtable.release.cells import Cells
 from hushtable.release.comparison import Comparison, RowComparison, TupleSums, Values
+from hushtable.release.forms.base import Cells
 
 __all__ = ["CountedComparison"]
 

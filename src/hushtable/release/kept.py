@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from hushtable import registry
 from hushtable.algorithms.base import Partition, Recoding
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.io.secret import keyed_hash, load_secret
-from hushtable.release.cells import Cells
+from hushtable.release.forms.base import Cells
 from hushtable.release.recode import Recoded, recode
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
 
@@ -177,7 +178,6 @@ def restored(
     recoding: Recoding,
     notes: Mapping[str, Any],
     groups: AnyArray | None,
-    known: Sequence[type[Cells]],
 ) -> tuple[Partition, Recoded]:
     """Return the partition and the cells of a release that was kept.
 
@@ -194,8 +194,6 @@ def restored(
         What the algorithm said.
     groups : integer array, optional
         Of a bucketization, the published group of every source row; -1 for suppressed ones.
-    known : sequence of types
-        The kinds of cells that there are.
     """
     columns = _read(folder / ROWS)
     sample = _plain(columns, "class") if groups is None else groups
@@ -224,7 +222,7 @@ def restored(
         space={} if not (folder / SPACE).exists() else _space(_read(folder / SPACE)),
     )
     if (folder / CELLS).exists():
-        return partition, _explicit(_read(folder / CELLS), table, labels, {kind.__name__: kind for kind in known})
+        return partition, _explicit(_read(folder / CELLS), table, labels)
     if recoding is Recoding.NUMBERED:
         from hushtable.release.numbered import recode_numbered
 
@@ -277,11 +275,25 @@ def _listed(cells: Cells, value: Any) -> Any:
     return np.full(cells.column.coded.size, value) if type(value) is int else value
 
 
-def _explicit(saved: pa.Table, table: EncodedTable, labels: IntArray, known: Mapping[str, type[Cells]]) -> Recoded:
+def _kinds() -> dict[str, type[Cells]]:
+    """All kinds of cells by name."""
+    from hushtable.release.forms.listed import ListedCells
+
+    found: dict[str, type[Cells]] = {ListedCells.__name__: ListedCells}
+    open_to = [Cells] if list(registry.forms.values()) else []
+    while open_to:
+        kinds = open_to.pop().__subclasses__()
+        found |= {kind.__name__: kind for kind in kinds}
+        open_to += kinds
+    return found
+
+
+def _explicit(saved: pa.Table, table: EncodedTable, labels: IntArray) -> Recoded:
     def array(name: str, value: Any) -> Any:
         kind = saved.schema.field(name).type
         return np.array(value, dtype=kind.value_type.to_pandas_dtype()) if isinstance(value, list) else value
 
+    known = _kinds()
     cells, published = [], []
     for column, row in zip(table.quasi, saved.to_pylist(), strict=True):
         kind = known[row["kind"]]

@@ -19,7 +19,7 @@ from hushtable.io.dictionaries import compact, encode, value_type
 from hushtable.io.text import is_text
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.release.bucket import bucket_column
-from hushtable.release.cells import Cells
+from hushtable.release.forms.base import of_groups
 from hushtable.release.publish import publish, published_order
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Role
@@ -34,7 +34,7 @@ def recode_numbered(table: EncodedTable, partition: Partition) -> Recoded:
     """Give every group its cells and its number; groups whose cells coincide stay apart."""
     labels = np.where(np.arange(table.n_rows) < table.n_sample, partition.labels, -1).astype(np.int64)
     rows, offsets = group_rows(labels, partition.n_groups)
-    cells = tuple(Cells.of_groups(column, rows, offsets) for column in table.quasi)
+    cells = tuple(of_groups(column, rows, offsets) for column in table.quasi)
     published = tuple(c.labels() for c in cells)
     numbers = _numbers(table, rows, offsets, published, partition.counterfeits)
     return Recoded(labels, cells, published, numbers=numbers, counterfeits=partition.counterfeits)

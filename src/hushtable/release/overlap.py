@@ -1,4 +1,4 @@
-"""Cells that overlap: 142** beside 14***.
+"""Cells that overlap: 142** beside 14***; and which class covers a person.
 
 Where the cells of two classes share a point, an adversary's candidates are the union of both. Models that survive
 merging do not mind; for the others overlapping classes have to become one.
@@ -10,13 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hushtable.arrays import IntArray
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.kernels.grouping import number_rows
 from hushtable.kernels.pairs import overlapping_boxes
-from hushtable.release.cells import Cells
-from hushtable.release.covering import extent
-from hushtable.schema.columns import CellStyle
+from hushtable.release.forms.base import Cells
 
-__all__ = ["merge_overlapping"]
+__all__ = ["class_of", "merge_overlapping"]
 
 
 def merge_overlapping(cells: Sequence[Cells]) -> tuple[IntArray, int]:
@@ -27,7 +26,7 @@ def merge_overlapping(cells: Sequence[Cells]) -> tuple[IntArray, int]:
     labels, n
         A number for every group, and how many numbers there are.
     """
-    bounds = [extent(c) for c in cells]
+    bounds = [c.extent for c in cells]
     low = np.column_stack([b[0] for b in bounds])
     high = np.column_stack([b[1] for b in bounds])
     pairs = overlapping_boxes(low, high)
@@ -40,7 +39,7 @@ def merge_overlapping(cells: Sequence[Cells]) -> tuple[IntArray, int]:
         return i
 
     for a, b in pairs.tolist():
-        if all(_share(c, a, b) for c in cells):
+        if all(c.shares_leaf(a, b) for c in cells):
             ra, rb = root(a), root(b)
             parent[max(ra, rb)] = min(ra, rb)
     roots = np.array([root(i) for i in range(len(parent))], dtype=np.int64)
@@ -48,10 +47,25 @@ def merge_overlapping(cells: Sequence[Cells]) -> tuple[IntArray, int]:
     return labels.astype(np.int64), int(labels.max(initial=-1)) + 1
 
 
-def _share(cells: Cells, a: int, b: int) -> bool:
-    """Whether two cells that overlap as ranges really share a leaf (sets have holes)."""
-    if cells.style is not CellStyle.SETS:
-        return True
-    mine = cells.members[cells.offsets[a] : cells.offsets[a + 1]]
-    theirs = cells.members[cells.offsets[b] : cells.offsets[b + 1]]
-    return bool(np.isin(mine, theirs).any())
+def class_of(cells: Sequence[Cells], codes: Sequence[AnyArray]) -> IntArray:
+    """Return the class that covers each person, given the codes of people column by column; -1 for none.
+
+    No two classes may overlap.
+    """
+    person, first = number_rows(list(codes), [c.column.coded.size for c in cells])
+    people = [np.asarray(column[first], dtype=np.int64) for column in codes]
+    bounds = [c.extent for c in cells]
+    low = np.column_stack([np.concatenate([b[0], own]) for b, own in zip(bounds, people, strict=True)])
+    high = np.column_stack([np.concatenate([b[1], own]) for b, own in zip(bounds, people, strict=True)])
+    n = len(cells[0])
+    pairs = overlapping_boxes(low, high)
+    # distinct people are distinct points, so that every pair is a class and a person
+    groups, who = pairs[:, 0], pairs[:, 1] - n
+    real = (groups < n) & (who >= 0)
+    groups, who = groups[real], who[real]
+    for column, own in zip(cells, people, strict=True):
+        inside = column.covers(groups, own[who])
+        groups, who = groups[inside], who[inside]
+    out = np.full(len(first), -1, dtype=np.int64)
+    out[who] = groups
+    return out[person]

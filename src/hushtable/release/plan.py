@@ -12,6 +12,7 @@ from hushtable.algorithms.base import Algorithm, Recoding, check_compatible
 from hushtable.errors import IncompatibleError, ParameterError, PolicyError
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
+from hushtable.release.forms.base import check_forms
 from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins
 from hushtable.table.encode import Extra
@@ -107,6 +108,7 @@ class Plan:
             population=self.extra.population is not None,
             suppression=self.suppression,
         )
+        check_forms(self.table, self.algorithm, self.model())
         for guard in self.guards:
             guard.check(self.algorithm, self.model(), self.suppression)
             guard.check_table(self.table)

@@ -14,13 +14,14 @@ from hushtable.algorithms.base import Partition, Recoding
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.io.dictionaries import null_last
 from hushtable.kernels.grouping import group_rows, number_rows
-from hushtable.release.cells import Cells
-from hushtable.table.encoded import EncodedTable
+from hushtable.registry import forms as known_forms
+from hushtable.release.forms.base import Cells, Form, form_of, of_groups
+from hushtable.table.encoded import EncodedTable, QuasiColumn
 
 if TYPE_CHECKING:
     from hushtable.algorithms.earlier import Counterfeits
 
-__all__ = ["Recoded", "class_numbers", "recode"]
+__all__ = ["Recoded", "class_numbers", "published_in", "recode"]
 
 
 @dataclass(frozen=True)
@@ -104,13 +105,14 @@ def class_numbers(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[IntArr
 def recode(table: EncodedTable, partition: Partition, recoding: Recoding = Recoding.LOCAL) -> Recoded:
     """Publish each group's cells; groups that coincide once published become one.
 
-    Centroids and patterns are made of the sample's records alone, and cover nobody else.
+    Some forms are made of the sample's records alone, and cover nobody else.
     """
     labels = partition.labels
     n_groups = partition.n_groups
     if recoding is Recoding.BUCKET:
         return _exact(table, labels)
-    if recoding in (Recoding.CENTROID, Recoding.PATTERN):
+    forms = tuple(published_in(column, recoding) for column in table.quasi)
+    if any(form.own_records for form in forms):
         labels = np.where(np.arange(len(labels)) < table.n_sample, labels, -1)
     while True:
         rows, offsets = group_rows(labels, n_groups)
@@ -119,7 +121,14 @@ def recode(table: EncodedTable, partition: Partition, recoding: Recoding = Recod
             renumber = np.append(np.cumsum(filled) - 1, -1)
             labels, n_groups = renumber[labels], int(filled.sum())
             continue
-        cells = _cells(table, partition, recoding, rows, offsets)
+        cells = tuple(
+            form.from_records(column, rows, offsets, partition)
+            if level is None
+            else of_groups(column, rows, offsets, level)
+            for column, form, level in zip(table.quasi, forms, _levels(partition, forms), strict=True)
+        )
+        for form in dict.fromkeys(forms):
+            cells = form.settled(cells)
         published = tuple(c.labels() for c in cells)
         merged, n_classes = class_numbers(published)
         if n_classes == n_groups:
@@ -136,22 +145,19 @@ def _exact(table: EncodedTable, buckets: IntArray) -> Recoded:
     labels = np.full(len(buckets), -1, dtype=np.int64)
     labels[kept] = numbers
     rows, offsets = group_rows(labels, len(first))
-    cells = tuple(Cells.of_groups(c, rows, offsets) for c in table.quasi)
+    cells = tuple(published_in(c, Recoding.BUCKET).from_records(c, rows, offsets) for c in table.quasi)
     return Recoded(labels, cells, tuple(c.labels() for c in cells), buckets)
 
 
-def _cells(
-    table: EncodedTable, partition: Partition, recoding: Recoding, rows: IntArray, offsets: IntArray
-) -> tuple[Cells, ...]:
-    if recoding is Recoding.CENTROID:
-        from hushtable.release.centroid import CentroidCells
+def published_in(column: QuasiColumn, recoding: Recoding) -> Form:
+    """Return the form in which an algorithm of this recoding publishes a column: its own, or the policy's."""
+    if recoding in (Recoding.LOCAL, Recoding.GLOBAL, Recoding.NUMBERED):
+        return form_of(column)
+    form: Form = known_forms[recoding.value]()
+    return form
 
-        whole = partition.whole_numbers
-        return tuple(CentroidCells.of_records(c, rows, offsets, whole_numbers=whole) for c in table.quasi)
-    if recoding is Recoding.PATTERN:
-        from hushtable.release.pattern import PatternCells
 
-        blank = partition.blank_unknown
-        return tuple(PatternCells.of_records(c, rows, offsets, blank_unknown=blank) for c in table.quasi)
-    levels = partition.cuts or partition.levels or (None,) * len(table.quasi)
-    return tuple(Cells.of_groups(c, rows, offsets, level) for c, level in zip(table.quasi, levels, strict=True))
+def _levels(partition: Partition, forms: Sequence[Form]) -> Sequence[int | IntArray | None]:
+    """The level of each column where an algorithm recodes globally, and the policy does not ask for something else."""
+    levels: Sequence[int | IntArray | None] = partition.cuts or partition.levels or (None,) * len(forms)
+    return [None if form.any_groups else level for form, level in zip(forms, levels, strict=True)]

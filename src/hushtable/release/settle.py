@@ -11,7 +11,6 @@ import numpy as np
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.base import Monotone
-from hushtable.release.covering import class_of
 from hushtable.release.recode import Recoded, recode
 from hushtable.table.encoded import EncodedTable
 
@@ -105,6 +104,8 @@ def _with_covered(table: EncodedTable, recoded: Recoded) -> Recoded:
     outside = table.n_sample + np.flatnonzero(recoded.labels[table.n_sample :] < 0)
     if not len(outside):
         return recoded
+    from hushtable.release.overlap import class_of
+
     labels = recoded.labels.copy()
     labels[outside] = class_of(recoded.cells, [c.column.codes[outside] for c in recoded.cells])
     return replace(recoded, labels=labels)

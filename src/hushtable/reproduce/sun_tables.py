@@ -9,7 +9,8 @@ from hushtable import rng
 from hushtable.datasets import adult_hierarchies, load_adult
 from hushtable.hierarchy.intervals import Intervals
 from hushtable.hierarchy.spec import parse_hierarchy
-from hushtable.schema.columns import CellStyle, Kind, Role
+from hushtable.release.forms.nodes import Nodes
+from hushtable.schema.columns import Kind, Role
 from hushtable.table.plan import ColumnPlan, TablePlan
 
 __all__ = [
@@ -70,7 +71,7 @@ def adult_plan(size: int = len(ADULT)) -> TablePlan:
         for name in ADULT[:size]
     ]
     columns.append(ColumnPlan("condition", Role.SENSITIVE, Kind.NOMINAL, categories=CATEGORIES))
-    return TablePlan(tuple(columns), cells=CellStyle.NODES)
+    return TablePlan(tuple(columns), cells=Nodes())
 
 
 def census_like(n: int, seed: int) -> pa.Table:
@@ -101,4 +102,4 @@ def census_plan() -> TablePlan:
     ]
     categories = {name: tuple(str(i) for i in range(low, high + 1)) for name, (low, high) in INCOMES.items()}
     columns.append(ColumnPlan("income", Role.SENSITIVE, Kind.NUMERIC, categories=categories))
-    return TablePlan(tuple(columns), cells=CellStyle.NODES)
+    return TablePlan(tuple(columns), cells=Nodes())

@@ -1,10 +1,10 @@
-"""Roles and kinds of columns, the meaning of missing values, and the styles of published cells."""
+"""Roles and kinds of columns, the meaning of missing values, and what published cells cover."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["CellStyle", "Kind", "Missing", "Role"]
+__all__ = ["Cover", "Kind", "Missing", "Role"]
 
 
 class Role(StrEnum):
@@ -46,15 +46,13 @@ class Missing(StrEnum):
     ERROR = "error"
 
 
-class CellStyle(StrEnum):
-    """How the values of a class are published.
+class Cover(StrEnum):
+    """What a published cell covers beyond the values of its class.
 
-    ``NODES``: the lowest hierarchy node that covers them. ``INTERVALS``: the range of ordered columns, the set of
-    values of nominal ones. ``SETS``: the set of values everywhere. ``MIDPOINT``: the middle of the range as a
-    number for numeric columns, otherwise as ``INTERVALS``.
+    ``NODE``: all leaves below the lowest hierarchy node above them. ``RANGE``: all values between the least and the
+    greatest. ``SET``: nothing else.
     """
 
-    NODES = "nodes"
-    INTERVALS = "intervals"
-    SETS = "sets"
-    MIDPOINT = "midpoint"
+    NODE = "node"
+    RANGE = "range"
+    SET = "set"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hushtable.schema.columns import CellStyle, Kind, Missing, Role
+from hushtable.registry import forms
+from hushtable.schema.columns import Kind, Missing, Role
 
 __all__ = ["CELLS", "KINDS", "MISSING", "ROLES", "STATES", "STEPS"]
 
@@ -42,12 +43,7 @@ MISSING = {
     Missing.WILDCARD: "An empty cell may stand for anything: classes it could belong to are judged together.",
     Missing.ERROR: "There must be no empty cells among the quasi-identifiers.",
 }
-CELLS = {
-    CellStyle.NODES: "the label of the hierarchy (1424*, Europe)",
-    CellStyle.INTERVALS: "ranges of numbers, sets of labels ([20, 29], {flu, cold})",
-    CellStyle.SETS: "sets of values everywhere",
-    CellStyle.MIDPOINT: "the middle of a range as a number",
-}
+CELLS = {name: form.in_words for name, form in forms.items() if not form.follows}
 STATES = {
     "queued": "waiting",
     "running": "running",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +12,12 @@ import pyarrow as pa
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.hierarchy.base import Coded
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.schema.columns import Cover, Kind
 from hushtable.table.reference import Attribute
 
 __all__ = [
     "SCALE",
+    "PublishedAs",
     "QuasiColumn",
     "SensitiveColumn",
     "known_numbers",
@@ -92,6 +94,13 @@ def offsets_of(sorted_values: AnyArray) -> FloatArray:
     return np.asarray(sorted_values / 2 - sorted_values[0] / 2)  # halves do not overflow
 
 
+class PublishedAs(Protocol):
+    """How a column is published, as far as algorithms need to know; ``hushtable.release.forms`` has the forms."""
+
+    def cover(self, kind: Kind) -> Cover:
+        """Return what cells cover beyond the values of a class."""
+
+
 @dataclass(frozen=True)
 class QuasiColumn:
     """One quasi-identifier: its codes, its hierarchy, and how much its detail matters."""
@@ -100,8 +109,15 @@ class QuasiColumn:
     codes: AnyArray
     coded: Coded
     weight: float = 1.0
-    style: CellStyle = CellStyle.INTERVALS
+    form: PublishedAs | None = None
     spellings: bool = False
+
+    @property
+    def cover(self) -> Cover:
+        """What published cells cover; ranges and sets where no form was chosen."""
+        if self.form is None:
+            return Cover.RANGE if self.coded.kind.ordered else Cover.SET
+        return self.form.cover(self.coded.kind)
 
     @cached_property
     def positions(self) -> IntArray:

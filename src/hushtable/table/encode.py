@@ -200,7 +200,7 @@ def _quasi(
             hint="Fill them, or choose 'missing: own_category' or 'wildcard'.",
         )
     codes, coded = _code(column, prepared, times)
-    return QuasiColumn(column.name, codes, coded, column.weight, plan.style(column), prepared.spellings)
+    return QuasiColumn(column.name, codes, coded, column.weight, plan.form(column), prepared.spellings)
 
 
 def encode_values(

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from hushtable.errors import PolicyError
 from hushtable.hierarchy.base import Hierarchy
-from hushtable.schema.columns import CellStyle, Kind, Missing, Role
+from hushtable.schema.columns import Kind, Missing, Role
+from hushtable.table.coded_columns import PublishedAs
 
 __all__ = ["ColumnPlan", "Extra", "TablePlan", "check_columns", "column_errors"]
 
@@ -33,8 +34,8 @@ class ColumnPlan:
         The values of an ordinal column, in order.
     categories : mapping of str to tuple of str
         Sensitivity categories of a sensitive column, the most sensitive first (Sun et al.).
-    cells : CellStyle, optional
-        How this column is published, where it differs from the table's style.
+    cells : PublishedAs, optional
+        How this column is published, where it differs from the table's form.
     values : tuple of str
         Values of a sensitive column that are known though no record has them.
     """
@@ -46,7 +47,7 @@ class ColumnPlan:
     weight: float = 1.0
     order: tuple[str, ...] = ()
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    cells: CellStyle | None = None
+    cells: PublishedAs | None = None
     values: tuple[str, ...] = ()
 
 
@@ -57,14 +58,14 @@ class TablePlan:
     columns: tuple[ColumnPlan, ...]
     missing: Missing = Missing.OWN_CATEGORY
     missing_values: tuple[str, ...] = ()
-    cells: CellStyle = CellStyle.INTERVALS
+    cells: PublishedAs | None = None
     entity: str | None = None
 
     def named(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with this role, in the policy's order."""
         return tuple(c.name for c in self.columns if c.role is role)
 
-    def style(self, column: ColumnPlan) -> CellStyle:
+    def form(self, column: ColumnPlan) -> PublishedAs | None:
         """Return how a column is published."""
         return column.cells or self.cells
 

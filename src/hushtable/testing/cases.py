@@ -27,8 +27,10 @@ from hushtable.hierarchy.prefix import Prefix
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.base import PrivacyModel, Stat
 from hushtable.models.compose import AllOf
+from hushtable.registry import forms
+from hushtable.release.forms.base import Form
 from hushtable.release.plan import Plan
-from hushtable.schema.columns import CellStyle, Kind, Missing, Role
+from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.encode import Extra, encode
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import ColumnPlan, TablePlan
@@ -207,12 +209,23 @@ def random_table(seed: int, rows: int = 24, *, gaps: bool = True) -> pa.Table:
     return pa.table({name: pa.array(cells, types.get(name)) for name, cells in columns.items()})
 
 
+def chosen_forms() -> list[Form]:
+    """Return every form that a policy may choose, with its default parameters.
+
+    Examples
+    --------
+    >>> [form.name for form in chosen_forms()][:2]
+    ['intervals', 'midpoint']
+    """
+    return [form() for form in forms.values() if not form.follows]
+
+
 def random_case(
     seed: int,
     rows: int = 24,
     *,
     missing: Missing = Missing.OWN_CATEGORY,
-    cells: CellStyle = CellStyle.INTERVALS,
+    cells: Form | None = None,
     entity: bool = False,
     others: int | None = None,
 ) -> Case:
@@ -223,7 +236,8 @@ def random_case(
     seed : int
     rows : int
     missing : Missing
-    cells : CellStyle
+    cells : Form, optional
+        By default tight ranges and sets.
     entity : bool
         Whether people are counted instead of rows.
     others : int, optional

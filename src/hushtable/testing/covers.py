@@ -7,7 +7,8 @@ from typing import Any
 
 from hushtable.hierarchy.base import ROOT, Coded
 from hushtable.hierarchy.naming import Ends, Masked
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.base import form_of
+from hushtable.schema.columns import Kind
 from hushtable.table.encoded import QuasiColumn
 
 __all__ = ["cell_text", "covered", "members"]
@@ -72,21 +73,21 @@ def covered(cell: Any, column: QuasiColumn, *, nodes: bool = False) -> set[int] 
     """
     coded = column.coded
     names = [cell_text(label) for label in coded.labels[0]]
-    style = CellStyle.NODES if nodes else column.style
-    if style is CellStyle.MIDPOINT and coded.kind is Kind.NUMERIC:
+    style = "nodes" if nodes else form_of(column).name
+    if style == "midpoint" and coded.kind is Kind.NUMERIC:
         return None
     if cell is None:
         return {c for c, name in enumerate(names) if name is None}
     if cell == ROOT:
         return set(range(coded.size))
-    if style is CellStyle.NODES:
+    if style == "nodes":
         found = {c for c, name in enumerate(names) if name is not None and _plain(name, cell)}
         for h in range(1, coded.height + 1):
             found |= _under(cell, coded, h)
         return found
     if cell.startswith("{"):
         return {names.index(member) for member in members(cell)}
-    if cell.startswith("[") and style is not CellStyle.SETS and coded.kind.ordered:
+    if cell.startswith("[") and style != "sets" and coded.kind.ordered:
         low, high = cell[1:-1].split(", ")
         return set(range(names.index(low), names.index(high) + 1))
     return {c for c, name in enumerate(names) if name is not None and _plain(name, cell)}

@@ -19,8 +19,7 @@ from hushtable.registry import algorithms as known_algorithms
 from hushtable.registry import models as known_models
 from hushtable.release.guards.base import Guard
 from hushtable.release.plan import Plan
-from hushtable.schema.columns import CellStyle
-from hushtable.testing.cases import Case, random_case
+from hushtable.testing.cases import Case, chosen_forms, random_case
 from hushtable.testing.examples import model_examples
 from hushtable.testing.naive import recheck
 from hushtable.testing.release_checks import Answer
@@ -65,7 +64,7 @@ def check_guard(
     built = guard if isinstance(guard, Guard) else guard.build({})
     done: Counter[str] = Counter()
     for i, (algorithm, model) in enumerate(_pairs(algorithms or known_algorithms, models or known_models)):
-        cells = list(CellStyle)[(seed + i) % len(CellStyle)]
+        cells = chosen_forms()[(seed + i) % len(chosen_forms())]
         case = random_case(seed + i, _ROWS, cells=cells, entity=(seed + i) % 3 == 2).suited(algorithm)
         for example in model_examples(model, case, 1):
             done[check_guarded(built, [example], algorithm, case, suppression=0.1 * (i % 2)).value] += 1

@@ -8,9 +8,10 @@ import pyarrow as pa
 from hushtable.hierarchy.flat import Flat
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.kernels.grouping import group_rows
-from hushtable.release.cells import Cells
 from hushtable.release.comparison import RowComparison
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.base import of_groups
+from hushtable.release.forms.nodes import Nodes
+from hushtable.schema.columns import Kind
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
 
 __all__ = ["example"]
@@ -43,10 +44,10 @@ def example() -> RowComparison:
     disease = Flat().code(pa.array(["cold", "flu"]), Kind.NOMINAL, missing=False, column="disease", counts=ones[:2])
     quasi = (
         QuasiColumn("age", np.arange(5), age),
-        QuasiColumn("city", np.array([1, 0, 2, 2, 2]), city, style=CellStyle.NODES),
+        QuasiColumn("city", np.array([1, 0, 2, 2, 2]), city, form=Nodes()),
     )
     sensitive = (SensitiveColumn("disease", np.array([1, 0, 1, 1, 0]), disease),)
     labels = np.array([0, 0, 1, 1, -1])
     rows, offsets = group_rows(labels, 2)
-    cells = tuple(Cells.of_groups(column, rows, offsets) for column in quasi)
+    cells = tuple(of_groups(column, rows, offsets) for column in quasi)
     return RowComparison(EncodedTable(quasi, sensitive, 5, 5), labels, cells, k=2)

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from hushtable.arrays import FloatArray, IntArray
-from hushtable.release.cells import Cells
-from hushtable.utility.cover import covered, midpoints, scaled_numbers
+from hushtable.release.forms.base import Cells
+from hushtable.utility.scale import scaled_numbers
 
 __all__ = ["MOST_VALUES", "ColumnFeatures"]
 
@@ -58,11 +58,10 @@ class ColumnFeatures:
     @property
     def of_cells(self) -> FloatArray:
         """Features of cells, one row per class."""
-        leaves = np.maximum(self.cells.leaves, 1)
-        shares = [covered(self.cells, mask) / leaves for mask in self._masks]
+        shares = [self.cells.expected(mask) for mask in self._masks]
         if not self.cells.column.coded.kind.ordered:
             return np.column_stack(shares)
-        return np.column_stack([np.nan_to_num(midpoints(self.cells, self._positions), nan=0.5), *shares])
+        return np.column_stack([np.nan_to_num(self.cells.middles(self._positions), nan=0.5), *shares])
 
     @cached_property
     def _positions(self) -> FloatArray:

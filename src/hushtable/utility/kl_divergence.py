@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
-from hushtable.release.cells import Cells
+from hushtable.release.forms.base import Cells
 from hushtable.utility.base import Comparison, Measure
 from hushtable.utility.ncp import ncp_of_columns
 from hushtable.utility.trie import Trie, covered_tuples

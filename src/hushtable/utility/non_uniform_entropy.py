@@ -19,7 +19,6 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.utility.base import Comparison, Measure
-from hushtable.utility.cover import covered
 
 __all__ = ["NonUniformEntropy"]
 
@@ -53,7 +52,7 @@ class NonUniformEntropy(Measure):
             values = comparison.values(j)
             counts = values.counts(cells.column.coded.size)
             # the last entry serves cell -1: suppressed
-            published = np.append(np.log2(np.maximum(covered(cells, counts), 1)), np.log2(n))
+            published = np.append(np.log2(np.maximum(cells.covered(counts), 1)), np.log2(n))
             original = np.log2(np.maximum(counts, 1))
             # sorted, so that the sum does not depend on the order of the classes
             removed += float(np.sort(values.records * (published[values.cell] - original[values.code])).sum())

@@ -31,7 +31,6 @@ from hushtable import rng
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.params import AtLeast, Between
 from hushtable.utility.base import Comparison, Measure
-from hushtable.utility.cover import covered
 
 __all__ = ["Query", "QueryError", "answer", "draw_queries", "true_counts"]
 
@@ -100,7 +99,7 @@ def answer(comparison: Comparison, query: Query) -> float:
         cells = comparison.cells[j]
         inside = np.zeros(cells.column.coded.size, dtype=np.int64)
         inside[low : high + 1] = 1
-        share *= comparison.by_class(j, covered(cells, inside) / np.maximum(cells.leaves, 1))
+        share *= comparison.by_class(j, cells.expected(inside))
     return float(share.sum())
 
 

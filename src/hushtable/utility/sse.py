@@ -23,10 +23,10 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable.arrays import FloatArray
-from hushtable.release.cells import Cells
 from hushtable.release.comparison import Values
+from hushtable.release.forms.base import Cells
 from hushtable.utility.base import Comparison, Measure
-from hushtable.utility.cover import midpoints, scaled_numbers
+from hushtable.utility.scale import scaled_numbers
 
 __all__ = ["SquaredError"]
 
@@ -67,6 +67,6 @@ def _standardised(cells: Cells, numbers: FloatArray, values: Values) -> tuple[fl
     known = values.code >= first
     cell, code, records = values.cell[known], values.code[known], values.records[known]
     # the last entry serves cell -1: suppressed
-    representative = np.append(midpoints(cells, numbers), mean)[cell]
+    representative = np.append(cells.middles(numbers), mean)[cell]
     # sorted, so that the sum does not depend on the order of the classes
     return float(np.sort(records * (numbers[code] - representative) ** 2).sum()) / variation * n, n

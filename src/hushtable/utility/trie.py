@@ -13,9 +13,7 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.grouping import number_rows
-from hushtable.release.cells import Cells
-from hushtable.schema.columns import CellStyle
-from hushtable.utility.cover import covers, extent
+from hushtable.release.forms.base import Cells
 
 __all__ = ["Trie", "covered_tuples"]
 
@@ -84,7 +82,7 @@ def covered_tuples(
     >>> [(c.tolist(), t.tolist()) for c, t in covered_tuples(trie, given.cells, [np.arange(2)] * 2)]
     [([0, 0, 1, 1], [0, 1, 2, 3])]
     """
-    bounds = [extent(c) for c in cells]
+    bounds = [c.extent for c in cells]
     n = len(of_class[0])
     stack = [(0, np.arange(n, dtype=np.int64), np.zeros(n, dtype=np.int64))]
     while stack:
@@ -104,15 +102,8 @@ def covered_tuples(
         begin = np.cumsum(lengths) - lengths
         child = np.repeat(start - begin, lengths) + np.arange(lengths.sum())
         owner = np.repeat(group, lengths)
-        if _has_holes(cells[level]):
-            keep = covers(cells[level], of_class[level][owner], trie.keys[level][child] % size)
+        if cells[level].has_holes:
+            keep = cells[level].covers(of_class[level][owner], trie.keys[level][child] % size)
             owner, child = owner[keep], child[keep]
         if len(owner):
             stack.append((level + 1, owner, child))
-
-
-def _has_holes(cells: Cells) -> bool:
-    """Whether a cell may cover less than the range between its ends."""
-    if cells.style is CellStyle.NODES:
-        return not cells.column.coded.contiguous
-    return cells.style is CellStyle.SETS

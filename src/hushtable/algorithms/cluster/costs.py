@@ -14,7 +14,7 @@ import numpy as np
 from hushtable.algorithms.partition.children import depth_first
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.members import CostTables, box_costs
-from hushtable.schema.columns import CellStyle
+from hushtable.schema.columns import Cover
 from hushtable.table.encoded import SCALE, EncodedTable, QuasiColumn
 
 __all__ = ["CellCosts"]
@@ -45,7 +45,7 @@ class CellCosts:
         for j, column in enumerate(table.quasi):
             coded = column.coded
             begin[j], size[j], full[j] = at, coded.size, _cost(column, np.array([coded.size]))[0]
-            if _by_range(column):
+            if column.cover is Cover.RANGE:
                 ranged[j], gap[j] = 1, coded.missing
                 codes[:, j] = column.codes[rows]
                 nodes.append(np.arange(coded.size, dtype=np.int64))
@@ -67,10 +67,6 @@ class CellCosts:
     def boxes(self, low: IntArray, high: IntArray) -> IntArray:
         """Return what each box costs."""
         return box_costs(self.tables, low, high)
-
-
-def _by_range(column: QuasiColumn) -> bool:
-    return column.coded.kind.ordered and column.style in (CellStyle.INTERVALS, CellStyle.MIDPOINT)
 
 
 def _cost(column: QuasiColumn, leaves: IntArray) -> IntArray:

@@ -53,7 +53,7 @@ from hushtable.algorithms.refinable import Refinable
 from hushtable.algorithms.trim import trim
 from hushtable.kernels.grouping import group_rows
 from hushtable.params import AtLeast
-from hushtable.schema.columns import CellStyle
+from hushtable.schema.columns import Cover
 
 __all__ = ["KMember"]
 
@@ -112,7 +112,7 @@ class KMember(Refinable):
         everything[rows], n = merged
         partition = Partition(everything, n)
         # shaving measures ranges, which says little about nodes
-        ranges = all(c.style is not CellStyle.NODES for c in table.quasi)
+        ranges = all(c.cover is not Cover.NODE for c in table.quasi)
         if problem.budget and ranges and not model.part(table_level=True).members:
             partition = shave(problem, partition)
         return self.refined(problem, partition)

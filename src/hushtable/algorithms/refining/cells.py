@@ -9,10 +9,12 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.cover import NODE, RANGE, SET, Tables
-from hushtable.schema.columns import CellStyle
+from hushtable.schema.columns import Cover
 from hushtable.table.encoded import EncodedTable, QuasiColumn
 
 __all__ = ["COST_SCALE", "cost_tables", "leaf_cost"]
+
+_KINDS = {Cover.NODE: NODE, Cover.RANGE: RANGE, Cover.SET: SET}
 
 COST_SCALE = 2**32
 """What a cell costs that says nothing, in a column of weight 1."""
@@ -32,7 +34,7 @@ def cost_tables(table: EncodedTable, rows: IntArray) -> tuple[AnyArray, Tables, 
     for place, j in enumerate(order):
         column = table.quasi[j]
         coded = column.coded
-        kind[place], size[place], gap[place] = _kind(column), coded.size, -1
+        kind[place], size[place], gap[place] = _KINDS[column.cover], coded.size, -1
         codes[:, place] = column.codes[rows]
         if kind[place] == NODE:
             at[place] = begin
@@ -57,10 +59,3 @@ def cost_tables(table: EncodedTable, rows: IntArray) -> tuple[AnyArray, Tables, 
 def leaf_cost(column: QuasiColumn) -> int:
     """What one leaf more in a cell costs each record of a group."""
     return round(COST_SCALE * column.weight / max(column.coded.size - 1, 1))
-
-
-def _kind(column: QuasiColumn) -> int:
-    """How a column's cells are written, resolved for its kind as publishing does."""
-    if column.style is CellStyle.NODES:
-        return NODE
-    return SET if column.style is CellStyle.SETS or not column.coded.kind.ordered else RANGE

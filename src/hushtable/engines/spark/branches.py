@@ -30,7 +30,7 @@ from hushtable.engines.spark.dictionaries import looked_up
 from hushtable.engines.spark.jobs import spark_errors
 from hushtable.engines.spark.people import UNITS
 from hushtable.engines.spark.publish import Cellbook, numbered_cells, rows_in_turn, shown_columns
-from hushtable.release.cells import Cells
+from hushtable.release.forms.base import cells_of
 from hushtable.table.ranks import dense_ranks
 
 __all__ = ["Branches"]
@@ -271,7 +271,7 @@ class Branches:
             mine = np.flatnonzero(column == j)
             mine = mine[np.lexsort((code[mine], group[mine]))]
             offsets = np.searchsorted(group[mine], np.arange(len(leaves) + 1)).astype(np.int64)
-            shown[f"k{j}"] = Cells(quasi, offsets, code[mine]).labels()
+            shown[f"k{j}"] = cells_of(quasi, offsets, code[mine]).labels()
         return self._jobs.table(shown)
 
     def _looked_up(self, book: DataFrame) -> tuple[DataFrame, Cellbook]:

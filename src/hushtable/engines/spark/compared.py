@@ -24,9 +24,9 @@ from hushtable.engines.spark.content import changed_input
 from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.shown import Counted
-from hushtable.release.cells import Cells
 from hushtable.release.comparison import TupleSums, Values
 from hushtable.release.counted import CountedComparison
+from hushtable.release.forms.base import Cells, cells_of
 from hushtable.table.encoded import QuasiColumn
 
 __all__ = ["compared"]
@@ -104,7 +104,7 @@ def _cells(column: QuasiColumn, level: int | None, values: Values, n: int) -> Ce
     """What each number of a cell stands for, from the values behind it; those nobody has stay empty."""
     first = int(np.searchsorted(values.cell, 0))
     offsets = np.searchsorted(values.cell[first:], np.arange(n + 1)).astype(np.int64)
-    return Cells(column, offsets, values.code[first:], level)
+    return cells_of(column, offsets, values.code[first:], level)
 
 
 def _over_tuples(combinations: Combinations, sums: TupleSums) -> FloatArray:

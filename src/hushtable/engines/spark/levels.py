@@ -23,7 +23,7 @@ from hushtable.engines import local
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.jobs import spark_errors
 from hushtable.engines.spark.publish import Cellbook, numbered_cells, shown_columns
-from hushtable.release.cells import Cells
+from hushtable.release.forms.base import cells_of
 from hushtable.table.stats import Key
 
 __all__ = ["Levels"]
@@ -88,7 +88,7 @@ class Levels:
             accepted = algorithm.level(level, model, self.problem)
             whole = np.setdiff1d(np.arange(len(large)), accepted.group)
             if len(whole):
-                cells = [Cells(c, *level.members(whole, j)).labels() for j, c in enumerate(quasi)]
+                cells = [cells_of(c, *level.members(whole, j)).labels() for j, c in enumerate(quasi)]
                 leaves.append((large[whole], cells))
             children = fresh + np.arange(2 * len(accepted), dtype=np.int64)
             fresh += len(children)

@@ -22,7 +22,7 @@ from hushtable.engines.spark.dictionaries import looked_up, with_numbers
 from hushtable.engines.spark.far_tuples import FarTuples
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.publish import Cellbook, shown_columns
-from hushtable.release.cells import Cells
+from hushtable.release.forms.base import Cells, cells_of
 from hushtable.table.encoded import QuasiColumn
 
 __all__ = ["Nodes"]
@@ -141,4 +141,4 @@ class Nodes:
 def _cells(column: QuasiColumn, level: int, published: IntArray | None) -> Cells:
     """One group for each leaf; those that nobody published has stay empty, if that is known."""
     codes = np.arange(column.coded.size, dtype=np.int64) if published is None else published
-    return Cells(column, np.searchsorted(codes, np.arange(column.coded.size + 1)).astype(np.int64), codes, level)
+    return cells_of(column, np.searchsorted(codes, np.arange(column.coded.size + 1)).astype(np.int64), codes, level)

@@ -9,8 +9,9 @@ from hushtable.algorithms.base import Recoding
 from hushtable.algorithms.lattice.full_domain import MOST_NODES
 from hushtable.errors import IncompatibleError
 from hushtable.models.base import Monotone
+from hushtable.release.forms.base import Form
 from hushtable.release.plan import Plan
-from hushtable.schema.columns import CellStyle, Role
+from hushtable.schema.columns import Role
 from hushtable.table.encoded import QuasiColumn
 
 __all__ = ["check_engine", "check_far", "check_levels", "check_nodes"]
@@ -97,8 +98,8 @@ def check_levels(plan: Plan, combinations: int, limit: str) -> None:
         ),
         "suppression weighs all groups against one another": plan.suppression > 0,
         **_all_classes(plan),
-        "the type of midpoints depends on all classes": any(
-            c.role is Role.QUASI and table.style(c) is CellStyle.MIDPOINT for c in table.columns
+        "what one class publishes depends on all of them": any(
+            c.role is Role.QUASI and isinstance(form := table.form(c), Form) and form.needs_all for c in table.columns
         ),
     }
     _refuse(reasons, f"The table has {combinations} distinct combinations, more than the driver takes ({limit})")

@@ -17,8 +17,6 @@ from hushtable import rng
 from hushtable.arrays import IntArray
 from hushtable.attacks.view import View
 from hushtable.engines.spark.known import draw_classes
-from hushtable.release.cells import Cells
-from hushtable.release.centroid import CentroidCells
 from hushtable.release.publish import publish
 from hushtable.release.recode import Recoded
 from hushtable.table.encoded import EncodedTable
@@ -46,7 +44,7 @@ def sampled_view(outcome: SparkOutcome, policy: Mapping[str, Any], most: int) ->
     rows = np.sort(np.concatenate([np.flatnonzero(renumber[labels] >= 0), gone]))
     inside = renumber[labels[rows]]
     released = np.flatnonzero(inside >= 0)
-    cells = tuple(_some(cells, chosen) for cells in recoded.cells)
+    cells = tuple(cells.take(chosen) for cells in recoded.cells)
     shown = Recoded(inside, cells, tuple(column.take(pa.array(chosen)) for column in recoded.published))
     view = View(
         published=publish(outcome.known.source(outcome.content, rows), shown, outcome.content.table_plan, released),
@@ -59,15 +57,6 @@ def sampled_view(outcome: SparkOutcome, policy: Mapping[str, Any], most: int) ->
         seed=problem.seed,
     )
     return view, len(released), weight
-
-
-def _some(cells: Cells, chosen: IntArray) -> Cells:
-    """The cells of some groups."""
-    lengths = cells.counts[chosen]
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    at = np.repeat(cells.offsets[:-1][chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
-    some = replace(cells, offsets=offsets, members=cells.members[at])
-    return replace(some, units=np.take(np.asarray(some.units), at)) if isinstance(some, CentroidCells) else some
 
 
 def _rows_of(table: EncodedTable, rows: IntArray) -> EncodedTable:

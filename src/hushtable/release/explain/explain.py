@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hushtable.errors import UsageError
-from hushtable.release.cells import Cells
-from hushtable.release.centroid import CentroidCells
-from hushtable.release.covering import covers
 from hushtable.release.explain.explanation import ColumnStory, Explanation, people_of
 from hushtable.release.explain.finer import Class, cut_reason, level_reason, same_for_all_reason
 from hushtable.release.explain.what_if import Verdict, judge, judge_stats, named
-from hushtable.release.pattern import PatternCells
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.base import Cells
 
 if TYPE_CHECKING:
     from hushtable.release.released import Released
@@ -95,34 +91,17 @@ def _guarded(release: Released) -> tuple[str, ...]:
 
 
 def _story(own: Class, cells: Cells, g: int) -> ColumnStory:
-    column, coded = cells.column, cells.column.coded
-    height = int(cells.height[g])
-    if isinstance(cells, CentroidCells):
-        if cells.counts[g] <= 1:
-            return ColumnStory(column.name, "published exactly")
-        what = {Kind.NUMERIC: "mean", Kind.DATE: "mean day", Kind.ORDINAL: "median"}.get(
-            coded.kind, "most frequent value"
-        )
-        why = cut_reason(own, column) if coded.kind.ordered else level_reason(own, column, max(height, 1))
-        return ColumnStory(column.name, f"replaced by the {what} of its class", why)
-    if cells.leaves[g] <= 1:
+    column = cells.column
+    if cells.is_exact(g):
         return ColumnStory(column.name, "published exactly")
-    if isinstance(cells, PatternCells):
-        # the next finer cell of a pattern is the value itself
-        return ColumnStory(column.name, "blanked: its class does not agree on it", level_reason(own, column, 1))
-    covered = f"{int(cells.leaves[g])} of {coded.size} values"
-    if cells.level is not None:  # the same everywhere
-        words = f"generalised to level {height} of {coded.height}, a cell of {covered}"
-        return ColumnStory(
-            column.name, words, same_for_all_reason(own, column, height, whole=isinstance(cells.level, int))
-        )
-    if cells.style is CellStyle.NODES:
-        words = f"generalised to level {height} of {coded.height}, a cell of {covered}"
-        return ColumnStory(column.name, words, level_reason(own, column, height))
-    if cells.style is CellStyle.SETS:
-        return ColumnStory(column.name, f"published as a set of {covered}", level_reason(own, column, height))
-    middle = "the middle of " if cells.style is CellStyle.MIDPOINT else ""
-    return ColumnStory(column.name, f"published as {middle}a range of {covered}", cut_reason(own, column))
+    level = cells.finer(g)
+    if level is None:
+        why = cut_reason(own, column)
+    elif cells.same_for_all:
+        why = same_for_all_reason(own, column, level, whole=cells.same_for_all == "column")
+    else:
+        why = level_reason(own, column, level)
+    return ColumnStory(column.name, cells.said(g), why)
 
 
 def _bucket(release: Released, row: int) -> Explanation:
@@ -192,14 +171,14 @@ def _why_left_out(release: Released, row: int) -> tuple[str, ...]:
 def _joining(release: Released, row: int) -> str:
     """What the published classes that cover the record would say to it."""
     recoded, table = release.recoded, release.encoded
-    if any(isinstance(cells, CentroidCells | PatternCells) for cells in recoded.cells):
+    if any(cells.own_records for cells in recoded.cells):
         return (
             "Joining a class would have changed what is published of all its records, and the algorithm did not do it."
         )
     covering = np.ones(recoded.n_groups, dtype=np.bool_)
     classes = np.arange(recoded.n_groups)
     for cells, column in zip(recoded.cells, table.quasi, strict=True):
-        covering &= covers(cells, classes, np.full(len(classes), int(column.codes[row])))
+        covering &= cells.covers(classes, np.full(len(classes), int(column.codes[row])))
     found = np.flatnonzero(covering)
     if not len(found):
         return "No published class covers it; joining one would have widened the cells of everybody in it."

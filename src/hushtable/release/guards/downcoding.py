@@ -28,11 +28,11 @@ from hushtable.errors import IncompatibleError
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.params import Between, Positive
-from hushtable.release.cells import Cells
+from hushtable.release.forms.base import Cells, Form, Widening
+from hushtable.release.forms.widening import widen
 from hushtable.release.guards.base import Guard
-from hushtable.release.guards.widening import take_cells, widen
 from hushtable.release.recode import Recoded, class_numbers
-from hushtable.schema.columns import CellStyle, Role
+from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins
 from hushtable.table.plan import TablePlan
 
@@ -89,11 +89,12 @@ class DowncodingGuard(Guard):
                 )
 
     def check_table(self, table: TablePlan) -> None:
-        """Refuse columns that are published as the middle of their range."""
+        """Refuse columns whose form cannot be widened."""
         for column in table.columns:
-            if column.role is Role.QUASI and table.style(column) is CellStyle.MIDPOINT:
+            form = table.form(column)
+            if column.role is Role.QUASI and isinstance(form, Form) and not form.can_widen:
                 raise IncompatibleError(
-                    f"Column {column.name!r} is published as midpoints, which the downcoding guard cannot widen.",
+                    f"Column {column.name!r} is published as {form.name}, which the downcoding guard cannot widen.",
                     hint="Choose 'cells: intervals', or leave 'downcoding' out of 'guard'.",
                 )
 
@@ -101,7 +102,7 @@ class DowncodingGuard(Guard):
         """Widen every cell by its coins; classes that then look alike are one."""
         keys = [Coins(coins.words(f"column {j}", 4).tobytes()) for j in range(len(recoded.cells))]
         cells = tuple(
-            widen(c, self.spread, self.climb, self.exact, key, _showable(c))
+            widen(c, Widening(self.spread, self.climb, self.exact, key), _showable(c))
             for c, key in zip(recoded.cells, keys, strict=True)
         )
         published = tuple(c.labels() for c in cells)
@@ -110,7 +111,7 @@ class DowncodingGuard(Guard):
             return replace(recoded, cells=cells, published=published)
         first = np.unique(merged, return_index=True)[1]
         labels = np.where(recoded.labels >= 0, merged[recoded.labels], -1)
-        return Recoded(labels, tuple(take_cells(c, first) for c in cells), tuple(p.take(first) for p in published))
+        return Recoded(labels, tuple(c.take(first) for c in cells), tuple(p.take(first) for p in published))
 
 
 def _showable(cells: Cells) -> IntArray | None:

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
-from hushtable.release.cells import Cells
-from hushtable.release.centroid import CentroidCells
 from hushtable.release.comparison import RowComparison
-from hushtable.release.pattern import PatternCells
+from hushtable.release.forms.base import Cells
 from hushtable.report.content.utility import Bar, ColumnEvidence, Depth
 from hushtable.report.gather.associations import Binned
 from hushtable.report.gather.bins import bins_of
 from hushtable.report.gather.spread import spread
 from hushtable.report.numbers import percent
-from hushtable.schema.columns import CellStyle, Role
+from hushtable.schema.columns import Role
 from hushtable.table.encoded import QuasiColumn, SensitiveColumn
 
 if TYPE_CHECKING:
@@ -84,7 +82,7 @@ def _quasi(column: QuasiColumn, cells: Cells, comparison: RowComparison, binned:
     covered = float((open_share * sizes).sum() / total)
     after = sizes @ binned.shares if binned.shares is not None else np.zeros(len(binned.bins))
     treatment = _treatment(cells, 1 - float(sizes[cells.leaves <= 1].sum() / total))
-    if isinstance(cells, CentroidCells):
+    if cells.points is not None:
         depths = ()  # a representative is no node of the hierarchy
     released = column.codes[: comparison.n][comparison.labels >= 0]
     return _described(column, "quasi", treatment, released, binned, after).model_copy(
@@ -92,7 +90,7 @@ def _quasi(column: QuasiColumn, cells: Cells, comparison: RowComparison, binned:
             "height": coded.height,
             "depths": depths,
             "covered": covered,
-            "nodes": cells.style is CellStyle.NODES,
+            "nodes": cells.at_nodes,
         }
     )
 
@@ -101,12 +99,7 @@ def _treatment(cells: Cells, changed: float) -> str:
     """What was done to a quasi-identifier, given the share of records that do not show their exact value."""
     if not changed:
         return "published exactly"
-    done = "generalised"
-    if isinstance(cells, CentroidCells):
-        done = "replaced by a representative of the class"
-    elif isinstance(cells, PatternCells):
-        done = "blanked"
-    return f"{done} in {percent(changed)} of the released records"
+    return f"{cells.treatment} in {percent(changed)} of the released records"
 
 
 def _sensitive(

@@ -7,16 +7,12 @@ where it is.
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.hierarchy.base import Coded
-from hushtable.release.cells import Cells
-from hushtable.release.centroid import CentroidCells
+from hushtable.release.forms.base import Cells
 from hushtable.report.gather.bins import Bins
-from hushtable.schema.columns import CellStyle, Kind
 from hushtable.table.encoded import numbers_of
-from hushtable.utility.cover import covered
 
 __all__ = ["spread"]
 
@@ -36,28 +32,24 @@ def spread(cells: Cells, bins: Bins) -> FloatArray:
         out = np.zeros((len(cells), len(bins) + 1))
         out[np.arange(len(cells)), points] = 1.0
         return out[:, :-1]
-    leaves = np.maximum(cells.leaves, 1)
-    columns = [covered(cells, (bins.of_code == b).astype(np.int64)) / leaves for b in range(len(bins))]
+    columns = [cells.expected((bins.of_code == b).astype(np.int64)) for b in range(len(bins))]
     return np.column_stack(columns) if columns else np.zeros((len(cells), 0))
 
 
 def _points(cells: Cells, bins: Bins) -> IntArray | None:
     """The bin of each class's one published point (-1 for none), or None where cells cover several values."""
+    points = cells.points
+    if points is None:
+        return None
     coded = cells.column.coded
     gap = int(bins.of_code[0]) if coded.missing else -1
-    if isinstance(cells, CentroidCells):
-        if coded.kind not in (Kind.NUMERIC, Kind.DATE):
-            return np.where(cells.hidden, gap, bins.of_code[cells.middle])
-    elif cells.style is not CellStyle.MIDPOINT:
-        return None
-    shown = cells.labels()
-    shown = shown.cast(pa.int32()) if coded.kind is Kind.DATE else shown
-    hidden = np.asarray(shown.is_null())
-    if hidden.all():
+    if points.numbers is None:
+        assert points.codes is not None
+        return np.where(points.hidden, gap, bins.of_code[points.codes])
+    if points.hidden.all():
         # a column without any known value has no scale either
         return np.full(len(cells), gap, dtype=np.int64)
-    numbers = np.asarray(shown.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.float64)
-    return np.where(hidden, gap, _at(numbers, coded, bins))
+    return np.where(points.hidden, gap, _at(points.numbers, coded, bins))
 
 
 def _at(numbers: FloatArray, coded: Coded, bins: Bins) -> IntArray:

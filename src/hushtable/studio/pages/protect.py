@@ -9,7 +9,8 @@ from nicegui import ui
 
 from hushtable import registry
 from hushtable.errors import HushtableError
-from hushtable.schema.columns import CellStyle, Missing, Role
+from hushtable.release.forms.base import DEFAULT_FORM, build_form
+from hushtable.schema.columns import Missing, Role
 from hushtable.studio.explanations import explanation, summary
 from hushtable.studio.pages.details import categories, orders, outside, policy_text
 from hushtable.studio.pages.forms import Form
@@ -248,8 +249,8 @@ def _settings(page: Page, project: Project, panel: _Feasibility) -> None:
             on_change=lambda e: change("missing", e.value),
         ).props("outlined dense")
         ui.select(
-            {str(c): CELLS[c] for c in CellStyle},
-            value=document.get("cells", str(CellStyle.INTERVALS)),
+            CELLS,
+            value=build_form(document.get("cells", DEFAULT_FORM)).name,
             label=T.CELLS,
             on_change=lambda e: change("cells", e.value),
         ).props("outlined dense")

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support_utility import comparisons, make_coded, make_comparison, rows_of
 
-from hushtable.schema.columns import CellStyle, Kind
-from hushtable.utility.cover import covered, covers, extent, midpoints, scaled_numbers
+from hushtable.release.forms.intervals import Ranges
+from hushtable.schema.columns import Kind
+from hushtable.utility.scale import scaled_numbers
 
 
 @given(comparisons(), st.data())
@@ -15,7 +16,7 @@ def test_cover_is_what_the_style_says(comparison, data):
     for j, cells in enumerate(comparison.cells):
         size = cells.column.coded.size
         weights = np.array(data.draw(st.lists(st.integers(0, 9), min_size=size, max_size=size)))
-        sums, (low, high) = covered(cells, weights), extent(cells)
+        sums, (low, high) = cells.covered(weights), cells.extent
         for i, label in enumerate(comparison.labels.tolist()):
             if label < 0:
                 continue
@@ -24,7 +25,7 @@ def test_cover_is_what_the_style_says(comparison, data):
             assert (low[label], high[label]) == (min(want), max(want))
             assert cells.leaves[label] == len(want)
             assert cells.height[label] == rows[i][j].height
-            inside = covers(cells, np.full(size, label), np.arange(size))
+            inside = cells.covers(np.full(size, label), np.arange(size))
             assert set(np.flatnonzero(inside).tolist()) == want
 
 
@@ -40,7 +41,7 @@ def test_midpoints_leave_the_missing_value_out(comparison):
         known = numbers[int(coded.missing) :]
         assert not coded.missing or np.isnan(numbers[0])
         assert len(known) < 2 or (known[0], known[-1]) == (0, 1)
-        middle = midpoints(cells, numbers)
+        middle = cells.middles(numbers)
         for i, label in enumerate(comparison.labels.tolist()):
             want = [numbers[c] for c in rows[i][j].covered if not np.isnan(numbers[c])]
             if label >= 0 and want:
@@ -52,8 +53,8 @@ def test_midpoints_leave_the_missing_value_out(comparison):
 def test_extreme_numbers_do_not_overflow():
     coded = make_coded(Kind.NUMERIC, 3, False, numbers=[-1.7e308, 0.0, 1.7e308])
     assert scaled_numbers(coded).tolist() == [0.0, 0.5, 1.0]
-    comparison = make_comparison([([0, 1, 2], coded, CellStyle.INTERVALS, 1.0)], [0, 0, 0])
-    assert midpoints(comparison.cells[0], np.array([-1.7e308, 0.0, 1.7e308])).tolist() == [0.0]
+    comparison = make_comparison([([0, 1, 2], coded, Ranges(), 1.0)], [0, 0, 0])
+    assert comparison.cells[0].middles(np.array([-1.7e308, 0.0, 1.7e308])).tolist() == [0.0]
 
 
 def test_infinite_numbers_have_no_scale():

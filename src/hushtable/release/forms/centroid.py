@@ -12,17 +12,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from hushtable.kernels.grouping import histogram
-from hushtable.release.cells import Cells, escape_value
-from hushtable.schema.columns import CellStyle, Kind
+from hushtable.release.forms.base import Cells, Form, Points, count_codes, escape_value
+from hushtable.release.forms.sets import SetCells
+from hushtable.schema.columns import Cover, Kind
 from hushtable.table.coded_columns import QuasiColumn, known_numbers, published_numbers
 
-__all__ = ["CentroidCells"]
+if TYPE_CHECKING:
+    from hushtable.algorithms.base import Partition
+
+__all__ = ["Centroid", "CentroidCells"]
 
 
 @dataclass(frozen=True)
@@ -38,33 +42,71 @@ class CentroidCells(Cells):
         How many records of its group have each member.
     whole_numbers : bool
         Whether means of integers are rounded to integers (halves to even).
-
-    Examples
-    --------
-    >>> from hushtable.utility.example import example
-    >>> age = example().table.quasi[0]
-    >>> cells = CentroidCells.of_records(age, np.array([0, 1, 3]), np.array([0, 2, 3]))
-    >>> cells.labels().to_pylist()
-    [30.5, 53.0]
     """
 
     units: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     whole_numbers: bool = False
 
-    @classmethod
-    def of_records(
-        cls, column: QuasiColumn, rows: AnyArray, offsets: IntArray, *, whole_numbers: bool = False
-    ) -> CentroidCells:
-        """Collect the codes of the groups ``rows[offsets[g]:offsets[g + 1]]``."""
-        counted, members, units = histogram(
-            rows, offsets[:-1], offsets[1:], column.codes, np.empty(0, dtype=np.int64), column.coded.size
-        )
-        return cls(column, counted, members, None, units, whole_numbers)
+    tells_bounds: ClassVar[bool] = False
+    own_records: ClassVar[bool] = True
+    treatment: ClassVar[str] = "replaced by a representative of the class"
+
+    @cached_property
+    def extent(self) -> tuple[IntArray, IntArray]:
+        """The ends of the values that each representative stands for; everything where some are missing."""
+        if not self.column.coded.kind.ordered:
+            return self.low, self.high
+        return np.where(self.mixed, 0, self.low), np.where(self.mixed, self.column.coded.size - 1, self.high)
 
     @property
-    def style(self) -> CellStyle:
-        """Return what the representatives count as where spread is measured."""
-        return CellStyle.INTERVALS if self.column.coded.kind.ordered else CellStyle.SETS
+    def _as_set(self) -> SetCells:
+        return SetCells(self.column, self.offsets, self.members)
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether representatives of labels without an order stand for what lies between them: they do not."""
+        return not self.column.coded.kind.ordered
+
+    @cached_property
+    def leaves(self) -> IntArray:
+        """How many leaves each representative stands for."""
+        return self._as_set.leaves if self.has_holes else super().leaves
+
+    def covers(self, groups: IntArray, codes: IntArray) -> BoolArray:
+        """Return whether the representative of ``groups[i]`` stands for the leaf ``codes[i]``."""
+        return self._as_set.covers(groups, codes) if self.has_holes else super().covers(groups, codes)
+
+    def covered(self, weights: IntArray) -> IntArray:
+        """Return the sum of ``weights`` over the leaves that each representative stands for."""
+        return self._as_set.covered(weights) if self.has_holes else super().covered(weights)
+
+    @cached_property
+    def height(self) -> IntArray:
+        """Height of the lowest node above the values that a representative stands for."""
+        return self._as_set.height if self.has_holes else super().height
+
+    @property
+    def _known_extent(self) -> tuple[IntArray, IntArray]:
+        return self._as_set._known_extent if self.has_holes else super()._known_extent
+
+    def _taken(self, groups: IntArray, at: IntArray) -> dict[str, Any]:
+        return {"units": np.asarray(self.units)[at]}
+
+    @property
+    def bounded(self) -> None:
+        """None: a mean says nothing of who else may be near it."""
+        return None
+
+    def nearness(self, codes: IntArray) -> FloatArray:
+        """Return 1 where a representative is the value itself."""
+        return np.asarray(self.middle[None, :] == codes[:, None], dtype=np.float64)
+
+    @property
+    def points(self) -> Points:
+        """The representatives."""
+        if self.column.coded.kind in (Kind.NUMERIC, Kind.DATE):
+            return Points(self.means.astype(np.float64), None, self.hidden)
+        return Points(None, self.middle, self.hidden)
 
     @cached_property
     def _known(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -134,6 +176,19 @@ class CentroidCells(Cells):
         chosen = zip(self.middle.tolist(), self.hidden.tolist(), strict=True)
         return pa.array([None if hidden else names[code] for code, hidden in chosen], pa.string())
 
+    def said(self, group: int) -> str:
+        """Return what the representative is."""
+        names = {Kind.NUMERIC: "mean", Kind.DATE: "mean day", Kind.ORDINAL: "median"}
+        return f"replaced by the {names.get(self.column.coded.kind, 'most frequent value')} of its class"
+
+    def is_exact(self, group: int) -> bool:
+        """Whether a class has one value."""
+        return bool(self.counts[group] <= 1)
+
+    def finer(self, group: int) -> int | None:
+        """Return the height of the lowest node above labels without an order."""
+        return None if self.column.coded.kind.ordered else max(int(self.height[group]), 1)
+
     def representatives(self, numbers: FloatArray) -> FloatArray:
         """Return each representative on another scale, given the number of every code on it; NaN where there is none.
 
@@ -146,6 +201,42 @@ class CentroidCells(Cells):
         else:
             found = numbers[self.middle]
         return np.where(self.hidden, np.nan, found)
+
+
+@dataclass(frozen=True)
+class Centroid(Form):
+    """Publishes the mean, the median or the most frequent value of a class.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> age = example().table.quasi[0]
+    >>> Centroid().from_records(age, np.array([0, 1, 3]), np.array([0, 2, 3])).labels().to_pylist()
+    [30.5, 53.0]
+    """
+
+    name: ClassVar[str] = "centroid"
+    in_words: ClassVar[str] = "the mean of a class, or its most frequent value"
+    follows: ClassVar[str] = "centroid"
+    own_records: ClassVar[bool] = True
+    by_members: ClassVar[bool] = False
+    needs_all: ClassVar[bool] = True
+    can_widen: ClassVar[bool] = False
+
+    def cover(self, kind: Kind) -> Cover:
+        """Return what a representative stands for."""
+        return Cover.RANGE if kind.ordered else Cover.SET
+
+    def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
+        """Return the representatives of classes that have each of these codes once."""
+        return CentroidCells(column, offsets, members, np.ones(len(members), dtype=np.int64))
+
+    def from_records(
+        self, column: QuasiColumn, rows: AnyArray, offsets: IntArray, partition: Partition | None = None
+    ) -> Cells:
+        """Return the representatives; the algorithm may ask for whole numbers."""
+        whole = partition is not None and partition.whole_numbers
+        return CentroidCells(column, *count_codes(column, rows, offsets), whole)
 
 
 def _sums(values: IntArray, owner: IntArray, n_groups: int) -> IntArray:

@@ -16,8 +16,8 @@ from hushtable.algorithms.base import Partition, Recoding
 from hushtable.engines import local
 from hushtable.kernels.grouping import group_rows
 from hushtable.models.k_anonymity import KAnonymity
-from hushtable.release.centroid import CentroidCells
-from hushtable.release.pattern import PatternCells
+from hushtable.release.forms.centroid import Centroid, CentroidCells
+from hushtable.release.forms.pattern import Pattern
 from hushtable.release.recode import recode
 from hushtable.schema.columns import Kind
 from hushtable.table.encode import encode
@@ -36,7 +36,8 @@ def column_of(values: list, kind: Kind, type_: pa.DataType) -> QuasiColumn:
 
 def cells_of(values: list, groups: list[int], kind: Kind, type_: pa.DataType, **more: bool) -> CentroidCells:
     rows, offsets = group_rows(np.array(groups), max(groups) + 1)
-    return CentroidCells.of_records(column_of(values, kind, type_), rows, offsets, **more)
+    partition = Partition(np.array(groups), max(groups) + 1, **more)
+    return Centroid().from_records(column_of(values, kind, type_), rows, offsets, partition)
 
 
 def by_group(values: list, groups: list[int]) -> list[list]:
@@ -129,7 +130,7 @@ def test_patterns_keep_what_all_records_share(rows):
     values, groups = [list(side) for side in zip(*rows, strict=True)]
     order, offsets = group_rows(np.array(groups), max(groups) + 1)
     column = column_of(values, Kind.NOMINAL, pa.string())
-    cells = PatternCells.of_groups(column, order, offsets)
+    cells = Pattern().from_records(column, order, offsets)
     for g, cell in enumerate(cells.labels().to_pylist()):
         members = {v for v, group in zip(values, groups, strict=True) if group == g}
         common = next(iter(members)) if len(members) == 1 else "*"

@@ -8,66 +8,55 @@ a cell would be sure to occur both.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
-from hushtable.release.cells import Cells
-from hushtable.release.pattern import PatternCells
-from hushtable.schema.columns import CellStyle
 from hushtable.table.coins import Coins
 
-__all__ = ["take_cells", "widen"]
+if TYPE_CHECKING:
+    from hushtable.release.forms.base import Cells, Widening
+    from hushtable.release.forms.nodes import NodeCells
+
+    AnyCells = TypeVar("AnyCells", bound=Cells)
+    AnyNodes = TypeVar("AnyNodes", bound=NodeCells)
+
+__all__ = ["more_members", "risen", "widen", "wider_ranges"]
 
 _AROUND = 2
 """Leaves around a set, beside one for each member that may be added, that are as near as those between its members."""
 
 
-def widen(
-    cells: Cells, spread: float, climb: float, exact: float, coins: Coins, among: IntArray | None = None
-) -> Cells:
-    """Return the cells of one column, widened in their own style.
+def widen(cells: Cells, how: Widening, among: IntArray | None = None) -> Cells:
+    """Return the cells of one column, widened in their own form.
 
     Parameters
     ----------
     cells : Cells
-    spread : float
-        A range grows by about this share of itself, and up to twice as much; a set by up to this share of its members.
-    climb : float
-        The chance that a hierarchy node is replaced by the one above.
-    exact : float
-        The chance that an exact cell becomes a range, a set or a node.
-    coins : Coins
-        Of this column alone.
+    how : Widening
     among : int64 array, optional
         The codes that may be added, ascending; those of the cells are among them. By default all.
 
     Examples
     --------
+    >>> from hushtable.release.forms.base import Widening
     >>> from hushtable.utility.example import example
     >>> age = example().cells[0]
-    >>> age.labels().to_pylist(), widen(age, 0.5, 0.5, 0.5, Coins(b"key")).labels().to_pylist()
+    >>> age.labels().to_pylist(), widen(age, Widening(0.5, 0.5, 0.5, Coins(b"key"))).labels().to_pylist()
     (['[30, 31]', '[52, 53]'], ['[30, 53]', '[30, 53]'])
     """
-    if cells.level is not None or not len(cells):
+    if not len(cells):
         return cells
     if among is not None and len(among) < cells.column.coded.size:
-        return _among(cells, among, lambda some: widen(some, spread, climb, exact, coins))
-    luck = coins.uniform("exact", len(cells))
+        return _among(cells, among, how)
     # a class whose values are all missing publishes no value; one that mixes them with others, the root
-    open_to = (cells.counts > 0) & ~cells.with_gap
-    if isinstance(cells, PatternCells) or cells.style is CellStyle.NODES:
-        return _risen(cells, open_to & (luck < np.where(cells.height > 0, climb, exact)), coins)
-    open_to &= (cells.counts > 1) | (luck < exact)
-    if cells.style is CellStyle.SETS:
-        return _more_members(cells, open_to, spread, coins)
-    return _wider_ranges(cells, open_to, spread, coins)
+    return cells.widened(how, (cells.counts > 0) & ~cells.with_gap, how.coins.uniform("exact", len(cells)))
 
 
-def _among(cells: Cells, shown: IntArray, widened: Callable[[Cells], Cells]) -> Cells:
+def _among(cells: Cells, shown: IntArray, how: Widening) -> Cells:
     """Widen cells as if the domain had no other codes than these."""
     coded = cells.column.coded
     missing = coded.missing and shown[0] == 0
@@ -81,11 +70,11 @@ def _among(cells: Cells, shown: IntArray, widened: Callable[[Cells], Cells]) -> 
         coded, values=coded.values.take(pa.array(known)), missing=missing, levels=tuple(levels), labels=tuple(labels)
     )
     column = replace(cells.column, coded=fewer, codes=np.empty(0, dtype=np.int64))
-    some = widened(replace(cells, column=column, members=np.searchsorted(shown, cells.members)))
+    some = widen(replace(cells, column=column, members=np.searchsorted(shown, cells.members)), how)
     return replace(cells, offsets=some.offsets, members=shown[some.members])
 
 
-def _wider_ranges(cells: Cells, open_to: BoolArray, spread: float, coins: Coins) -> Cells:
+def wider_ranges(cells: AnyCells, open_to: BoolArray, spread: float, coins: Coins) -> AnyCells:
     """Add some leaves, as many of them below as chance has it; what the domain does not have goes to the other end.
 
     Two leaves need two more: in the middle of three there is always one that occurs.
@@ -102,7 +91,7 @@ def _wider_ranges(cells: Cells, open_to: BoolArray, spread: float, coins: Coins)
     return _with(cells, np.concatenate([group, group]), np.concatenate([low[group], high[group]]))
 
 
-def _more_members(cells: Cells, open_to: BoolArray, spread: float, coins: Coins) -> Cells:
+def more_members(cells: AnyCells, open_to: BoolArray, spread: float, coins: Coins) -> AnyCells:
     """Add members that do not occur, from one to a share of those that do, where the domain has any left.
 
     They are drawn from among the others and a little around, in the order of the leaves: a value from far away would
@@ -134,14 +123,14 @@ def _outside(cells: Cells, group: IntArray, rank: IntArray, first: int) -> IntAr
     return np.asarray(rank + held, dtype=np.int64)
 
 
-def _risen(cells: Cells, open_to: BoolArray, coins: Coins) -> Cells:
+def risen(cells: AnyNodes, open_to: BoolArray, coins: Coins, *, straight_to_root: bool) -> AnyNodes:
     """Add a leaf that lies below the next wider node (for a pattern, the root), but not below a cell's own."""
     height = cells.column.coded.height
     codes = np.full(len(cells), -1, dtype=np.int64)
     draw = coins.uniform("above", len(cells))
     for own in range(height):
         mine = np.flatnonzero(open_to & (cells.height == own))
-        for above in range(height if isinstance(cells, PatternCells) else own + 1, height + 1):
+        for above in range(height if straight_to_root else own + 1, height + 1):
             # a node may have no other leaves than its child; then the next one above is the next wider
             mine = mine[codes[mine] < 0]
             codes[mine] = _another_leaf(cells, mine, own, above, draw[mine])
@@ -175,7 +164,7 @@ def _growth(width: IntArray, spread: float) -> IntArray:
     return np.asarray(np.maximum(np.ceil(spread * width), 1), dtype=np.int64)
 
 
-def _with(cells: Cells, group: IntArray, codes: IntArray) -> Cells:
+def _with(cells: AnyCells, group: IntArray, codes: IntArray) -> AnyCells:
     """Return the cells with more codes in some groups; what a group holds already changes nothing."""
     size = cells.column.coded.size
     owner = np.repeat(np.arange(len(cells)), cells.counts)
@@ -183,11 +172,3 @@ def _with(cells: Cells, group: IntArray, codes: IntArray) -> Cells:
     counts = np.bincount(both // size, minlength=len(cells))
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return replace(cells, offsets=offsets, members=both % size)
-
-
-def take_cells(cells: Cells, groups: IntArray) -> Cells:
-    """Return the cells of these groups, in this order."""
-    counts = cells.counts[groups]
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    at = np.repeat(cells.offsets[:-1][groups] - offsets[:-1], counts) + np.arange(offsets[-1])
-    return replace(cells, offsets=offsets, members=cells.members[at])

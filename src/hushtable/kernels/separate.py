@@ -1,0 +1,143 @@
+"""Kernel of separation: cuts that part boxes from one another, as a partition by cuts would have made them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.kernels.compile import dispatch
+
+__all__ = ["separate"]
+
+
+def separate(low: IntArray, high: IntArray) -> tuple[IntArray, IntArray, BoolArray]:
+    """Cut a set of boxes apart, again and again, where a cut passes between all boxes of a part.
+
+    Of all cuts the one that divides a part most evenly is made, of equal ones that of the first column and the lowest.
+
+    Parameters
+    ----------
+    low, high : (boxes, d) int64 arrays
+        The least and the greatest code of each box, both inside.
+
+    Returns
+    -------
+    floors, ceilings : (boxes, d, 2) int64 arrays
+        The cut below and the cut above each box: the greatest code on its lower and the least on its upper side; -1
+        where there is none.
+    alone : bool array
+        Which boxes were parted from all others.
+
+    Examples
+    --------
+    >>> floors, ceilings, alone = separate(np.array([[0], [4]]), np.array([[2], [7]]))
+    >>> floors[:, 0].tolist(), ceilings[:, 0].tolist(), alone.tolist()
+    ([[-1, -1], [2, 4]], [[2, 4], [-1, -1]], [True, True])
+    """
+    n, d = low.shape
+    if not n:
+        empty = np.full((0, d, 2), -1, dtype=np.int64)
+        return empty, empty.copy(), np.zeros(0, dtype=np.bool_)
+    low, high = low.astype(np.int64), high.astype(np.int64)
+    orders = np.stack([np.lexsort((np.arange(n), low[:, j])) for j in range(d)])
+    found: tuple[IntArray, IntArray, BoolArray] = dispatch(_separate_loops, _separate_numpy, n)(low, high, orders)
+    return found
+
+
+def _separate_numpy(low: Any, high: Any, orders: Any) -> Any:
+    n, d = low.shape
+    floors = np.full((n, d, 2), -1, dtype=np.int64)
+    ceilings = np.full((n, d, 2), -1, dtype=np.int64)
+    alone = np.zeros(n, dtype=np.bool_)
+    stack = [[orders[j] for j in range(d)]]
+    while stack:
+        own = stack.pop()
+        m = len(own[0])
+        if m == 1:
+            alone[own[0]] = True
+            continue
+        best, column, cut = m + 1, -1, 0
+        for j in range(d):
+            reach = np.maximum.accumulate(high[own[j], j])[:-1]
+            places = 1 + np.flatnonzero(low[own[j], j][1:] > reach)
+            if len(places):
+                uneven = np.abs(2 * places - m)
+                at = int(np.argmin(uneven))
+                if uneven[at] < best:
+                    best, column, cut = int(uneven[at]), j, int(places[at])
+        if column < 0:
+            continue
+        left, right = own[column][:cut], own[column][cut:]
+        ends = np.array([high[left, column].max(), low[right[0], column]])
+        ceilings[left, column] = ends
+        floors[right, column] = ends
+        side = np.zeros(n, dtype=np.bool_)
+        side[left] = True
+        stack.append([order[~side[order]] for order in own])
+        stack.append([order[side[order]] for order in own])
+    return floors, ceilings, alone
+
+
+def _separate_loops(low: Any, high: Any, orders: Any) -> Any:
+    n, d = low.shape
+    floors = np.full((n, d, 2), -1, np.int64)
+    ceilings = np.full((n, d, 2), -1, np.int64)
+    alone = np.zeros(n, np.bool_)
+    order = orders.copy()
+    side = np.zeros(n, np.bool_)
+    held = np.empty(n, np.int64)
+    begin = np.empty(n + 1, np.int64)
+    end = np.empty(n + 1, np.int64)
+    begin[0], end[0] = 0, n
+    top = 1
+    while top > 0:
+        top -= 1
+        s, e = begin[top], end[top]
+        m = e - s
+        if m == 1:
+            alone[order[0, s]] = True
+            continue
+        best, column, cut = m + 1, -1, 0
+        for j in range(d):
+            reach = high[order[j, s], j]
+            for i in range(s + 1, e):
+                box = order[j, i]
+                if low[box, j] > reach:
+                    uneven = abs(2 * (i - s) - m)
+                    if uneven < best:
+                        best, column, cut = uneven, j, i
+                reach = max(reach, high[box, j])
+        if column < 0:
+            continue
+        lower = high[order[column, s], column]
+        for i in range(s, cut):
+            box = order[column, i]
+            side[box] = True
+            lower = max(lower, high[box, column])
+        upper = low[order[column, cut], column]
+        for i in range(s, e):
+            box = order[column, i]
+            if side[box]:
+                ceilings[box, column, 0], ceilings[box, column, 1] = lower, upper
+            else:
+                floors[box, column, 0], floors[box, column, 1] = lower, upper
+        for j in range(d):
+            at, kept = s, 0
+            for i in range(s, e):
+                box = order[j, i]
+                if side[box]:
+                    order[j, at] = box
+                    at += 1
+                else:
+                    held[kept] = box
+                    kept += 1
+            for i in range(kept):
+                order[j, at + i] = held[i]
+        for i in range(s, e):
+            side[order[0, i]] = False
+        begin[top], end[top] = cut, e
+        begin[top + 1], end[top + 1] = s, cut
+        top += 2
+    return floors, ceilings, alone

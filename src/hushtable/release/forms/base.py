@@ -1,0 +1,512 @@
+"""What a published form is, and what all cells have in common.
+
+A form says how the records of a class become the cell that they all publish in one column. ``Form`` is the choice,
+with its parameters; ``Cells`` are the cells of one column, one per class. Everything that depends on how a class is
+published is asked of its cells: which leaves of the domain they cover, how they are written, what an adversary may
+take for certain, how they can be widened. Nobody else tells forms apart.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.hierarchy.base import ROOT
+from hushtable.kernels.grouping import histogram
+from hushtable.params import Parametrised
+from hushtable.registry import forms
+from hushtable.schema.columns import Cover, Kind, Missing, Role
+from hushtable.table.encoded import QuasiColumn
+
+if TYPE_CHECKING:
+    from hushtable.algorithms.base import Algorithm, Partition
+    from hushtable.models.compose import AllOf
+    from hushtable.table.coins import Coins
+    from hushtable.table.plan import TablePlan
+
+__all__ = [
+    *("DEFAULT_FORM", "Cells", "Form", "Points", "Widening", "build_form", "cells_of", "check_forms", "count_codes"),
+    *("escape_member", "escape_value", "form_of", "of_groups", "sums_between"),
+]
+
+
+def escape_member(label: str | None) -> str:
+    r"""Write one member of a set: delimiters are escaped, the missing value is ``null``.
+
+    Examples
+    --------
+    >>> print(escape_member("a, b"), escape_member(None), escape_member("null"))
+    a\, b null \null
+    """
+    if label is None:
+        return "null"
+    text = label.replace("\\", "\\\\").replace(",", "\\,").replace("{", "\\{").replace("}", "\\}")
+    return "\\null" if text == "null" else text
+
+
+def escape_value(label: str | None) -> str | None:
+    r"""Write a single value so that it cannot be taken for a set, an interval or the root.
+
+    Examples
+    --------
+    >>> print(escape_value("*"), escape_value("flu"))
+    \* flu
+    """
+    if label is None:
+        return None
+    return f"\\{label}" if label[:1] in ("{", "[", "\\") or label == ROOT else label
+
+
+class Points(NamedTuple):
+    """What is published where a class shows one representative: a number, or the code of a value.
+
+    Attributes
+    ----------
+    numbers : float array, optional
+        On the column's own scale; days for dates.
+    codes : int64 array, optional
+        Instead of numbers.
+    hidden : bool array
+        Which classes show nothing.
+    """
+
+    numbers: FloatArray | None
+    codes: IntArray | None
+    hidden: BoolArray
+
+
+class Widening(NamedTuple):
+    """By how much the downcoding guard widens cells.
+
+    Attributes
+    ----------
+    spread : float
+        A range grows by about this share of itself, and up to twice as much; a set by up to this share of its members.
+    climb : float
+        The chance that a hierarchy node is replaced by the one above.
+    exact : float
+        The chance that an exact cell becomes a range, a set or a node.
+    coins : Coins
+        Of this column alone.
+    """
+
+    spread: float
+    climb: float
+    exact: float
+    coins: Coins
+
+
+@dataclass(frozen=True)
+class Cells(ABC):
+    """The cells of one column, one per class.
+
+    Attributes
+    ----------
+    column : QuasiColumn
+    offsets, members : int64 arrays
+        The distinct codes of each class, ascending, in compressed rows. A class may be empty.
+
+    Class attributes
+    ----------------
+    tells_bounds : bool
+        Whether a cell excludes people. A representative covers nobody in particular.
+    at_nodes : bool
+        Whether cells are nodes of the column's hierarchy: then ``node`` is there.
+    own_records : bool
+        Whether a cell depends on all records of its class, so that nobody else can join it.
+    treatment : str
+        What was done to a value that is not published exactly, in a word or two.
+    """
+
+    column: QuasiColumn
+    offsets: IntArray
+    members: IntArray
+
+    tells_bounds: ClassVar[bool] = True
+    at_nodes: ClassVar[bool] = False
+    own_records: ClassVar[bool] = False
+    treatment: ClassVar[str] = "generalised"
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def counts(self) -> IntArray:
+        """How many distinct codes each class has."""
+        return np.diff(self.offsets)
+
+    def _at(self, position: IntArray) -> IntArray:
+        if not len(self.members):
+            return np.zeros(len(self), dtype=np.int64)
+        return self.members[np.clip(position, 0, len(self.members) - 1)]
+
+    @cached_property
+    def low(self) -> IntArray:
+        """The least code of each class."""
+        return self._at(self.offsets[:-1])
+
+    @cached_property
+    def high(self) -> IntArray:
+        """The greatest code of each class."""
+        return self._at(self.offsets[1:] - 1)
+
+    @cached_property
+    def with_gap(self) -> BoolArray:
+        """Which classes hold the missing value."""
+        return np.asarray((self.low == 0) & self.column.coded.missing)
+
+    @cached_property
+    def mixed(self) -> BoolArray:
+        """Which classes hold the missing value beside others."""
+        return self.with_gap & (self.counts > 1)
+
+    # what a cell covers
+
+    @property
+    @abstractmethod
+    def extent(self) -> tuple[IntArray, IntArray]:
+        """The least and the greatest leaf that each cell covers."""
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether a cell may cover less than the range between its ends."""
+        return False
+
+    @cached_property
+    def leaves(self) -> IntArray:
+        """How many leaves of the domain each cell covers."""
+        low, high = self.extent
+        return high - low + 1
+
+    def covers(self, groups: IntArray, codes: IntArray) -> BoolArray:
+        """Return whether the cell of ``groups[i]`` covers the leaf ``codes[i]``."""
+        low, high = self.extent
+        return np.asarray((codes >= low[groups]) & (codes <= high[groups]))
+
+    def covered(self, weights: IntArray) -> IntArray:
+        """Return the sum of ``weights`` (one integer per leaf) over the leaves that each cell covers.
+
+        Examples
+        --------
+        >>> from hushtable.utility.example import example
+        >>> example().cells[0].covered(np.array([5, 1, 0, 2, 9])).tolist()
+        [6, 2]
+        """
+        low, high = self.extent
+        return sums_between(weights, low, high + 1)
+
+    def expected(self, weights: IntArray) -> FloatArray:
+        """Return the mean weight of a record of each class, as far as its cell tells: all that it covers is alike."""
+        return np.asarray(self.covered(weights) / np.maximum(self.leaves, 1))
+
+    def covers_new(self, path: tuple[str | None, ...], number: float | int | None) -> BoolArray:
+        """Return which cells cover a value that the column does not have.
+
+        Parameters
+        ----------
+        path : tuple of str
+            The value's labels in the column's hierarchy, level by level; empty where that does not cover it.
+        number : int or float, optional
+            The value on the column's own scale, if it has one; days for dates.
+        """
+        return np.zeros(len(self), dtype=np.bool_)
+
+    def shares_leaf(self, a: int, b: int) -> bool:
+        """Whether two cells that overlap as ranges really have a leaf in common."""
+        return True
+
+    @cached_property
+    def height(self) -> IntArray:
+        """Height of the lowest node that covers each cell."""
+        coded = self.column.coded
+        height = np.full(len(self), coded.height, dtype=np.int64)
+        low, high = self.extent
+        for h in range(coded.height - 1, -1, -1):
+            level = coded.levels[h]
+            if coded.contiguous:
+                together = level[low] == level[high]
+            else:
+                # the leaves between the ends are covered too, whatever node they are under
+                last = np.append(np.flatnonzero(np.diff(level)), coded.size - 1)
+                together = last[np.searchsorted(last, low)] >= high
+            height[together] = h
+        return height
+
+    @property
+    def at_levels(self) -> bool:
+        """Whether cells are nodes, each class at the lowest level that it reached on its own."""
+        return False
+
+    # what a cell says where one value is asked for
+
+    @property
+    def points(self) -> Points | None:
+        """What is published, where each class shows one representative; None where cells cover several values."""
+        return None
+
+    def representatives(self, numbers: FloatArray) -> FloatArray:
+        """Return numbers that are published for cells otherwise than by what these cover, on another scale; else NaN.
+
+        Parameters
+        ----------
+        numbers : float array
+            The number of every code on that scale.
+        """
+        return np.full(len(self), np.nan)
+
+    def middles(self, numbers: FloatArray) -> FloatArray:
+        """Return the middle between the least and the greatest number that each cell covers.
+
+        The missing value is no number: it is left out, and a cell that covers nothing else has the middle NaN. What is
+        published as a number for others (a centroid) is its own middle.
+
+        Examples
+        --------
+        >>> from hushtable.utility.example import example
+        >>> example().cells[0].middles(np.array([30, 31, 52, 53, 90.0])).tolist()
+        [30.5, 52.5]
+        """
+        low, high = self._known_extent
+        published = self.representatives(numbers)
+        return np.where(np.isnan(published), numbers[low] / 2 + numbers[high] / 2, published)
+
+    @property
+    def _known_extent(self) -> tuple[IntArray, IntArray]:
+        """The ends of each cell without the missing value, where it covers others."""
+        low, high = self.extent
+        return np.minimum(np.maximum(low, int(self.column.coded.missing)), high), high
+
+    def nearness(self, codes: IntArray) -> FloatArray:
+        """Return how likely each cell is about a person with each code, unordered values taken alike: codes x cells."""
+        inside = self.covers(np.tile(np.arange(len(self)), len(codes)), np.repeat(codes, len(self)))
+        return np.where(inside.reshape(len(codes), len(self)), 1.0 / np.maximum(self.leaves, 1)[None, :], 0.0)
+
+    # what an adversary makes of a cell
+
+    @property
+    def minimal(self) -> bool:
+        """Whether each cell is the smallest of its form that covers its class, as everybody knows."""
+        return False
+
+    def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
+        """Return one of the leaves that the cell of each of ``groups`` covers, all with the same chance.
+
+        Parameters
+        ----------
+        groups : int64 array
+        luck : float array
+            From 0 up to, but not including, 1.
+        """
+        low, high = (end[groups] for end in self.extent)
+        return np.asarray(low + (luck * (high - low + 1)).astype(np.int64))
+
+    def written_down(self, groups: IntArray, place: IntArray, luck: FloatArray, spread: float) -> IntArray:
+        """Return a leaf for every record, as who knows that cells are minimal would write them down.
+
+        Parameters
+        ----------
+        groups : int64 array
+            The class of every record, ascending.
+        place : int64 array
+            The number of a record in its class, from 0.
+        luck : float array
+        spread : float
+            By what share of themselves ranges were widened, as far as is known.
+        """
+        return self.drawn(groups, luck)
+
+    # other cells
+
+    def take(self, groups: IntArray) -> Self:
+        """Return the cells of these classes, in this order."""
+        counts = self.counts[groups]
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        at = np.repeat(self.offsets[:-1][groups] - offsets[:-1], counts) + np.arange(offsets[-1])
+        return replace(self, offsets=offsets, members=self.members[at], **self._taken(groups, at))
+
+    def _taken(self, groups: IntArray, at: IntArray) -> dict[str, Any]:
+        """The other arrays, for these classes and these of their members."""
+        return {}
+
+    @property
+    def bounded(self) -> Cells | None:
+        """The cells whose bounds these stand for: newcomers can be placed in them. None where nobody can."""
+        return self
+
+    def widened(self, how: Widening, open_to: BoolArray, luck: FloatArray) -> Cells:
+        """Return cells that cover more than their classes, for classes that are ``open_to`` it."""
+        return self
+
+    # words
+
+    @abstractmethod
+    def labels(self) -> pa.Array:
+        """Return the published cells: text, or numbers where the form says so."""
+
+    @abstractmethod
+    def said(self, group: int) -> str:
+        """Return what was done to the values of a class that are not published exactly, for ``explain``."""
+
+    def finer(self, group: int) -> int | None:
+        """Return the level of the hierarchy below which the next finer cell lies; None where it is a shorter range."""
+        return None if self.column.coded.kind.ordered else int(self.height[group])
+
+    @property
+    def same_for_all(self) -> str:
+        """Whether every class with the same values publishes the same: by ``column``, by ``value``, or not ('')."""
+        return ""
+
+    def is_exact(self, group: int) -> bool:
+        """Whether a class publishes its value as it is."""
+        return bool(self.leaves[group] <= 1)
+
+    def _of_all(self, group: int) -> str:
+        return f"{int(self.leaves[group])} of {self.column.coded.size} values"
+
+
+@dataclass(frozen=True)
+class Form(Parametrised, ABC):
+    """How a column is published. Parameters are fields.
+
+    Class attributes
+    ----------------
+    name : str
+    in_words : str
+        What is published, for who chooses it.
+    follows : str
+        The recoding that publishes in this form whatever the policy says; empty for forms that a policy chooses.
+    own_records : bool
+        Whether cells are made of the released records alone, so that they cover nobody else and are not widened.
+    by_members : bool
+        Whether a cell follows from the set of values that its class has.
+    needs_all : bool
+        Whether what one class publishes depends on all of them.
+    can_widen : bool
+        Whether the downcoding guard can widen cells.
+    any_groups : bool
+        Whether classes are published so too where an algorithm recodes globally.
+    """
+
+    in_words: ClassVar[str] = ""
+    follows: ClassVar[str] = ""
+    own_records: ClassVar[bool] = False
+    by_members: ClassVar[bool] = True
+    needs_all: ClassVar[bool] = False
+    can_widen: ClassVar[bool] = True
+    any_groups: ClassVar[bool] = False
+
+    def for_kind(self, kind: Kind) -> Form:
+        """Return the form in which a column of this kind is published."""
+        return self
+
+    @abstractmethod
+    def cover(self, kind: Kind) -> Cover:
+        """Return what cells of this form cover beyond the values of a class, for algorithms that weigh cells."""
+
+    @abstractmethod
+    def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
+        """Return the cells of classes that hold these codes, ascending in each class."""
+
+    def from_records(
+        self, column: QuasiColumn, rows: AnyArray, offsets: IntArray, partition: Partition | None = None
+    ) -> Cells:
+        """Return the cells of the classes ``rows[offsets[g]:offsets[g + 1]]``."""
+        counted, members, _ = count_codes(column, rows, offsets)
+        return self.from_members(column, counted, members)
+
+    def settled(self, cells: tuple[Cells, ...]) -> tuple[Cells, ...]:
+        """Return the cells of all columns, once those of every column are there; by default as they are."""
+        return cells
+
+    def check(self, algorithm: Algorithm, model: AllOf, missing: Missing) -> None:
+        """Refuse, before any data are read, what the form cannot be combined with.
+
+        Raises
+        ------
+        IncompatibleError
+            With the reason and a remedy.
+        """
+
+
+DEFAULT_FORM = "intervals"
+"""How a table is published where its policy says nothing."""
+
+
+def build_form(chosen: str | Mapping[str, Any]) -> Form:
+    """Return the form that a policy names, with or without parameters.
+
+    Examples
+    --------
+    >>> build_form("sets")
+    Sets()
+    """
+    ((name, parameters),) = ({chosen: None} if isinstance(chosen, str) else chosen).items()
+    form: Form = forms.build(name, parameters)
+    return form
+
+
+def check_forms(plan: TablePlan, algorithm: Algorithm, model: AllOf) -> None:
+    """Refuse, before any data are read, what the forms of the quasi-identifiers cannot be combined with.
+
+    Raises
+    ------
+    IncompatibleError
+    """
+    for column in plan.columns:
+        form = plan.form(column)
+        if column.role is Role.QUASI and isinstance(form, Form):
+            form.check(algorithm, model, plan.missing)
+
+
+def form_of(column: QuasiColumn) -> Form:
+    """Return the form in which a column is published, for its kind; ranges and sets where nothing was chosen."""
+    chosen = column.form
+    if not isinstance(chosen, Form):
+        from hushtable.release.forms.intervals import Ranges
+
+        chosen = Ranges()
+    return chosen.for_kind(column.coded.kind)
+
+
+def cells_of(column: QuasiColumn, offsets: IntArray, members: IntArray, level: int | IntArray | None = None) -> Cells:
+    """Return the cells of classes that hold these codes, in the column's form or at one level of its hierarchy."""
+    if level is None:
+        return form_of(column).from_members(column, offsets, members)
+    from hushtable.release.forms.nodes import NodeCells
+
+    return NodeCells(column, offsets, members, level)
+
+
+def of_groups(column: QuasiColumn, rows: AnyArray, offsets: IntArray, level: int | IntArray | None = None) -> Cells:
+    """Return the cells of the classes ``rows[offsets[g]:offsets[g + 1]]``.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> of_groups(example().table.quasi[0], np.array([0, 1, 3]), np.array([0, 2, 3])).labels().to_pylist()
+    ['[30, 31]', '53']
+    """
+    if level is None:
+        return form_of(column).from_records(column, rows, offsets)
+    counted, members, _ = count_codes(column, rows, offsets)
+    return cells_of(column, counted, members, level)
+
+
+def count_codes(column: QuasiColumn, rows: AnyArray, offsets: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the distinct codes of each class in compressed rows, and how many of its records have each."""
+    none = np.empty(0, dtype=np.int64)
+    return histogram(rows, offsets[:-1], offsets[1:], column.codes, none, column.coded.size)
+
+
+def sums_between(values: IntArray, starts: IntArray, ends: IntArray) -> IntArray:
+    """Return the sums of ``values[starts[i]:ends[i]]``."""
+    total = np.zeros(len(values) + 1, dtype=np.int64)
+    np.cumsum(values, out=total[1:])
+    return total[ends] - total[starts]

@@ -1,0 +1,324 @@
+"""Counts: all rows of a class publish how often each value occurs in it: ``{clerk: 3, teacher: 2}``.
+
+Numbers are counted in bins of so many significant digits, dates by day, month or year. A cell covers what its bins
+cover. Counts are what makes a release as useful as a sample of the original: values can be dealt anew within every
+class (``release.sample``), and the counts of each class stay exact.
+
+What they tell beyond sets: whoever knows all of a class but one person knows that person's value in every column, one
+by one. A set would leave the values that several share open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.errors import IncompatibleError
+from hushtable.models.base import Stat
+from hushtable.params import AtLeast
+from hushtable.release.forms.base import Cells, Form, count_codes
+from hushtable.release.forms.rounding import number_text, significant_bins
+from hushtable.release.forms.sets import SetCells
+from hushtable.schema.columns import Cover, Kind, Missing
+from hushtable.table.coded_columns import known_numbers, published_numbers
+from hushtable.table.encoded import QuasiColumn
+
+if TYPE_CHECKING:
+    from hushtable.algorithms.base import Algorithm, Partition
+    from hushtable.models.compose import AllOf
+
+__all__ = ["CountCells", "Counts", "escape_counted"]
+
+
+def escape_counted(label: str | None) -> str:
+    r"""Write a value in front of its count.
+
+    Examples
+    --------
+    >>> print(escape_counted("a: b"), escape_counted("[x"), escape_counted(None))
+    a\: b \[x null
+    """
+    if label is None:
+        return "null"
+    for sign in ("\\", ",", "{", "}", ":"):
+        label = label.replace(sign, f"\\{sign}")
+    return f"\\{label}" if label == "null" or label.startswith("[") else label
+
+
+@dataclass(frozen=True)
+class CountCells(Cells):
+    """How often each value occurs in each class, of one column.
+
+    Attributes
+    ----------
+    units : int64 array
+        How many records of its class have each member.
+    digits : int
+    dates : str
+        As ``Counts`` has them.
+    """
+
+    units: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    digits: int = 2
+    dates: str = "month"
+
+    own_records: ClassVar[bool] = True
+    treatment: ClassVar[str] = "published as the counts of the class"
+
+    @cached_property
+    def _bins(self) -> tuple[IntArray, list[str]]:
+        """The bin of every code, ascending with it, and what bins are called."""
+        coded = self.column.coded
+        every = np.arange(coded.size, dtype=np.int64)
+        if (
+            coded.kind not in (Kind.NUMERIC, Kind.DATE)
+            or not len(coded.values)
+            or (coded.kind is Kind.NUMERIC and not self.digits)
+        ):
+            return every, [escape_counted(label) for label in coded.labels[0]]
+        low, high = self._edges()
+        _, bin_of = np.unique(low, return_inverse=True)
+        first = np.unique(low, return_index=True)[1]
+        names = _bin_names(low[first], high[first], coded.kind)
+        if coded.missing:
+            return np.append(0, bin_of + 1), ["null", *names]
+        return bin_of.astype(np.int64), names
+
+    def _edges(self) -> tuple[FloatArray, FloatArray]:
+        coded = self.column.coded
+        if coded.kind is Kind.DATE:
+            return _calendar(known_numbers(coded), self.dates)
+        numbers = known_numbers(coded).astype(np.float64)
+        whole = published_numbers(coded, self.members).dtype.kind == "i"
+        return significant_bins(numbers, self.digits, whole=whole)
+
+    @cached_property
+    def counted(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The bins of each class in compressed rows, and how many of its records are in each."""
+        bin_of, names = self._bins
+        owner = np.repeat(np.arange(len(self)), self.counts)
+        key = owner * len(names) + bin_of[self.members]
+        new = np.flatnonzero(np.diff(key, prepend=-1))
+        offsets = np.searchsorted(owner[new], np.arange(len(self) + 1)).astype(np.int64)
+        units = np.add.reduceat(self.units, new) if len(new) else np.empty(0, dtype=np.int64)
+        return offsets, key[new] % max(len(names), 1), units
+
+    @cached_property
+    def _as_set(self) -> SetCells:
+        """All leaves in the bins of each class."""
+        bin_of, _ = self._bins
+        offsets, bins, _ = self.counted
+        start = np.searchsorted(bin_of, bins)
+        lengths = np.searchsorted(bin_of, bins, side="right") - start
+        total = np.concatenate([[0], np.cumsum(lengths)])
+        members = np.repeat(start - total[:-1], lengths) + np.arange(total[-1])
+        return SetCells(self.column, total[offsets].astype(np.int64), members.astype(np.int64))
+
+    @property
+    def extent(self) -> tuple[IntArray, IntArray]:
+        """The first and the last leaf in a bin."""
+        return self._as_set.extent
+
+    @property
+    def has_holes(self) -> bool:
+        """True: what lies between two bins is not covered."""
+        return True
+
+    @cached_property
+    def leaves(self) -> IntArray:
+        """How many leaves are in the bins of each class."""
+        return self._as_set.leaves
+
+    def covers(self, groups: IntArray, codes: IntArray) -> BoolArray:
+        """Return whether ``codes[i]`` is in a bin of ``groups[i]``."""
+        return self._as_set.covers(groups, codes)
+
+    def covered(self, weights: IntArray) -> IntArray:
+        """Return the sum of ``weights`` over the leaves in the bins of each class."""
+        return self._as_set.covered(weights)
+
+    def expected(self, weights: IntArray) -> FloatArray:
+        """Return the mean weight of a record of each class: every bin has its count, spread evenly."""
+        bin_of, names = self._bins
+        leaves = np.bincount(bin_of, minlength=len(names))
+        share = np.bincount(bin_of, weights=weights, minlength=len(names)) / np.maximum(leaves, 1)
+        return self._mean(share)
+
+    def _mean(self, of_bin: FloatArray) -> FloatArray:
+        """The mean over the records of each class of what their bins have."""
+        offsets, bins, units = self.counted
+        total = np.concatenate([[0.0], np.cumsum(of_bin[bins] * units)])
+        records = np.concatenate([[0], np.cumsum(units)])
+        size = np.maximum(records[offsets[1:]] - records[offsets[:-1]], 1)
+        return np.asarray((total[offsets[1:]] - total[offsets[:-1]]) / size)
+
+    def shares_leaf(self, a: int, b: int) -> bool:
+        """Whether two classes have a bin in common."""
+        return self._as_set.shares_leaf(a, b)
+
+    @cached_property
+    def height(self) -> IntArray:
+        """Height of the lowest node above all that a class covers."""
+        return self._as_set.height
+
+    @property
+    def _known_extent(self) -> tuple[IntArray, IntArray]:
+        return self._as_set._known_extent
+
+    def representatives(self, numbers: FloatArray) -> FloatArray:
+        """Return the mean that the counts give: every record in the middle of its bin; NaN without any value."""
+        bin_of, names = self._bins
+        first = int(self.column.coded.missing)
+        start = np.searchsorted(bin_of, np.arange(len(names)))
+        end = np.searchsorted(bin_of, np.arange(len(names)), side="right") - 1
+        middle = numbers[start] / 2 + numbers[end] / 2
+        known = np.ones(len(names))
+        known[:first] = 0.0
+        share = self._mean(known)
+        mean = self._mean(np.where(known > 0, np.nan_to_num(middle), 0.0))
+        return np.where(share > 0, mean / np.where(share > 0, share, 1.0), np.nan)
+
+    def nearness(self, codes: IntArray) -> FloatArray:
+        """Return the share of each class's records that have each code."""
+        size = self.column.coded.size
+        return np.stack([self.expected((np.arange(size) == code).astype(np.int64)) for code in codes.tolist()])
+
+    @property
+    def minimal(self) -> bool:
+        """True: so many people have each value."""
+        return True
+
+    def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
+        """Return leaves in the bins."""
+        return self._as_set.drawn(groups, luck)
+
+    def written_down(self, groups: IntArray, place: IntArray, luck: FloatArray, spread: float) -> IntArray:
+        """Return the values of a class as often as they are counted."""
+        bin_of, _ = self._bins
+        offsets, bins, units = self.counted
+        upto = np.cumsum(units)
+        before = np.concatenate([[0], upto])[offsets[:-1]]
+        size = np.concatenate([[0], upto])[offsets[1:]] - before
+        wanted = before[groups] + place % np.maximum(size[groups], 1)
+        found = bins[np.minimum(np.searchsorted(upto, wanted, side="right"), max(len(bins) - 1, 0))]
+        start = np.searchsorted(bin_of, found)
+        leaves = np.searchsorted(bin_of, found, side="right") - start
+        return np.asarray(start + (luck * leaves).astype(np.int64))
+
+    def _taken(self, groups: IntArray, at: IntArray) -> dict[str, Any]:
+        return {"units": np.asarray(self.units)[at]}
+
+    @property
+    def bounded(self) -> None:
+        """None: with newcomers the counts would be others."""
+        return None
+
+    def labels(self) -> pa.Array:
+        """Return the counts as text."""
+        _, names = self._bins
+        offsets, bins, units = self.counted
+        each = pc.binary_join_element_wise(
+            pa.array(names, pa.string()).take(pa.array(bins)), pa.array(units).cast(pa.string()), ": "
+        )
+        joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), each), ", ")
+        return pc.binary_join_element_wise("{", joined, "}", "")
+
+    def said(self, group: int) -> str:
+        """Return how many values are counted."""
+        return f"published as how often each of {self._of_all(group)} occurs in its class"
+
+    def is_exact(self, group: int) -> bool:
+        """Whether all records of a class have the same value."""
+        return bool(self.leaves[group] <= 1)
+
+    def finer(self, group: int) -> int | None:
+        """Return the height of the lowest node above the values."""
+        return None if self.column.coded.kind.ordered else int(self.height[group])
+
+
+@dataclass(frozen=True)
+class Counts(Form):
+    """Publishes how often each value occurs in a class.
+
+    Parameters
+    ----------
+    digits : int
+        Numbers are counted in bins of so many significant digits; 0 counts every number for itself.
+    dates : {"day", "month", "year"}
+        What dates are counted by.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> age = example().table.quasi[0]
+    >>> rows, offsets = np.array([0, 1, 3]), np.array([0, 2, 3])
+    >>> Counts(digits=1).from_records(age, rows, offsets).labels().to_pylist()
+    ['{[30, 40): 2}', '{[50, 60): 1}']
+    >>> Counts().from_records(age, rows, offsets).labels().to_pylist()
+    ['{30: 1, 31: 1}', '{53: 1}']
+    """
+
+    digits: Annotated[int, AtLeast(0), "significant digits of the bins in which numbers are counted; 0: none"] = 2
+    dates: Annotated[Literal["day", "month", "year"], "what dates are counted by"] = "month"
+
+    name: ClassVar[str] = "counts"
+    in_words: ClassVar[str] = "how often each value occurs in the class ({clerk: 3, teacher: 2})"
+    own_records: ClassVar[bool] = True
+    by_members: ClassVar[bool] = False
+    can_widen: ClassVar[bool] = False
+    any_groups: ClassVar[bool] = True
+
+    def cover(self, kind: Kind) -> Cover:
+        """Return that counts cover the values that they count."""
+        return Cover.SET
+
+    def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
+        """Return the counts of classes that have each of these codes once."""
+        return CountCells(column, offsets, members, np.ones(len(members), dtype=np.int64), self.digits, self.dates)
+
+    def from_records(
+        self, column: QuasiColumn, rows: AnyArray, offsets: IntArray, partition: Partition | None = None
+    ) -> Cells:
+        """Return the counts of the classes' records."""
+        return CountCells(column, *count_codes(column, rows, offsets), self.digits, self.dates)
+
+    def check(self, algorithm: Algorithm, model: AllOf, missing: Missing) -> None:
+        """Refuse counterfeits, people outside the table and empty cells that may stand for anything."""
+        if algorithm.keeps_signatures:
+            raise IncompatibleError(
+                f"{algorithm.name} may add counterfeits, and counts of a class would tell how many.",
+                hint="Choose 'cells: regions', or another algorithm.",
+            )
+        for member in model.members:
+            if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
+                raise IncompatibleError(
+                    f"{member.name} counts people outside the table, of whom counts of a class say nothing.",
+                    hint="Choose 'cells: regions', or another model.",
+                )
+        if missing is Missing.WILDCARD:
+            raise IncompatibleError(
+                "With 'missing: wildcard' an empty cell may stand for any value, and counts publish none.",
+                hint="Write 'missing: own_category', or choose 'cells: regions'.",
+            )
+
+
+def _bin_names(low: FloatArray, high: FloatArray, kind: Kind) -> list[str]:
+    """A bin that holds one number, or one day, is called by it."""
+    ends = zip(number_text(low, kind), number_text(high, kind), (high - low).tolist(), strict=True)
+    whole = np.array_equal(low, np.rint(low)) and np.array_equal(high, np.rint(high))
+    return [a if width == 0 or (whole and width == 1) else f"[{a}, {b})" for a, b, width in ends]
+
+
+def _calendar(days: AnyArray, unit: str) -> tuple[FloatArray, FloatArray]:
+    """The first day of each day's month or year, and of the next."""
+    if unit == "day":
+        return days.astype(np.float64), days.astype(np.float64) + 1
+    code = {"month": "M", "year": "Y"}[unit]
+    whole = days.astype("datetime64[D]").astype(f"datetime64[{code}]")
+    return tuple(d.astype("datetime64[D]").astype(np.float64) for d in (whole, whole + 1))  # type: ignore[return-value]

@@ -1,0 +1,325 @@
+"""Hierarchy nodes: a class publishes the lowest node that covers all its values.
+
+A node covers its leaves. One that was made from the data is called after the values published in it: where the name
+gives the first and the last of them it covers what lies between these, and where it is a mask no value that is longer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.hierarchy.base import ROOT
+from hushtable.kernels.grouping import number_rows
+from hushtable.release.forms.base import Cells, Form, Widening, escape_value
+from hushtable.release.forms.widening import risen
+from hushtable.schema.columns import Cover, Kind
+from hushtable.table.encoded import QuasiColumn
+
+__all__ = ["NodeCells", "Nodes"]
+
+
+@dataclass(frozen=True)
+class NodeCells(Cells):
+    """The nodes of one column, one per class.
+
+    Attributes
+    ----------
+    level : int or int64 array, optional
+        For global recoding, the level that every cell is generalised to, or that each leaf is. A class that holds
+        several nodes of that level (it was merged after all) is published at the lowest node above them.
+    """
+
+    level: int | IntArray | None = None
+
+    at_nodes: ClassVar[bool] = True
+
+    @cached_property
+    def height(self) -> IntArray:
+        """Height of the published node."""
+        covering = lowest_above(self)
+        if self.level is None:
+            return covering
+        wanted = self.level if isinstance(self.level, int) else self.level[self.low]
+        return np.maximum(covering, wanted)
+
+    @cached_property
+    def node(self) -> IntArray:
+        """The published node of each class, within its level."""
+        node = np.zeros(len(self), dtype=np.int64)
+        for h, level in enumerate(self.column.coded.levels):
+            here = self.height == h
+            node[here] = level[self.low[here]]
+        return node
+
+    @cached_property
+    def extent(self) -> tuple[IntArray, IntArray]:
+        """The least and the greatest leaf below each node."""
+        coded = self.column.coded
+        low, high = np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=np.int64)
+        leaf = np.arange(coded.size)
+        for h, level in enumerate(coded.levels):
+            here = self.height == h
+            least, most = (np.zeros(len(coded.labels[h]), dtype=np.int64) for _ in range(2))
+            # of several writes to one place the last one stays
+            least[level[::-1]] = leaf[::-1]
+            most[level] = leaf
+            low[here], high[here] = least[self.node[here]], most[self.node[here]]
+        if coded.naming is not None and coded.naming.ranged:
+            made, (first, last) = self.named_by_values, self.ends
+            low, high = np.where(made, first, low), np.where(made, last, high)
+        return low, high
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether the leaves of a node need not be neighbours."""
+        return not self.column.coded.contiguous
+
+    @cached_property
+    def leaves(self) -> IntArray:
+        """How many leaves lie below each node."""
+        return self._by_node([self.column.coded.leaves(h) for h in range(self.column.coded.height + 1)])
+
+    def covers(self, groups: IntArray, codes: IntArray) -> BoolArray:
+        """Return whether the node of ``groups[i]`` is above the leaf ``codes[i]``."""
+        coded = self.column.coded
+        out = np.zeros(len(groups), dtype=np.bool_)
+        for h, level in enumerate(coded.levels):
+            here = np.flatnonzero(self.height[groups] == h)
+            out[here] = level[codes[here]] == self.node[groups[here]]
+        if coded.naming is not None and coded.naming.ranged:
+            out &= super().covers(groups, codes)
+        elif coded.naming is not None:
+            # no mask stands for the end of a longer value
+            out &= ~self.named_by_values[groups] | (self.lengths[codes] <= self.longest[groups])
+        return out
+
+    def covered(self, weights: IntArray) -> IntArray:
+        """Return the sum of ``weights`` over the leaves below each node."""
+        totals = []
+        for h, level in enumerate(self.column.coded.levels):
+            total = np.zeros(len(self.column.coded.labels[h]), dtype=np.int64)
+            np.add.at(total, level, weights)
+            totals.append(total)
+        return self._by_node(totals)
+
+    def _by_node(self, of_node: list[IntArray]) -> IntArray:
+        out = np.zeros(len(self), dtype=np.int64)
+        for h, values in enumerate(of_node):
+            here = self.height == h
+            out[here] = values[self.node[here]]
+        return out
+
+    def covers_new(self, path: tuple[str | None, ...], number: float | int | None) -> BoolArray:
+        """Return which nodes have the label that the value has at their level; the root covers everything."""
+        coded = self.column.coded
+        out = np.zeros(len(self), dtype=np.bool_)
+        for h in range(1, coded.height + 1):
+            same = np.array([label == ROOT or (h < len(path) and label == path[h]) for label in coded.labels[h]])
+            here = self.height == h
+            out[here] = same[self.node[here]]
+        return out
+
+    @cached_property
+    def named_by_values(self) -> BoolArray:
+        """Which cells are nodes that were made from the data, and named after what is published in them.
+
+        Without global recoding that includes classes that only the root covers.
+        """
+        coded = self.column.coded
+        made = np.zeros(len(self), dtype=np.bool_)
+        if coded.naming is None:
+            return made
+        for h in range(1, coded.height):
+            here = self.height == h
+            made[here] = coded.naming.made(coded.labels[h])[self.node[here]]
+        if self.level is None and len(self.members):
+            open_to = coded.naming.local(coded.labels[1])[coded.levels[1]]
+            filled = np.flatnonzero(self.counts)
+            every = np.logical_and.reduceat(open_to[self.members], self.offsets[:-1][filled])
+            made[filled] |= every & ~self.mixed[filled] & (self.height[filled] > 0)
+        return made & (self.counts > 0)
+
+    @cached_property
+    def ends(self) -> tuple[IntArray, IntArray]:
+        """The least and the greatest code that name each such node.
+
+        With global recoding, every class at a node has the same name, from all values published there. Otherwise a
+        class has the name that its own values give.
+        """
+        low, high = self.low.copy(), self.high.copy()
+        made = np.flatnonzero(self.named_by_values)
+        if self.level is not None and len(made):
+            size = self.column.coded.size
+            _, place = np.unique(self.height[made] * size + self.node[made], return_inverse=True)
+            least, most = np.full(len(made), size), np.zeros(len(made), dtype=np.int64)
+            np.minimum.at(least, place, low[made])
+            np.maximum.at(most, place, high[made])
+            low[made], high[made] = least[place], most[place]
+        return low, high
+
+    @cached_property
+    def lengths(self) -> IntArray:
+        """How many characters each value of the column has."""
+        labels = pa.array(self.column.coded.labels[0], pa.string())
+        return np.asarray(pc.fill_null(pc.utf8_length(labels), 0).to_numpy(), dtype=np.int64)
+
+    @cached_property
+    def longest(self) -> IntArray:
+        """How long the longest value is that a node may stand for: of its class, or with global recoding of all."""
+        out = np.zeros(len(self), dtype=np.int64)
+        filled = np.flatnonzero(self.counts)
+        if len(filled):
+            out[filled] = np.maximum.reduceat(self.lengths[self.members], self.offsets[:-1][filled])
+        if self.level is not None:
+            out[:] = np.where(self.named_by_values, out, 0).max(initial=0)
+        return out
+
+    @property
+    def same_for_all(self) -> str:
+        """How global a recoding is."""
+        if self.level is None:
+            return ""
+        return "column" if isinstance(self.level, int) else "value"
+
+    @property
+    def at_levels(self) -> bool:
+        """Whether a class was published at the lowest level that it reached, each on its own."""
+        return self.level is None
+
+    @property
+    def minimal(self) -> bool:
+        """Whether the node is the lowest above its class; with global recoding it is the same for all."""
+        return self.level is None
+
+    def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
+        """Return leaves below the nodes."""
+        return self._below(groups, luck, np.zeros(len(groups), dtype=np.bool_))
+
+    def written_down(self, groups: IntArray, place: IntArray, luck: FloatArray, spread: float) -> IntArray:
+        """Return leaves below the nodes; a class's second record is below another child than its first."""
+        return self._below(groups, luck, place == 1)
+
+    def _below(self, groups: IntArray, luck: FloatArray, second: BoolArray) -> IntArray:
+        coded = self.column.coded
+        out = np.empty(len(groups), dtype=np.int64)
+        height = self.height[groups]
+        for h, level in enumerate(coded.levels):
+            here = np.flatnonzero(height == h)
+            if not len(here):
+                continue
+            child = coded.levels[max(h - 1, 0)]
+            leaves = np.lexsort((child, level))
+            counts = np.bincount(level)
+            begin = (np.cumsum(counts) - counts)[self.node[groups[here]]]
+            many = counts[self.node[groups[here]]]
+            out[here] = leaves[begin + (luck[here] * many).astype(np.int64)]
+            # the record before a second one is the first of its class, and below the same node
+            later = here[second[here] & (many > 1)]
+            if h and len(later):
+                sibling = child[out[later - 1]]
+                node = self.node[groups[later]]
+                start, n = (np.cumsum(counts) - counts)[node], counts[node]
+                of_child = np.bincount(child)[sibling]
+                first = np.full(len(np.bincount(child)), len(leaves), dtype=np.int64)
+                np.minimum.at(first, child[leaves], np.arange(len(leaves)))
+                free = n - of_child
+                at = (luck[later] * free).astype(np.int64)
+                at = np.where(at < first[sibling] - start, at, at + of_child)
+                out[later] = np.where(free > 0, leaves[np.minimum(start + at, len(leaves) - 1)], out[later])
+        return out
+
+    def widened(self, how: Widening, open_to: BoolArray, luck: FloatArray) -> Cells:
+        """Replace some nodes by the one above. Those of a global recoding say nothing of a class, and stay."""
+        if self.level is not None:
+            return self
+        chance = np.where(self.height > 0, how.climb, how.exact)
+        return risen(self, open_to & (luck < chance), how.coins, straight_to_root=False)
+
+    def labels(self) -> pa.Array:
+        """Return the labels of the nodes."""
+        names = self.column.coded.labels
+        text = [escape_value(label) for label in names[0]]
+        first = [0]
+        for row in names[1:]:
+            first.append(len(text))
+            text += row
+        shown = pa.array(text, pa.string()).take(pa.array(np.array(first)[self.height] + self.node))
+        made = np.flatnonzero(self.named_by_values)
+        if not len(made):
+            return shown
+        return pc.replace_with_mask(shown, pa.array(self.named_by_values), self._made_names(made))
+
+    def _made_names(self, made: IntArray) -> pa.Array:
+        """Name nodes after the values that are published in them, each name once."""
+        coded = self.column.coded
+        assert coded.naming is not None
+        low, high = (end[made] for end in self.ends)
+        longest = np.zeros(len(made), dtype=np.int64) if coded.naming.ranged else self.longest[made]
+        keys = [self.height[made], self.node[made], low, high, longest]
+        place, one = number_rows(keys, [int(key.max()) + 1 for key in keys])
+        distinct = np.column_stack(keys)[one]
+        labels = [coded.labels[h][node] or "" for h, node in distinct[:, :2].tolist()]
+        first, last = ([coded.labels[0][code] or "" for code in distinct[:, j].tolist()] for j in (2, 3))
+        names = coded.naming.names(labels, first, last, distinct[:, 4])
+        # a node with one published value is that value
+        whole = zip(names, first, last, strict=True)
+        names = [escape_value(name) or "" if name == a == b else name for name, a, b in whole]
+        return pa.array(names, pa.string()).take(pa.array(place))
+
+    def said(self, group: int) -> str:
+        """Return the level."""
+        height, coded = int(self.height[group]), self.column.coded
+        return f"generalised to level {height} of {coded.height}, a cell of {self._of_all(group)}"
+
+    def finer(self, group: int) -> int | None:
+        """Return the level of the published node."""
+        return int(self.height[group])
+
+
+@dataclass(frozen=True)
+class Nodes(Form):
+    """Publishes the lowest node of the column's hierarchy that covers a class.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> city = example().table.quasi[1]
+    >>> Nodes().from_records(city, np.array([0, 1, 3]), np.array([0, 2, 3])).labels().to_pylist()
+    ['North', 'Rome']
+    """
+
+    name: ClassVar[str] = "nodes"
+    in_words: ClassVar[str] = "the label of the hierarchy (1424*, Europe)"
+
+    def cover(self, kind: Kind) -> Cover:
+        """Return that a node covers its leaves."""
+        return Cover.NODE
+
+    def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
+        """Return the lowest nodes above these codes."""
+        return NodeCells(column, offsets, members)
+
+
+def lowest_above(cells: Cells) -> IntArray:
+    """Return the height of the lowest node that is above all codes of each class."""
+    coded = cells.column.coded
+    height = np.full(len(cells), coded.height, dtype=np.int64)
+    filled = cells.counts > 0
+    starts = cells.offsets[:-1][filled]
+    for h in range(coded.height - 1, -1, -1):
+        level = coded.levels[h]
+        if coded.contiguous:
+            together = level[cells.low] == level[cells.high]
+        else:
+            node = level[cells.members]
+            together = np.ones(len(cells), dtype=np.bool_)
+            together[filled] = np.maximum.reduceat(node, starts) == np.minimum.reduceat(node, starts)
+        height[together] = h
+    return height

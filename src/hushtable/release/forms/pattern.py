@@ -1,0 +1,109 @@
+"""Patterns: a group keeps the values that all its records share, and blanks the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.hierarchy.base import ROOT
+from hushtable.release.forms.base import Cells, Form, Widening, count_codes, escape_value
+from hushtable.release.forms.nodes import NodeCells
+from hushtable.release.forms.widening import risen
+from hushtable.schema.columns import Cover, Kind
+from hushtable.table.encoded import QuasiColumn
+
+if TYPE_CHECKING:
+    from hushtable.algorithms.base import Partition
+
+__all__ = ["Pattern", "PatternCells"]
+
+
+@dataclass(frozen=True)
+class PatternCells(NodeCells):
+    """The cells of one column, one per class: the common value, a leaf, or ``*``, the root.
+
+    A value that is missing in all records of a class is common to them, unless ``blank_unknown`` says that it is
+    nothing.
+    """
+
+    blank_unknown: bool = False
+
+    own_records: ClassVar[bool] = True
+    treatment: ClassVar[str] = "blanked"
+
+    @cached_property
+    def kept(self) -> BoolArray:
+        """Which classes publish a value."""
+        kept = self.counts <= 1
+        return np.asarray(kept & ~self.with_gap) if self.blank_unknown else kept
+
+    @cached_property
+    def height(self) -> IntArray:
+        """0 for a common value, else the root's height."""
+        return np.where(self.kept, 0, self.column.coded.height)
+
+    @property
+    def minimal(self) -> bool:
+        """False: a blank tells nothing of what it hides."""
+        return False
+
+    @property
+    def at_levels(self) -> bool:
+        """False: a class is blanked as soon as its records differ."""
+        return False
+
+    def widened(self, how: Widening, open_to: BoolArray, luck: FloatArray) -> Cells:
+        """Blank some values that all records of a class share."""
+        return risen(self, open_to & (luck < how.exact), how.coins, straight_to_root=True)
+
+    def labels(self) -> pa.Array:
+        """Return the common values as text, and ``*`` elsewhere."""
+        names = [escape_value(label) for label in self.column.coded.labels[0]]
+        pairs = zip(self.low.tolist(), self.kept.tolist(), strict=True)
+        return pa.array([names[code] if kept else ROOT for code, kept in pairs], pa.string())
+
+    def said(self, group: int) -> str:
+        """Return that it was blanked."""
+        return "blanked: its class does not agree on it"
+
+    def finer(self, group: int) -> int | None:
+        """Return 1: the next finer cell of a pattern is the value itself."""
+        return 1
+
+
+@dataclass(frozen=True)
+class Pattern(Form):
+    """Publishes the values that all records of a class share, and ``*`` elsewhere.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> age = example().table.quasi[0]
+    >>> Pattern().from_records(age, np.array([0, 1, 3]), np.array([0, 2, 3])).labels().to_pylist()
+    ['*', '53']
+    """
+
+    name: ClassVar[str] = "pattern"
+    in_words: ClassVar[str] = "common values, and * elsewhere"
+    follows: ClassVar[str] = "pattern"
+    own_records: ClassVar[bool] = True
+
+    def cover(self, kind: Kind) -> Cover:
+        """Return that a pattern covers one leaf or all."""
+        return Cover.NODE
+
+    def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
+        """Return the patterns of these codes."""
+        return PatternCells(column, offsets, members)
+
+    def from_records(
+        self, column: QuasiColumn, rows: AnyArray, offsets: IntArray, partition: Partition | None = None
+    ) -> Cells:
+        """Return the patterns; the algorithm may blank missing values."""
+        counted, members, _ = count_codes(column, rows, offsets)
+        return PatternCells(column, counted, members, None, partition is not None and partition.blank_unknown)

@@ -1,0 +1,209 @@
+"""Round regions: the space between the classes is cut at round numbers, and a class publishes its part.
+
+A tight range tells two people's values: its ends. Regions tell nobody's. Wherever a cut can pass between all classes of
+a part of the space it is made at the roundest number between their values, so both sides share the bound; the regions
+of classes that cuts can part tile the whole space, and every new record falls into one. Open ends are ``< 20`` and
+``>= 80``; where a column was not cut the cell is ``*``.
+
+Classes that no cut can part (those of clusters overlap) have no bound to share. Theirs are moved outwards to round
+numbers, by less than a quarter of their width.
+
+Cuts are found again from the classes themselves, whatever algorithm made them: a region is a function of the published
+records alone. Columns of other kinds are published as ranges and sets, and whole numbers beyond 2**53, which are no
+measurements, as tight ranges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.hierarchy.base import ROOT
+from hushtable.kernels.separate import separate
+from hushtable.release.forms.base import Cells, Form, Widening
+from hushtable.release.forms.intervals import RangeCells, Ranges
+from hushtable.release.forms.rounding import number_text, round_between
+from hushtable.schema.columns import Cover, Kind
+from hushtable.table.coded_columns import known_numbers
+from hushtable.table.encoded import QuasiColumn
+
+__all__ = ["RegionCells", "Regions"]
+
+LARGEST = 2.0**53
+"""Whole numbers up to here are exact as floats."""
+
+
+@dataclass(frozen=True)
+class RegionCells(Cells):
+    """The regions of one column of numbers or dates, one per class.
+
+    Attributes
+    ----------
+    floors, ceilings : float arrays
+        The bounds of each region, the lower one inside; infinite where it is open. Days for dates.
+    """
+
+    floors: FloatArray = field(default_factory=lambda: np.empty(0))
+    ceilings: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def _only_gap(self) -> BoolArray:
+        return self.with_gap & ~self.mixed
+
+    @cached_property
+    def extent(self) -> tuple[IntArray, IntArray]:
+        """The leaves inside each region; everything for a class that mixes missing values with others."""
+        coded = self.column.coded
+        first, last = int(coded.missing), coded.size - 1
+        numbers = known_numbers(coded).astype(np.float64)
+        low = np.searchsorted(numbers, self.floors) + first
+        high = np.where(
+            np.isinf(self.ceilings) & (self.ceilings > 0), last, np.searchsorted(numbers, self.ceilings) - 1 + first
+        )
+        low, high = np.where(self.mixed, 0, low), np.where(self.mixed, last, high)
+        return np.where(self._only_gap, 0, low), np.where(self._only_gap, 0, high)
+
+    def covers_new(self, path: tuple[str | None, ...], number: float | int | None) -> BoolArray:
+        """Return which regions a number falls into."""
+        if number is None:
+            return np.asarray(self.mixed)
+        inside = (self.floors <= number) & ((number < self.ceilings) | (self.ceilings == np.inf))
+        return np.asarray(self.mixed | (inside & ~self.with_gap))
+
+    def _taken(self, groups: IntArray, at: IntArray) -> dict[str, Any]:
+        return {"floors": self.floors[groups], "ceilings": self.ceilings[groups]}
+
+    def widened(self, how: Widening, open_to: BoolArray, luck: FloatArray) -> Cells:
+        """Return the regions as they are: their bounds are nobody's values."""
+        return self
+
+    def labels(self) -> pa.Array:
+        """Return the regions as text."""
+        kind = self.column.coded.kind
+        out: list[str | None] = [None] * len(self)
+        lows, highs = (_texts(bound, kind) for bound in (self.floors, self.ceilings))
+        gap, mixed = self._only_gap, self.mixed
+        for g, (low, high) in enumerate(zip(lows, highs, strict=True)):
+            if gap[g]:
+                continue
+            if mixed[g] or (not low and not high):
+                out[g] = ROOT
+            elif not low:
+                out[g] = f"< {high}"
+            elif not high:
+                out[g] = f">= {low}"
+            else:
+                out[g] = f"[{low}, {high})"
+        return pa.array(out, pa.string())
+
+    def said(self, group: int) -> str:
+        """Return how many values the region covers."""
+        return f"published as a region of {self._of_all(group)}"
+
+
+@dataclass(frozen=True)
+class Regions(Form):
+    """Publishes regions with round bounds that nobody's value tells; ranges and sets of labels.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> ages = pa.table({"age": [21, 22, 24, 37, 38, 39]})
+    >>> policy = ht.Policy(quasi=["age"], models=[ht.KAnonymity(k=3)], cells="regions")
+    >>> sorted(set(ht.anonymize(ages, policy).table.column("age").to_pylist()))
+    ['< 30', '>= 30']
+    """
+
+    name: ClassVar[str] = "regions"
+    in_words: ClassVar[str] = "regions with round bounds, sets of labels ([20, 30), >= 80, {flu, cold})"
+    # bounds lie between the values of neighbours
+    needs_all: ClassVar[bool] = True
+
+    def for_kind(self, kind: Kind) -> Form:
+        """Return ranges and sets for columns that are neither numbers nor dates."""
+        return self if kind in (Kind.NUMERIC, Kind.DATE) else Ranges().for_kind(kind)
+
+    def cover(self, kind: Kind) -> Cover:
+        """Return that a region covers what lies inside it."""
+        return Ranges().cover(kind)
+
+    def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
+        """Return regions whose bounds are moved outwards: nothing is known yet of the neighbours."""
+        numbers = known_numbers(column.coded)
+        if column.coded.kind is Kind.NUMERIC and numbers.dtype.kind == "i" and _beyond(numbers):
+            return RangeCells(column, offsets, members)
+        plain = RegionCells(column, offsets, members)
+        floors, ceilings = _outwards(plain)
+        return replace(plain, floors=floors, ceilings=ceilings)
+
+    def settled(self, cells: tuple[Cells, ...]) -> tuple[Cells, ...]:
+        """Cut the space between the classes, and give both sides of a cut the same bound."""
+        low = np.column_stack([c.low for c in cells])
+        high = np.column_stack([c.high for c in cells])
+        floors, ceilings, alone = separate(low, high)
+        return tuple(
+            _with_cuts(c, floors[:, j], ceilings[:, j], alone) if isinstance(c, RegionCells) else c
+            for j, c in enumerate(cells)
+        )
+
+
+def _beyond(numbers: IntArray) -> bool:
+    return bool(len(numbers)) and max(abs(int(numbers[0])), abs(int(numbers[-1]))) >= LARGEST
+
+
+def _with_cuts(cells: RegionCells, floors: IntArray, ceilings: IntArray, alone: BoolArray) -> RegionCells:
+    """Return regions bounded by cuts; those that overlap with others keep bounds of their own, inside the cuts."""
+    coded = cells.column.coded
+    numbers, missing = known_numbers(coded), int(coded.missing)
+    low = _bounds(coded.kind, numbers, missing, floors, -np.inf)
+    high = _bounds(coded.kind, numbers, missing, ceilings, np.inf)
+    own = ~alone
+    low[own], high[own] = np.maximum(low, cells.floors)[own], np.minimum(high, cells.ceilings)[own]
+    return replace(cells, floors=low, ceilings=high)
+
+
+def _bounds(kind: Kind, numbers: Any, missing: int, cuts: IntArray, otherwise: float) -> FloatArray:
+    """The round number of each cut, given the codes on both sides; a gap is no number and bounds nothing."""
+    out = np.full(len(cuts), otherwise)
+    real = np.flatnonzero(cuts[:, 0] >= missing)
+    if len(real):
+        pairs, place = np.unique(cuts[real], axis=0, return_inverse=True)
+        low, high = (numbers[pairs[:, side] - missing].astype(np.float64) for side in (0, 1))
+        out[real] = round_between(low, high, kind)[place.reshape(-1)]
+    return out
+
+
+def _outwards(cells: RegionCells) -> tuple[FloatArray, FloatArray]:
+    """Move the ends of each class outwards to round numbers, by less than a quarter of its width."""
+    coded = cells.column.coded
+    first = int(coded.missing)
+    numbers = known_numbers(coded).astype(np.float64)
+    if not len(numbers):
+        return np.full(len(cells), -np.inf), np.full(len(cells), np.inf)
+    least = np.where(cells.mixed, cells.members[np.minimum(cells.offsets[:-1] + 1, len(cells.members) - 1)], cells.low)
+    low, high = (numbers[np.maximum(end - first, 0)] for end in (least, cells.high))
+    # values that only suppressed records have must not decide
+    shown = numbers[np.unique(cells.members[cells.members >= first]) - first]
+    shown = shown[np.isfinite(shown)]
+    whole = np.array_equal(shown, np.rint(shown))
+    unit = 1.0 if whole else float(np.diff(shown).min(initial=1.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        room = np.maximum((high - low) / 4, unit)
+        floors, ceilings = round_between(low - room, low, coded.kind), round_between(high, high + room, coded.kind)
+    # infinite values have no round number beyond them
+    ceilings = np.where(np.isfinite(high) & (ceilings > high), ceilings, np.inf)
+    return np.where(np.isfinite(low), floors, -np.inf), ceilings
+
+
+def _texts(bounds: FloatArray, kind: Kind) -> list[str]:
+    distinct, place = np.unique(bounds, return_inverse=True)
+    known = np.isfinite(distinct)
+    names = iter(number_text(distinct[known].tolist(), kind))
+    texts = [next(names) if real else "" for real in known.tolist()]
+    return [texts[i] for i in place.reshape(-1).tolist()]

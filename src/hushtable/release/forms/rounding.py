@@ -1,0 +1,161 @@
+"""Round numbers: between two values, and around one.
+
+Bounds that are people's own values tell them. A round number between the values of two neighbours tells neither.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+import numpy as np
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.schema.columns import Kind
+
+__all__ = ["number_text", "numbers_between", "round_between", "significant_bins"]
+
+_EPOCH = datetime.date(1970, 1, 1)
+
+
+def round_between(low: FloatArray, high: FloatArray, kind: Kind = Kind.NUMERIC) -> FloatArray:
+    """Return the roundest number r with ``low < r <= high``: a multiple of the largest of 1, 2, 5 times a power of ten.
+
+    Of several the one nearest to the middle is taken. Dates are days since 1970: the first day of the roundest year,
+    else of a month, else a day.
+
+    Examples
+    --------
+    >>> round_between(np.array([19.0, 23.0, 0.123, -7.0]), np.array([23.0, 24.0, 0.131, -2.0])).tolist()
+    [20.0, 24.0, 0.13, -5.0]
+    >>> round_between(np.array([18321.0]), np.array([18421.0]), Kind.DATE).tolist()
+    [18414.0]
+    """
+    low, high = _finite(low, high)
+    if kind is Kind.DATE:
+        return np.array([_round_day(int(a), int(b)) for a, b in zip(low.tolist(), high.tolist(), strict=True)], float)
+    return numbers_between(low, high)
+
+
+def _finite(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Replace infinite values by some beyond all others."""
+    known = np.concatenate([low[np.isfinite(low)], high[np.isfinite(high)], [1.0]])
+    beyond = min(10.0 * float(np.abs(known).max()), float(np.finfo(np.float64).max))
+    return np.clip(low, -beyond, beyond), np.clip(high, -beyond, beyond)
+
+
+def numbers_between(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the roundest number above ``low`` and up to ``high``."""
+    out = high.astype(np.float64).copy()
+    open_to = np.flatnonzero(low < high)
+    if not len(open_to):
+        return out
+    most = max(float(np.abs(low[open_to]).max()), float(np.abs(high[open_to]).max()))
+    top = int(np.floor(np.log10(most))) + 1 if most else 0
+    # zero is a multiple of everything
+    zero = (low[open_to] < 0) & (high[open_to] >= 0)
+    out[open_to[zero]] = 0.0
+    open_to = open_to[~zero]
+    for exponent in range(min(top, 308), -309, -1):
+        for digit in (5, 2, 1):
+            if not len(open_to):
+                return out
+            a, b = low[open_to], high[open_to]
+            found = _multiple(a, b, digit, exponent)
+            hit = ~np.isnan(found)
+            out[open_to[hit]] = found[hit]
+            open_to = open_to[~hit]
+    return out
+
+
+def _multiple(low: FloatArray, high: FloatArray, digit: int, exponent: int) -> FloatArray:
+    """The multiple of ``digit * 10**exponent`` in (low, high] that is nearest to the middle; NaN for none."""
+    best = np.full(len(low), np.nan)
+    with np.errstate(over="ignore", invalid="ignore"):
+        count = np.rint(_scaled(low / 2 + high / 2, -exponent) / digit)
+        last = np.floor(_scaled(high, -exponent) / digit)
+        # the nearest to the middle may lie outside; then the greatest one inside is tried
+        for turn in (count, last, last - 1):
+            value = _scaled(turn * digit, exponent)
+            fits = (value > low) & (value <= high) & np.isnan(best)
+            best[fits] = value[fits]
+    return best
+
+
+def _scaled(numbers: FloatArray, exponent: int) -> FloatArray:
+    """Return ``numbers * 10**exponent``, correctly rounded where the power is exact."""
+    if abs(exponent) > 300:
+        numbers, exponent = numbers * 10.0 ** (exponent - int(np.sign(exponent)) * 300), int(np.sign(exponent)) * 300
+    return numbers * 10.0**exponent if exponent >= 0 else numbers / 10.0**-exponent
+
+
+def _round_day(low: int, high: int) -> int:
+    first, last = (_date(day) for day in (low + 1, high))
+    years = range(first.year + (first.month > 1 or first.day > 1), last.year + 1)
+    if len(years):
+        year = numbers_between(np.array([years[0] - 1.0]), np.array([float(years[-1])]))[0]
+        return (datetime.date(int(year), 1, 1) - _EPOCH).days
+    if (first.year, first.month) != (last.year, last.month) or first.day == 1:
+        return (last.replace(day=1) - _EPOCH).days
+    return high
+
+
+def _date(day: int) -> datetime.date:
+    return _EPOCH + datetime.timedelta(days=int(np.clip(day, -719162, 2932896)))
+
+
+def significant_bins(numbers: FloatArray, digits: int, *, whole: bool) -> tuple[FloatArray, FloatArray]:
+    """Return the bins of numbers that are told to so many significant digits: the first, and the first that is above.
+
+    Parameters
+    ----------
+    numbers : float array
+    digits : int
+        At least 1.
+    whole : bool
+        Whether all numbers are whole: then bins are no narrower than 1.
+
+    Examples
+    --------
+    >>> low, high = significant_bins(np.array([7.0, 1234, -999, -1000, 0]), 2, whole=True)
+    >>> low.tolist(), high.tolist()
+    ([7.0, 1200.0, -1000.0, -1000.0, 0.0], [8.0, 1300.0, -990.0, -990.0, 1.0])
+    """
+    low, high = numbers.astype(np.float64).copy(), numbers.astype(np.float64).copy()
+    size = np.abs(numbers)
+    open_to = np.isfinite(numbers) & (numbers != 0)
+    exponent = np.zeros(len(numbers), dtype=np.int64)
+    exponent[open_to] = np.floor(np.log10(size[open_to])).astype(np.int64)
+    # logarithms round; and negative bins include their lower end, which may be a power of ten
+    for e in np.unique(exponent[open_to]).tolist():
+        here = open_to & (exponent == e)
+        exponent[here & (size >= 10.0 ** (e + 1) if e < 308 else False)] = e + 1
+        exponent[here & (size < 10.0**e)] = e - 1
+    exact = open_to & (numbers < 0) & (size == np.power(10.0, exponent.astype(np.float64)))
+    exponent[exact] -= 1
+    step = exponent - digits + 1
+    if whole:
+        step = np.maximum(step, 0)
+    for e in np.unique(step[open_to]).tolist():
+        here = np.flatnonzero(open_to & (step == e))
+        count = np.floor(_scaled(numbers[here], -e))
+        for _ in range(2):  # division rounds
+            count = np.where(_scaled(count, e) > numbers[here], count - 1, count)
+            count = np.where(_scaled(count + 1, e) <= numbers[here], count + 1, count)
+        low[here], high[here] = _scaled(count, e), _scaled(count + 1, e)
+    if whole:
+        high[numbers == 0] = 1.0
+    return low, high
+
+
+def number_text(numbers: Sequence[float] | FloatArray | IntArray, kind: Kind = Kind.NUMERIC) -> list[str]:
+    """Write bounds: whole numbers without a fraction, dates as days.
+
+    Examples
+    --------
+    >>> number_text([20.0, 0.35, -5.0]), number_text([18262.0], Kind.DATE)
+    (['20', '0.35', '-5'], ['2020-01-01'])
+    """
+    if kind is Kind.DATE:
+        return [_date(int(n)).isoformat() for n in numbers]
+    return [str(int(n)) if float(n).is_integer() and abs(n) < 2**63 else repr(float(n)) for n in numbers]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +13,7 @@ from hushtable.release.forms.base import form_of
 from hushtable.schema.columns import Kind
 from hushtable.table.encoded import QuasiColumn
 
-__all__ = ["cell_text", "covered", "members"]
+__all__ = ["cell_text", "counted", "covered", "members"]
 
 
 def cell_text(value: Any) -> str | None:
@@ -80,6 +82,10 @@ def covered(cell: Any, column: QuasiColumn, *, nodes: bool = False) -> set[int] 
         return {c for c, name in enumerate(names) if name is None}
     if cell == ROOT:
         return set(range(coded.size))
+    if style == "counts":
+        return set().union(*(_within(value, coded, names) for value, _ in counted(cell)))
+    if style == "regions":
+        return _within(cell, coded, names)
     if style == "nodes":
         found = {c for c, name in enumerate(names) if name is not None and _plain(name, cell)}
         for h in range(1, coded.height + 1):
@@ -91,6 +97,45 @@ def covered(cell: Any, column: QuasiColumn, *, nodes: bool = False) -> set[int] 
         low, high = cell[1:-1].split(", ")
         return set(range(names.index(low), names.index(high) + 1))
     return {c for c, name in enumerate(names) if name is not None and _plain(name, cell)}
+
+
+def counted(text: str) -> list[tuple[str | None, int]]:
+    r"""Return the values of a published cell of counts, still escaped, and their counts; None is the missing value.
+
+    Examples
+    --------
+    >>> counted(r"{[20, 30): 3, a\, b: 2, null: 1}")
+    [('[20, 30)', 3), ('a\\, b', 2), (None, 1)]
+    """
+    found: list[tuple[str | None, int]] = []
+    for value, count in re.findall(r"((?:\[[^)]*\)|\\.|[^\\:])+): (\d+)(?:, |$)", text[1:-1]):
+        found.append((None if value == "null" else value, int(count)))
+    return found
+
+
+def _within(cell: str | None, coded: Coded, names: list[str | None]) -> set[int]:
+    """Return the codes in a region, in a bin of numbers or dates, or of one value."""
+    first = int(coded.missing)
+    if cell is None:
+        return {c for c, name in enumerate(names) if name is None}
+    if coded.kind not in (Kind.NUMERIC, Kind.DATE):
+        plain = re.sub(r"\\(.)", r"\1", cell)
+        return {c for c, name in enumerate(names) if name == plain}
+    values = coded.values.to_pylist()
+
+    def bound(text: str) -> Any:
+        return datetime.date.fromisoformat(text) if coded.kind is Kind.DATE else float(text)
+
+    if cell.startswith("< "):
+        fits = [value < bound(cell[2:]) for value in values]
+    elif cell.startswith(">= "):
+        fits = [value >= bound(cell[3:]) for value in values]
+    elif cell.startswith("["):
+        low, high = map(bound, cell[1:-1].split(", "))
+        fits = [low <= value < high for value in values]
+    else:
+        fits = [value == bound(cell) for value in values]
+    return {first + i for i, inside in enumerate(fits) if inside}
 
 
 def _under(cell: str, coded: Coded, h: int) -> set[int]:

@@ -30,10 +30,17 @@ from hushtable.table.plan import ColumnPlan
 from hushtable.testing.cases import chosen_forms
 from support_core import COUNTRIES, PEOPLE, WHO, people_table, plan_of, quasi, random_people, sensitive
 
+# counts publish no empty cells, and refuse the wildcard
+FORMS = [
+    (form, missing)
+    for form in chosen_forms()
+    for missing in (Missing.OWN_CATEGORY, Missing.WILDCARD)
+    if form.name != "counts" or missing is Missing.OWN_CATEGORY
+]
+
 
 @pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("style", chosen_forms())
-@pytest.mark.parametrize("missing", [Missing.OWN_CATEGORY, Missing.WILDCARD])
+@pytest.mark.parametrize(("style", "missing"), FORMS)
 def test_round_trip(tmp_path, format, style, missing):
     models = [KAnonymity(k=3), EntropyL(l=1.5), TCloseness(t=0.4), BetaLikeness(beta=3.0)]
     plan = plan_of(models, cells=style, missing=missing)

@@ -101,8 +101,16 @@ def test_wildcards_in_numbers_and_chunks():
     assert [e.violations for e in verification.evidence] == [1]  # only (2.0, y) stands alone
 
 
-@pytest.mark.parametrize("style", chosen_forms())
-@pytest.mark.parametrize("missing", [Missing.OWN_CATEGORY, Missing.WILDCARD])
+# counts publish no empty cells, and refuse the wildcard
+FORMS = [
+    (form, missing)
+    for form in chosen_forms()
+    for missing in (Missing.OWN_CATEGORY, Missing.WILDCARD)
+    if form.name != "counts" or missing is Missing.OWN_CATEGORY
+]
+
+
+@pytest.mark.parametrize(("style", "missing"), FORMS)
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_released_passes_the_naive_check_and_tampering_is_found(style, missing, seed):
     source = random_people(80, seed, missing=0.1)

@@ -7,7 +7,7 @@ from support_utility import comparisons, make_coded, make_comparison, rows_of
 
 from hushtable.release.forms.intervals import Ranges
 from hushtable.schema.columns import Kind
-from hushtable.utility.scale import scaled_numbers
+from hushtable.table.coded_columns import scaled_numbers
 
 
 @given(comparisons(), st.data())

@@ -9,7 +9,7 @@ from hushtable.attacks.people import People
 from hushtable.attacks.view import View
 from hushtable.models.base import TOLERANCE
 from hushtable.release.forms.base import Cells
-from hushtable.utility.scale import scaled_numbers
+from hushtable.table.coded_columns import scaled_numbers
 
 __all__ = ["distances", "nearest_classes"]
 

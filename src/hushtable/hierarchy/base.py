@@ -9,14 +9,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import IntArray
-from hushtable.hierarchy.naming import Naming
 from hushtable.params import Parametrised
 from hushtable.schema.columns import Kind
+
+if TYPE_CHECKING:
+    from hushtable.hierarchy.naming import Naming
 
 __all__ = ["ROOT", "Coded", "Hierarchy"]
 

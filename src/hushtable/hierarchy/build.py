@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +20,11 @@ import pyarrow.compute as pc
 from hushtable.arrays import IntArray
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy.base import ROOT, Coded, Hierarchy
-from hushtable.hierarchy.naming import Naming
 from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
+
+if TYPE_CHECKING:
+    from hushtable.hierarchy.naming import Naming
 
 __all__ = ["Draft", "Level", "Recipe", "assemble", "broken_nodes", "sorted_leaves"]
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hushtable.errors import HushtableError, UsageError, did_you_mean
-from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
 from hushtable.io.text import label_text
 from hushtable.params import Parametrised
 from hushtable.policy.columns import ColumnPolicy
@@ -146,6 +145,8 @@ def _column(name: str, options: Any, faults: list[Fault]) -> Any:
         options = {**options, "cells": _form(options["cells"], ("columns", name, "cells"), faults)}
     if not isinstance(options, Mapping) or options.get("hierarchy") is None:
         return options
+    from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
+
     try:
         hierarchy = parse_hierarchy(_with_text(thaw(options["hierarchy"])), name)
         return {**options, "hierarchy": freeze(_with_text(hierarchy_data(hierarchy)))}

@@ -12,7 +12,6 @@ from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
 from hushtable.algorithms.base import Algorithm
 from hushtable.errors import UsageError, did_you_mean
-from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.io.canonical import canonical_json, digest
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
@@ -37,6 +36,7 @@ from hushtable.schema.columns import Missing, Role
 from hushtable.table.plan import ColumnPlan, Extra, TablePlan
 
 if TYPE_CHECKING:
+    from hushtable.hierarchy.base import Hierarchy
     from hushtable.ledger.account import Account
     from hushtable.release.guards.base import Guard
 
@@ -257,7 +257,7 @@ class Policy(StrictModel):
                 name=name,
                 role=column.role,
                 kind=column.kind,
-                hierarchy=None if column.hierarchy is None else parse_hierarchy(thaw(column.hierarchy), name, folder),
+                hierarchy=None if column.hierarchy is None else _hierarchy(column.hierarchy, name, folder),
                 weight=column.weight,
                 order=column.order,
                 categories=dict(column.categories),
@@ -404,6 +404,12 @@ class Policy(StrictModel):
         from hushtable.policy.schema import policy_schema
 
         return policy_schema(cls)
+
+
+def _hierarchy(spec: Any, name: str, folder: Path | None) -> Hierarchy:
+    from hushtable.hierarchy.spec import parse_hierarchy
+
+    return parse_hierarchy(thaw(spec), name, folder)
 
 
 def _known_settings(place: Place) -> list[str]:

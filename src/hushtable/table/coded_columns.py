@@ -24,6 +24,7 @@ __all__ = [
     "numbers_of",
     "offsets_of",
     "published_numbers",
+    "scaled_numbers",
     "smallest",
 ]
 
@@ -77,6 +78,31 @@ def numbers_of(coded: Coded) -> FloatArray | None:
         return None
     numbers = known_numbers(coded).astype(np.float64)
     return np.concatenate([[np.nan], numbers]) if coded.missing else numbers
+
+
+def scaled_numbers(coded: Coded) -> FloatArray | None:
+    """Return the number (for dates: the day) of each leaf on a scale from 0 to 1; NaN for the missing value.
+
+    None for labels, which are no numbers, and for columns with infinite values, which have no scale.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> scaled_numbers(example().table.quasi[0].coded).round(2).tolist()
+    [0.0, 0.02, 0.37, 0.38, 1.0]
+    """
+    numbers = numbers_of(coded)
+    if numbers is None:
+        return None
+    first = int(coded.missing)
+    known = numbers[first:]
+    if not np.isfinite(known).all():
+        return None
+    scaled = np.full(coded.size, np.nan)
+    # halves do not overflow
+    width = known[-1] / 2 - known[0] / 2 if len(known) else 0.0
+    scaled[first:] = (known / 2 - known[0] / 2) / width if width > 0 else 0.0
+    return scaled
 
 
 def offsets_of(sorted_values: AnyArray) -> FloatArray:

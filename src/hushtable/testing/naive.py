@@ -14,7 +14,9 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Recoding
 from hushtable.engines.release import Release
+from hushtable.release.forms.base import form_of
 from hushtable.release.plan import Plan
+from hushtable.release.recode import published_in
 from hushtable.schema.columns import Missing, Role
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
@@ -39,7 +41,9 @@ class _Recount:
         self.encoded = self.release.problem.table
         self.reference: Reference = self.release.problem.reference
         self.names = [c.name for c in self.encoded.quasi]
-        self.nodes = self.plan.algorithm.recoding in (Recoding.GLOBAL, Recoding.PATTERN)
+        levels = self.plan.algorithm.recoding is Recoding.GLOBAL
+        blanks = self.plan.algorithm.recoding is Recoding.PATTERN
+        self.nodes = [blanks or (levels and not form_of(c).any_groups) for c in self.encoded.quasi]
         self.points = self.plan.algorithm.recoding is Recoding.CENTROID
         shown = self.names
         if self.plan.algorithm.recoding is Recoding.NUMBERED:
@@ -64,7 +68,7 @@ class _Recount:
         """Whether the cells of a class may stand for a record."""
         for j, (cell, value) in enumerate(zip(key[: len(record)], record, strict=True)):
             if (j, cell) not in self.cover:
-                self.cover[j, cell] = covered(cell, self.encoded.quasi[j], nodes=self.nodes)
+                self.cover[j, cell] = covered(cell, self.encoded.quasi[j], nodes=self.nodes[j])
             codes = self.cover[j, cell]
             labels = self.encoded.quasi[j].coded.labels[0]
             if codes is not None and cell_text(value) not in {cell_text(labels[c]) for c in codes}:
@@ -77,7 +81,7 @@ class _Recount:
         Where cells overlap, the cells cannot tell, and the partition's choice is taken if it covers the row.
         """
         owners: list[_Cells | None] = []
-        if self.plan.algorithm.recoding in (Recoding.CENTROID, Recoding.PATTERN):
+        if any(published_in(c, self.plan.algorithm.recoding).own_records for c in self.encoded.quasi):
             require((self.release.recoded.labels[first:] < 0).all(), "a row that is no record belongs to a class")
             return [None] * table.num_rows
         records = zip(*(table.column(n).to_pylist() for n in self.names), strict=True)

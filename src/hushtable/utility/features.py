@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.release.forms.base import Cells
-from hushtable.utility.scale import scaled_numbers
+from hushtable.table.coded_columns import scaled_numbers
 
 __all__ = ["MOST_VALUES", "ColumnFeatures"]
 

@@ -25,8 +25,8 @@ import numpy as np
 from hushtable.arrays import FloatArray
 from hushtable.release.comparison import Values
 from hushtable.release.forms.base import Cells
+from hushtable.table.coded_columns import scaled_numbers
 from hushtable.utility.base import Comparison, Measure
-from hushtable.utility.scale import scaled_numbers
 
 __all__ = ["SquaredError"]
 

@@ -435,7 +435,7 @@ class Form(Parametrised, ABC):
         """
 
 
-DEFAULT_FORM = "intervals"
+DEFAULT_FORM = "regions"
 """How a table is published where its policy says nothing."""
 
 

@@ -26,7 +26,6 @@ from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.hierarchy.base import ROOT
 from hushtable.kernels.separate import separate
 from hushtable.release.forms.base import Cells, Form, Widening
-from hushtable.release.forms.intervals import RangeCells, Ranges
 from hushtable.release.forms.rounding import number_text, round_between
 from hushtable.schema.columns import Cover, Kind
 from hushtable.table.coded_columns import known_numbers
@@ -127,16 +126,22 @@ class Regions(Form):
 
     def for_kind(self, kind: Kind) -> Form:
         """Return ranges and sets for columns that are neither numbers nor dates."""
-        return self if kind in (Kind.NUMERIC, Kind.DATE) else Ranges().for_kind(kind)
+        if kind in (Kind.NUMERIC, Kind.DATE):
+            return self
+        from hushtable.release.forms.intervals import Ranges
+
+        return Ranges().for_kind(kind)
 
     def cover(self, kind: Kind) -> Cover:
         """Return that a region covers what lies inside it."""
-        return Ranges().cover(kind)
+        return Cover.RANGE if kind.ordered else Cover.SET
 
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
         """Return regions whose bounds are moved outwards: nothing is known yet of the neighbours."""
         numbers = known_numbers(column.coded)
         if column.coded.kind is Kind.NUMERIC and numbers.dtype.kind == "i" and _beyond(numbers):
+            from hushtable.release.forms.intervals import RangeCells
+
             return RangeCells(column, offsets, members)
         plain = RegionCells(column, offsets, members)
         floors, ceilings = _outwards(plain)
@@ -184,7 +189,7 @@ def _outwards(cells: RegionCells) -> tuple[FloatArray, FloatArray]:
     coded = cells.column.coded
     first = int(coded.missing)
     numbers = known_numbers(coded).astype(np.float64)
-    if not len(numbers):
+    if not len(numbers) or not len(cells.members):
         return np.full(len(cells), -np.inf), np.full(len(cells), np.inf)
     least = np.where(cells.mixed, cells.members[np.minimum(cells.offsets[:-1] + 1, len(cells.members) - 1)], cells.low)
     low, high = (numbers[np.maximum(end - first, 0)] for end in (least, cells.high))

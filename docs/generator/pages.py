@@ -38,6 +38,7 @@ _RECODING = {
 _IN_POLICY = {
     "models": "models: [{{{entry}}}]",
     "algorithms": "algorithm: {{{entry}}}",
+    "forms": "cells: {entry}",
     "guards": "guard: [{{{entry}}}]",
     "hierarchies": "hierarchy: {{{entry}}}",
 }

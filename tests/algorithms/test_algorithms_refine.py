@@ -42,7 +42,8 @@ ROWS = st.lists(
     min_size=4,
     max_size=24,
 )
-STYLES = st.sampled_from(chosen_forms())
+# refining weighs tight ranges and sets of single values
+STYLES = st.sampled_from([form for form in chosen_forms() if form.name not in ("regions", "counts")])
 LOCAL_MODELS = [
     [KAnonymity(k=2)],
     [KAnonymity(k=3), DistinctL(l=2)],

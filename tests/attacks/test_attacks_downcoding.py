@@ -32,7 +32,7 @@ def pairs(n: int, cells: str) -> ht.Release:
         }
     )
     quasi = {"age": {"cells": cells}, "block": {}}
-    plan = ht.Policy(quasi=quasi, sensitive=["pay"], models=[ht.KAnonymity(k=2)]).plan()
+    plan = ht.Policy(quasi=quasi, sensitive=["pay"], models=[ht.KAnonymity(k=2)], cells="intervals").plan()
     labels = (*np.repeat(np.arange(n), 2).tolist(), *[n] * (10 * n))
     return run_plan(table, replace(plan, algorithm=Given(labels=labels)))
 
@@ -45,7 +45,7 @@ def test_pairs_are_recovered(cells):
 
 def test_pairs_alone_are_recovered_for_certain():
     table = pa.table({"age": [20, 25, 40, 48, 60, 61, 80, 90], "pay": [1, 2, 3, 4, 5, 6, 7, 8]})
-    policy = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)])
+    policy = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)], cells="intervals")
     assert ht.anonymize(table, policy).attack("downcoding").rate == 1.0
 
 
@@ -53,7 +53,7 @@ def test_two_children_under_a_node():
     """Two people in Asia, where the table has China and Japan, are one in each."""
     table = pa.table({"country": ["China", "Japan", "France", "Spain", "Fiji", "Fiji"], "pay": [1, 2, 3, 4, 5, 6]})
     quasi = {"country": {"hierarchy": WORLD, "cells": "nodes"}}
-    plan = ht.Policy(quasi=quasi, sensitive=["pay"], models=[ht.KAnonymity(k=2)]).plan()
+    plan = ht.Policy(quasi=quasi, sensitive=["pay"], models=[ht.KAnonymity(k=2)], cells="intervals").plan()
     result = run_plan(table, replace(plan, algorithm=Given(labels=(0, 0, 1, 1, 2, 2)))).attack("downcoding")
     # Fiji is not generalised, so its people are no targets
     assert (result.targets, result.rate) == (4, 1.0)

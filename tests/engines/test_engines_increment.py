@@ -30,6 +30,7 @@ def table(people, start=0):
 def policy(*models, **more):
     chosen = models or (ht.KAnonymity(k=2),)
     given_ = {"identifiers": ["name"], "quasi": ["age", "city"], "sensitive": ["disease"], "models": list(chosen)}
+    given_["cells"] = "intervals"
     return ht.Policy(**{**given_, **more})
 
 
@@ -44,11 +45,18 @@ people = st.lists(
 
 
 @settings(max_examples=60, deadline=None)
-@given(people, people, st.integers(2, 4), st.sampled_from([1, 2]), st.sampled_from(["mondrian", "optimal", "localpk"]))
-def test_the_batch_and_the_union_hold_and_so_does_their_difference(old, new, k, l, algorithm):
+@given(
+    people,
+    people,
+    st.integers(2, 4),
+    st.sampled_from([1, 2]),
+    st.sampled_from(["mondrian", "optimal", "localpk"]),
+    st.sampled_from(["regions", "intervals", "sets", "nodes"]),
+)
+def test_the_batch_and_the_union_hold_and_so_does_their_difference(old, new, k, l, algorithm, form):
     """Counted again from the published cells of both tables."""
     models = [ht.KAnonymity(k=k)] + ([ht.DistinctL(l=l)] if l > 1 else [])
-    rules = policy(*models, algorithm=algorithm)
+    rules = policy(*models, algorithm=algorithm, cells=form)
     try:
         first = ht.anonymize(table(old), rules)
         second = ht.increment(table(new, start=1000), rules, first)
@@ -162,7 +170,7 @@ def test_a_release_without_ranges_is_not_joined(algorithm):
 
 def test_a_column_that_is_empty_in_the_batch_s_own_classes():
     rules = ht.Policy(
-        quasi={"age": {"kind": "numeric"}, "city": {"kind": "nominal", "cells": "sets"}}, models=[ht.KAnonymity(k=2)]
+        quasi={"age": {"kind": "numeric"}, "city": {"kind": "nominal", "cells": "sets"}}, models=[ht.KAnonymity(k=2)], cells="intervals"
     )
 
     def people_of(*rows):

@@ -23,7 +23,7 @@ __all__ = ["COMMANDS", "application", "main"]
 COMMANDS = (
     *("demo", "init", "check", "run", "explore", "verify", "compare", "suggest", "measure", "risk", "attack", "price"),
     *("ledger", "increment", "report", "explain"),
-    *("models", "algorithms", "hierarchies", "guards", "measures", "risks", "attacks", "templates", "schema"),
+    *("models", "algorithms", "hierarchies", "forms", "guards", "measures", "risks", "attacks", "templates", "schema"),
     *("studio", "reproduce"),
 )
 """The commands, in the order in which a new user meets them: each is the function of its name in ``cli/<name>.py``."""

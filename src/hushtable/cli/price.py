@@ -21,9 +21,9 @@ def price(
     files: Files = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a release's guards cost in utility, next to what they gain in safety.
+    """Show what a release's guards and round regions cost in utility, next to what they gain in safety.
 
-    It is compared with what the policy gives with each of its guards alone, and with none.
+    It is compared with what the policy gives with each of its guards alone, with none, and with tight ranges.
     """
     from hushtable import registry
     from hushtable.cli.opening import opened
@@ -31,7 +31,7 @@ def price(
 
     names = registered(only, registry.measures)
     with opened(folder, data, files) as (release, progress):
-        progress(1.0, "comparing with fewer guards")
+        progress(1.0, "comparing with tighter releases")
         found = release.price(names)
 
     def text(to: Console) -> None:
@@ -44,7 +44,7 @@ def _print(to: Console, found: GuardPrice) -> None:
     from hushtable.cli.output import bullet, grid, put
     from hushtable.io.figures import number, share
 
-    titles = [" + ".join(v.guards) or "no guard" for v in found.variants]
+    titles = ["tight ranges" if v.tight else " + ".join(v.guards) or "no guard" for v in found.variants]
     rows = [(name, *(number(v.measures[name]) for v in found.variants)) for name in found.without.measures]
     for name in found.without.attacks:
         results = [v.attacks.get(name) for v in found.variants]

@@ -118,7 +118,7 @@ def patients_policy() -> dict[str, Any]:
         "algorithm": {"mondrian": {}},
         "suppression": 0.02,
         "missing": "own_category",
-        "cells": "intervals",
+        "cells": "regions",
         "seed": 7,
     }
 

@@ -10,47 +10,50 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.algorithms.base import Partition, Problem
-from hushtable.arrays import AnyArray, IntArray
-from hushtable.engines.local import finish
+from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.engines.local import finish, problem_of
 from hushtable.engines.release import Release
 from hushtable.errors import DataError, IncompatibleError
 from hushtable.hierarchy.base import ROOT, Coded
-from hushtable.kernels.grouping import group_rows
+from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.models.base import Monotone, Stat
 from hushtable.release.forms.base import escape_member, escape_value, of_groups
+from hushtable.release.forms.rounding import number_text, round_between
 from hushtable.release.plan import Plan
-from hushtable.release.recode import Recoded
+from hushtable.release.recode import Recoded, recode
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
-from hushtable.table.encode import check_columns, encode_rest, no_rows
+from hushtable.table.coded_columns import known_numbers
+from hushtable.table.encode import Extra, check_columns, encode_rest, no_rows
 from hushtable.table.encoded import QuasiColumn, smallest
 
 __all__ = ["apply_regions", "region_labels"]
 
 
-def apply_regions(
-    table: pa.Table, plan: Plan, fitted: Problem, partition: Partition, *, source: Any = None
-) -> Release:
+def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition, *, source: Any = None) -> Release:
     """Publish new records in the regions that were fitted on others.
 
-    A region is wider than the tight cell of the records it was fitted on, so that it covers any new record that
-    falls into it. The release of the new records is verified on its own, and refused if it violates a model.
+    Cuts tile the space: numbers and dates are cut at round ones between the fitted values, labels between two of them.
+    A global recoding has its regions by definition: the nodes of its levels. The release of the new records is verified
+    on its own, and refused if it violates a model.
 
     Raises
     ------
     IncompatibleError
-        If the algorithm leaves no regions (relaxed partitioning divides equal records), a model counts people outside
-        the table, or does not survive merging while the cells of regions overlap.
+        If groups overlap, so that no region tells where a new record belongs (relaxed partitioning divides equal
+        records, clusters have no cuts); if a model counts people outside the table, or does not survive merging while
+        the cells of regions overlap.
     DataError
         If a record has a label that the fitted data did not have.
     VerificationError
         If too few of the new records fall into some region.
     """
     plan.refuse_guards("Publishing new records in fitted regions")
-    if partition.regions is None:
+    if partition.regions is None and partition.levels is None:
         raise IncompatibleError(
-            f"{plan.algorithm.name} with these parameters leaves no regions that new records could fall into.",
-            hint="Use strict partitioning, or fit_transform.",
+            f"Groups of {plan.algorithm.name} with these parameters overlap, so that nothing tells to which of them a "
+            "new record belongs.",
+            hint="Use strict partitioning or a global recoding, or fit_transform.",
         )
     model = plan.model()
     for member in model.members:
@@ -62,6 +65,8 @@ def apply_regions(
     check_columns(table.column_names, plan.table)
     if not table.num_rows:
         raise no_rows()
+    if partition.regions is None:
+        return _at_levels(table, plan, fitted, partition, source)
     quasi = tuple(_recode_column(table, plan, column) for column in fitted.table.quasi)
     encoded = encode_rest(table, plan.table, quasi)
     labels = partition.regions.assign([c.codes for c in quasi])
@@ -76,6 +81,27 @@ def apply_regions(
     problem = Problem(encoded, model, encoded.reference(model.histogram_keys()), seed=plan.seed)
     recoded = Recoded(labels.astype(np.int64), cells, published, derived=False)
     made = finish(table, plan, problem, replace(partition, labels=labels, n_groups=len(used)), recoded, source=source)
+    return replace(made, repeatable=False)
+
+
+def _at_levels(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition, source: Any) -> Release:
+    """Publish new records at the levels that were fitted: whatever values they have, their nodes are there."""
+    assert partition.levels is not None
+    for column, level in zip(fitted.table.quasi, partition.levels, strict=True):
+        if column.coded.naming is not None and 0 < level < column.coded.height:
+            raise IncompatibleError(
+                f"The hierarchy of column {column.name!r} was made from the fitted values, and new ones have no place "
+                "in it.",
+                hint="Give the column a hierarchy of its own (intervals, a file), or use fit_transform.",
+            )
+    problem = problem_of(table, replace(plan, extra=Extra()), None)
+    levels = [min(level, c.coded.height) for c, level in zip(problem.table.quasi, partition.levels, strict=True)]
+    nodes = [c.coded.levels[h][c.codes] for c, h in zip(problem.table.quasi, levels, strict=True)]
+    labels, first = number_rows(
+        nodes, [len(c.coded.labels[h]) for c, h in zip(problem.table.quasi, levels, strict=True)]
+    )
+    alike = Partition(labels, len(first), levels=tuple(levels), notes=partition.notes)
+    made = finish(table, plan, problem, alike, recode(problem.table, alike, plan.algorithm.recoding), source=source)
     return replace(made, repeatable=False)
 
 
@@ -114,10 +140,9 @@ def _recode_column(table: pa.Table, plan: Plan, fitted: QuasiColumn) -> QuasiCol
 
 
 def _places(values: pa.Array, coded: Coded, name: str) -> IntArray:
-    """Where each value lies among the fitted ones; numbers and dates between two of them count as the lower."""
+    """Where each value lies among the fitted ones; between two of them there is a round number that decides."""
     if coded.kind in (Kind.NUMERIC, Kind.DATE):
-        known, new = _plain(coded.values, coded.kind), _plain(values, coded.kind)
-        return np.clip(np.searchsorted(known, new, side="right") - 1, 0, max(len(known) - 1, 0)).astype(np.int64)
+        return np.searchsorted(_cuts(coded), _plain(values, coded.kind), side="right").astype(np.int64)
     found = pc.index_in(values, value_set=coded.values)
     if found.null_count:
         raise DataError(
@@ -129,19 +154,27 @@ def _places(values: pa.Array, coded: Coded, name: str) -> IntArray:
     return places
 
 
+def _cuts(coded: Coded) -> FloatArray:
+    """The round number between each fitted value and the next."""
+    known = known_numbers(coded).astype(np.float64)
+    return round_between(known[:-1], known[1:], coded.kind)
+
+
 def _plain(values: pa.Array, kind: Kind) -> AnyArray:
     plain: AnyArray = (values.cast(pa.int32()) if kind is Kind.DATE else values).to_numpy(zero_copy_only=False)
     return plain
 
 
 def region_labels(coded: Coded, low: IntArray, high: IntArray) -> pa.Array:
-    """Name whole regions: half-open ranges of ordered columns, sets of labels otherwise.
+    """Name whole regions: half-open ranges of numbers and dates with round bounds, sets of labels otherwise.
 
     The lowest and the highest region of an ordered column are open-ended. A region of such a column that holds
     everything, and one of any column that holds missing and other values together, is the root.
     """
     first, last = int(coded.missing), coded.size - 1
     names = coded.labels[0]
+    numeric = coded.kind in (Kind.NUMERIC, Kind.DATE) and len(coded.values) > 0
+    bounds = number_text(_cuts(coded), coded.kind) if numeric else []
     out: list[str | None] = []
     for a, b in zip(low.tolist(), high.tolist(), strict=True):
         if b < first:
@@ -152,9 +185,9 @@ def region_labels(coded: Coded, low: IntArray, high: IntArray) -> pa.Array:
             several = "{" + ", ".join(escape_member(names[c]) for c in range(a, b + 1)) + "}"
             out.append(escape_value(names[a]) if a == b else several)
         elif b == last:
-            out.append(f">= {names[a]}")
+            out.append(f">= {bounds[a - first - 1]}")
         elif a == first:
-            out.append(f"< {names[b + 1]}")
+            out.append(f"< {bounds[b - first]}")
         else:
-            out.append(f"[{names[a]}, {names[b + 1]})")
+            out.append(f"[{bounds[a - first - 1]}, {bounds[b - first]})")
     return pa.array(out, pa.string())

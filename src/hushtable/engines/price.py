@@ -1,13 +1,16 @@
-"""What guards cost and what they gain: one release with and without them, measured and attacked alike."""
+"""What guards and round regions cost and what they gain: one release with and without them, measured alike."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hushtable.errors import UsageError
 from hushtable.registry import guards
+from hushtable.release.forms.base import Form, build_form
+from hushtable.release.recode import published_in
+from hushtable.table.coded_columns import PublishedAs
 
 if TYPE_CHECKING:
     from hushtable.engines.release import Release
@@ -20,12 +23,14 @@ MEASURES = ("ncp", "discernibility", "average-class-size")
 
 @dataclass(frozen=True)
 class Variant:
-    """A release with some of the guards.
+    """A release with some of the guards, in the policy's cells or in tight ones.
 
     Attributes
     ----------
     guards : tuple of str
         Those it was made with; none for the release as it would be without.
+    tight : bool
+        Whether numbers and dates are published as tight ranges instead of round regions.
     measures : mapping of str to float
         Utility.
     attacks : mapping of str to AttackResult
@@ -35,11 +40,13 @@ class Variant:
     guards: tuple[str, ...]
     measures: Mapping[str, float]
     attacks: Mapping[str, Any]
+    tight: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data."""
         return {
             "guards": list(self.guards),
+            "tight": self.tight,
             "measures": dict(self.measures),
             "attacks": {name: result.as_dict() for name, result in self.attacks.items()},
         }
@@ -47,12 +54,12 @@ class Variant:
 
 @dataclass(frozen=True)
 class GuardPrice:
-    """Utility and attacks without guards, with each of them, and with all.
+    """Utility and attacks with tight cells, without guards, with each of them, and with all.
 
     Attributes
     ----------
     variants : tuple of Variant
-        From none of the guards to all of them.
+        From the tightest cells and none of the guards to the release as it is.
     refused : mapping of str to str
         Attacks that cannot be run on this release, and why.
     """
@@ -63,7 +70,12 @@ class GuardPrice:
     @property
     def without(self) -> Variant:
         """The release as it would be without guards."""
-        return self.variants[0]
+        return next(v for v in self.variants if not v.tight)
+
+    @property
+    def tightest(self) -> Variant | None:
+        """The release as it would be with tight cells and without guards; None where cells are tight anyway."""
+        return next((v for v in self.variants if v.tight), None)
 
     @property
     def guarded(self) -> Variant:
@@ -76,31 +88,56 @@ class GuardPrice:
 
 
 def guard_price(release: Release, measures: Sequence[str] | None = None) -> GuardPrice:
-    """Make the release again without its guards (and with each alone), and compare.
+    """Make the release again with tight cells, without its guards and with each of them alone, and compare.
 
     Raises
     ------
     UsageError
-        If the release has no guards.
+        If the release has neither guards nor cells that could be tighter.
     """
     names = release.guards
-    if not names:
+    widened = [form.answers for form in _forms(release) if form.instead_of]
+    if not names and not widened:
         raise UsageError(
-            "The release has no guards.",
+            "The release has no guards, and its cells could not be tighter.",
             code="no-guards",
-            hint="Write 'guard: [minimality, downcoding]' in the policy.",
+            hint="Write 'guard: [minimality, downcoding]' or 'cells: regions' in the policy.",
         )
     subsets: list[tuple[str, ...]] = [(), *((name,) for name in names if len(names) > 1), names]
-    answered = list(dict.fromkeys(guards[name].answers for name in names if guards[name].answers))
+    chosen = [(subset, False) for subset in dict.fromkeys(subsets)]
+    if widened:
+        chosen.insert(0, ((), True))
+    answered = list(dict.fromkeys(a for a in (*(guards[name].answers for name in names), *widened) if a))
     refused: dict[str, str] = {}
     variants = []
-    for subset in subsets:
-        made = release if subset == names else release.with_guards(subset)
+    for subset, tight in chosen:
+        made = _tightened(release) if tight else release if subset == names else release.with_guards(subset)
         results = {}
         for attack in answered:
             try:
                 results[attack] = made.attack(attack)
             except UsageError as error:
                 refused[attack] = str(error)
-        variants.append(Variant(subset, made.measures(list(measures or MEASURES)), results))
+        variants.append(Variant(subset, made.measures(list(measures or MEASURES)), results, tight))
     return GuardPrice(tuple(variants), refused)
+
+
+def _forms(release: Release) -> list[Form]:
+    """The forms in which the quasi-identifiers are published, once each."""
+    recoding = release.plan.algorithm.recoding
+    return list(dict.fromkeys(published_in(cells.column, recoding) for cells in release.recoded.cells))
+
+
+def _tightened(release: Release) -> Release:
+    """The release without guards, and with the tightest cells that its forms have."""
+    from hushtable.engines import local  # makes releases, so it is below this module
+
+    bare = release.with_guards(()).plan if release.guards else release.plan
+    table = bare.table
+    columns = tuple(replace(c, cells=None if c.cells is None else _tight(c.cells)) for c in table.columns)
+    table = replace(table, columns=columns, cells=_tight(table.cells))
+    return local.run(release.original(), replace(bare, table=table, coins=None), source=release.source)
+
+
+def _tight(form: PublishedAs | None) -> PublishedAs | None:
+    return build_form(form.instead_of) if isinstance(form, Form) and form.instead_of else form

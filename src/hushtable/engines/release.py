@@ -129,7 +129,7 @@ class Release(Released):
         return self._again(replace(self.plan, guards=guards, document=document, coins=None))
 
     def price(self, measures: Sequence[str] | None = None) -> GuardPrice:
-        """Tell what the guards cost in utility, next to what the attacks that they answer gain without them.
+        """Tell what guards and wider cells cost in utility, next to what attacks gain without them.
 
         Parameters
         ----------

@@ -114,7 +114,7 @@ class Policy(StrictModel):
       mondrian: {}
     suppression: 0.0
     missing: own_category
-    cells: intervals
+    cells: regions
     seed: 0
     <BLANKLINE>
     >>> Policy.from_yaml(policy.to_yaml()) == policy

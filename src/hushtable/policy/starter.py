@@ -8,6 +8,7 @@ from typing import Any
 
 from hushtable.errors import DataError
 from hushtable.policy.text import in_a_comment, write_yaml
+from hushtable.release.forms.base import DEFAULT_FORM
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.hints import words_of
 from hushtable.schema.profile import ColumnProfile, Profile, suggest_missing
@@ -51,7 +52,7 @@ def starter_policy(profile: Profile, filename: str) -> str:
       mondrian: {}
     suppression: 0.0
     missing: own_category
-    cells: intervals
+    cells: regions
     seed: 0
     """
     if not profile.columns:
@@ -158,8 +159,8 @@ def _settings(profile: Profile) -> Iterator[str]:
         yield f"# Whose a row is: {found.distinct:,} values in {profile.rows:,} rows, so a person has several rows."
         yield "# People are counted then, not rows. Remove it if every row is another person."
         yield from _setting("entity", profile.entity)
-    yield "# How generalised values are published: nodes, intervals, sets or midpoint."
-    yield from _setting("cells", "intervals")
+    yield "# How generalised values are published: regions, intervals, sets, nodes, counts or midpoint."
+    yield from _setting("cells", DEFAULT_FORM)
     yield from _setting("seed", 0)
 
 

@@ -1,7 +1,8 @@
-"""The contract suite that every model, algorithm, guard and engine passes; shipped, so that plug-ins can run it.
+"""The contract suite that every model, algorithm, form, guard and engine passes; shipped, so that plug-ins can run it.
 
-``check_model(MyModel)``, ``check_algorithm(MyAlgorithm)`` and ``check_guard(MyGuard)`` try all that hushtable promises
-about them on random tables and raise ``AssertionError`` with a sentence where a promise is broken.
+``check_model(MyModel)``, ``check_algorithm(MyAlgorithm)``, ``check_form(MyForm)`` and ``check_guard(MyGuard)`` try all
+that hushtable promises about them on random tables and raise ``AssertionError`` with a sentence where a promise is
+broken.
 ``check_known_algorithm(my_algorithm)`` attacks its releases as somebody would who knows its code, and
 ``check_interference`` changes what must not matter to see whether a public file gives it away. The single checks,
 the random tables and the slow re-count are here as well.
@@ -12,6 +13,7 @@ from __future__ import annotations
 from hushtable.testing.brute import satisfiable, set_partitions
 from hushtable.testing.cases import Case, random_case, random_table
 from hushtable.testing.examples import model_examples
+from hushtable.testing.form_checks import check_cells, check_form
 from hushtable.testing.guard_checks import check_guard, check_guarded
 from hushtable.testing.interference_checks import check_interference, check_same_rows, with_hierarchies
 from hushtable.testing.known_checks import check_known_algorithm
@@ -34,7 +36,9 @@ __all__ = [
     "cases",
     "check_algorithm",
     "check_all_of",
+    "check_cells",
     "check_declaration",
+    "check_form",
     "check_frames",
     "check_guard",
     "check_guarded",

@@ -388,6 +388,10 @@ class Form(Parametrised, ABC):
         Whether a cell follows from the set of values that its class has.
     needs_all : bool
         Whether what one class publishes depends on all of them.
+    instead_of : str
+        The form of tight cells that this one is wider than, and safer, where there is one.
+    answers : str
+        The attack that wider cells are against.
     can_widen : bool
         Whether the downcoding guard can widen cells.
     any_groups : bool
@@ -399,6 +403,8 @@ class Form(Parametrised, ABC):
     own_records: ClassVar[bool] = False
     by_members: ClassVar[bool] = True
     needs_all: ClassVar[bool] = False
+    instead_of: ClassVar[str] = ""
+    answers: ClassVar[str] = ""
     can_widen: ClassVar[bool] = True
     any_groups: ClassVar[bool] = False
 

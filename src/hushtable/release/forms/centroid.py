@@ -89,6 +89,10 @@ class CentroidCells(Cells):
     def _known_extent(self) -> tuple[IntArray, IntArray]:
         return self._as_set._known_extent if self.has_holes else super()._known_extent
 
+    def drawn(self, groups: IntArray, luck: FloatArray) -> IntArray:
+        """Return one of the values that a representative stands for."""
+        return self._as_set.drawn(groups, luck) if self.has_holes else super().drawn(groups, luck)
+
     def _taken(self, groups: IntArray, at: IntArray) -> dict[str, Any]:
         return {"units": np.asarray(self.units)[at]}
 

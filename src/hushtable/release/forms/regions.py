@@ -121,6 +121,8 @@ class Regions(Form):
 
     name: ClassVar[str] = "regions"
     in_words: ClassVar[str] = "regions with round bounds, sets of labels ([20, 30), >= 80, {flu, cold})"
+    instead_of: ClassVar[str] = "intervals"
+    answers: ClassVar[str] = "downcoding"
     # bounds lie between the values of neighbours
     needs_all: ClassVar[bool] = True
 

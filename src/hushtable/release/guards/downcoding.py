@@ -95,7 +95,7 @@ class DowncodingGuard(Guard):
             if column.role is Role.QUASI and isinstance(form, Form) and not form.can_widen:
                 raise IncompatibleError(
                     f"Column {column.name!r} is published as {form.name}, which the downcoding guard cannot widen.",
-                    hint="Choose 'cells: intervals', or leave 'downcoding' out of 'guard'.",
+                    hint="Choose 'cells: regions' or 'intervals', or leave 'downcoding' out of 'guard'.",
                 )
 
     def recoded(self, problem: Problem, recoded: Recoded, coins: Coins) -> Recoded:

@@ -1,0 +1,122 @@
+"""What every published form promises: cells that cover their class, and say so in a text that can be read back."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+
+from hushtable import rng
+from hushtable.arrays import BoolArray
+from hushtable.kernels.grouping import group_rows
+from hushtable.registry import forms
+from hushtable.release.forms.base import Cells, Form
+from hushtable.table.encode import encode
+from hushtable.testing.cases import random_case
+from hushtable.testing.covers import covered
+from hushtable.testing.require import require
+
+__all__ = ["check_cells", "check_form"]
+
+
+def check_form(form: Form | type[Form], *, tables: int = 6, seed: int = 0) -> int:
+    """Check all that a form promises, on random tables with columns of every kind.
+
+    Parameters
+    ----------
+    form : class or instance
+        A class is built with its default parameters.
+    tables : int
+        How many random tables.
+    seed : int
+
+    Returns
+    -------
+    int
+        How many cells were checked.
+
+    Raises
+    ------
+    AssertionError
+        With a sentence on the promise that was broken.
+
+    Examples
+    --------
+    >>> from hushtable.release.forms.sets import Sets
+    >>> check_form(Sets, tables=1) > 0
+    True
+    """
+    made = form() if isinstance(form, type) else form
+    require(forms.get(made.name) is type(made), f"{type(made).__name__} is not registered as {made.name!r}")
+    require(made.in_words, "a form says in words what it publishes")
+    done = 0
+    for i in range(tables):
+        case = random_case(seed + i, 30, cells=made)
+        table = encode(case.table, case.columns)
+        groups = 1 + (seed + i) % 9
+        labels = rng.integers(seed + i, "groups", table.n_sample, 0, groups)
+        if made.follows == "bucket":  # exact values: a class has one
+            labels = np.arange(table.n_sample)
+        _, labels = np.unique(labels, return_inverse=True)
+        rows, offsets = group_rows(labels.astype(np.int64), int(labels.max()) + 1)
+        own = [made.for_kind(column.coded.kind) for column in table.quasi]
+        cells = tuple(f.from_records(c, rows, offsets) for f, c in zip(own, table.quasi, strict=True))
+        for each in dict.fromkeys(own):
+            cells = each.settled(cells)
+        for of_column in cells:
+            check_cells(of_column, seed + i)
+            done += len(of_column)
+    return done
+
+
+def check_cells(cells: Cells, seed: int = 0) -> None:
+    """Check that the cells of one column say one and the same thing wherever they are asked.
+
+    Raises
+    ------
+    AssertionError
+    """
+    size, n = cells.column.coded.size, len(cells)
+    every = np.arange(size)
+    inside = np.array([cells.covers(np.full(size, g), every) for g in range(n)])
+    owner = np.repeat(np.arange(n), cells.counts)
+    require(inside[owner, cells.members].all(), "a cell does not cover its class")
+    require(np.array_equal(inside.sum(axis=1), cells.leaves), "a cell covers more or fewer leaves than it says")
+    low, high = cells.extent
+    require(np.array_equal(inside.argmax(axis=1), low), "the first leaf that a cell covers is another")
+    require(
+        np.array_equal(size - 1 - inside[:, ::-1].argmax(axis=1), high), "the last leaf that a cell covers is another"
+    )
+    require(cells.has_holes or (inside.sum(axis=1) == high - low + 1).all(), "a cell has holes and denies it")
+    weights = rng.integers(seed, "weights", size, 0, 9)
+    require(np.array_equal(cells.covered(weights), inside @ weights), "what a cell covers is added up wrongly")
+    for h, level in enumerate(cells.column.coded.levels):
+        nodes = [set(level[row].tolist()) for row, height in zip(inside, cells.height, strict=True) if height == h]
+        require(all(len(node) == 1 for node in nodes), "the lowest node above a cell does not cover it")
+    _check_guesses(cells, inside, seed)
+    _check_texts(cells, inside)
+    for g in range(n):
+        require(cells.said(g), "a cell has nothing to say for itself")
+    some = np.array([n - 1, 0])
+    taken = cells.take(some)
+    require(taken.labels() == cells.labels().take(some) or not cells.tells_bounds, "cells taken apart are others")
+    copied = pickle.loads(pickle.dumps(cells))  # noqa: S301 - our own bytes
+    require(copied.labels() == cells.labels(), "cells do not survive a journey")
+
+
+def _check_guesses(cells: Cells, inside: BoolArray, seed: int) -> None:
+    groups = np.repeat(np.arange(len(cells)), 5)
+    luck = rng.uniform(seed, "luck", len(groups))
+    for guess in (cells.drawn(groups, luck), cells.written_down(groups, np.tile(np.arange(5), len(cells)), luck, 0.0)):
+        require(inside[groups, guess].all(), "a leaf was drawn that the cell does not cover")
+
+
+def _check_texts(cells: Cells, inside: BoolArray) -> None:
+    """Read the published text with the slow reader, where it tells bounds."""
+    texts = cells.labels().to_pylist()
+    require(len(texts) == len(cells), "not every class has a cell")
+    column = cells.column
+    for text, row in zip(texts, inside, strict=True):
+        found = covered(text, replace(column), nodes=cells.at_nodes) if cells.tells_bounds else None
+        require(found is None or found == set(np.flatnonzero(row).tolist()), "a text says something else than its cell")

@@ -36,7 +36,7 @@ class Anonymizer:
     >>> policy = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)])
     >>> anonymizer = ht.Anonymizer(policy).fit(pa.table({"age": [30, 31, 52, 53], "pay": [1, 2, 3, 4]}))
     >>> anonymizer.transform(pa.table({"age": [29, 40, 70, 60], "pay": [5, 6, 7, 8]})).to_pydict()
-    {'age': ['< 52', '< 52', '>= 52', '>= 52'], 'pay': [5, 6, 7, 8]}
+    {'age': ['< 50', '< 50', '>= 50', '>= 50'], 'pay': [5, 6, 7, 8]}
     """
 
     def __init__(self, policy: Policy) -> None:

@@ -420,7 +420,7 @@ def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress
     >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
     >>> first = ht.anonymize(people([20, 24, 50, 58]), policy)
     >>> ht.increment(people([21, 23, 70, 71]), policy, first).frame["age"].to_pylist()
-    ['[20, 24]', '[20, 24]', '[70, 71]', '[70, 71]']
+    ['< 50', '< 50', '>= 50', '>= 50']
     """
     from hushtable.engines.increment import increment as publish_beside
 

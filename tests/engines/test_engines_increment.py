@@ -170,7 +170,9 @@ def test_a_release_without_ranges_is_not_joined(algorithm):
 
 def test_a_column_that_is_empty_in_the_batch_s_own_classes():
     rules = ht.Policy(
-        quasi={"age": {"kind": "numeric"}, "city": {"kind": "nominal", "cells": "sets"}}, models=[ht.KAnonymity(k=2)], cells="intervals"
+        quasi={"age": {"kind": "numeric"}, "city": {"kind": "nominal", "cells": "sets"}},
+        models=[ht.KAnonymity(k=2)],
+        cells="intervals",
     )
 
     def people_of(*rows):

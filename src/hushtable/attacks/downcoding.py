@@ -47,7 +47,7 @@ class Downcoding(Attack):
     >>> import pyarrow as pa
     >>> import hushtable as ht
     >>> table = pa.table({"age": [20, 29, 40, 44], "pay": [1, 2, 3, 4]})
-    >>> policy = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)])
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)], cells="intervals")
     >>> ht.anonymize(table, policy).attack("downcoding").rate
     1.0
     """

@@ -51,7 +51,7 @@ class Linkability(Attack):
     >>> policy = ht.Policy(quasi=["age", "zip"], sensitive=["pay"], models=[ht.KAnonymity(k=2)])
     >>> result = ht.anonymize(table, policy).attack("linkability")
     >>> result.targets, result.baseline, result.counts["expected links"]
-    (4, 0.25, 2.0)
+    (4, 0.25, 1.0)
     """
 
     first: Annotated[tuple[str, ...], "quasi-identifiers of the first table; half of them where left out"] = field(

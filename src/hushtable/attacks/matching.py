@@ -35,7 +35,7 @@ def candidates(view: View, people: People, columns: Sequence[int] | None = None)
     >>> view = View.of(ht.anonymize(table, policy))
     >>> offsets, classes = candidates(view, People.of_table(view, pa.table({"age": [31, 40, 52]})))
     >>> offsets.tolist(), classes.tolist()
-    ([0, 1, 1, 2], [0, 1])
+    ([0, 1, 2, 3], [0, 0, 1])
     """
     lengths, found = [np.zeros(1, dtype=np.int64)], []
     for _, inside in match_chunks(view, people, columns):

@@ -52,7 +52,7 @@ class Membership(Attack):
     >>> import pyarrow as pa
     >>> import hushtable as ht
     >>> table = pa.table({"age": [25, 26, 52, 53], "disease": ["flu", "HIV", "flu", "flu"]})
-    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)], cells="intervals")
     >>> result = ht.anonymize(table, policy).attack("membership", control=pa.table({"age": [10, 35, 70, 80]}))
     >>> result.rate, result.baseline
     (1.0, 0.5)

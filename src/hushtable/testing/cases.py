@@ -28,7 +28,7 @@ from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.base import PrivacyModel, Stat
 from hushtable.models.compose import AllOf
 from hushtable.registry import forms
-from hushtable.release.forms.base import Form
+from hushtable.release.forms.base import DEFAULT_FORM, Form
 from hushtable.release.plan import Plan
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.encode import Extra, encode
@@ -210,14 +210,15 @@ def random_table(seed: int, rows: int = 24, *, gaps: bool = True) -> pa.Table:
 
 
 def chosen_forms() -> list[Form]:
-    """Return every form that a policy may choose, with its default parameters.
+    """Return every form that a policy may choose, with its default parameters; the default one first.
 
     Examples
     --------
     >>> [form.name for form in chosen_forms()][:2]
-    ['intervals', 'midpoint']
+    ['regions', 'counts']
     """
-    return [form() for form in forms.values() if not form.follows]
+    chosen = [form() for form in forms.values() if not form.follows]
+    return sorted(chosen, key=lambda form: form.name != DEFAULT_FORM)
 
 
 def random_case(

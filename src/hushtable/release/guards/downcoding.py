@@ -57,7 +57,7 @@ class DowncodingGuard(Guard):
     >>> import pyarrow as pa
     >>> import hushtable as ht
     >>> table = pa.table({"age": list(range(20, 60)), "pay": list(range(40))})
-    >>> policy = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)])
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)], cells="intervals")
     >>> guarded = ht.anonymize(table, policy.changed(guard=["downcoding"]))
     >>> ht.anonymize(table, policy).attack("downcoding").rate > 0.9, guarded.attack("downcoding").rate < 0.9
     (True, True)

@@ -48,7 +48,7 @@ from hushtable.testing.cases import Case
 from hushtable.testing.require import require
 
 __all__ = [
-    *("CHANGES", "Decisions", "Files", "check_interference", "check_same_rows", "local_files", "streamed_files"),
+    *("CHANGES", "Decisions", "Files", "check_interference", "local_files", "spark_files", "streamed_files"),
     "with_hierarchies",
 ]
 
@@ -100,6 +100,47 @@ class _Replay(Algorithm):
     def run(self, problem: Problem) -> Partition:
         """Return the recorded partition, in the codes and levels of this table."""
         return self.decisions.partition_of(problem, self.rows)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class _ReplayContent(Algorithm):
+    """Decides as another algorithm did on a table with the same records, in whatever order they stand."""
+
+    replay: Any = None
+    recorded: Any = None
+    name: ClassVar[str] = _Replay.name
+
+    @property
+    def recoding(self) -> Recoding:  # type: ignore[override]
+        """Return how the recorded algorithm recodes."""
+        return self.replay.recoding  # type: ignore[no-any-return]
+
+    @property
+    def by_combinations(self) -> bool:
+        """Whether one row may stand for many: so long as the records of a combination were treated alike."""
+        return True
+
+    def run(self, problem: Problem) -> Partition:
+        """Return the recorded partition, in the order of these rows."""
+        partition: Partition = self.replay.run(self.recorded)
+        before, now = self.recorded.table, problem.table
+        known, asked = (
+            np.column_stack([c.codes[: t.n_sample] for c in (*t.quasi, *t.sensitive)]) for t in (before, now)
+        )
+        if now.n_sample == before.n_sample:
+            source = np.empty(now.n_rows, dtype=np.int64)
+            source[now.canonical_order] = before.canonical_order
+            require(bool(np.array_equal(known[source[: now.n_sample]], asked)), "the engine has other records")
+        else:
+            # each combination stands for its records
+            numbers = np.unique(np.concatenate([known, asked]), axis=0, return_inverse=True)[1].reshape(-1)
+            own, numbers = numbers[: len(known)], numbers[len(known) :]
+            first = np.full(int(own.max()) + 1, -1, dtype=np.int64)
+            first[own[::-1]] = np.arange(len(own) - 1, -1, -1)
+            if not np.array_equal(partition.labels[first[own]], partition.labels[: len(own)]):
+                raise _Incomparable
+            source = first[numbers]
+        return replace(partition, labels=partition.labels[source])
 
 
 @dataclass(frozen=True)
@@ -369,6 +410,13 @@ def _other_originals(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Ta
     return table, np.arange(len(labels))
 
 
+def _at_once(case: Case, decisions: Decisions, seed: int) -> tuple[pa.Table, IntArray]:
+    """Other values in suppressed records, other owners of the originals, and another order."""
+    for change in (_other_owners, _other_values):
+        case = replace(case, table=change(case, decisions, seed)[0])
+    return _other_order(case, decisions, seed)
+
+
 CHANGES: dict[str, Change] = {
     "other values in suppressed records": _other_values,
     "no values in suppressed records": _no_values,
@@ -377,6 +425,7 @@ CHANGES: dict[str, Change] = {
     "another order of the rows": _other_order,
     "other owners of the originals within a group": _other_owners,
     "other originals behind the same cells": _other_originals,
+    "values, owners and order at once": _at_once,
 }
 """What must not matter."""
 
@@ -449,8 +498,56 @@ def streamed_files(table: pa.Table, plan: Plan, formats: Sequence[str] = ("csv",
     return found
 
 
+def spark_files(table: pa.Table, plan: Plan, *, parts: int = 3, part_rows: int = 7) -> Files:
+    """Return the public files of a release that Spark makes of several files: as CSV, as Parquet, and in parts.
+
+    Needs pyspark and Java; uses the session that is running, or starts one.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    plan : Plan
+    parts : int
+        Files that the rows are read from.
+    part_rows : int
+        Rows of a part that is written.
+    """
+    from hushtable.engines.spark import write
+    from hushtable.engines.spark.release import run_frame
+    from hushtable.engines.spark.session import read_frame, spark_session
+
+    if isinstance(plan.algorithm, _Replay):
+        plan = _by_content(table, plan)
+    found: Files = {}
+    one_file = write.ONE_FILE
+    with spark_session(None) as spark, TemporaryDirectory(dir=_MEMORY) as name:
+        sources = [Path(name) / f"{number}.parquet" for number in range(parts)]
+        for number, source in enumerate(sources):
+            begin, end = (table.num_rows * at // parts for at in (number, number + 1))
+            pq.write_table(table.slice(begin, end - begin), source)
+        release = run_frame(read_frame(spark, list(map(str, sources))), plan)
+        try:
+            write.ONE_FILE = part_rows
+            for where, more in (("csv", {}), ("parquet", {"parts": False}), ("parts", {"parts": True})):
+                format = "csv" if where == "csv" else "parquet"
+                found |= _read(release.save(Path(name) / where, format=format, **more), where)
+        finally:
+            write.ONE_FILE = one_file
+            release.unpersist()
+    return found
+
+
+def _by_content(table: pa.Table, plan: Plan) -> Plan:
+    """Return a plan that replays decisions on rows that stand in another order, as Spark's do."""
+    replay = _ReplayContent(plan.algorithm, local.problem_of(table, plan))
+    plan = replace(plan)
+    object.__setattr__(plan, "algorithm", replay)
+    return plan
+
+
 def _read(folder: Path, format: str) -> Files:
-    return {f"{format}/{path.name}": path.read_bytes() for path in sorted(folder.iterdir())}
+    files = (path for path in sorted(folder.rglob("*")) if not path.is_dir())
+    return {f"{format}/{path.relative_to(folder).as_posix()}": path.read_bytes() for path in files}
 
 
 def check_interference(
@@ -462,6 +559,7 @@ def check_interference(
     files: Callable[[pa.Table, Plan], Files] = local_files,
     changes: Sequence[str] = tuple(CHANGES),
     seed: int = 0,
+    replay: bool = True,
 ) -> Counter[str]:
     """Check that nothing in the public files depends on what must not matter.
 
@@ -477,14 +575,16 @@ def check_interference(
         Some of ``CHANGES``.
     seed : int
         Of the values that are put in place of others.
+    replay : bool
+        If false, the algorithm itself decides on the changed tables too. The files are then compared whenever it
+        publishes the same rows.
 
     Returns
     -------
     Counter
         How often each change was compared; "refused" where there is no release, "incomparable" where a hierarchy that
-        is made from the data divides the published values otherwise, "other cells" where a change shows and may show,
-        "undeclared" where a release is refused because
-        the kind of a column would tell.
+        is made from the data divides the published values otherwise, "other rows" where a change shows and may show,
+        "undeclared" where a release is refused because the kind of a column would tell.
 
     Raises
     ------
@@ -495,8 +595,9 @@ def check_interference(
     done: Counter[str] = Counter()
     try:
         plan = replace(case.plan(models, algorithm, suppression=0.3, seed=case.seed), coins=_COINS)
-        decisions = Decisions.of(case.table, replace(plan, guards=tuple(guards)))
-        before = files(case.table, decisions.replayed(np.arange(case.table.num_rows)))
+        plan = replace(plan, guards=tuple(guards))
+        decisions = Decisions.of(case.table, plan, one_more=replay)
+        before = files(case.table, decisions.replayed(np.arange(case.table.num_rows)) if replay else plan)
     except (IncompatibleError, Infeasible, NotFound, VerificationError):
         return Counter(refused=1)
     except DataError as error:
@@ -506,21 +607,23 @@ def check_interference(
     for what in changes:
         table, rows = CHANGES[what](case, decisions, seed)
         try:
-            after = files(table, decisions.replayed(rows))
+            after = files(table, decisions.replayed(rows) if replay else plan)
         except _Incomparable:
             done["incomparable"] += 1
             continue
-        except (VerificationError, PolicyError):
+        except (Infeasible, NotFound, VerificationError, PolicyError) as error:
+            if isinstance(error, VerificationError) and not replay:
+                raise
             # a model that compares with the whole table, or looks for values, may refuse the other table
             done["refused"] += 1
             continue
         except DataError as error:
-            if error.code != "kind-of-suppressed":
+            if error.code not in ("all-unknown", "kind-of-suppressed"):
                 raise
             done["undeclared"] += 1
             continue
-        if what in _MAY_SHOW and not _same_rows(before, after):
-            done["other cells"] += 1
+        if (what in _MAY_SHOW or not replay) and not _same_rows(before, after):
+            done["other rows"] += 1
             continue
         require(sorted(before) == sorted(after), f"{algorithm.name}: {what}: other files are written")
         for name, content in before.items():
@@ -533,61 +636,19 @@ def check_interference(
     return done
 
 
-def check_same_rows(
-    models: Sequence[PrivacyModel],
-    algorithm: Algorithm,
-    case: Case,
-    *,
-    guards: Sequence[Guard] = (),
-    files: Callable[[pa.Table, Plan], Files] = local_files,
-    changes: Sequence[str] = tuple(CHANGES),
-    seed: int = 0,
-) -> Counter[str]:
-    """Let the algorithm itself decide on changed tables; whenever it publishes the same rows, all files are the same.
-
-    Parameters and errors are those of ``check_interference``.
-
-    Returns
-    -------
-    Counter
-        How often the same rows were published after a change, and how often "other rows".
-    """
-    case = case.suited(algorithm)
-    done: Counter[str] = Counter()
-    try:
-        plan = case.plan(models, algorithm, suppression=0.3, seed=case.seed)
-        plan = replace(plan, guards=tuple(guards), coins=_COINS)
-        decisions = Decisions.of(case.table, plan, one_more=False)
-        before = files(case.table, plan)
-    except (IncompatibleError, Infeasible, NotFound, DataError):
-        return Counter(refused=1)
-    for what in changes:
-        table, _ = CHANGES[what](case, decisions, seed)
-        try:
-            after = files(table, plan)
-        except (Infeasible, NotFound, DataError, PolicyError):
-            done["refused"] += 1
-            continue
-        if not _same_rows(before, after) or _suppressed(before) != _suppressed(after):
-            done["other rows"] += 1
-            continue
-        for name, content in before.items():
-            require(
-                content == after[name],
-                f"{algorithm.name}: {what}, with the same rows published, changes {name}: "
-                f"{_first_difference(content, after[name])}",
-            )
-        done[what] += 1
-    return done
-
-
 def _same_rows(before: Files, after: Files) -> bool:
-    rows = [name for name in before if name.startswith("csv/release") and name.endswith(".csv")]
-    return all(before[name] == after.get(name) for name in rows)
+    """Whether the same rows are published, and as many suppressed."""
+    return all(_shown(name, content) == _shown(name, after.get(name)) for name, content in before.items())
 
 
-def _suppressed(files: Files) -> Any:
-    return json.loads(files["csv/release.json"]).get("suppressed")
+def _shown(name: str, content: bytes | None) -> Any:
+    """What one of the files says of the published rows: enough to tell whether others are published."""
+    file = name.partition("/")[2]
+    if content is not None and file == "release.json":
+        return json.loads(content).get("suppressed")
+    if content is not None and file == "release.parquet":
+        return pq.read_table(pa.BufferReader(content)).to_pylist()
+    return content if file.startswith("release") and file.endswith(".csv") else None
 
 
 def _first_difference(first: bytes, second: bytes) -> str:

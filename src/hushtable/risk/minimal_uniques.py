@@ -157,8 +157,8 @@ def _search(exposure: Exposure, size: int) -> Iterator[tuple[tuple[int, ...], Bo
     """Every set of up to ``size`` columns with the classes for which it is a minimal unique."""
     if not exposure.unique.any():
         return  # nobody is unique on all columns, so nobody is on some
-    single = int(exposure.units.max()) == 1
-    units = None if single else exposure.units.astype(np.float64)
+    # if classes hold whole people, somebody is unique exactly if no other class looks the same
+    units = None if exposure.unit == 1 else exposure.units.astype(np.float64)
     below: dict[tuple[int, ...], BoolArray] = {(): np.zeros(len(exposure), dtype=np.bool_)}
     for s in range(1, size + 1):
         level: dict[tuple[int, ...], BoolArray] = {}
@@ -175,14 +175,17 @@ def _unique_on(exposure: Exposure, subset: tuple[int, ...], units: FloatArray | 
     """Which of the classes that are not done are unique on a set of columns."""
     sizes = [exposure.sizes[j] for j in subset]
     codes = [exposure.codes[j] for j in subset]
-    if not done.any():
-        return unique_on(codes, sizes, units, exposure.unit)
     among = np.flatnonzero(~done)
-    out = np.zeros(len(exposure), dtype=np.bool_)
-    if len(among):
+    # those that are done are unique on a part of the set, so they look like nobody: leaving them out only saves time
+    if 2 * len(among) > len(exposure):
+        unique = unique_on(codes, sizes, units, exposure.unit)
+        unique[done] = False
+    else:
+        unique = np.zeros(len(exposure), dtype=np.bool_)
         weights = None if units is None else units[among]
-        out[among] = unique_on([c[among] for c in codes], sizes, weights, exposure.unit)
-    return out
+        if len(among):
+            unique[among] = unique_on([c[among] for c in codes], sizes, weights, exposure.unit)
+    return unique if units is not None else unique & exposure.unique
 
 
 def _contributions(

@@ -155,7 +155,8 @@ def _sets(columns: int, size: int) -> int:
 
 def _search(exposure: Exposure, size: int) -> Iterator[tuple[tuple[int, ...], BoolArray]]:
     """Every set of up to ``size`` columns with the classes for which it is a minimal unique."""
-    if not exposure.unique.any():
+    on_all = exposure.unique
+    if not on_all.any():
         return  # nobody is unique on all columns, so nobody is on some
     # if classes hold whole people, somebody is unique exactly if no other class looks the same
     units = None if exposure.unit == 1 else exposure.units.astype(np.float64)
@@ -165,6 +166,7 @@ def _search(exposure: Exposure, size: int) -> Iterator[tuple[tuple[int, ...], Bo
         for subset in combinations(range(len(exposure.columns)), s):
             done = np.logical_or.reduce([below[subset[:i] + subset[i + 1 :]] for i in range(s)])
             unique = _unique_on(exposure, subset, units, done)
+            unique &= on_all & ~done
             yield subset, unique
             if s < size:
                 level[subset] = done | unique
@@ -172,20 +174,20 @@ def _search(exposure: Exposure, size: int) -> Iterator[tuple[tuple[int, ...], Bo
 
 
 def _unique_on(exposure: Exposure, subset: tuple[int, ...], units: FloatArray | None, done: BoolArray) -> BoolArray:
-    """Which of the classes that are not done are unique on a set of columns."""
+    """Which of the classes that are not done are unique on a set of columns; what is said of others is no matter.
+
+    Those that are done are unique on a part of the set, so they look like nobody: leaving them out only saves time.
+    """
     sizes = [exposure.sizes[j] for j in subset]
     codes = [exposure.codes[j] for j in subset]
+    if 2 * np.count_nonzero(done) < len(exposure):
+        return unique_on(codes, sizes, units, exposure.unit)
     among = np.flatnonzero(~done)
-    # those that are done are unique on a part of the set, so they look like nobody: leaving them out only saves time
-    if 2 * len(among) > len(exposure):
-        unique = unique_on(codes, sizes, units, exposure.unit)
-        unique[done] = False
-    else:
-        unique = np.zeros(len(exposure), dtype=np.bool_)
+    out = np.zeros(len(exposure), dtype=np.bool_)
+    if len(among):
         weights = None if units is None else units[among]
-        if len(among):
-            unique[among] = unique_on([c[among] for c in codes], sizes, weights, exposure.unit)
-    return unique if units is not None else unique & exposure.unique
+        out[among] = unique_on([c[among] for c in codes], sizes, weights, exposure.unit)
+    return out
 
 
 def _contributions(

@@ -73,9 +73,9 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         """The class of this name, importing as little as possible."""
         if name not in self._found and not self._complete:
             found = self._in_file(name.replace("-", ""))
-            if name not in found:
-                points = entry_points(group=self.package, name=name)
-                _collect([point.load() for point in points], self._base_class, found, None)
+            # a plug-in of a built-in name is refused, not passed over
+            points = entry_points(group=self.package, name=name)
+            _collect([point.load() for point in points], self._base_class, found, None)
             if name not in found:
                 return self._all().get(name)
             self._found[name] = found[name]

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
-from support_spark import same_cells, visits
+from pyarrow import parquet as pq
+from support_spark import NOTE, same_cells, visits
 
+import hushtable as ht
+from hushtable.algorithms.cluster.mdav import Mdav
+from hushtable.algorithms.lattice.datafly import Datafly
 from hushtable.algorithms.lattice.optimal import Optimal
 from hushtable.algorithms.partition.localpk import Localpk
+from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.api import run_plan
+from hushtable.engines.spark import write
+from hushtable.engines.spark.paths import to_write
 from hushtable.errors import DataError
 from hushtable.hierarchy.frequency import Frequency
 from hushtable.hierarchy.intervals import Intervals
 from hushtable.hierarchy.prefix import Prefix
 from hushtable.models.k_anonymity import KAnonymity
-from hushtable.release.forms.nodes import Nodes
-from hushtable.schema.columns import Kind
-from hushtable.testing import check_same_rows, random_case, with_hierarchies
+from hushtable.registry import algorithms, guards, models
+from hushtable.schema.columns import Kind, Missing
+from hushtable.testing import check_interference, model_examples, random_case, with_hierarchies
+from hushtable.testing.cases import chosen_forms
+from hushtable.testing.interference_checks import CHANGES, spark_files
 from support_core import plan_of, quasi, sensitive
 
 pytestmark = pytest.mark.spark
+
+SAMPLED = "spark.sql.execution.rangeExchange.sampleSizePerPartition"
+PARTS = "parts/release.parquet/"
 
 MADE = (
     quasi("age", Kind.NUMERIC, hierarchy=Intervals(quantiles=(4,))),
@@ -66,16 +82,165 @@ def test_a_kind_that_only_suppressed_records_decide_is_refused(on_spark, far_awa
         on_spark(table, plan, 3)
 
 
-@pytest.mark.slow
-def test_the_same_rows_come_with_the_same_files(on_spark, tmp_path):
-    made = []
+VARIANTS = [
+    *(cls.build({}) for cls in algorithms.values() if not cls.recoding.by_number),
+    Mondrian(mode="relaxed"),
+    Mondrian(nominal="children"),
+]
+AT_ONCE = "values, owners and order at once"
 
-    def files(table, plan):
-        made.append(tmp_path / str(len(made)))
-        on_spark(table, plan, 2).save(made[-1])
-        return {f"csv/{path.name}": path.read_bytes() for path in made[-1].iterdir()}
 
-    changes = ("other values in suppressed records", "another order of the rows")
-    case = with_hierarchies(random_case(5, 24, cells=Nodes()), 5)
-    done = check_same_rows([KAnonymity(k=2)], Optimal(), case, files=files, changes=changes, seed=5)
-    assert done["another order of the rows"], done
+@pytest.fixture
+def as_if_large(spark):
+    """Spark looks at a few rows only to divide a table, as it does with large ones."""
+    spark.conf.set(SAMPLED, "1")
+    yield
+    spark.conf.unset(SAMPLED)
+
+
+def case_of(turn, rows=24, style=None):
+    """Cases in which cell styles, hierarchies, meanings of gaps and people with several rows take turns."""
+    forms = chosen_forms()
+    style = forms[turn % len(forms)] if style is None else style
+    case = random_case(turn, rows, cells=style, missing=list(Missing)[turn // 2 % 3], entity=turn % 5 == 4)
+    return with_hierarchies(case, turn)
+
+
+def whole(files):
+    """The files, if rows stand in the parts as in one file."""
+    parts = [pq.read_table(pa.BufferReader(files[name])) for name in sorted(files) if name.startswith(PARTS)]
+    assert len(parts) > 1 and len({part.num_rows for part in parts[:-1]}) == 1
+    one = pq.read_table(pa.BufferReader(files["parquet/release.parquet"]))
+    assert pa.concat_tables(parts).to_pylist() == one.to_pylist()
+    return files
+
+
+def checked(models, algorithm, case, turn, **more):
+    """Check everything at once, and one change that takes turns by itself."""
+    changes = {"changes": list(dict.fromkeys([AT_ONCE, list(CHANGES)[turn % len(CHANGES)]])), **more}
+    return check_interference(
+        models, algorithm, case, files=lambda *words: whole(spark_files(*words)), seed=turn, **changes
+    )
+
+
+@pytest.mark.usefixtures("as_if_large")
+class TestReplayed:
+    """The decisions of a run, replayed by Spark on tables in which something changes that must not matter."""
+
+    @pytest.mark.parametrize(
+        ("turn", "algorithm", "guard"),
+        [
+            (1, Mondrian(), None),
+            (2, Localpk(), "downcoding"),
+            (4, Optimal(), None),
+            pytest.param(5, Mdav(), None, marks=pytest.mark.slow),
+        ],
+        ids=["partition", "guarded", "nodes and people", "means"],
+    )
+    def test_files_are_the_same(self, turn, algorithm, guard):
+        more = [] if guard is None else [guards.build(guard)]
+        done = checked([KAnonymity(k=2)], algorithm, case_of(turn), turn, guards=more, changes=[AT_ONCE])
+        assert done[AT_ONCE] == done["suppressed"] == 1, done
+
+    def test_a_planted_leak_is_found(self, monkeypatch):
+        """Parts end where Spark's own do, as they did once."""
+        monkeypatch.setattr(write, "_write_parts", lambda jobs, frame, place: frame.write.parquet(to_write(place)))
+        with pytest.raises(AssertionError, match=r"order at once.* changes parts/release"):
+            check_interference([KAnonymity(k=2)], Mondrian(), case_of(0), files=spark_files, changes=[AT_ONCE])
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("algorithm", VARIANTS, ids=str)
+    def test_every_algorithm(self, algorithm):
+        done = Counter()
+        for turn in range(300, 303):
+            case = case_of(turn)
+            names = list(models)
+            for name in ("k-anonymity" if turn % 2 else "distinct-l", names[turn * 7 % len(names)]):
+                for example in model_examples(models[name], case.suited(algorithm), 1):
+                    done += checked([example], algorithm, case, turn)
+        assert done["suppressed"] >= 2, done
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("style", chosen_forms())
+    @pytest.mark.parametrize("algorithm", [Optimal(), Mondrian(), Localpk()], ids=str)
+    def test_every_hierarchy_and_style(self, algorithm, style):
+        done = Counter()
+        for turn in range(7):
+            done += checked([KAnonymity(k=2)], algorithm, case_of(turn, style=style), turn, changes=[AT_ONCE])
+        assert done["suppressed"] >= 3, done
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("guard", guards)
+    def test_every_guard(self, guard):
+        done = Counter()
+        for turn, algorithm in enumerate((Mondrian(), Localpk(), Optimal(), Mondrian(mode="relaxed"))):
+            case = case_of(turn)
+            done += checked([KAnonymity(k=2)], algorithm, case, turn, guards=[guards.build(guard)])
+        assert done["suppressed"] >= 3, done
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("algorithm", [Optimal(), Mondrian(), Datafly()], ids=str)
+    def test_combinations_on_the_driver(self, algorithm, far_away):
+        """Each stands for its records: the driver takes fewer rows than there are."""
+        done = Counter()
+        for turn in range(4):
+            case = case_of(turn, 12)
+            case = replace(case, table=pa.concat_tables([case.table] * 2))
+            far_away(20, driver_rows=23)
+            done += checked([KAnonymity(k=2)], algorithm, case, turn)
+        assert done["suppressed"] >= 2, done
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("algorithm", [Optimal(), Mondrian(), Localpk()], ids=str)
+    def test_far_from_the_driver_the_same_rows_come_with_the_same_files(self, algorithm, far_away):
+        done = Counter()
+        far_away(10)
+        for turn in range(4):
+            done += checked([KAnonymity(k=2)], algorithm, case_of(turn), turn, replay=False)
+            order = ["another order of the rows"]
+            done += checked([KAnonymity(k=2)], algorithm, case_of(turn), turn, replay=False, changes=order)
+        assert sum(done[what] for what in CHANGES), done
+
+
+def folder_files(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.usefixtures("spark")
+def test_runs_on_files_with_other_suppressed_records(tmp_path, monkeypatch):
+    monkeypatch.setattr(write, "ONE_FILE", 30)
+    rows = visits(60, 2).select(["age", "zip", "illness"])
+    alone = {"age": [9999], "zip": ["777"], "illness": ["flu"]}
+    other = {"age": [-5], "zip": ["1"], "illness": ["a cold that nobody else has"]}
+    policy = ht.Policy(
+        quasi={
+            "age": {"kind": "numeric", "hierarchy": {"intervals": [5, 10]}},
+            "zip": {"hierarchy": {"prefix": "*"}},
+        },
+        sensitive=["illness"],
+        models=[KAnonymity(k=3)],
+        algorithm=Optimal(),
+        suppression=0.05,
+    )
+    pq.write_table(pa.concat_tables([rows, pa.table(alone)]), tmp_path / "one.parquet")
+    pq.write_table(pa.concat_tables([pa.table(other), rows]), tmp_path / "other.parquet")
+    for format in ("csv", "parquet"):
+        chosen = policy.changed(output={"format": format})
+        for name in ("one", "other"):
+            ht.run(tmp_path / f"{name}.parquet", chosen, tmp_path / f"{name}-{format}", engine="spark")
+        files = folder_files(tmp_path / f"one-{format}")
+        assert json.loads(files["release.json"])["suppressed"] == 4
+        assert files == folder_files(tmp_path / f"other-{format}")
+    parts = [f"release.parquet/part-{number:05d}.parquet" for number in range(3)]
+    assert sorted(files) == ["policy.yaml", "release.json", *parts]
+
+
+def test_metadata_of_columns_are_not_written(spark, on_spark, tmp_path):
+    """Spark's indexes of texts list all values of a column there, those of suppressed records too."""
+    frame = spark.createDataFrame(visits(60, 2).select(["age", "zip", "illness", "note"]))
+    for name in frame.columns:
+        frame = frame.withMetadata(name, {"ml_attr": {"vals": ["canary"]}, "comment": "canary"})
+    columns = (quasi("age", Kind.NUMERIC), quasi("zip", Kind.NOMINAL), sensitive("illness"), NOTE)
+    release = on_spark(frame, plan_of([KAnonymity(k=3)], columns, document={"seed": 0}))
+    release.save(tmp_path / "out", format="parquet", parts=True)
+    assert all(b"canary" not in content for content in folder_files(tmp_path / "out").values())

@@ -5,8 +5,10 @@ import errno
 import io
 import os
 import tempfile
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -15,8 +17,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet as pq
 
 from hushtable.errors import DataError, OutputError
-from hushtable.io import csv_write
-from hushtable.io.coded import read_coded
+from hushtable.io import coded, csv_write
+from hushtable.io.coded import count_coded, read_coded
 from hushtable.io.csv import read_csv
 from hushtable.io.files import column_names, iter_batches, read_table, write_table
 
@@ -243,3 +245,25 @@ def test_columns_that_cannot_be_coded_are_told(tmp_path):
     pq.write_table(pa.table({"a": [{"b": 1}]}), tmp_path / "t.parquet")
     with pytest.raises(DataError, match=r"'a' .* list or struct, which cannot be used"):
         read_coded(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("columns", [1, 3, 9])
+def test_equal_rows_are_counted(tmp_path, monkeypatch, columns):
+    """Keys of 32 and 64 bits, and more combinations than one number holds; some batches hold nothing but gaps."""
+    monkeypatch.setattr(coded, "BATCH_ROWS", 50)
+    draw = np.random.default_rng(columns)
+    numbers = draw.integers(0, 300, (400, columns))
+    numbers[200:] = numbers[:200]
+    gone = draw.random((400, columns)) < 0.1
+    gone[50:100] = True
+    cells = {f"c{j}": pa.array(numbers[:, j], mask=gone[:, j]).cast(pa.string()) for j in range(columns)}
+    cells["c0"] = cells["c0"].cast(pa.int64())
+    table = pa.table(cells)
+    write_table(table.slice(0, 230), tmp_path / "0.parquet")
+    write_table(table.slice(230), tmp_path / "1.parquet")
+    names = table.column_names[::-1]
+    distinct, times = count_coded(tmp_path, names)
+    assert distinct.column_names == names
+    found = dict(zip(zip(*distinct.to_pydict().values(), strict=True), times.tolist(), strict=True))
+    assert len(found) == distinct.num_rows
+    assert found == Counter(zip(*table.select(names).to_pydict().values(), strict=True))

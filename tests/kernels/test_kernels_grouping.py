@@ -158,3 +158,4 @@ def test_counting_rows_is_counting_what_was_numbered(rows, size):
         codes, counts = grouping.count_rows(columns, sizes, given_records)
         assert list(zip(*(c.tolist() for c in codes), strict=True)) == sorted(counted)
         assert counts.tolist() == [counted[key] for key in sorted(counted)]
+    assert grouping.sum_rows(columns, sizes, records).tolist() == counts.tolist()

@@ -20,7 +20,6 @@ from hushtable.algorithms.base import Problem, Recoding
 from hushtable.arrays import IntArray
 from hushtable.engines.local import problem_from, problem_of
 from hushtable.errors import DataError, IncompatibleError, UsageError
-from hushtable.io.dictionaries import null_last
 from hushtable.io.files import column_names
 from hushtable.io.frames import to_arrow
 from hushtable.io.sources import same_columns, table_sources
@@ -193,15 +192,9 @@ class Saved:
             return Exposure.raw(table)
         # equal rows are counted before their values are looked at
         columns = self._columns((Role.QUASI,))
-        read = self._read([c.name for c in columns.columns]).combine_chunks()
-        coded = [column.chunk(0) for column in read.columns]
-        sizes = [len(column.dictionary) + 1 for column in coded]
-        codes, records = count_rows([null_last(column).to_numpy() for column in coded], sizes)
-        distinct = {
-            name: pa.DictionaryArray.from_arrays(pa.array(own, mask=own == len(c.dictionary)), c.dictionary)
-            for name, own, c in zip(read.column_names, codes, coded, strict=True)
-        }
-        table = encode(pa.table(distinct), columns)
+        self._check_columns(self.source)
+        distinct, records = self.source.count([c.name for c in columns.columns])
+        table = encode(distinct, columns)
         self._check_counted(table, records)
         known = tuple(c.coded.size for c in table.quasi)
         shown, counts = count_rows([c.codes for c in table.quasi], known, records)
@@ -306,12 +299,15 @@ class Saved:
         if self.source is None:
             raise _needs_original()
         if isinstance(self.source, Files):
-            files = table_sources(self.source.sources)
-            check_columns(same_columns(files, [column_names(file) for file in files]), self.plan.table)
+            self._check_columns(self.source)
             return self.source.read(names)
         table = to_arrow(self.source)
         check_columns(table.column_names, self.plan.table)
         return table if names is None else table.select(names)
+
+    def _check_columns(self, source: Files) -> None:
+        files = table_sources(source.sources)
+        check_columns(same_columns(files, [column_names(file) for file in files]), self.plan.table)
 
     def _problem(self) -> Problem:
         if self.plan.account is not None and self.plan.algorithm.keeps_signatures:

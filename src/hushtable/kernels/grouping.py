@@ -11,7 +11,7 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["count_rows", "group_rows", "histogram", "number_rows"]
+__all__ = ["count_rows", "group_rows", "histogram", "number_rows", "sum_rows"]
 
 
 def number_rows(columns: Sequence[AnyArray], sizes: Sequence[int]) -> tuple[IntArray, IntArray]:
@@ -70,31 +70,67 @@ def count_rows(
     ([[0, 1], [2, 0]], [1, 2])
     """
     spans = [max(int(size), 1) for size in sizes]
-    span = math.prod(spans)
-    if span >= 2**62:
+    if math.prod(spans) >= 2**62:
         labels, first = number_rows(columns, sizes)
         counts = np.zeros(len(first), dtype=np.int64)
         np.add.at(counts, labels, 1 if records is None else records)
         return [np.asarray(column[first], dtype=np.int64) for column in columns], counts
-    # half as wide, keys are sorted in half the time
-    key: Any = np.zeros(len(columns[0]), dtype=np.uint32 if span < 2**32 else np.int64)
+    distinct, counts = _count_keys(_small_keys(columns, spans), records)
+    codes = []
+    for size in reversed(spans):
+        distinct, code = np.divmod(distinct, size)
+        codes.append(code)
+    return codes[::-1], counts
+
+
+def sum_rows(columns: Sequence[AnyArray], sizes: Sequence[int], records: IntArray) -> IntArray:
+    """Return the records of each distinct row of several code columns, in lexicographic order of the rows.
+
+    Parameters
+    ----------
+    columns, sizes
+        As for ``number_rows``.
+    records : int64 array
+        How many records each row stands for: one at least, and fewer than 2**53 together.
+
+    Examples
+    --------
+    >>> sum_rows([np.array([1, 0, 1]), np.array([0, 2, 0])], [2, 3], np.array([3, 4, 5])).tolist()
+    [4, 8]
+    """
+    spans = [max(int(size), 1) for size in sizes]
+    if math.prod(spans) >= 2**62:
+        return count_rows(columns, sizes, records)[1]
+    key = _small_keys(columns, spans)
+    if math.prod(spans) > 8 * len(key):
+        return _count_keys(key, records)[1]
+    sums = np.bincount(key, weights=records)
+    return sums[sums > 0].astype(np.int64)
+
+
+def _small_keys(columns: Sequence[AnyArray], spans: Sequence[int]) -> Any:
+    """One number for each row, as narrow as it can be: half as wide, numbers are sorted in half the time."""
+    key: Any = np.zeros(len(columns[0]), dtype=np.uint32 if math.prod(spans) < 2**32 else np.int64)
     for column, size in zip(columns, spans, strict=True):
         key *= key.dtype.type(size)
         key += column.astype(key.dtype, copy=False)
+    return key
+
+
+def _count_keys(key: Any, records: IntArray | None) -> tuple[IntArray, IntArray]:
+    """Return the distinct keys in ascending order, and how many records each has."""
     if not len(key):
-        return [np.empty(0, dtype=np.int64) for _ in columns], np.empty(0, dtype=np.int64)
-    order = None if records is None else np.argsort(key)
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    # rows that stand for records were mostly sorted before, by columns of which one is left out now: a stable sort
+    # merges what is sorted already, in a third of the time
+    order = None if records is None else np.argsort(key, kind="stable")
     key = np.sort(key) if order is None else key[order]
     begin = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
     if order is None or records is None:
         counts = np.diff(np.append(begin, len(key))).astype(np.int64)
     else:
         counts = np.add.reduceat(records[order], begin)
-    distinct, codes = key[begin].astype(np.int64), []
-    for size in reversed(spans):
-        distinct, code = np.divmod(distinct, size)
-        codes.append(code)
-    return codes[::-1], counts
+    return key[begin].astype(np.int64), counts
 
 
 def _compact(key: IntArray, span: int) -> tuple[IntArray, IntArray]:

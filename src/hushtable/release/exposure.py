@@ -180,6 +180,10 @@ class Exposure:
 
         Estimators want whole people: with an entity column sizes are rounded down, though never to nobody.
         """
+        return self._frequencies
+
+    @cached_property
+    def _frequencies(self) -> tuple[IntArray, IntArray]:
         whole = np.maximum(self.units // self.unit, 1)
         sizes, counts = np.unique(whole, return_counts=True)
         return sizes, counts.astype(np.int64)

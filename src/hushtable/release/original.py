@@ -33,6 +33,12 @@ class Files:
 
         return read_coded(self.sources, columns)
 
+    def count(self, columns: Sequence[str]) -> tuple[pa.Table, IntArray]:
+        """Return some columns, equal rows once, and how many there are of each."""
+        from hushtable.io.coded import count_coded
+
+        return count_coded(self.sources, columns)
+
 
 @dataclass(frozen=True)
 class RestRanks:

@@ -155,16 +155,18 @@ def _sets(columns: int, size: int) -> int:
 
 def _search(exposure: Exposure, size: int) -> Iterator[tuple[tuple[int, ...], BoolArray]]:
     """Every set of up to ``size`` columns with the classes for which it is a minimal unique."""
-    if not exposure.unique.any():
+    on_all = exposure.unique
+    if not on_all.any():
         return  # nobody is unique on all columns, so nobody is on some
-    single = int(exposure.units.max()) == 1
-    units = None if single else exposure.units.astype(np.float64)
+    # if classes hold whole people, somebody is unique exactly if no other class looks the same
+    units = None if exposure.unit == 1 else exposure.units.astype(np.float64)
     below: dict[tuple[int, ...], BoolArray] = {(): np.zeros(len(exposure), dtype=np.bool_)}
     for s in range(1, size + 1):
         level: dict[tuple[int, ...], BoolArray] = {}
         for subset in combinations(range(len(exposure.columns)), s):
             done = np.logical_or.reduce([below[subset[:i] + subset[i + 1 :]] for i in range(s)])
             unique = _unique_on(exposure, subset, units, done)
+            unique &= on_all & ~done
             yield subset, unique
             if s < size:
                 level[subset] = done | unique
@@ -172,10 +174,13 @@ def _search(exposure: Exposure, size: int) -> Iterator[tuple[tuple[int, ...], Bo
 
 
 def _unique_on(exposure: Exposure, subset: tuple[int, ...], units: FloatArray | None, done: BoolArray) -> BoolArray:
-    """Which of the classes that are not done are unique on a set of columns."""
+    """Which of the classes that are not done are unique on a set of columns; what is said of others is no matter.
+
+    Those that are done are unique on a part of the set, so they look like nobody: leaving them out only saves time.
+    """
     sizes = [exposure.sizes[j] for j in subset]
     codes = [exposure.codes[j] for j in subset]
-    if not done.any():
+    if 2 * np.count_nonzero(done) < len(exposure):
         return unique_on(codes, sizes, units, exposure.unit)
     among = np.flatnonzero(~done)
     out = np.zeros(len(exposure), dtype=np.bool_)

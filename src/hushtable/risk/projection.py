@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from hushtable.kernels.grouping import count_rows, number_rows
+from hushtable.kernels.grouping import number_rows, sum_rows
 
 __all__ = ["coarser_units", "unique_on"]
 
@@ -23,7 +23,7 @@ def coarser_units(codes: Sequence[AnyArray], sizes: Sequence[int], units: IntArr
     """
     if not codes:
         return np.array([units.sum()], dtype=np.int64)
-    return count_rows(codes, sizes, units)[1]
+    return sum_rows(codes, sizes, units)
 
 
 def unique_on(codes: Sequence[AnyArray], sizes: Sequence[int], units: FloatArray | None, unit: int) -> BoolArray:
@@ -50,4 +50,5 @@ def unique_on(codes: Sequence[AnyArray], sizes: Sequence[int], units: FloatArray
             labels *= max(int(size), 1)
             labels += column
     alone = np.bincount(labels, weights=units, minlength=span) <= unit
-    return np.asarray(alone[labels])
+    found: BoolArray = alone[labels]
+    return found

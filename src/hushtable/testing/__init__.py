@@ -15,7 +15,7 @@ from hushtable.testing.cases import Case, random_case, random_table
 from hushtable.testing.examples import model_examples
 from hushtable.testing.form_checks import check_cells, check_form
 from hushtable.testing.guard_checks import check_guard, check_guarded
-from hushtable.testing.interference_checks import check_interference, check_same_rows, with_hierarchies
+from hushtable.testing.interference_checks import check_interference, with_hierarchies
 from hushtable.testing.known_checks import check_known_algorithm
 from hushtable.testing.model_checks import check_all_of, check_declaration, check_monotone, check_root, check_score
 from hushtable.testing.naive import recheck
@@ -54,7 +54,6 @@ __all__ = [
     "check_release",
     "check_root",
     "check_same_bytes",
-    "check_same_rows",
     "check_saved",
     "check_score",
     "forced_kernels",

@@ -34,19 +34,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
-from hushtable.algorithms.lattice.cuts import CutTable, Groups
+from hushtable.algorithms.base import Partition, Problem
+from hushtable.algorithms.lattice.cuts import CutAlgorithm, CutTable, Groups
 from hushtable.arrays import IntArray
 
 __all__ = ["BottomUpGeneralization"]
 
 
 @dataclass(frozen=True)
-class BottomUpGeneralization(Algorithm):
+class BottomUpGeneralization(CutAlgorithm):
     """Greedy generalization of cuts through the hierarchies.
 
     Parameters
@@ -60,19 +60,7 @@ class BottomUpGeneralization(Algorithm):
     {'target': 'disease'}
     """
 
-    target: Annotated[str | None, "sensitive column that information is measured by"] = None
-
     name: ClassVar[str] = "bottom-up-generalization"
-    recoding: ClassVar[Recoding] = Recoding.GLOBAL
-    reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
-    disclosure: ClassVar[str] = (
-        "The values of the target decide which step comes next, by their entropy over many records at a time."
-    )
-
-    @property
-    def by_combinations(self) -> bool:
-        """Whether equal records stay together: they do in every cut."""
-        return True
 
     def run(self, problem: Problem) -> Partition:
         """Generalise from the leaves; see the module's docstring."""

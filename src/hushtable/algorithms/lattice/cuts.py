@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.base import Partition, Problem
+from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
 from hushtable.algorithms.lattice.node_tree import NodeTree
 from hushtable.algorithms.lattice.space import Space
 from hushtable.arrays import BoolArray, FloatArray, IntArray
@@ -22,7 +22,31 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.kernels.tuples import group_tuples
 from hushtable.table.stats import Histogram
 
-__all__ = ["CutTable", "Groups"]
+__all__ = ["CutAlgorithm", "CutTable", "Groups"]
+
+
+@dataclass(frozen=True)
+class CutAlgorithm(Algorithm):
+    """Base of the algorithms that move a cut node by node, by what that tells of a target column.
+
+    Parameters
+    ----------
+    target : str, optional
+        The sensitive column whose values are the classes; the first one where left out.
+    """
+
+    target: Annotated[str | None, "sensitive column that information is measured by"] = None
+
+    recoding: ClassVar[Recoding] = Recoding.GLOBAL
+    reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
+    disclosure: ClassVar[str] = (
+        "The values of the target decide which step comes next, by their entropy over many records at a time."
+    )
+
+    @property
+    def by_combinations(self) -> bool:
+        """Whether equal records stay together: they do in every cut."""
+        return True
 
 
 @dataclass(frozen=True)

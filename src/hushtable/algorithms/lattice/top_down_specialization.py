@@ -40,8 +40,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
-from hushtable.algorithms.lattice.cuts import CutTable, Groups
+from hushtable.algorithms.base import Partition, Problem
+from hushtable.algorithms.lattice.cuts import CutAlgorithm, CutTable, Groups
 from hushtable.algorithms.lattice.monotone import not_monotone
 from hushtable.arrays import BoolArray, IntArray
 
@@ -49,7 +49,7 @@ __all__ = ["TopDownSpecialization"]
 
 
 @dataclass(frozen=True)
-class TopDownSpecialization(Algorithm):
+class TopDownSpecialization(CutAlgorithm):
     """Greedy specialization of cuts through the hierarchies.
 
     Parameters
@@ -65,20 +65,9 @@ class TopDownSpecialization(Algorithm):
     {'beneficial': False}
     """
 
-    target: Annotated[str | None, "sensitive column that information is measured by"] = None
     beneficial: Annotated[bool, "leave nodes alone whose records all have one class"] = True
 
     name: ClassVar[str] = "top-down-specialization"
-    recoding: ClassVar[Recoding] = Recoding.GLOBAL
-    reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
-    disclosure: ClassVar[str] = (
-        "The values of the target decide which step comes next, by their entropy over many records at a time."
-    )
-
-    @property
-    def by_combinations(self) -> bool:
-        """Whether equal records stay together: they do in every cut."""
-        return True
 
     def run(self, problem: Problem) -> Partition:
         """Specialise from the roots; see the module's docstring."""

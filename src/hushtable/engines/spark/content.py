@@ -99,7 +99,7 @@ class Content:
         check_columns(names, plan.table)
         _check_types(frame, plan.table)
         self.place = {name: at for at, name in enumerate(names)}
-        work = _bytewise(frame.toDF(*[f"c{at}" for at in range(len(names))]))
+        work = _plain(frame.toDF(*[f"c{at}" for at in range(len(names))]))
         self.quasi, self.sensitive = self._named(Role.QUASI), self._named(Role.SENSITIVE)
         self.tie = self._named(Role.INSENSITIVE) if plan.table.entity is not None else ()
         self._coded_columns = (*self.quasi, *self.sensitive, *self.tie)
@@ -263,8 +263,16 @@ def changed_input() -> DataError:
     )
 
 
-def _bytewise(frame: DataFrame) -> DataFrame:
-    """Compare texts by their bytes, whatever collation a column has; a column of nothing is text that is missing."""
+def _plain(frame: DataFrame) -> DataFrame:
+    """Return the table with values alone.
+
+    Texts are compared by their bytes, whatever collation a column has. A column of nothing is text that is missing.
+    Metadata are dropped: Spark would write them into every Parquet file, and those of a string index, say, list the
+    values of all records.
+    """
+    for column in frame.schema.fields:
+        if column.metadata:
+            frame = frame.withMetadata(column.name, {})
     changed = {}
     for column in frame.schema.fields:
         if isinstance(column.dataType, StringType) and not column.dataType.isUTF8BinaryCollation():

@@ -6,17 +6,23 @@ Nothing appears under its name before the written cells were verified. Of Spark'
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet as pq
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from hushtable.algorithms.base import Recoding
 from hushtable.arrays import IntArray
 from hushtable.engines.release import Release
-from hushtable.engines.spark.jobs import spark_errors
+from hushtable.engines.spark.dictionaries import with_numbers
+from hushtable.engines.spark.jobs import Jobs, spark_errors
 from hushtable.engines.spark.paths import to_read, to_write
 from hushtable.errors import UsageError, VerificationError
 from hushtable.io.coded import read_coded
@@ -37,7 +43,10 @@ if TYPE_CHECKING:
 __all__ = ["ONE_FILE", "save_parts"]
 
 ONE_FILE = 1_000_000
-"""Rows up to which a Parquet release is one file."""
+"""Rows up to which a Parquet release is one file, and of each part of a larger one."""
+
+_IN_PARTITION = (1 << 33) - 1
+"""The bits of Spark's increasing numbers that count the rows of a partition; those above number the partition."""
 
 
 def save_parts(
@@ -76,7 +85,10 @@ def save_parts(
         name = f"release.{format}"
         place = target / (name if many else ".parts")
         with spark_errors("writing the release"):
-            release.published.frame.write.parquet(to_write(place))
+            if many:
+                _write_parts(outcome.shown.jobs, release.published.frame, place)
+            else:
+                release.published.frame.write.parquet(to_write(place))
         _tidy(place)
         _check(outcome, place)
         if release.plan.algorithm.recoding is Recoding.PATTERN:
@@ -104,6 +116,40 @@ def _rows(place: Path) -> Rows:
     return Rows(schema, (pa.Table.from_batches([batch]) for file in files for batch in iter_batches(file)))
 
 
+def _write_parts(jobs: Jobs, frame: DataFrame, place: Path) -> None:
+    """Write parts of ``ONE_FILE`` rows each.
+
+    Spark's own partitions end where samples of the input say, so that their sizes would tell of its order.
+    """
+    found = jobs.collect(frame.groupBy(F.spark_partition_id().alias("p")).count(), "writing")
+    sizes = np.zeros(int(pc.max(found.column("p")).as_py()) + 1, dtype=np.int64)
+    sizes[found.column("p").to_numpy()] = found.column("count").to_numpy()
+    parts = -(-int(sizes.sum()) // ONE_FILE)
+    rows = frame.toDF(*(f"n{j}" for j in range(len(frame.columns))))
+    rows = rows.withColumn("at", F.monotonically_increasing_id())
+    rows = with_numbers(jobs, rows, [F.shiftright("at", 33)], [{"before": np.cumsum(sizes) - sizes}])
+    rows = rows.withColumn("at", F.col("before") + F.col("at").bitwiseAND(F.lit(_IN_PARTITION))).drop("before")
+    rows = rows.withColumn("part", F.floor(F.col("at") / F.lit(ONE_FILE)))
+    rows = rows.repartition(parts, "part").sortWithinPartitions("part", "at").drop("at")
+    part = _unused("part", frame.columns)
+    rows.toDF(*frame.columns, part).write.option("maxRecordsPerFile", 0).partitionBy(part).parquet(to_write(place))
+    for number in range(parts):
+        folder = place / f"{part}={number}"
+        (file,) = folder.glob("*.parquet")
+        if pq.read_metadata(file).num_rows != min(ONE_FILE, int(sizes.sum()) - number * ONE_FILE):
+            raise _not_verified()
+        file.rename(place / f"{number:05d}.parquet")
+        shutil.rmtree(folder)
+
+
+def _unused(name: str, names: Sequence[str]) -> str:
+    """Return a name that no column has; Spark does not tell upper from lower case."""
+    taken = {known.casefold() for known in names}
+    while name in taken:
+        name += "_"
+    return name
+
+
 def _tidy(place: Path) -> None:
     """Remove Spark's marks, and number the parts: names with random letters would differ from run to run."""
     for file in place.iterdir():
@@ -120,11 +166,15 @@ def _check(outcome: SparkOutcome, place: Path) -> None:
             written = jobs.spark.read.parquet(to_read(place))
         counted = outcome.shown.count(outcome.problem, written)
     if not counted.same_as(outcome.counted):
-        raise VerificationError(
-            "What Spark wrote is not what was verified; it was removed.",
-            code="changed",
-            hint="The input may have changed since: Spark computes lost rows again. Write it to files first.",
-        )
+        raise _not_verified()
+
+
+def _not_verified() -> VerificationError:
+    return VerificationError(
+        "What Spark wrote is not what was verified; it was removed.",
+        code="changed",
+        hint="The input may have changed since: Spark computes lost rows again. Write it to files first.",
+    )
 
 
 def _shown_classes(outcome: SparkOutcome) -> IntArray:

@@ -14,8 +14,8 @@ information between its side and the bins, summed over the columns by their weig
 groups that fit into either half, less the same for the whole group. That looks ahead: a cut that leaves 1.9 times the
 smallest group on one side wastes nearly half of them, and every group that is lost could have said something. A group
 that lies within one bin of every column counts in its own octiles. Scores are integers; of equal ones the
-column that the policy names first is cut, and the lower cut is taken. Nominal values keep the order of their hierarchy's
-leaves, or of their labels; one value against all others was tried and was no better.
+column that the policy names first is cut, and the lower cut is taken. Nominal values keep the order of their leaves
+in the hierarchy, or of their labels; one value against all others was tried and was no better.
 
 When to use
 -----------
@@ -78,7 +78,13 @@ class InformationCuts(Refinable):
         kept = trim(problem)
         if kept is None:
             raise self.not_found(problem)
-        return self.refined(problem, divide(_Informed(problem, kept), problem))
+        frontier = _Informed(problem, kept)
+        partition = divide(frontier, problem)
+        if not self.refine:
+            return partition
+        from hushtable.algorithms.refining.swaps import refine_for_samples
+
+        return refine_for_samples(problem, partition, frontier.tables, seconds=self.refine_seconds)
 
     @property
     def by_combinations(self) -> bool:
@@ -93,11 +99,11 @@ class _Informed(Frontier):
         table = problem.table
         units = table.row_units if len(table.row_units) else np.ones(table.n_rows, dtype=np.int64)
         units = np.where(kept, units, 0)
-        tables = [
+        self.tables = [
             coarse_bins(np.bincount(c.codes, weights=units, minlength=c.coded.size).astype(np.int64), c.coded.missing)
             for c in table.quasi
         ]
-        self._bins = _one_after_another(tables)
+        self._bins = _one_after_another(self.tables)
         self._weights = column_weights(table.quasi)
         self._missing = np.array([c.coded.missing for c in table.quasi])
         self._shift = max(0, int(units.sum()).bit_length() - _MOST_UNITS)

@@ -2,8 +2,8 @@
 
 Deal the values of each group anew, column by column: of every pair of values in two columns one then expects the sum,
 over the groups, of (people with the one) x (people with the other) / (people). ``surplus`` is what that exceeds the
-table's count by, pair by pair of values, in units of 1 / ``ONE``. Everything is counted in integers, so that adding a
-group and taking it away again leaves nothing behind.
+table's count by, pair by pair of values, times the weights of both columns, in units of 1 / ``ONE``. It is counted in
+integers, so that adding a group and taking it away again leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hushtable.kernels.compile import dispatch
 
 __all__ = ["LARGEST", "ONE", "add_expected", "pair_places", "swap_between"]
 
-ONE = 2**24
+ONE = 2**20
 """One person, as surplus is counted."""
 
 LARGEST = 4096
@@ -43,8 +43,9 @@ def pair_places(sizes: IntArray) -> tuple[IntArray, int]:
 
 
 def add_expected(
-    surplus: IntArray, bins: AnyArray, sizes: IntArray, rows: IntArray, offsets: IntArray, groups: IntArray, sign: int
-) -> None:
+    surplus: IntArray, bins: AnyArray, sizes: IntArray, weights: IntArray, rows: IntArray, offsets: IntArray,
+    groups: IntArray, sign: int,
+) -> None:  # fmt: skip
     """Add to the surplus, or with sign -1 take from it, what some groups let expect.
 
     Parameters
@@ -54,28 +55,30 @@ def add_expected(
     bins : (rows, d) uint8 array
     sizes : int64 array
         How many bins each column has.
+    weights : int64 array
+        How much each column counts.
     rows, offsets : int64 arrays
         Group g has the rows ``rows[offsets[g]:offsets[g + 1]]``.
     groups : int64 array
     sign : int
     """
     kernel = dispatch(_expected_loops, _expected_numpy, 64 * len(bins))
-    kernel(surplus, bins, sizes, rows, offsets, groups, sign, pair_places(sizes)[0])
+    kernel(surplus, bins, sizes, weights, rows, offsets, groups, sign, pair_places(sizes)[0])
 
 
 def swap_between(
-    surplus: IntArray, bins: AnyArray, sizes: IntArray, rows: IntArray, offsets: IntArray, first: IntArray,
-    second: IntArray, turn: int, tries: int,
+    surplus: IntArray, bins: AnyArray, sizes: IntArray, weights: IntArray, rows: IntArray, offsets: IntArray,
+    first: IntArray, second: IntArray, turn: int, tries: int,
 ) -> AnyArray:  # fmt: skip
     """Swap records between pairs of groups where that lowers the sum of what is over and missing; in place.
 
-    What a swap is worth: the fall of the sum of the surplus, over and under alike, and a quarter of the fall of the
-    groups' mixture, the sum over pairs of columns of the people that would draw another value in both. Each record of the
+    What a swap is worth: the fall of the sum of the surplus, over and under alike, and an eighth of the fall of
+    the groups' mixture, the sum over pairs of columns of the people that would draw another value in both. Each record of the
     first group tries ``tries`` of the second, others in another ``turn``, and takes the best.
 
     Parameters
     ----------
-    surplus, bins, sizes, rows, offsets : arrays
+    surplus, bins, sizes, weights, rows, offsets : arrays
         See ``add_expected``; ``rows`` and ``surplus`` are changed.
     first, second : int64 arrays
         The pairs of groups; none occurs twice.
@@ -88,19 +91,19 @@ def swap_between(
     """
     swapped = np.zeros(len(first), dtype=np.bool_)
     kernel = dispatch(_swap_loops, _swap_numpy, 64 * len(bins))
-    kernel(surplus, bins, sizes, rows, offsets, first, second, turn, tries, pair_places(sizes)[0], swapped)
+    kernel(surplus, bins, sizes, weights, rows, offsets, first, second, turn, tries, pair_places(sizes)[0], swapped)
     return swapped
 
 
 def _expected_numpy(
-    surplus: Any, bins: Any, sizes: Any, rows: Any, offsets: Any, groups: Any, sign: Any, places: Any
+    surplus: Any, bins: Any, sizes: Any, weights: Any, rows: Any, offsets: Any, groups: Any, sign: Any, places: Any
 ) -> None:
     for g in groups:
         members = bins[rows[offsets[g] : offsets[g + 1]]]
-        surplus += sign * _expected(members, sizes, places, len(surplus))
+        surplus += sign * _expected(members, sizes, weights, places, len(surplus))
 
 
-def _expected(members: AnyArray, sizes: IntArray, places: IntArray, total: int) -> IntArray:
+def _expected(members: AnyArray, sizes: IntArray, weights: IntArray, places: IntArray, total: int) -> IntArray:
     out = np.zeros(total, dtype=np.int64)
     if not len(members):
         return out
@@ -109,34 +112,43 @@ def _expected(members: AnyArray, sizes: IntArray, places: IntArray, total: int) 
     for a in range(len(sizes)):
         for b in range(a + 1, len(sizes)):
             block = slice(places[a, b], places[a, b] + sizes[a] * sizes[b])
-            out[block] = np.outer(counts[a], counts[b]).ravel() * share
+            out[block] = np.outer(counts[a], counts[b]).ravel() * (share * weights[a] * weights[b])
     return out
 
 
-def _mixture(members: AnyArray, sizes: IntArray) -> int:
+def _mixture(members: AnyArray, sizes: IntArray, weights: IntArray) -> int:
     n = len(members)
-    mixed = [n * n - int((np.bincount(members[:, a]).astype(np.int64) ** 2).sum()) for a in range(len(sizes))]
-    return _mixed(sum(mixed) ** 2 - sum(m * m for m in mixed), n)
+    total, squares = 0, 0.0
+    for a in range(len(sizes)):
+        counts = np.bincount(members[:, a]).astype(np.int64)
+        mixed = int(weights[a]) * (n * n - int((counts**2).sum()))
+        total += mixed
+        squares += float(mixed) * float(mixed)
+    return _mixed(total, squares, n)
 
 
-def _mixed(twice: Any, n: Any) -> Any:
-    """A quarter of the mixture, from twice its sum over pairs of columns times n^3."""
-    return int(float(twice) / float(n * n * n) * 2097152.0)
+def _mixed(total: Any, squares: Any, n: Any) -> Any:
+    """An eighth of the mixture: the sum over pairs of columns of the product of their mixtures."""
+    return int((float(total) * float(total) - squares) / float(n * n * n) * 65536.0)
 
 
 def _swap_numpy(
-    surplus: Any, bins: Any, sizes: Any, rows: Any, offsets: Any, first: Any, second: Any, turn: Any, tries: Any,
-    places: Any, swapped: Any,
+    surplus: Any, bins: Any, sizes: Any, weights: Any, rows: Any, offsets: Any, first: Any, second: Any, turn: Any,
+    tries: Any, places: Any, swapped: Any,
 ) -> None:  # fmt: skip
     def worth(a: Any, b: Any, rest: Any) -> int:
-        both = _expected(bins[a], sizes, places, len(rest)) + _expected(bins[b], sizes, places, len(rest))
-        return int(np.abs(rest + both).sum()) + _mixture(bins[a], sizes) + _mixture(bins[b], sizes)
+        mixture = _mixture(bins[a], sizes, weights) + _mixture(bins[b], sizes, weights)
+        return int(np.abs(rest + expected(a) + expected(b)).sum()) + mixture
+
+    def expected(members: Any) -> IntArray:
+        return _expected(bins[members], sizes, weights, places, len(surplus))
 
     for p in range(len(first)):
         one = rows[offsets[first[p]] : offsets[first[p] + 1]]
         two = rows[offsets[second[p]] : offsets[second[p] + 1]]
-        rest = surplus - _expected(bins[one], sizes, places, len(surplus))
-        rest -= _expected(bins[two], sizes, places, len(surplus))
+        if not len(one) or not len(two):
+            continue
+        rest = surplus - expected(one) - expected(two)
         for i in range(len(one)):
             before, best, at = worth(one, two, rest), 0, -1
             for q in range(min(tries, len(two))):
@@ -149,8 +161,7 @@ def _swap_numpy(
             if at >= 0:
                 one[i], two[at] = two[at], one[i]
                 swapped[p] = True
-        rest += _expected(bins[one], sizes, places, len(surplus))
-        surplus[:] = rest + _expected(bins[two], sizes, places, len(surplus))
+        surplus[:] = rest + expected(one) + expected(two)
 
 
 def _other(i: Any, q: Any, turn: Any, tries: Any, n: Any) -> Any:
@@ -161,7 +172,7 @@ def _other(i: Any, q: Any, turn: Any, tries: Any, n: Any) -> Any:
 
 
 def _expected_loops(
-    surplus: Any, bins: Any, sizes: Any, rows: Any, offsets: Any, groups: Any, sign: Any, places: Any
+    surplus: Any, bins: Any, sizes: Any, weights: Any, rows: Any, offsets: Any, groups: Any, sign: Any, places: Any
 ) -> None:
     d = len(sizes)
     counts = np.zeros((d, 256), np.int64)
@@ -171,14 +182,14 @@ def _expected_loops(
         if n == 0:
             continue
         _count_group(bins, rows[offsets[g] : offsets[g + 1]], sizes, counts, values, n_values, mixed)
-        share = (16777216 + n // 2) // n * sign
+        share = (1048576 + n // 2) // n * sign
         for a in range(d):
             for b in range(a + 1, d):
                 for s in range(n_values[a]):
                     x = values[a, s]
                     for t in range(n_values[b]):
                         y = values[b, t]
-                        surplus[places[a, b] + x * sizes[b] + y] += counts[a, x] * counts[b, y] * share
+                        surplus[places[a, b] + x * sizes[b] + y] += counts[a, x] * counts[b, y] * share * weights[a] * weights[b]
 
 
 def _count_group(bins: Any, members: Any, sizes: Any, counts: Any, values: Any, n_values: Any, mixed: Any) -> None:
@@ -201,8 +212,8 @@ def _count_group(bins: Any, members: Any, sizes: Any, counts: Any, values: Any, 
 
 
 def _swap_loops(
-    surplus: Any, bins: Any, sizes: Any, rows: Any, offsets: Any, first: Any, second: Any, turn: Any, tries: Any,
-    places: Any, swapped: Any,
+    surplus: Any, bins: Any, sizes: Any, weights: Any, rows: Any, offsets: Any, first: Any, second: Any, turn: Any,
+    tries: Any, places: Any, swapped: Any,
 ) -> None:  # fmt: skip
     d = len(sizes)
     counts = np.zeros((2, d, 256), np.int64)
@@ -216,7 +227,7 @@ def _swap_loops(
         n, m = len(one), len(two)
         if n == 0 or m == 0:
             continue
-        share, share_too = (16777216 + n // 2) // n, (16777216 + m // 2) // m
+        share, share_too = (1048576 + n // 2) // n, (1048576 + m // 2) // m
         _count_group(bins, one, sizes, counts[0], values[0], n_values[0], mixed[0])
         _count_group(bins, two, sizes, counts[1], values[1], n_values[1], mixed[1])
         for i in range(n):
@@ -225,10 +236,10 @@ def _swap_loops(
             for q in range(min(tries, m)):
                 j = _other(i, q, turn, tries, m)
                 into = bins[two[j]]
-                gain = _mixture_fall(counts[0], mixed[0], out, into, n, d)
-                gain += _mixture_fall(counts[1], mixed[1], into, out, m, d)
-                k = _replace(counts[0], values[0], n_values[0], out, into, share, sizes, places, change, touched, 0)
-                k = _replace(counts[1], values[1], n_values[1], into, out, share_too, sizes, places, change, touched, k)
+                gain = _mixture_fall(counts[0], mixed[0], weights, out, into, n, d)
+                gain += _mixture_fall(counts[1], mixed[1], weights, into, out, m, d)
+                k = _replace(counts[0], values[0], n_values[0], out, into, share, sizes, weights, places, change, touched, 0)
+                k = _replace(counts[1], values[1], n_values[1], into, out, share_too, sizes, weights, places, change, touched, k)
                 for t in range(k):
                     at_pair = touched[t]
                     if change[at_pair] != 0:
@@ -239,8 +250,8 @@ def _swap_loops(
             if at < 0:
                 continue
             into = bins[two[at]]
-            k = _replace(counts[0], values[0], n_values[0], out, into, share, sizes, places, change, touched, 0)
-            k = _replace(counts[1], values[1], n_values[1], into, out, share_too, sizes, places, change, touched, k)
+            k = _replace(counts[0], values[0], n_values[0], out, into, share, sizes, weights, places, change, touched, 0)
+            k = _replace(counts[1], values[1], n_values[1], into, out, share_too, sizes, weights, places, change, touched, k)
             for t in range(k):
                 surplus[touched[t]] += change[touched[t]]
                 change[touched[t]] = 0
@@ -250,24 +261,26 @@ def _swap_loops(
             _count_group(bins, two, sizes, counts[1], values[1], n_values[1], mixed[1])
 
 
-def _mixture_fall(counts: Any, mixed: Any, out: Any, into: Any, n: Any, d: Any) -> Any:
+def _mixture_fall(counts: Any, mixed: Any, weights: Any, out: Any, into: Any, n: Any, d: Any) -> Any:
     """By how much the mixture of a group falls when one record leaves and another comes."""
-    total, squares, new_total, new_squares = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    total, squares, new_total, new_squares = np.int64(0), 0.0, np.int64(0), 0.0
     for a in range(d):
         old = mixed[a]
         new = old
         if out[a] != into[a]:
             new += 2 * (counts[a, out[a]] - counts[a, into[a]] - 1)
+        old *= weights[a]
+        new *= weights[a]
         total += old
-        squares += old * old
+        squares += float(old) * float(old)
         new_total += new
-        new_squares += new * new
-    return _mixed(total * total - squares, n) - _mixed(new_total * new_total - new_squares, n)
+        new_squares += float(new) * float(new)
+    return _mixed(total, squares, n) - _mixed(new_total, new_squares, n)
 
 
 def _replace(
-    counts: Any, values: Any, n_values: Any, out: Any, into: Any, share: Any, sizes: Any, places: Any,
-    change: Any, touched: Any, k: Any,
+    counts: Any, values: Any, n_values: Any, out: Any, into: Any, full: Any, sizes: Any, weights: Any,
+    places: Any, change: Any, touched: Any, k: Any,
 ) -> Any:  # fmt: skip
     """Note what a group lets expect differently when one record leaves and another comes; return how much is noted."""
     d = len(sizes)
@@ -275,7 +288,7 @@ def _replace(
         for b in range(a + 1, d):
             if out[a] == into[a] and out[b] == into[b]:
                 continue
-            base, width = places[a, b], sizes[b]
+            base, width, share = places[a, b], sizes[b], full * weights[a] * weights[b]
             if out[a] != into[a]:
                 plus, minus = base + into[a] * width, base + out[a] * width
                 for t in range(n_values[b]):

@@ -84,7 +84,8 @@ class InformationCuts(Refinable):
             return partition
         from hushtable.algorithms.refining.swaps import refine_for_samples
 
-        return refine_for_samples(problem, partition, frontier.tables, seconds=self.refine_seconds)
+        weights = column_weights(problem.table.quasi)
+        return refine_for_samples(problem, partition, frontier.tables, weights, seconds=self.refine_seconds)
 
     @property
     def by_combinations(self) -> bool:

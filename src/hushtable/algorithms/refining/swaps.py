@@ -41,8 +41,9 @@ TRIES = 6
 
 
 def refine_for_samples(
-    problem: Problem, partition: Partition, bins: list[AnyArray], *, sweeps: int = SWEEPS, seconds: float | None = None
-) -> Partition:
+    problem: Problem, partition: Partition, bins: list[AnyArray], weights: IntArray, *, sweeps: int = SWEEPS,
+    seconds: float | None = None,
+) -> Partition:  # fmt: skip
     """Return a partition whose groups together tell more about the pairs of columns.
 
     Parameters
@@ -52,6 +53,8 @@ def refine_for_samples(
         Valid for the problem's model; groups that are alike have neighbouring numbers.
     bins : list of uint8 arrays
         Per quasi-identifier the bin of each code.
+    weights : int64 array
+        How much each column counts, from 1 to 256.
     sweeps : int
         The budget.
     seconds : float, optional
@@ -67,7 +70,7 @@ def refine_for_samples(
     if Monotone.MERGE not in problem.model.flags or table.n_rows > table.n_sample or partition.n_groups < 2:
         return partition
     deadline = None if seconds is None else time.monotonic() + seconds
-    groups = _Groups(problem, partition, bins)
+    groups = _Groups(problem, partition, bins, weights)
     used, late = 0, False
     for turn, step, odd in _rounds(sweeps):
         if deadline is not None and time.monotonic() > deadline:
@@ -91,7 +94,7 @@ def _rounds(sweeps: int) -> Iterator[tuple[int, int, int]]:
 class _Groups:
     """The groups, the records they own, and what they let expect about pairs of columns."""
 
-    def __init__(self, problem: Problem, partition: Partition, bins: list[AnyArray]) -> None:
+    def __init__(self, problem: Problem, partition: Partition, bins: list[AnyArray], weights: IntArray) -> None:
         self._problem, self._partition = problem, partition
         table = problem.table
         rank = np.empty(table.n_rows, dtype=np.int64)
@@ -103,6 +106,7 @@ class _Groups:
         self._rows = rows.astype(np.int64)
         self._bins = np.stack([b[c.codes[order]] for b, c in zip(bins, table.quasi, strict=True)], axis=1)
         self._sizes = self._bins.max(axis=0).astype(np.int64) + 1
+        self._weights = weights
         self._surplus = np.zeros(pair_places(self._sizes)[1], dtype=np.int64)
         self._expect(np.arange(partition.n_groups), 1)
         self._subtract_table()
@@ -111,7 +115,7 @@ class _Groups:
         self._judged = not by_size
 
     def _expect(self, groups: IntArray, sign: int) -> None:
-        add_expected(self._surplus, self._bins, self._sizes, self._rows, self._offsets, groups, sign)
+        add_expected(self._surplus, self._bins, self._sizes, self._weights, self._rows, self._offsets, groups, sign)
 
     def _subtract_table(self) -> None:
         places, _ = pair_places(self._sizes)
@@ -120,7 +124,8 @@ class _Groups:
             for b in range(a + 1, len(self._sizes)):
                 both = mine[:, a] * self._sizes[b] + mine[:, b]
                 n = int(self._sizes[a] * self._sizes[b])
-                self._surplus[places[a, b] : places[a, b] + n] -= ONE * np.bincount(both, minlength=n)
+                one = ONE * self._weights[a] * self._weights[b]
+                self._surplus[places[a, b] : places[a, b] + n] -= one * np.bincount(both, minlength=n)
 
     def round(self, turn: int, step: int, odd: int) -> bool:
         """Let every group swap with the one ``step`` places later; return whether anything changed."""
@@ -129,7 +134,7 @@ class _Groups:
         second = first + step
         before = self._rows.copy() if self._judged else self._rows
         swapped = swap_between(
-            self._surplus, self._bins, self._sizes, self._rows, self._offsets, first, second, turn, TRIES
+            self._surplus, self._bins, self._sizes, self._weights, self._rows, self._offsets, first, second, turn, TRIES
         )
         first, second = first[swapped], second[swapped]
         if self._judged and len(first):

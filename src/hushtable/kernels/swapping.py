@@ -20,6 +20,9 @@ __all__ = ["LARGEST", "ONE", "add_expected", "pair_places", "swap_between"]
 ONE = 2**20
 """One person, as surplus is counted."""
 
+_LEAST = 2**22
+"""What a swap has to be worth: a 64th of a person at plain weights, well above what rounding makes up."""
+
 LARGEST = 4096
 """Groups with more records are left as they are: their counts would overflow, and they say little anyway."""
 
@@ -73,8 +76,8 @@ def swap_between(
     """Swap records between pairs of groups where that lowers the sum of what is over and missing; in place.
 
     What a swap is worth: the fall of the sum of the surplus, over and under alike, and an eighth of the fall of
-    the groups' mixture, the sum over pairs of columns of the people that would draw another value in both. Each record of the
-    first group tries ``tries`` of the second, others in another ``turn``, and takes the best.
+    the groups' mixture, the sum over pairs of columns of the people that would draw another value in both. Each record
+    of the first group tries ``tries`` of the second, others in another ``turn``, and takes the best.
 
     Parameters
     ----------
@@ -124,7 +127,8 @@ def _mixture(members: AnyArray, sizes: IntArray, weights: IntArray) -> int:
         mixed = int(weights[a]) * (n * n - int((counts**2).sum()))
         total += mixed
         squares += float(mixed) * float(mixed)
-    return _mixed(total, squares, n)
+    mixture: int = _mixed(total, squares, n)
+    return mixture
 
 
 def _mixed(total: Any, squares: Any, n: Any) -> Any:
@@ -150,7 +154,7 @@ def _swap_numpy(
             continue
         rest = surplus - expected(one) - expected(two)
         for i in range(len(one)):
-            before, best, at = worth(one, two, rest), 0, -1
+            before, best, at = worth(one, two, rest), _LEAST, -1
             for q in range(min(tries, len(two))):
                 j = _other(i, q, turn, tries, len(two))
                 one[i], two[j] = two[j], one[i]
@@ -185,11 +189,12 @@ def _expected_loops(
         share = (1048576 + n // 2) // n * sign
         for a in range(d):
             for b in range(a + 1, d):
+                weighed = share * weights[a] * weights[b]
                 for s in range(n_values[a]):
                     x = values[a, s]
                     for t in range(n_values[b]):
                         y = values[b, t]
-                        surplus[places[a, b] + x * sizes[b] + y] += counts[a, x] * counts[b, y] * share * weights[a] * weights[b]
+                        surplus[places[a, b] + x * sizes[b] + y] += counts[a, x] * counts[b, y] * weighed
 
 
 def _count_group(bins: Any, members: Any, sizes: Any, counts: Any, values: Any, n_values: Any, mixed: Any) -> None:
@@ -218,7 +223,7 @@ def _swap_loops(
     d = len(sizes)
     counts = np.zeros((2, d, 256), np.int64)
     values, n_values = np.empty((2, d, 256), np.int64), np.zeros((2, d), np.int64)
-    mixed = np.zeros((2, d), np.int64)
+    mixed, shares = np.zeros((2, d), np.int64), np.zeros(2, np.int64)
     change = np.zeros(len(surplus), np.int64)
     touched = np.empty(d * d * 8 * 256 + 64, np.int64)
     for p in range(len(first)):
@@ -227,19 +232,18 @@ def _swap_loops(
         n, m = len(one), len(two)
         if n == 0 or m == 0:
             continue
-        share, share_too = (1048576 + n // 2) // n, (1048576 + m // 2) // m
+        shares[0], shares[1] = (1048576 + n // 2) // n, (1048576 + m // 2) // m
         _count_group(bins, one, sizes, counts[0], values[0], n_values[0], mixed[0])
         _count_group(bins, two, sizes, counts[1], values[1], n_values[1], mixed[1])
         for i in range(n):
-            best, at = np.int64(0), -1
+            best, at = np.int64(4194304), -1
             out = bins[one[i]]
             for q in range(min(tries, m)):
                 j = _other(i, q, turn, tries, m)
                 into = bins[two[j]]
                 gain = _mixture_fall(counts[0], mixed[0], weights, out, into, n, d)
                 gain += _mixture_fall(counts[1], mixed[1], weights, into, out, m, d)
-                k = _replace(counts[0], values[0], n_values[0], out, into, share, sizes, weights, places, change, touched, 0)
-                k = _replace(counts[1], values[1], n_values[1], into, out, share_too, sizes, weights, places, change, touched, k)
+                k = _exchange(counts, values, n_values, out, into, shares, sizes, weights, places, change, touched)
                 for t in range(k):
                     at_pair = touched[t]
                     if change[at_pair] != 0:
@@ -250,8 +254,7 @@ def _swap_loops(
             if at < 0:
                 continue
             into = bins[two[at]]
-            k = _replace(counts[0], values[0], n_values[0], out, into, share, sizes, weights, places, change, touched, 0)
-            k = _replace(counts[1], values[1], n_values[1], into, out, share_too, sizes, weights, places, change, touched, k)
+            k = _exchange(counts, values, n_values, out, into, shares, sizes, weights, places, change, touched)
             for t in range(k):
                 surplus[touched[t]] += change[touched[t]]
                 change[touched[t]] = 0
@@ -276,6 +279,15 @@ def _mixture_fall(counts: Any, mixed: Any, weights: Any, out: Any, into: Any, n:
         new_total += new
         new_squares += float(new) * float(new)
     return _mixed(total, squares, n) - _mixed(new_total, new_squares, n)
+
+
+def _exchange(
+    counts: Any, values: Any, n_values: Any, out: Any, into: Any, shares: Any, sizes: Any, weights: Any, places: Any,
+    change: Any, touched: Any,
+) -> Any:  # fmt: skip
+    """Note what two groups let expect differently when a record of each changes places; return how much is noted."""
+    k = _replace(counts[0], values[0], n_values[0], out, into, shares[0], sizes, weights, places, change, touched, 0)
+    return _replace(counts[1], values[1], n_values[1], into, out, shares[1], sizes, weights, places, change, touched, k)
 
 
 def _replace(

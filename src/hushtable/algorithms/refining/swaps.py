@@ -6,8 +6,8 @@ of neighbouring groups therefore swap places where the difference, summed over a
 the groups get mixed. The numbers of records stay, so sizes do too; where a model asks for more than sizes, it judges
 both groups after a round, and what it refuses is undone.
 
-Each round pairs every group with one that comes one to four places later in the order of the cuts; a few sweeps over all
-pairs are enough. Records are taken by their quasi-identifiers, equal ones in secret order, so nothing depends on the
+Each round pairs every group with one that comes one to four places later in the order of the cuts; a few sweeps over
+all pairs are enough. Records are taken by their quasi-identifiers, equal ones in secret order, so nothing depends on the
 order of the input, and the choice never looks at sensitive values.
 
 Readings. Refined groups overlap, as after any refinement: for models that do not survive merging, and where a

@@ -7,8 +7,8 @@ the groups get mixed. The numbers of records stay, so sizes do too; where a mode
 both groups after a round, and what it refuses is undone.
 
 Each round pairs every group with one that comes one to four places later in the order of the cuts; a few sweeps over
-all pairs are enough. Records are taken by their quasi-identifiers, equal ones in secret order, so nothing depends on the
-order of the input, and the choice never looks at sensitive values.
+all pairs are enough. Records are taken by their quasi-identifiers, equal ones in secret order, so nothing depends on
+the order of the input, and the choice never looks at sensitive values.
 
 Readings. Refined groups overlap, as after any refinement: for models that do not survive merging, and where a
 population is counted by the cells that cover it, the partition is returned unchanged.

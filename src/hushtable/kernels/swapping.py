@@ -33,8 +33,8 @@ def pair_places(sizes: IntArray) -> tuple[IntArray, int]:
     Examples
     --------
     >>> places, total = pair_places(np.array([2, 3, 4]))
-    >>> places[0, 1], places[0, 2], places[1, 2], total
-    (0, 6, 14, 26)
+    >>> places.tolist(), total
+    ([[0, 0, 6], [0, 0, 14], [0, 0, 0]], 26)
     """
     d = len(sizes)
     places, total = np.zeros((d, d), dtype=np.int64), 0

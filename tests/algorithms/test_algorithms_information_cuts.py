@@ -162,7 +162,7 @@ def test_refining_asks_every_model_and_minds_no_order(rows, random):
     assert held(partition.labels, rows) == held(other.labels, [rows[i] for i in order])
 
 
-def test_refining_leaves_alone_what_does_not_survive_merging():
+def test_a_time_limit_stops_refining_and_is_noted():
     plan = plan_of([KAnonymity(k=5), TCloseness(t=0.4)], algorithm=InformationCuts(refine=True))
     problem = local.problem_of(random_people(200, 3), plan)
     partition = Mondrian().run(problem)

@@ -71,6 +71,7 @@ def test_a_table_without_sensitive_columns(on_spark, far_away):
     [
         ("mondrian", {}, {"cells": CellStyle.MIDPOINT}),
         ("mondrian", {"nominal": "children"}, {"cells": CellStyle.NODES}),
+        ("information-cuts", {}, {}),
         ("greedy-loss", {}, {}),
         ("top-down-specialization", {}, {}),
         ("optimal", {}, {}),

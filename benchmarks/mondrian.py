@@ -1,8 +1,9 @@
-"""Mondrian: ours at any size, and beside the Python peers on Adult.
+"""Mondrian: ours at any size, next to information cuts, and beside the Python peers on Adult.
 
     python benchmarks/mondrian.py [--rows 1000000] [--peers] [--json]
 
-Ours runs on encoded arrays, warm. With --peers the pip-installable peers are installed into a virtual environment of
+Ours runs on encoded arrays, warm. Information cuts run on the same arrays in the same process, and the ratio of CPU
+times is printed. With --peers the pip-installable peers are installed into a virtual environment of
 the benchmark's own (below the user's cache folder), anonymize the same table in processes of their own, and the ratio
 of CPU times is printed: a peer's over ours, ours counted from the DataFrame to the verified release.
 """
@@ -20,7 +21,8 @@ import venv
 import numpy as np
 import pyarrow as pa
 
-from hushtable.algorithms.base import Problem
+from hushtable.algorithms.base import Algorithm, Partition, Problem
+from hushtable.algorithms.partition.information_cuts import InformationCuts
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.api import run_plan
 from hushtable.datasets.adult_like import adult_like_codes
@@ -102,17 +104,24 @@ def working_memory(problem: Problem) -> int:
     return peak
 
 
+def timed(algorithm: Algorithm, problem: Problem) -> tuple[list[tuple[float, float]], Partition]:
+    """Wall and CPU times of three runs, and the partition."""
+    times = []
+    for _ in range(3):
+        wall, cpu = time.perf_counter(), time.process_time()
+        partition = algorithm.run(problem)
+        times.append((time.perf_counter() - wall, time.process_time() - cpu))
+    return times, partition
+
+
 def ours(rows: int) -> list[dict[str, object]]:
     out = []
     table = encoded(rows)
     for name, wanted in SETTINGS.items():
         model = AllOf.bound_to([models.build(m, p) for m, p in wanted], ("occupation",))
         problem = Problem(table, model, table.reference(model.histogram_keys()))
-        times = []
-        for _ in range(3):
-            wall, cpu = time.perf_counter(), time.process_time()
-            partition = Mondrian().run(problem)
-            times.append((time.perf_counter() - wall, time.process_time() - cpu))
+        times, partition = timed(Mondrian(), problem)
+        informed, _ = timed(InformationCuts(), problem)
         out.append(
             {
                 "models": name,
@@ -120,6 +129,8 @@ def ours(rows: int) -> list[dict[str, object]]:
                 "seconds": min(t[0] for t in times),
                 "cpu_s": min(t[1] for t in times),
                 "groups": partition.n_groups,
+                "information_cuts_s": min(t[0] for t in informed),
+                "information_cuts_ratio": min(t[1] for t in informed) / min(t[1] for t in times),
                 "table_bytes_per_row": table.bytes_per_row,
                 "working_bytes_per_row": working_memory(problem) / rows,
             }
@@ -186,7 +197,8 @@ def main() -> None:
         print(
             f"{row['models']:28} {row['rows']:>12,} rows  {row['seconds']:.3f} s  {row['cpu_s']:.3f} s CPU  "
             f"{row['groups']:,} groups, {row['table_bytes_per_row']} bytes a row encoded "
-            f"+ {row['working_bytes_per_row']:.1f} working"
+            f"+ {row['working_bytes_per_row']:.1f} working; information cuts {row['information_cuts_s']:.3f} s, "
+            f"{row['information_cuts_ratio']:.1f}x Mondrian"
         )
     for row in result["peers"]:
         ratio = f"  {row['ratio']:.0f}x ours" if "ratio" in row else ""

@@ -9,8 +9,8 @@ environment with ``sdnist``, NIST's scorer, which pins old versions of numpy and
 
 Every column is a quasi-identifier, so every row published stands for at least k people in all of them. Each release is
 sampled with several seeds (``--seeds``), and the means of the scores are printed: k-marginal (1000: all pairs of
-columns are distributed as in the original), the same within areas where PUMA is a column, and the share of people who are
-unique in the original and whose exact row is in the sample.
+columns are distributed as in the original), the same within areas where PUMA is a column, and the share of people who
+are unique in the original and whose exact row is in the sample.
 """
 
 from __future__ import annotations

@@ -92,9 +92,9 @@ def test_labels_that_were_never_fitted_are_refused_without_showing_them():
         anonymizer.transform(people(200, 1).append_column("more", pa.array([1] * 200)))
 
 
-def test_relaxed_partitions_have_no_regions():
+def test_groups_that_overlap_tell_nothing_of_new_records():
     anonymizer = ht.Anonymizer(policy(algorithm=ht.Mondrian(mode="relaxed"))).fit(people(100, 1))
-    with pytest.raises(IncompatibleError, match="no regions"):
+    with pytest.raises(IncompatibleError, match="overlap"):
         anonymizer.transform(people(100, 2))
 
 

@@ -30,6 +30,8 @@ PAIRS = [
     ("mondrian", {}, "entropy-l", {}, 0.0, 1),
     ("mondrian", {"mode": "relaxed"}, "t-closeness", {"entity": True}, 0.2, 7),
     ("mondrian", {"nominal": "children"}, "k-map", {"cells": Nodes()}, 0.1, 3),
+    ("information-cuts", {}, "entropy-l", {"entity": True}, 0.1, 3),
+    ("information-cuts", {"refine": True}, "distinct-l", {}, 0.0, 7),
     ("localpk", {}, "p-sensitive", {"cells": Sets(), "entity": True}, 0.1, 7),
     ("optimal", {}, "delta-disclosure", {}, 0.3, 3),
     ("lattice-sweep", {}, "k-anonymity", {"missing": Missing.WILDCARD}, 0.0, 1),

@@ -74,6 +74,7 @@ def test_a_table_without_sensitive_columns(on_spark, far_away):
     [
         ("mondrian", {}, {"cells": Midpoint()}),
         ("mondrian", {"nominal": "children"}, {"cells": Nodes()}),
+        ("information-cuts", {}, {}),
         ("greedy-loss", {}, {}),
         ("top-down-specialization", {}, {}),
         ("optimal", {}, {}),

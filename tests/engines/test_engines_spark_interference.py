@@ -26,6 +26,7 @@ from hushtable.hierarchy.intervals import Intervals
 from hushtable.hierarchy.prefix import Prefix
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.registry import algorithms, guards, models
+from hushtable.release.forms.nodes import Nodes
 from hushtable.schema.columns import Kind, Missing
 from hushtable.testing import check_interference, model_examples, random_case, with_hierarchies
 from hushtable.testing.cases import chosen_forms

@@ -124,20 +124,24 @@ def _separate_loops(low: Any, high: Any, orders: Any) -> Any:
             else:
                 floors[box, column, 0], floors[box, column, 1] = lower, upper
         for j in range(d):
-            at, kept = s, 0
-            for i in range(s, e):
-                box = order[j, i]
-                if side[box]:
-                    order[j, at] = box
-                    at += 1
-                else:
-                    held[kept] = box
-                    kept += 1
-            for i in range(kept):
-                order[j, at + i] = held[i]
+            _part(order[j], side, held, s, e)
         for i in range(s, e):
             side[order[0, i]] = False
         begin[top], end[top] = cut, e
         begin[top + 1], end[top + 1] = s, cut
         top += 2
     return floors, ceilings, alone
+
+
+def _part(order: Any, side: Any, held: Any, start: Any, end: Any) -> None:
+    """Move the boxes on the lower side to the front of a part of an order; both sides keep theirs."""
+    at, kept = start, 0
+    for i in range(start, end):
+        if side[order[i]]:
+            order[at] = order[i]
+            at += 1
+        else:
+            held[kept] = order[i]
+            kept += 1
+    for i in range(kept):
+        order[at + i] = held[i]

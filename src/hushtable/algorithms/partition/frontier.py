@@ -12,7 +12,7 @@ import itertools
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
-from hushtable.algorithms.partition.proposals import Proposals, column_spans, gap_columns
+from hushtable.algorithms.partition.proposals import Level, Proposals, column_spans, gap_columns
 from hushtable.algorithms.regions import TreeBuilder
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.bounds import bounds, column_bounds
@@ -23,7 +23,7 @@ from hushtable.schema.columns import Kind
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Frontier"]
+__all__ = ["CHUNK", "Frontier", "accepted_cuts", "divide"]
 
 CHUNK = 4096
 """Groups whose widths are compared at once: keeps a level's working memory small beside the rows."""
@@ -49,7 +49,7 @@ class Frontier:
         self._relaxed = relaxed
         self._children = children
         self._minimum = problem.model.min_group_size() * table.unit
-        self._gaps = gap_columns(table.quasi)
+        self._gaps = self._split_off()
         self._owner = np.array(self._gaps + list(range(len(table.quasi))), dtype=np.int64)
         self.width = len(self._owner)
         self._rows = table.canonical_order if relaxed else None
@@ -64,6 +64,10 @@ class Frontier:
         end = np.array([len(self._index)], dtype=np.int64)
         self._done: list[tuple[AnyArray, AnyArray, AnyArray]] = []
         self._begin_level(zero, end, self._units(zero, end), zero)
+
+    def _split_off(self) -> list[int]:
+        """Return the columns that get another one, which says whether a value is missing."""
+        return gap_columns(self._table.quasi)
 
     def _matrix(self) -> AnyArray:
         quasi = self._table.quasi
@@ -81,8 +85,11 @@ class Frontier:
         self._finish(starts[~divisible], ends[~divisible], nodes[~divisible])
         self._starts, self._ends = starts[divisible], ends[divisible]
         self._group_units, self._nodes = units[divisible], nodes[divisible]
-        if not len(self._starts):
-            return
+        if len(self._starts):
+            self._rank()
+
+    def _rank(self) -> None:
+        """Decide in which order each group's columns are tried."""
         self._order = np.empty((self.open, self.width), dtype=np.min_scalar_type(self.width))
         self._eligible = np.empty(self.open, dtype=np.int16)
         self._widest = np.empty(self.open, dtype=np.int64)
@@ -139,15 +146,20 @@ class Frontier:
 
     def _cut(self, group: IntArray, dims: IntArray) -> Proposals:
         starts, ends = self._starts[group], self._ends[group]
-        cuts, left, right = balanced_cuts(
-            self._work, self._index, self._table.row_units, starts, ends, dims,
-            *column_bounds(self._work, starts, ends, dims),
-        )  # fmt: skip
+        cuts, left, right = self._choose(group, dims)
         large = np.minimum(left, right) >= self._minimum
         group, dims, cuts, left, right = group[large], dims[large], cuts[large], left[large], right[large]
         starts, ends = starts[large], ends[large]
         middle = split_rows(self._work, self._index, starts, ends, dims, cuts)
         return Proposals.binary(group, self._owner[dims], starts, middle, ends, left, right, cuts)
+
+    def _choose(self, group: IntArray, dims: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return where groups are cut in these columns, and the units on either side."""
+        starts, ends = self._starts[group], self._ends[group]
+        return balanced_cuts(
+            self._work, self._index, self._table.row_units, starts, ends, dims,
+            *column_bounds(self._work, starts, ends, dims),
+        )  # fmt: skip
 
     def _halve(self, group: IntArray, dims: IntArray) -> Proposals:
         starts, ends = self._starts[group], self._ends[group]
@@ -260,3 +272,35 @@ class Frontier:
         labels = spread_labels(rows, starts, ends, number, self._table.n_rows)
         tree = None if self._relaxed else self._tree.tree(nodes, number)
         return Partition(labels, len(starts), regions=tree)
+
+
+def divide(frontier: Frontier, problem: Problem) -> Partition:
+    """Cut groups as long as the models hold, and spend what may be suppressed on outliers."""
+    group_model = problem.model.part(table_level=False)
+    table_model = problem.model.part(table_level=True)
+    while frontier.open:
+        problem.progress(frontier.share_done(), "partitioning")
+        accepted = accepted_cuts(frontier, group_model, problem)
+        if table_model.members:
+            from hushtable.algorithms.partition.table_level import commit_prefix
+
+            accepted = commit_prefix(frontier, accepted, table_model, problem.reference)
+        frontier.advance(accepted)
+    partition = frontier.partition()
+    if problem.budget and not table_model.members:
+        from hushtable.algorithms.partition.shave import shave
+
+        partition = shave(problem, partition)
+    return partition
+
+
+def accepted_cuts(level: Level, model: AllOf, problem: Problem) -> Proposals:
+    """Return the cuts of one level that the groupwise models accept: of each group its best, else its next best."""
+    accepted = Proposals.none()
+    for turn in range(level.width):
+        proposals = level.propose(turn, accepted)
+        if not len(proposals):
+            continue  # too small to be judged; the next column may still divide
+        satisfied = level.judge(proposals, model, problem.reference)
+        accepted = Proposals.concat([accepted, proposals.take(proposals.all_children(satisfied))])
+    return accepted

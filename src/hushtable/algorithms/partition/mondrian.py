@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from hushtable.algorithms.base import Partition, Problem, Recoding
-from hushtable.algorithms.partition.frontier import Frontier
+from hushtable.algorithms.partition.frontier import Frontier, accepted_cuts, divide
 from hushtable.algorithms.partition.proposals import Level, Proposals
 from hushtable.algorithms.refinable import Refinable
 from hushtable.algorithms.trim import trim
@@ -77,22 +77,7 @@ class Mondrian(Refinable):
             raise self.not_found(problem)
         frontier = Frontier(problem, kept, relaxed=self.mode == "relaxed", children=self.nominal == "children")
         del kept
-        group_model = problem.model.part(table_level=False)
-        table_model = problem.model.part(table_level=True)
-        while frontier.open:
-            problem.progress(frontier.share_done(), "partitioning")
-            accepted = self.level(frontier, group_model, problem)
-            if table_model.members:
-                from hushtable.algorithms.partition.table_level import commit_prefix
-
-                accepted = commit_prefix(frontier, accepted, table_model, problem.reference)
-            frontier.advance(accepted)
-        partition = frontier.partition()
-        if problem.budget and not table_model.members:
-            from hushtable.algorithms.partition.shave import shave
-
-            partition = shave(problem, partition)
-        return self.refined(problem, partition)
+        return self.refined(problem, divide(frontier, problem))
 
     @property
     def by_histograms(self) -> bool:
@@ -106,11 +91,4 @@ class Mondrian(Refinable):
 
     def level(self, frontier: Level, model: AllOf, problem: Problem) -> Proposals:
         """Return the cuts of one level that the groupwise models accept."""
-        accepted = Proposals.none()
-        for turn in range(frontier.width):
-            proposals = frontier.propose(turn, accepted)
-            if not len(proposals):
-                continue  # too small to be judged; the next-widest column may still divide
-            satisfied = frontier.judge(proposals, model, problem.reference)
-            accepted = Proposals.concat([accepted, proposals.take(proposals.all_children(satisfied))])
-        return accepted
+        return accepted_cuts(frontier, model, problem)

@@ -18,17 +18,30 @@ def test_the_price_in_words(call, release, people):
     answer = call("price", release, "--data", people)
     assert answer.code == 0
     assert max(map(len, answer.out.splitlines())) <= 80
-    assert "no guard" in answer.out and "downcoding attack" in answer.out and "ncp" in answer.out
+    assert "guard" in answer.out and "tight" in answer.out
+    assert "downcoding" in answer.out and "attack" in answer.out and "ncp" in answer.out
 
 
 def test_the_price_as_data(call, release, people):
     data = call("price", release, "--data", people, "--only", "ncp", "--json").data
-    assert [v["guards"] for v in data["variants"]] == [[], ["minimality"], ["downcoding"], ["minimality", "downcoding"]]
+    assert [v["guards"] for v in data["variants"]] == [[], [], ["minimality"], ["downcoding"], ["minimality", "downcoding"]]
+    assert [v["tight"] for v in data["variants"]] == [True, False, False, False, False]
     assert data["variants"][-1]["measures"]["ncp"] >= data["variants"][0]["measures"]["ncp"]
     assert 0 <= data["variants"][0]["attacks"]["downcoding"]["rate"] <= 1
 
 
 def test_a_release_without_guards(call, policy, people):
+    assert call("run", policy, "--data", people).code == 0
+    answer = call("price", "release", "--data", people, "--json")
+    assert answer.code == 0
+    tight, regions = answer.data["variants"]
+    assert tight["tight"] and not regions["tight"]
+    assert regions["measures"]["ncp"] >= tight["measures"]["ncp"]
+    assert {"rate", "baseline"} <= set(regions["attacks"]["downcoding"])
+
+
+def test_a_release_that_nothing_made_safer_at_a_price(call, policy, people):
+    policy.write_text(policy.read_text() + "\ncells: intervals\n")
     assert call("run", policy, "--data", people).code == 0
     answer = call("price", "release", "--data", people, "--json")
     assert answer.code == 2 and answer.data["code"] == "no-guards"

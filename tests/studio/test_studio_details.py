@@ -19,7 +19,7 @@ def test_counterfeits_have_the_boxes_of_their_own_class(tmp_path):
     ledger = Ledger(tmp_path / "releases.ledger")
     rules = ht.Policy(
         identifiers=["name"], quasi=["age"], sensitive=["disease"], models=[ht.MInvariance(m=2)],
-        algorithm="m-invariant", ledger=ledger.path,
+        algorithm="m-invariant", ledger=ledger.path, cells="intervals",
     )  # fmt: skip
     first = [(f"p{i}", 20 + 5 * i, ("flu", "gout")[i % 2]) for i in range(12)]
     ledger.add(ht.anonymize(people(first), rules))

@@ -123,7 +123,7 @@ def cut_reason(own: Class, column: QuasiColumn) -> str:
     pairs = [pair for pair in zip(verdicts[:n], verdicts[n:], strict=True) if pair[0].people and pair[1].people]
     tried = "anywhere" if n == n_all else f"at any of {n} places"
     if not pairs:
-        return f"Its class holds one value of {column.name!r} only, beside what the population has."
+        return f"Its class holds one value of {column.name!r} only; its cell covers others too."
     good = [i for i, (low, high) in enumerate(zip(verdicts[:n], verdicts[n:], strict=True)) if low.ok and high.ok]
     good = [i for i in good if verdicts[i].people and verdicts[n + i].people]
     if good:

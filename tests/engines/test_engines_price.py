@@ -16,7 +16,12 @@ PEOPLE = pa.table({"age": [3 * i % 251 for i in range(400)], "sex": ["f", "m"] *
 
 def release(guard, **more) -> ht.Release:
     models = [ht.KAnonymity(k=4), ht.ProbabilisticL(l=2)]
-    return ht.anonymize(PEOPLE, ht.Policy(quasi=["age", "sex"], sensitive=["ill"], models=models, guard=guard, **more))
+    return ht.anonymize(
+        PEOPLE,
+        ht.Policy(
+            quasi=["age", "sex"], sensitive=["ill"], models=models, guard=guard, **{"cells": "intervals", **more}
+        ),
+    )
 
 
 def test_every_guard_alone_and_all_together():
@@ -37,7 +42,9 @@ def test_one_guard_has_two_variants():
 
 
 def test_an_attack_that_cannot_be_run_is_named():
-    policy = ht.Policy(quasi=["age", "sex"], models=[ht.KAnonymity(k=4)], guard=["minimality"], insensitive=["ill"])
+    policy = ht.Policy(
+        quasi=["age", "sex"], models=[ht.KAnonymity(k=4)], guard=["minimality"], insensitive=["ill"], cells="intervals"
+    )
     found = ht.anonymize(PEOPLE, policy).price()
     assert "needs a sensitive column" in found.refused["minimality"] and not found.guarded.attacks
 
@@ -48,6 +55,15 @@ def test_a_release_with_fewer_guards_says_so():
     assert made.guards == ("minimality", "downcoding") and fewer.guards == ("downcoding",)
     assert fewer.policy["guard"] == [{"downcoding": {"spread": 1.0}}] and fewer.verify().ok
     assert "guard" not in made.with_guards([]).policy and made.with_guards([]).guards == ()
+
+
+def test_regions_beside_tight_ranges():
+    found = release([], cells="regions").price()
+    assert [(v.guards, v.tight) for v in found.variants] == [((), True), ((), False)]
+    assert found.tightest.measures["ncp"] == release([]).measure("ncp") < found.guarded.measures["ncp"]
+    assert found.tightest.attacks["downcoding"].rate > found.guarded.attacks["downcoding"].rate
+    both = release(BOTH, cells="regions").price(["ncp"])
+    assert [v.tight for v in both.variants] == [True, False, False, False, False]
 
 
 def test_what_is_not_there():

@@ -58,7 +58,7 @@ def test_downcoding_falls_to_its_baseline():
     """Pairs ten years apart: without the guard both ends of a range are its people."""
     ages = [20 * block + place + shift for block in range(40) for place in range(10) for shift in (0, 10)]
     table = pa.table({"age": ages, "pay": list(range(800))})
-    chosen = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)])
+    chosen = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)], cells="intervals")
     labels = tuple(i // 2 for i in range(800))
     plans = [replace(chosen.changed(guard=guard).plan(), algorithm=Given(labels=labels)) for guard in ([], BOTH[1:])]
     plain, guarded = (run_plan(table, plan).attack("downcoding") for plan in plans)

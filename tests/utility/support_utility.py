@@ -116,7 +116,7 @@ class Cell:
     suppressed: bool
 
 
-def _cell(cells, text, codes):
+def _cell(cells, group, codes):
     """Covered leaves and height of a class with these codes, from the definition of the form."""
     column, level, coded = cells.column, getattr(cells, "level", None), cells.column.coded
     maps = [list(map(int, m)) for m in coded.levels]
@@ -129,7 +129,7 @@ def _cell(cells, text, codes):
         node = maps[height][min(codes)]
         return {c for c in range(coded.size) if maps[height][c] == node}, height
     if column.form.for_kind(coded.kind).name == "regions":
-        covered = covered_by(text, column)
+        covered = covered_by(cells.labels()[group].as_py(), column)
     elif column.form == Sets() or coded.kind is Kind.NOMINAL:
         covered = set(codes)
     elif coded.missing and 0 in codes and len(codes) > 1:
@@ -152,8 +152,7 @@ def rows_of(comparison):
                 covered, height = set(range(coded.size)), coded.height
             else:
                 mates = {int(column.codes[r]) for r, other in enumerate(labels) if other == label}
-                text = cells.labels()[label].as_py()
-                covered, height = _cell(cells, text, mates)
+                covered, height = _cell(cells, label, mates)
             row.append(Cell(code, coded.size, covered, height, coded.height, label < 0))
         out.append(row)
     return out

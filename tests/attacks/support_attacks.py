@@ -44,7 +44,7 @@ def sun_policy(**more: Any) -> ht.Policy:
     """Sun et al.'s hierarchies."""
     return ht.Policy(
         quasi={
-            "Age": {"kind": "numeric"},
+            "Age": {"kind": "numeric", "cells": "intervals"},
             "Country": {
                 "hierarchy": {"tree": {"America": ["USA", "Canada"], "Asia": ["China", "Japan", "India"]}},
                 "cells": "nodes",

@@ -46,7 +46,7 @@ def test_attacks_run_on_every_recoding(algorithm, cells):
         not c.tells_bounds for c in release.recoded.cells
     )
     lacking = {"similarity"} | ({"downcoding"} if representatives else set())
-    if algorithm not in ("mondrian", "anatomy", "lattice-sweep") or cells != "nodes":
+    if algorithm not in ("mondrian", "lattice-sweep") or cells != "nodes":
         lacking.add("combinatorial-refinement")
     for name in registry.attacks:
         more = {"composition": {"others": release}, "membership": {"control": mixed(20)}}.get(name, {})

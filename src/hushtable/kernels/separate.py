@@ -12,15 +12,18 @@ from hushtable.kernels.compile import dispatch
 __all__ = ["separate"]
 
 
-def separate(low: IntArray, high: IntArray) -> tuple[IntArray, IntArray, BoolArray]:
+def separate(low: IntArray, high: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray, BoolArray]:
     """Cut a set of boxes apart, again and again, where a cut passes between all boxes of a part.
 
-    Of all cuts the one that divides a part most evenly is made, of equal ones that of the first column and the lowest.
+    Of all cuts the one is made that narrows the parts of most boxes by most, as a share of the column's domain; of equal
+    ones that of the first column, and the lowest.
 
     Parameters
     ----------
     low, high : (boxes, d) int64 arrays
         The least and the greatest code of each box, both inside.
+    sizes : (d,) int64 array
+        How many codes each column has.
 
     Returns
     -------
@@ -32,7 +35,7 @@ def separate(low: IntArray, high: IntArray) -> tuple[IntArray, IntArray, BoolArr
 
     Examples
     --------
-    >>> floors, ceilings, alone = separate(np.array([[0], [4]]), np.array([[2], [7]]))
+    >>> floors, ceilings, alone = separate(np.array([[0], [4]]), np.array([[2], [7]]), np.array([8]))
     >>> floors[:, 0].tolist(), ceilings[:, 0].tolist(), alone.tolist()
     ([[-1, -1], [2, 4]], [[2, 4], [-1, -1]], [True, True])
     """
@@ -42,11 +45,12 @@ def separate(low: IntArray, high: IntArray) -> tuple[IntArray, IntArray, BoolArr
         return empty, empty.copy(), np.zeros(0, dtype=np.bool_)
     low, high = low.astype(np.int64), high.astype(np.int64)
     orders = np.stack([np.lexsort((np.arange(n), low[:, j])) for j in range(d)])
-    found: tuple[IntArray, IntArray, BoolArray] = dispatch(_separate_loops, _separate_numpy, n)(low, high, orders)
+    kernel = dispatch(_separate_loops, _separate_numpy, n)
+    found: tuple[IntArray, IntArray, BoolArray] = kernel(low, high, sizes.astype(np.int64), orders)
     return found
 
 
-def _separate_numpy(low: Any, high: Any, orders: Any) -> Any:
+def _separate_numpy(low: Any, high: Any, sizes: Any, orders: Any) -> Any:
     n, d = low.shape
     floors = np.full((n, d, 2), -1, dtype=np.int64)
     ceilings = np.full((n, d, 2), -1, dtype=np.int64)
@@ -54,19 +58,23 @@ def _separate_numpy(low: Any, high: Any, orders: Any) -> Any:
     stack = [[orders[j] for j in range(d)]]
     while stack:
         own = stack.pop()
-        m = len(own[0])
+        m, one = len(own[0]), own[0][0]
         if m == 1:
-            alone[own[0]] = True
+            alone[one] = True
             continue
-        best, column, cut = m + 1, -1, 0
+        best, column, cut = -1.0, -1, 0
         for j in range(d):
             reach = np.maximum.accumulate(high[own[j], j])[:-1]
             places = 1 + np.flatnonzero(low[own[j], j][1:] > reach)
             if len(places):
-                uneven = np.abs(2 * places - m)
-                at = int(np.argmin(uneven))
-                if uneven[at] < best:
-                    best, column, cut = int(uneven[at]), j, int(places[at])
+                # all boxes of a part have the bounds of the part
+                start = max(int(floors[one, j, 1]), 0)
+                end = int(ceilings[one, j, 1]) if ceilings[one, j, 1] >= 0 else int(sizes[j])
+                first = low[own[j][places], j]
+                gain = (places * (end - first) + (m - places) * (first - start)) / sizes[j]
+                at = int(np.argmax(gain))
+                if gain[at] > best:
+                    best, column, cut = float(gain[at]), j, int(places[at])
         if column < 0:
             continue
         left, right = own[column][:cut], own[column][cut:]
@@ -80,7 +88,7 @@ def _separate_numpy(low: Any, high: Any, orders: Any) -> Any:
     return floors, ceilings, alone
 
 
-def _separate_loops(low: Any, high: Any, orders: Any) -> Any:
+def _separate_loops(low: Any, high: Any, sizes: Any, orders: Any) -> Any:
     n, d = low.shape
     floors = np.full((n, d, 2), -1, np.int64)
     ceilings = np.full((n, d, 2), -1, np.int64)
@@ -95,20 +103,10 @@ def _separate_loops(low: Any, high: Any, orders: Any) -> Any:
     while top > 0:
         top -= 1
         s, e = begin[top], end[top]
-        m = e - s
-        if m == 1:
+        if e - s == 1:
             alone[order[0, s]] = True
             continue
-        best, column, cut = m + 1, -1, 0
-        for j in range(d):
-            reach = high[order[j, s], j]
-            for i in range(s + 1, e):
-                box = order[j, i]
-                if low[box, j] > reach:
-                    uneven = abs(2 * (i - s) - m)
-                    if uneven < best:
-                        best, column, cut = uneven, j, i
-                reach = max(reach, high[box, j])
+        column, cut = _widest_cut(low, high, sizes, order, floors, ceilings, s, e)
         if column < 0:
             continue
         lower = high[order[column, s], column]
@@ -131,6 +129,25 @@ def _separate_loops(low: Any, high: Any, orders: Any) -> Any:
         begin[top + 1], end[top + 1] = s, cut
         top += 2
     return floors, ceilings, alone
+
+
+def _widest_cut(low: Any, high: Any, sizes: Any, order: Any, floors: Any, ceilings: Any, s: Any, e: Any) -> Any:
+    """The column and the place of the cut that narrows most; -1 where there is none."""
+    one, m = order[0, s], e - s
+    best, column, cut = -1.0, -1, 0
+    for j in range(low.shape[1]):
+        start = max(floors[one, j, 1], 0)
+        stop = ceilings[one, j, 1] if ceilings[one, j, 1] >= 0 else sizes[j]
+        reach = high[order[j, s], j]
+        for i in range(s + 1, e):
+            box = order[j, i]
+            first = low[box, j]
+            if first > reach:
+                gain = ((i - s) * (stop - first) + (m - (i - s)) * (first - start)) / sizes[j]
+                if gain > best:
+                    best, column, cut = gain, j, i
+            reach = max(reach, high[box, j])
+    return column, cut
 
 
 def _part(order: Any, side: Any, held: Any, start: Any, end: Any) -> None:

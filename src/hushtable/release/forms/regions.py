@@ -153,7 +153,8 @@ class Regions(Form):
         """Cut the space between the classes, and give both sides of a cut the same bound."""
         low = np.column_stack([c.low for c in cells])
         high = np.column_stack([c.high for c in cells])
-        floors, ceilings, alone = separate(low, high)
+        sizes = np.array([c.column.coded.size for c in cells], dtype=np.int64)
+        floors, ceilings, alone = separate(low, high, sizes)
         return tuple(
             _with_cuts(c, floors[:, j], ceilings[:, j], alone) if isinstance(c, RegionCells) else c
             for j, c in enumerate(cells)

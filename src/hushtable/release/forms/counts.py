@@ -88,7 +88,7 @@ class CountCells(Cells):
         low, high = self._edges()
         _, bin_of = np.unique(low, return_inverse=True)
         first = np.unique(low, return_index=True)[1]
-        names = _bin_names(low[first], high[first], coded.kind)
+        names = _bin_names(low[first], high[first], coded.kind, whole=self._whole)
         if coded.missing:
             return np.append(0, bin_of + 1), ["null", *names]
         return bin_of.astype(np.int64), names
@@ -97,9 +97,13 @@ class CountCells(Cells):
         coded = self.column.coded
         if coded.kind is Kind.DATE:
             return _calendar(known_numbers(coded), self.dates)
-        numbers = known_numbers(coded).astype(np.float64)
-        whole = published_numbers(coded, self.members).dtype.kind == "i"
-        return significant_bins(numbers, self.digits, whole=whole)
+        return significant_bins(known_numbers(coded).astype(np.float64), self.digits, whole=self._whole)
+
+    @property
+    def _whole(self) -> bool:
+        """Whether all published values are whole numbers, or days."""
+        coded = self.column.coded
+        return coded.kind is Kind.DATE or published_numbers(coded, self.members).dtype.kind == "i"
 
     @cached_property
     def counted(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -337,10 +341,9 @@ class Counts(Form):
             )
 
 
-def _bin_names(low: FloatArray, high: FloatArray, kind: Kind) -> list[str]:
+def _bin_names(low: FloatArray, high: FloatArray, kind: Kind, *, whole: bool) -> list[str]:
     """A bin that holds one number, or one day, is called by it."""
     ends = zip(number_text(low, kind), number_text(high, kind), (high - low).tolist(), strict=True)
-    whole = np.array_equal(low, np.rint(low)) and np.array_equal(high, np.rint(high))
     return [a if width == 0 or (whole and width == 1) else f"[{a}, {b})" for a, b, width in ends]
 
 

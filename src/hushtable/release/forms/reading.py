@@ -387,7 +387,7 @@ def _resolved(
     for atom in meaning:
         if not isinstance(atom, Span):
             out.append(atom)
-        elif kind is Kind.ORDINAL or ranges:
+        elif (kind is Kind.ORDINAL or ranges) and atom.closed:
             if atom.low not in place or atom.high not in place:
                 raise _unreadable(column.name)
             out += listed[place[atom.low] : place[atom.high] + 1]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hushtable.arrays import IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import UsageError
 from hushtable.kernels.deal import draw_uniform
 from hushtable.release.sample.columns import Drawn, Fixed
@@ -88,12 +88,14 @@ def _broken(columns: Mapping[str, Drawn | Fixed], rules: Sequence[Rule], rows: I
 
 
 def _breaks(columns: Mapping[str, Drawn | Fixed], rule: Rule, rows: IntArray) -> IntArray:
-    applies, kept = np.ones(len(rows), dtype=np.bool_), np.ones(len(rows), dtype=np.bool_)
+    applies: BoolArray = np.ones(len(rows), dtype=np.bool_)
+    kept: BoolArray = np.ones(len(rows), dtype=np.bool_)
     for condition in rule.given:
         applies &= columns[condition.column].holds(condition, rule, rows)
     for condition in rule.then:
         kept &= columns[condition.column].holds(condition, rule, rows)
-    return np.asarray(applies & ~kept, dtype=np.int64)
+    found: IntArray = (applies & ~kept).astype(np.int64)
+    return found
 
 
 def _swapped(
@@ -118,7 +120,7 @@ def _replaced(
     rules: Sequence[Rule],
     column: Drawn,
     rows: IntArray,
-    luck: np.ndarray,
+    luck: FloatArray,
     *,
     inside: bool,
 ) -> None:

@@ -27,9 +27,7 @@ _ENDINGS = (".csv", ".parquet")
 _PIECE = 1 << 20
 
 
-def sample_release(
-    release: Released, *, seed: int = 0, rows: int | None = None, where: Sequence[str] = ()
-) -> pa.Table:
+def sample_release(release: Released, *, seed: int = 0, rows: int | None = None, where: Sequence[str] = ()) -> pa.Table:
     """Draw a sample of a release; one that was opened is verified first, as far as its public files allow."""
     if isinstance(release.published, Written):
         _check_opened(release)

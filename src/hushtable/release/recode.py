@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hushtable.algorithms.earlier import Counterfeits
     from hushtable.table.plan import ColumnPlan, TablePlan
 
-__all__ = ["Recoded", "check_cells", "class_numbers", "form_shown", "published_in", "recode"]
+__all__ = ["Recoded", "check_cells", "class_numbers", "form_shown", "forms_shown", "published_in", "recode"]
 
 
 @dataclass(frozen=True)
@@ -170,6 +170,11 @@ def form_shown(plan: TablePlan, column: ColumnPlan, recoding: Recoding) -> Form:
     if recoding is Recoding.GLOBAL and not form.any_groups:
         form = build_form("nodes")
     return form
+
+
+def forms_shown(plan: TablePlan, recoding: Recoding) -> tuple[Form, ...]:
+    """Return the forms that the published cells of all quasi-identifiers are read in."""
+    return tuple(form_shown(plan, column, recoding) for column in plan.columns if column.role is Role.QUASI)
 
 
 def check_cells(cells: Sequence[Any], plan: TablePlan, recoding: Recoding, labels: IntArray) -> None:

@@ -395,6 +395,8 @@ class Form(Parametrised, ABC):
         Whether classes are published so too where an algorithm recodes globally.
     counts_records : bool
         Whether cells count the records of their class.
+    can_draw : bool
+        Whether cells tell what values they may stand for, so that a sample can be drawn from them.
     ranges_of_labels : bool
         Whether a range may stand for labels without an order: those between its ends as they are sorted.
     """
@@ -407,6 +409,7 @@ class Form(Parametrised, ABC):
     can_widen: ClassVar[bool] = True
     any_groups: ClassVar[bool] = False
     counts_records: ClassVar[bool] = False
+    can_draw: ClassVar[bool] = True
     ranges_of_labels: ClassVar[bool] = False
 
     def for_kind(self, kind: Kind) -> Form:

@@ -96,6 +96,7 @@ class Pattern(Form):
     in_words: ClassVar[str] = "common values, and * elsewhere"
     follows: ClassVar[str] = "pattern"
     own_records: ClassVar[bool] = True
+    can_draw: ClassVar[bool] = False
 
     def cover(self, kind: Kind) -> Cover:
         """Return that a pattern covers one leaf or all."""

@@ -107,7 +107,8 @@ def _swapped(
     first = np.full(2 * len(rows), False)
     first[np.unique(pairs, return_index=True)[1]] = True
     free = first.reshape(-1, 2).all(axis=1) & (rows != partner)
-    one, other = rows[free], partner[free]
+    one: IntArray = rows[free]
+    other: IntArray = partner[free]
     before = _broken(columns, rules, one) + _broken(columns, rules, other)
     column.swap(one, other)
     worse = _broken(columns, rules, one) + _broken(columns, rules, other) > before

@@ -86,10 +86,12 @@ def sample_table(
     labels = _classes(table, by)
     order = np.argsort(labels, kind="stable") if np.any(np.diff(labels) < 0) else None
     sorted_labels = labels if order is None else labels[order]
-    offsets = np.searchsorted(sorted_labels, np.arange(int(labels.max()) + 2)).astype(np.int64)
-    if recoding is not Recoding.BUCKET:
-        shown = [published_cells(table.column(name)) for name in plan.named(Role.QUASI)]
-        check_cells(shown, plan, recoding, labels)
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int64)
+    first = offsets[:-1] if order is None else order[offsets[:-1]]
+    for name, found in readings.items():
+        if found.counted and np.any(found.totals[codes[name][first]] != np.diff(offsets)):
+            shown = [published_cells(table.column(n)) for n in plan.named(Role.QUASI)]
+            check_cells(shown, plan, recoding, labels)
     dealings = []
     for number, begin in enumerate(range(0, wanted, table.num_rows)):
         dealt = _Dealing(table, plan, readings, codes, sorted_labels, offsets, order, seed, f"sample/{number}")

@@ -314,6 +314,15 @@ def test_classes_that_are_not_neighbours():
         )
 
 
+def test_a_release_that_was_streamed(tmp_path):
+    write_table(people().drop_columns(["name"]), tmp_path / "people.csv")
+    policy = ht.Policy(
+        quasi=["age", "height", "born", "job"], insensitive=["pay", "seen"], models=[ht.KAnonymity(k=5)], cells="counts"
+    )
+    release = ht.run(tmp_path / "people.csv", policy, tmp_path / "release", engine="stream")
+    assert release.sample(seed=2).equals(ht.open_release(tmp_path / "release").sample(seed=2))
+
+
 GOLDEN = [33, 21, 30, 30, 21]
 
 

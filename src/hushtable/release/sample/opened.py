@@ -15,7 +15,7 @@ from hushtable._version import __version__
 from hushtable.errors import DataError, OutputError, UsageError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.io.files import write_table
-from hushtable.release.companion import COMPANION
+from hushtable.release.companion import COMPANION, load_evidence
 from hushtable.release.released import Released
 from hushtable.release.sample.sample import sample_table
 from hushtable.release.written import Written
@@ -37,8 +37,8 @@ def sample_release(release: Released, *, seed: int = 0, rows: int | None = None,
 
 
 def _check_opened(release: Released) -> None:
-    told = getattr(release.origin, "told", {})
-    if told.get("rows") != release.table.num_rows:
+    told = getattr(release.origin, "told", None)
+    if told is not None and told.get("rows") != release.table.num_rows:
         raise DataError(
             f"The published file has {release.table.num_rows:,} rows, release.json speaks of another number.",
             code="mismatch",
@@ -147,11 +147,17 @@ def write_sample(
     return note
 
 
+def _mark(release: Released) -> str | None:
+    told = getattr(release.origin, "told", None) or load_evidence(release.published.path.with_name("release.json"))
+    mark: str | None = told.get("release")
+    return mark
+
+
 def _origin(release: Released) -> dict[str, Any]:
     """The release's mark, and a hash of the published file, where there is one."""
     if not isinstance(release.published, Written):
         return {}
-    found: dict[str, Any] = {"mark": getattr(release.origin, "told", {}).get("release")}
+    found: dict[str, Any] = {"mark": _mark(release)}
     if release.published.path.is_file():
         digest = hashlib.sha256()
         with release.published.path.open("rb") as stream:

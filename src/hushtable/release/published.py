@@ -73,7 +73,7 @@ def verify_published(
         found = verify(*_kept(table, plan, model, evidence, quasi), plan.missing)
     else:
         found = _from_rows(table, plan, model, evidence, quasi, recoding, suppression, whole)
-    if recoding is not Recoding.BUCKET:
+    if found.ok and recoding is not Recoding.BUCKET:
         check_cells(quasi, plan, recoding, found.labels[: table.num_rows])
     return found
 

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import ParameterError
 
-__all__ = ["bits", "choice", "exponential_quantiles", "integers", "normal", "uniform"]
+__all__ = ["bits", "choice", "exponential_quantiles", "integers", "normal", "stream_keys", "uniform"]
 
 WordArray: TypeAlias = npt.NDArray[np.uint64]
 
@@ -59,15 +59,26 @@ def bits(seed: int, stream: str, n: int, start: int = 0) -> WordArray:
     """
     if n < 0 or start < 0:
         raise ParameterError(f"n and start must not be negative. Got n={n}, start={start}.")
+    key, second = stream_keys(seed, stream)
+    counters = np.arange(start, start + n, dtype=np.uint64)
+    return _mix(_mix(counters * np.uint64(_GOLDEN) + np.uint64(key)) ^ np.uint64(second))
+
+
+def stream_keys(seed: int, stream: str) -> tuple[int, int]:
+    """Return the keys of a stream's two rounds, for kernels that draw its numbers themselves.
+
+    Examples
+    --------
+    >>> [f"{key:016x}" for key in stream_keys(7, "docs")]
+    ['98ebf17ec50f4abb', '432074e8e8df61ed']
+    """
     name = _FNV_OFFSET
     for byte in stream.encode():
         name = ((name ^ byte) * _FNV_PRIME) & _MASK
     key = _mix_int((_mix_int((seed + _GOLDEN) & _MASK) ^ name) & _MASK)
-    counters = np.arange(start, start + n, dtype=np.uint64)
     # two rounds: with one, streams would be slices of the same sequence; the second key must not be the image of a
     # small counter under the first round, whose exclusive or with it would be 0
-    second = _mix_int(key ^ _FNV_OFFSET)
-    return _mix(_mix(counters * np.uint64(_GOLDEN) + np.uint64(key)) ^ np.uint64(second))
+    return key, _mix_int(key ^ _FNV_OFFSET)
 
 
 def uniform(seed: int, stream: str, n: int, start: int = 0) -> FloatArray:

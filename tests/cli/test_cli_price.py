@@ -24,7 +24,13 @@ def test_the_price_in_words(call, release, people):
 
 def test_the_price_as_data(call, release, people):
     data = call("price", release, "--data", people, "--only", "ncp", "--json").data
-    assert [v["guards"] for v in data["variants"]] == [[], [], ["minimality"], ["downcoding"], ["minimality", "downcoding"]]
+    assert [v["guards"] for v in data["variants"]] == [
+        [],
+        [],
+        ["minimality"],
+        ["downcoding"],
+        ["minimality", "downcoding"],
+    ]
     assert [v["tight"] for v in data["variants"]] == [True, False, False, False, False]
     assert data["variants"][-1]["measures"]["ncp"] >= data["variants"][0]["measures"]["ncp"]
     assert 0 <= data["variants"][0]["attacks"]["downcoding"]["rate"] <= 1

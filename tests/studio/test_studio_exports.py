@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import shutil
 import subprocess
 import sys
@@ -138,3 +139,15 @@ def test_a_bundle_that_does_not_fit_is_told(ran, monkeypatch):
     monkeypatch.setattr(zipfile.ZipFile, "write", full)
     with pytest.raises(OutputError, match="cannot be written: the disk is full"):
         bundle(runs_of(ran)[0])
+
+
+def test_a_sample_of_the_release(ran):
+    run = runs_of(ran)[0]
+    assert "no row is a person's record" in export_files(run)["microdata.zip"]
+    with zipfile.ZipFile(io.BytesIO(export_file(run, "microdata.zip"))) as packed:
+        assert sorted(packed.namelist()) == ["microdata.csv", "microdata.json"]
+        rows = packed.read("microdata.csv").decode().splitlines()
+    published = (run.release / "release.csv").read_text(encoding="utf-8").splitlines()
+    assert len(rows) == len(published) and rows[0] == published[0]
+    with bundle(run) as file, zipfile.ZipFile(file) as packed:
+        assert "microdata.zip" not in packed.namelist()

@@ -22,7 +22,7 @@ __all__ = ["COMMANDS", "application", "main"]
 
 COMMANDS = (
     *("demo", "init", "check", "run", "explore", "verify", "compare", "suggest", "measure", "risk", "attack", "price"),
-    *("ledger", "increment", "report", "explain"),
+    *("ledger", "increment", "sample", "report", "explain"),
     *("models", "algorithms", "hierarchies", "forms", "guards", "measures", "risks", "attacks", "templates", "schema"),
     *("studio", "reproduce"),
 )

@@ -337,6 +337,49 @@ class Release(Released):
         chosen = templates.build(template, parameters)
         return chosen.write(self, path, attacks=attacks, labels=labels, progress=progress)
 
+    def sample(self, seed: int = 0, rows: int | None = None, where: Sequence[str] = ()) -> Any:
+        """Draw a table with the original's columns and types from what is published, and from nothing else.
+
+        Quasi-identifiers are drawn; other columns stay with their published row. From counts, values are dealt inside
+        each class, so that the counts of every class stay exact; other cells are drawn from evenly. No row is a
+        person's record, and no promise of the release can be lost.
+
+        Parameters
+        ----------
+        seed : int
+            The same seed gives the same rows.
+        rows : int, optional
+            Defaults to as many as published. Fewer are a random choice; more are dealt again, at most 100 times.
+        where : sequence of str
+            Rules that all rows keep: ``"age < 15 -> marital_status = N"``. Rows that break one are drawn again.
+
+        Returns
+        -------
+        DataFrame
+            Of the kind that was given; identifiers are never in it.
+
+        Raises
+        ------
+        IncompatibleError
+            If the published cells tell nothing to draw from.
+        UsageError
+            If a rule cannot be kept, or too many rows are asked for.
+        DataError, VerificationError
+            If the release was opened, and its table is not the one that was published.
+
+        Examples
+        --------
+        >>> import hushtable as ht
+        >>> people = pa.table({"age": [30, 31, 52, 53], "job": ["a", "b", "b", "b"], "pay": [1, 2, 3, 4]})
+        >>> policy = ht.Policy(quasi=["age", "job"], sensitive=["pay"], models=[ht.KAnonymity(k=2)], cells="counts")
+        >>> drawn = ht.anonymize(people, policy).sample(seed=1)
+        >>> sorted(drawn["age"].to_pylist()), drawn["job"].to_pylist().count("b")
+        ([30, 31, 52, 53], 3)
+        """
+        from hushtable.release.sample.opened import sample_release
+
+        return self.like(sample_release(self, seed=seed, rows=rows, where=where))
+
     def summary(self) -> dict[str, Any]:
         """What was done, as data: sizes, what every model achieved, what it cost. No value of a record."""
         # a large release is not read to say again what was found when it was made

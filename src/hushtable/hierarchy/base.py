@@ -7,6 +7,7 @@ a column and yields a ``Coded`` hierarchy: integer look-up arrays that every alg
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from hushtable.schema.columns import Kind
 
 if TYPE_CHECKING:
     from hushtable.hierarchy.naming import Naming
+    from hushtable.hierarchy.spans import Below
 
 __all__ = ["ROOT", "Coded", "Hierarchy"]
 
@@ -119,3 +121,24 @@ class Hierarchy(Parametrised, ABC):
             If values are not covered or levels do not nest. The message names the column and how many values are
             concerned, never the values.
         """
+
+    def below(self, labels: Sequence[str], column: str) -> list[Below | None]:
+        """Return what published labels stand for, without the data: values, or ranges of them.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            All labels that a column publishes but the root, sorted. Where the recipe lists no values, these may tell.
+        column : str
+            The column's name, for error messages.
+
+        Returns
+        -------
+        list of sequences of str or Span, or None
+            None for a label that is no node but a value; so are all, unless a recipe says otherwise.
+        """
+        return [None] * len(labels)
+
+    def leaves(self, column: str) -> Sequence[str]:
+        """Return all values that the recipe lists, whether they occur or not; by default it lists none."""
+        return ()

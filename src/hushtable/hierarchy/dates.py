@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,9 @@ from hushtable.arrays import IntArray
 from hushtable.errors import HierarchyError, ParameterError
 from hushtable.hierarchy.build import Draft, Level, Recipe, sorted_leaves
 from hushtable.schema.columns import Kind
+
+if TYPE_CHECKING:
+    from hushtable.hierarchy.spans import Below
 
 __all__ = ["Dates"]
 
@@ -62,6 +66,16 @@ class Dates(Recipe):
                 hint="In order: day, month, quarter, year, decade, century.",
             )
 
+    def below(self, labels: Sequence[str], column: str) -> list[Below | None]:
+        """Return the first and the last day of each period.
+
+        Examples
+        --------
+        >>> Dates().below(["2024-Q1"], "admitted")[0][0][:3]
+        ('2024-01-01', '2024-03-31', True)
+        """
+        return [_days(label) for label in labels]
+
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
         """Cut the days into periods."""
         if not pa.types.is_date32(values.type) and len(values):
@@ -80,3 +94,34 @@ class Dates(Recipe):
 def _period(months: IntArray, unit: str) -> Level:
     periods, nodes = np.unique(months // _MONTHS[unit], return_inverse=True)
     return Level.of(nodes.astype(np.int64), [_LABELS[unit](p) for p in periods.tolist()])
+
+
+_WRITTEN = {
+    "month": re.compile(r"(\d{4})-(0[1-9]|1[0-2])"),
+    "quarter": re.compile(r"(\d{4})-Q([1-4])"),
+    "year": re.compile(r"(\d{4})()"),
+    "decade": re.compile(r"(\d{3}0)s()"),
+    "century": re.compile(r"(\d{2}00)-()\d{2}99"),
+}
+
+
+def _days(label: str) -> Below | None:
+    from hushtable.hierarchy.spans import Span
+
+    period = _months(label)
+    if period is None:
+        return None
+    first, last = (np.datetime64(f"{m // 12:04d}-{m % 12 + 1:02d}", "M") for m in (period[0], period[1] - 1))
+    end = (last + 1).astype("datetime64[D]") - np.timedelta64(1, "D")
+    return (Span(str(first.astype("datetime64[D]")), str(end), closed=True, text=label),)
+
+
+def _months(label: str) -> tuple[int, int] | None:
+    """The months of a period, counted from the year 0: its first, and the one behind its last."""
+    for unit, pattern in _WRITTEN.items():
+        found = pattern.fullmatch(label)
+        if found is not None:
+            within = (int(found[2]) - 1) * _MONTHS[unit] if found[2] else 0
+            first = max(int(found[1]) * 12 + within, 12)  # there is no year 0
+            return first, int(found[1]) * 12 + within + _MONTHS[unit]
+    return None

@@ -9,8 +9,10 @@ ends of a published interval do. Values that only suppressed records have are in
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,10 +25,14 @@ from hushtable.io.text import to_labels
 from hushtable.params import AtLeast
 from hushtable.schema.columns import Kind
 
+if TYPE_CHECKING:
+    from hushtable.hierarchy.spans import Below
+
 __all__ = ["Frequency"]
 
 _ODD = r'^[."]|\.\.|\.$'
 """Values that could make two different groups read alike."""
+_ENDS = re.compile(r'("(?:[^"]|"")*"|(?:[^.]|\.(?!\.))+?)\.\.("(?:[^"]|"")*"|.+)', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,16 @@ class Frequency(Recipe):
 
     name: ClassVar[str] = "frequency"
     shorthand: ClassVar[str] = "fanout"
+
+    def below(self, labels: Sequence[str], column: str) -> list[Below | None]:
+        """Return ranges: published values between the first and the last, of ordered columns all between them.
+
+        Examples
+        --------
+        >>> Frequency().below(["aachen..bonn"], "town")[0][0][:3]
+        ('aachen', 'bonn', True)
+        """
+        return [_ends(label) for label in labels]
 
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
         """Group the values, then the groups, until one is left."""
@@ -88,3 +104,13 @@ def _named(starts: IntArray, text: pa.Array) -> Level:
     opens = np.zeros(len(text), dtype=np.int64)
     opens[starts] = 1
     return Level.of(np.cumsum(opens) - 1, labels)
+
+
+def _ends(label: str) -> Below | None:
+    from hushtable.hierarchy.spans import Span
+
+    found = _ENDS.fullmatch(label)
+    if found is None:
+        return None
+    first, last = (end[1:-1].replace('""', '"') if end.startswith('"') else end for end in found.groups())
+    return (Span(first, last, closed=True, text=label),)

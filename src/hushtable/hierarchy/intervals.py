@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ from hushtable.hierarchy.naming import Ends
 from hushtable.hierarchy.quantile import equal_frequency_cuts
 from hushtable.io.text import number_text
 from hushtable.schema.columns import Kind
+
+if TYPE_CHECKING:
+    from hushtable.hierarchy.spans import Below
 
 __all__ = ["Intervals"]
 
@@ -90,6 +93,19 @@ class Intervals(Recipe):
         if self.cuts is not None:
             object.__setattr__(self, "cuts", _nested(self.cuts))
         getattr(self, f"_check_{given[0]}")()
+
+    def below(self, labels: Sequence[str], column: str) -> list[Below | None]:
+        """Return the intervals.
+
+        Examples
+        --------
+        >>> Intervals(widths=(5, 10)).below(["[20, 25)"], "age")[0][0].high
+        '25'
+        """
+        from hushtable.hierarchy.spans import parse_span
+
+        spans = map(parse_span, labels)
+        return [None if span is None else (span,) for span in spans]
 
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
         """Find the interval of every value."""

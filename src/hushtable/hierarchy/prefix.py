@@ -7,9 +7,12 @@ only suppressed records have does not show.
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,10 +25,16 @@ from hushtable.hierarchy.naming import Masked
 from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
 
+if TYPE_CHECKING:
+    from hushtable.hierarchy.spans import Below
+
 __all__ = ["Prefix"]
 
 MAX_DEFAULT_LENGTH = 64
 """Longer values are texts rather than codes; a level per character would help nobody."""
+
+MOST_TEXTS = 1000
+"""How many texts stand for a mask of which no value is published."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,32 @@ class Prefix(Recipe):
                 f"The 'steps' of Prefix must be a rising list of int >= 1. Got {list(self.steps)} instead."
             )
 
+    def below(self, labels: Sequence[str], column: str) -> list[Below | None]:
+        """Return the published values that each mask hides, and otherwise texts that it may hide.
+
+        These have at every place one of the characters that published labels show there, or anywhere; at most a
+        thousand texts.
+
+        Examples
+        --------
+        >>> Prefix().below(["1424*", "14248", "7*"], "zip")
+        [['14248'], None, ['74']]
+        """
+        turn = slice(None) if self.from_end else slice(None, None, -1)
+        turned = [label[turn] for label in labels]
+        values = sorted(text for text in turned if not text.endswith(self.mask))
+        signs = _signs(turned, self.mask)
+        out: list[Below | None] = []
+        for text in turned:
+            kept = text.rstrip(self.mask)
+            if kept == text:
+                out.append(None)
+                continue
+            begin, end = bisect_left(values, kept), bisect_left(values, kept + "\U0010ffff")
+            found = [v for v in values[begin:end] if len(v) <= len(text)]
+            out.append([v[turn] for v in found or _filled(kept, signs[len(kept) : len(text)])])
+        return out
+
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
         """Mask the text of the values."""
         leaves, _ = sorted_leaves(values, kind, counts, column)
@@ -94,3 +129,26 @@ class Prefix(Recipe):
             return pc.utf8_rpad(kept, length, self.mask)
         kept = pc.utf8_slice_codeunits(pc.utf8_lpad(text, length, self.mask), step, length)
         return pc.utf8_lpad(kept, length, self.mask)
+
+
+def _signs(labels: Sequence[str], mask: str) -> list[list[str]]:
+    """The characters that labels show at each place; where they show none, those of all places."""
+    places: list[set[str]] = [set() for _ in range(max(map(len, labels), default=0))]
+    for label in labels:
+        for place, sign in zip(places, label, strict=False):
+            place.add(sign)
+    anywhere = sorted(set().union(*places) - {mask}) or list("0123456789")
+    return [sorted(place - {mask}) or anywhere for place in places]
+
+
+def _filled(kept: str, signs: Sequence[Sequence[str]]) -> list[str]:
+    """Texts that begin so, evenly over all that the characters make."""
+    total = math.prod(map(len, signs))
+    texts = []
+    for number in range(min(total, MOST_TEXTS)):
+        rest, tail = number * total // min(total, MOST_TEXTS), ""
+        for choice in signs[::-1]:
+            rest, at = divmod(rest, len(choice))
+            tail = choice[at] + tail
+        texts.append(kept + tail)
+    return texts

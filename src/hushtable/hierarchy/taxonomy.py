@@ -5,9 +5,10 @@ The domain is every row, whether its value occurs or not, so losses do not depen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,9 @@ from hushtable.hierarchy.taxonomy_rows import (
 )
 from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind
+
+if TYPE_CHECKING:
+    from hushtable.hierarchy.spans import Below
 
 __all__ = ["Taxonomy", "write_csv"]
 
@@ -74,6 +78,25 @@ class Taxonomy(Recipe):
             )
         if self.delimiter is not None and (self.file is None or len(self.delimiter) != 1):
             raise ParameterError("The 'delimiter' of Taxonomy must be one character and goes with 'file'.")
+
+    def below(self, labels: Sequence[str], column: str) -> list[Below | None]:
+        """Return the values below each label, whether they occur or not.
+
+        Examples
+        --------
+        >>> Taxonomy(tree={"Europe": ["France", "Spain"], "Asia": ["Japan"]}).below(["Europe", "Japan"], "country")
+        [('France', 'Spain'), None]
+        """
+        found: dict[str, dict[str, None]] = {}
+        leaves, *levels = (row.to_pylist() for row in self.read(column).columns)
+        for row in levels:
+            for leaf, label in zip(leaves, row, strict=True):
+                found.setdefault(label, {})[leaf] = None
+        return [tuple(found[label]) if label in found else None for label in labels]
+
+    def leaves(self, column: str) -> Sequence[str]:
+        """Return the values of all rows."""
+        return tuple(dict.fromkeys(self.read(column).columns[0].to_pylist()))
 
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
         """Read the rows and compare them with the values."""

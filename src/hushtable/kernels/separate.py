@@ -15,8 +15,8 @@ __all__ = ["separate"]
 def separate(low: IntArray, high: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray, BoolArray]:
     """Cut a set of boxes apart, again and again, where a cut passes between all boxes of a part.
 
-    Of all cuts the one is made that narrows the parts of most boxes by most, as a share of the column's domain; of equal
-    ones that of the first column, and the lowest.
+    Of all cuts the one is made that narrows the parts of most boxes by most, as a share of the column's domain; of
+    equal ones that of the first column, and the lowest.
 
     Parameters
     ----------

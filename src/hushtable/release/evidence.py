@@ -22,6 +22,7 @@ from hushtable.errors import HushtableError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.models.base import PrivacyModel, Stat
 from hushtable.release.companion import RELEASE_FORMAT, release_mark, write_companion
+from hushtable.release.recode import forms_shown
 from hushtable.release.released import Released
 from hushtable.table.reference import Attribute
 from hushtable.table.stats import Key
@@ -101,6 +102,8 @@ def _public(release: Released, summary: Mapping[str, Any]) -> dict[str, Any]:
         for member, found in zip(release.model.members, summary["models"], strict=True)
     ]
     told["notes"] = {key: value for key, value in summary["notes"].items() if key in _DECLARED}
+    if any(form.counts_records for form in forms_shown(release.plan.table, release.plan.algorithm.recoding)):
+        told["rows_can_be_drawn"] = True
     if "reference" in release.policy.get("publish", ()):
         told["whole_table"] = _whole_table(release)
     return told

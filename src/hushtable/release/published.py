@@ -15,7 +15,7 @@ from hushtable.errors import DataError, HushtableError, UsageError
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.release.bucket import bucket_column
-from hushtable.release.recode import class_numbers
+from hushtable.release.recode import check_cells, class_numbers
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
 from hushtable.release.saved_reference import row_references, saved_reference
 from hushtable.release.stated import check_counts, check_sizes
@@ -70,8 +70,12 @@ def verify_published(
     quasi = tuple(published_cells(table.column(name)) for name in shown)
     if evidence is not None and "seal" in evidence:
         # its keyed hash holds, or it would not have been read
-        return verify(*_kept(table, plan, model, evidence, quasi), plan.missing)
-    return _from_rows(table, plan, model, evidence, quasi, recoding, suppression, whole)
+        found = verify(*_kept(table, plan, model, evidence, quasi), plan.missing)
+    else:
+        found = _from_rows(table, plan, model, evidence, quasi, recoding, suppression, whole)
+    if found.ok and recoding is not Recoding.BUCKET:
+        check_cells(quasi, plan, recoding, found.labels[: table.num_rows])
+    return found
 
 
 @contextmanager

@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Partition, Recoding
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.io.dictionaries import null_last
+from hushtable.io.dictionaries import encode, null_last
+from hushtable.io.text import to_labels
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.registry import forms as known_forms
-from hushtable.release.forms.base import Cells, Form, form_of, of_groups
+from hushtable.release.forms.base import DEFAULT_FORM, Cells, Form, build_form, form_of, of_groups
+from hushtable.schema.columns import Role
 from hushtable.table.encoded import EncodedTable, QuasiColumn
 
 if TYPE_CHECKING:
     from hushtable.algorithms.earlier import Counterfeits
+    from hushtable.table.plan import ColumnPlan, TablePlan
 
-__all__ = ["Recoded", "class_numbers", "published_in", "recode"]
+__all__ = ["Recoded", "check_cells", "class_numbers", "form_shown", "forms_shown", "published_in", "recode"]
 
 
 @dataclass(frozen=True)
@@ -155,6 +158,49 @@ def published_in(column: QuasiColumn, recoding: Recoding) -> Form:
         return form_of(column)
     form: Form = known_forms[recoding.value]()
     return form
+
+
+def form_shown(plan: TablePlan, column: ColumnPlan, recoding: Recoding) -> Form:
+    """Return the form that the published cells of a column are read in, whatever its kind."""
+    if recoding not in (Recoding.LOCAL, Recoding.GLOBAL, Recoding.NUMBERED):
+        own: Form = known_forms[recoding.value]()
+        return own
+    chosen = plan.form(column)
+    form = chosen if isinstance(chosen, Form) else build_form(DEFAULT_FORM)
+    if recoding is Recoding.GLOBAL and not form.any_groups:
+        form = build_form("nodes")
+    return form
+
+
+def forms_shown(plan: TablePlan, recoding: Recoding) -> tuple[Form, ...]:
+    """Return the forms that the published cells of all quasi-identifiers are read in."""
+    return tuple(form_shown(plan, column, recoding) for column in plan.columns if column.role is Role.QUASI)
+
+
+def check_cells(cells: Sequence[Any], plan: TablePlan, recoding: Recoding, labels: IntArray) -> None:
+    """Refuse published cells that contradict the sizes of their classes.
+
+    Parameters
+    ----------
+    cells : sequence of pyarrow arrays
+        Of every quasi-identifier, one cell per row.
+    plan : TablePlan
+    recoding : Recoding
+    labels : int64 array
+        The class of every row.
+
+    Raises
+    ------
+    DataError
+    """
+    shown = [(c, column) for c, column in zip((c for c in plan.columns if c.role is Role.QUASI), cells, strict=False)]
+    forms = [form_shown(plan, column, recoding) for column, _ in shown]
+    if not any(form.counts_records for form in forms):
+        return
+    _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
+    for form, (column, own) in zip(forms, shown, strict=True):
+        text = encode(own.take(pa.array(first)))
+        form.check_published(to_labels(text).dictionary_decode().cast(pa.string()), sizes, column)
 
 
 def _levels(partition: Partition, forms: Sequence[Form]) -> Sequence[int | IntArray | None]:

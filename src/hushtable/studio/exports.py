@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -11,11 +12,14 @@ from typing import IO
 from hushtable.errors import UsageError
 from hushtable.hierarchy.base import Hierarchy
 from hushtable.io.atomic import reported
+from hushtable.release.recode import forms_shown
 from hushtable.studio.runs import Run
 
-__all__ = ["bundle", "code_of", "export_file", "export_files", "export_path", "pieces"]
+__all__ = ["bundle", "code_of", "export_file", "export_files", "export_path", "pieces", "sample_of"]
 
 _PIECE = 1 << 18
+_MADE = ("repeat.py", "microdata.zip")
+"""What is made when it is asked for."""
 
 _TEXTS = {
     "release.csv": "the table to publish, verified from its own cells",
@@ -26,6 +30,7 @@ _TEXTS = {
     "policy.yaml": "the policy it was made under; other programs read it too",
     "release.json": "what was promised and achieved; no record's values",
     "evidence.html": "the evidence report, to read and to sign; one offline page",
+    "microdata.zip": "rows drawn from the release, in the original's columns and types; no row is a person's record",
     "repeat.py": "the Python code that repeats this release from the original",
 }
 
@@ -33,6 +38,7 @@ _TEXTS = {
 def export_files(run: Run) -> dict[str, str]:
     """Return the files of a run that can be exported, each with what it is."""
     there = {p.name for p in run.release.iterdir()} | {"repeat.py"}
+    there |= {"microdata.zip"} if _can_draw(run) else set()
     there |= {"evidence.html"} if (run.folder / "evidence.html").is_file() else set()
     return {name: text for name, text in _TEXTS.items() if name in there}
 
@@ -43,13 +49,15 @@ def export_file(run: Run, name: str) -> bytes:
         raise UsageError("There is no such file.", code="not-there")
     if name == "repeat.py":
         return code_of(run).encode("utf-8")
+    if name == "microdata.zip":
+        return sample_of(run)
     folder = run.folder if name == "evidence.html" else run.release
     return (folder / name).read_bytes()
 
 
 def export_path(run: Run, name: str) -> Path | None:
     """Return where a file is, for those that are not made when they are asked for."""
-    if name == "repeat.py" or name not in export_files(run):
+    if name in _MADE or name not in export_files(run):
         return None
     return (run.folder if name == "evidence.html" else run.release) / name
 
@@ -63,7 +71,7 @@ def bundle(run: Run) -> IO[bytes]:
     packed = tempfile.TemporaryFile()  # noqa: SIM115 - whoever sends it closes it
     try:
         with reported("bundle.zip"), zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
-            for name in export_files(run):
+            for name in (n for n in export_files(run) if n != "microdata.zip"):
                 path = export_path(run, name)
                 if path is None:
                     out.writestr(name, export_file(run, name))
@@ -76,6 +84,26 @@ def bundle(run: Run) -> IO[bytes]:
         packed.close()
         raise
     return packed
+
+
+def _can_draw(run: Run) -> bool:
+    policy = run.policy
+    return all(form.can_draw for form in forms_shown(policy.table_plan(), policy.build_algorithm().recoding))
+
+
+def sample_of(run: Run) -> bytes:
+    """Return a sample of the release with its note, as a ZIP file."""
+    from hushtable.api import open_release
+    from hushtable.release.sample.opened import note_path, write_sample
+
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "microdata.csv"
+        write_sample(open_release(run.release, files=run.project.folder), file)
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
+            for path in (file, note_path(file)):
+                out.write(path, path.name)
+    return packed.getvalue()
 
 
 def pieces(file: IO[bytes]) -> Iterator[bytes]:

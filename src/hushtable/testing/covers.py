@@ -94,7 +94,7 @@ def covered(cell: Any, column: QuasiColumn, *, nodes: bool = False) -> set[int] 
     if cell.startswith("{"):
         return {names.index(member) for member in members(cell)}
     if cell.startswith("[") and style != "sets" and coded.kind.ordered:
-        low, high = cell[1:-1].split(", ")
+        low, high = members(cell)
         return set(range(names.index(low), names.index(high) + 1))
     return {c for c, name in enumerate(names) if name is not None and _plain(name, cell)}
 

@@ -9,7 +9,7 @@ take for certain, how they can be widened. Nobody else tells forms apart.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -28,8 +28,9 @@ from hushtable.table.encoded import QuasiColumn
 if TYPE_CHECKING:
     from hushtable.algorithms.base import Algorithm, Partition
     from hushtable.models.compose import AllOf
+    from hushtable.release.forms.reading import Meaning, Parts
     from hushtable.table.coins import Coins
-    from hushtable.table.plan import TablePlan
+    from hushtable.table.plan import ColumnPlan, TablePlan
 
 __all__ = [
     *("DEFAULT_FORM", "Cells", "Form", "Points", "Widening", "build_form", "cells_of", "check_forms", "count_codes"),
@@ -396,6 +397,12 @@ class Form(Parametrised, ABC):
         Whether the downcoding guard can widen cells.
     any_groups : bool
         Whether classes are published so too where an algorithm recodes globally.
+    counts_records : bool
+        Whether cells count the records of their class.
+    can_draw : bool
+        Whether cells tell what values they may stand for, so that a sample can be drawn from them.
+    ranges_of_labels : bool
+        Whether a range may stand for labels without an order: those between its ends as they are sorted.
     """
 
     in_words: ClassVar[str] = ""
@@ -407,6 +414,9 @@ class Form(Parametrised, ABC):
     answers: ClassVar[str] = ""
     can_widen: ClassVar[bool] = True
     any_groups: ClassVar[bool] = False
+    counts_records: ClassVar[bool] = False
+    can_draw: ClassVar[bool] = True
+    ranges_of_labels: ClassVar[bool] = False
 
     def for_kind(self, kind: Kind) -> Form:
         """Return the form in which a column of this kind is published."""
@@ -438,6 +448,36 @@ class Form(Parametrised, ABC):
         ------
         IncompatibleError
             With the reason and a remedy.
+        """
+
+    # reading cells back: see ``release.forms.reading.read_cells``
+
+    def split(self, cells: pa.Array, column: ColumnPlan) -> Parts:
+        """Return the parts of published cells; by default a cell is one."""
+        from hushtable.release.forms.reading import whole_cells
+
+        return whole_cells(cells)
+
+    def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
+        """Return what each part stands for; by default it is a value."""
+        from hushtable.release.forms.reading import meaning_of_value
+
+        return [meaning_of_value(name) for name in names]
+
+    def check_published(self, cells: pa.Array, sizes: IntArray, column: ColumnPlan) -> None:
+        """Refuse published cells that contradict the sizes of their classes; by default cells tell no size.
+
+        Parameters
+        ----------
+        cells : pyarrow.Array
+            One per class, as text.
+        sizes : int64 array
+            How many rows each class has.
+        column : ColumnPlan
+
+        Raises
+        ------
+        DataError
         """
 
 

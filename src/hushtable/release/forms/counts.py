@@ -10,6 +10,7 @@ by one. A set would leave the values that several share open.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -19,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from hushtable.errors import IncompatibleError
+from hushtable.errors import DataError, IncompatibleError
 from hushtable.models.base import Stat
 from hushtable.params import AtLeast
 from hushtable.release.forms.base import Cells, Form, count_codes
@@ -32,6 +33,8 @@ from hushtable.table.encoded import QuasiColumn
 if TYPE_CHECKING:
     from hushtable.algorithms.base import Algorithm, Partition
     from hushtable.models.compose import AllOf
+    from hushtable.release.forms.reading import Meaning, Parts
+    from hushtable.table.plan import ColumnPlan
 
 __all__ = ["CountCells", "Counts", "escape_counted"]
 
@@ -98,7 +101,7 @@ class CountCells(Cells):
 
     @property
     def _whole(self) -> bool:
-        """Whether the column is published as whole numbers, or days."""
+        """Whether all published values are whole numbers, or days."""
         coded = self.column.coded
         return coded.kind is Kind.DATE or published_numbers(coded, self.members).dtype.kind == "i"
 
@@ -277,6 +280,7 @@ class Counts(Form):
     by_members: ClassVar[bool] = False
     can_widen: ClassVar[bool] = False
     any_groups: ClassVar[bool] = True
+    counts_records: ClassVar[bool] = True
 
     def cover(self, kind: Kind) -> Cover:
         """Return that counts cover the values that they count."""
@@ -291,6 +295,31 @@ class Counts(Form):
     ) -> Cells:
         """Return the counts of the classes' records."""
         return CountCells(column, *count_codes(column, rows, offsets), self.digits, self.dates)
+
+    def split(self, cells: pa.Array, column: ColumnPlan) -> Parts:
+        """Return the bins and their counts."""
+        from hushtable.release.forms.reading import split_counts
+
+        return split_counts(cells, column.name)
+
+    def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
+        """Return the values and the bins."""
+        from hushtable.release.forms.reading import meaning_of_member
+
+        return [meaning_of_member(name) for name in names]
+
+    def check_published(self, cells: pa.Array, sizes: IntArray, column: ColumnPlan) -> None:
+        """Refuse counts that do not sum up to the number of rows of their class."""
+        parts = self.split(cells, column)
+        counted = np.add.reduceat(parts.weights, parts.offsets[:-1]) if len(cells) else parts.weights
+        wrong = int(np.count_nonzero(counted != sizes))
+        if wrong:
+            raise DataError(
+                f"The counts of column {column.name!r} are not those of their classes: {wrong:,} of {len(sizes):,} "
+                "classes have another number of rows.",
+                code="changed-cells",
+                hint="The file was changed after it was published: ask for the release as it was written.",
+            )
 
     def check(self, algorithm: Algorithm, model: AllOf, missing: Missing) -> None:
         """Refuse counterfeits, people outside the table and empty cells that may stand for anything."""
@@ -315,7 +344,7 @@ class Counts(Form):
 def _bin_names(low: FloatArray, high: FloatArray, kind: Kind, *, whole: bool) -> list[str]:
     """A bin that holds one number, or one day, is called by it."""
     ends = zip(number_text(low, kind), number_text(high, kind), (high - low).tolist(), strict=True)
-    return [a if width <= whole else f"[{a}, {b})" for a, b, width in ends]
+    return [a if width == 0 or (whole and width == 1) else f"[{a}, {b})" for a, b, width in ends]
 
 
 def _calendar(days: AnyArray, unit: str) -> tuple[FloatArray, FloatArray]:

@@ -6,9 +6,10 @@ the root and covers all. Nominal columns have no ranges: they are published as s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,10 @@ from hushtable.release.forms.sets import Sets
 from hushtable.schema.columns import Cover, Kind
 from hushtable.table.coded_columns import known_numbers
 from hushtable.table.encoded import QuasiColumn
+
+if TYPE_CHECKING:
+    from hushtable.release.forms.reading import Meaning, Parts
+    from hushtable.table.plan import ColumnPlan
 
 __all__ = ["RangeCells", "Ranges"]
 
@@ -114,3 +119,15 @@ class Ranges(Form):
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
         """Return the ranges of these codes."""
         return RangeCells(column, offsets, members)
+
+    def split(self, cells: pa.Array, column: ColumnPlan) -> Parts:
+        """Return the members."""
+        from hushtable.release.forms.reading import split_sets
+
+        return split_sets(cells)
+
+    def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
+        """Return the values and ranges."""
+        from hushtable.release.forms.reading import meaning_of_member
+
+        return [meaning_of_member(name) for name in names]

@@ -6,8 +6,9 @@ kinds are published as ranges and sets.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,10 @@ from hushtable.release.forms.intervals import RangeCells, Ranges
 from hushtable.schema.columns import Cover, Kind
 from hushtable.table.coded_columns import published_numbers
 from hushtable.table.encoded import QuasiColumn
+
+if TYPE_CHECKING:
+    from hushtable.release.forms.reading import Meaning, Parts
+    from hushtable.table.plan import ColumnPlan
 
 __all__ = ["Midpoint", "MidpointCells"]
 
@@ -86,3 +91,15 @@ class Midpoint(Form):
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
         """Return the midpoints of the ranges of these codes."""
         return MidpointCells(column, offsets, members)
+
+    def split(self, cells: pa.Array, column: ColumnPlan) -> Parts:
+        """Return the members."""
+        from hushtable.release.forms.reading import split_sets
+
+        return split_sets(cells)
+
+    def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
+        """Return the values and ranges of columns that are no numbers."""
+        from hushtable.release.forms.reading import meaning_of_member
+
+        return [meaning_of_member(name) for name in names]

@@ -6,9 +6,10 @@ gives the first and the last of them it covers what lies between these, and wher
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,10 @@ from hushtable.release.forms.base import Cells, Form, Widening, escape_value
 from hushtable.release.forms.widening import risen
 from hushtable.schema.columns import Cover, Kind
 from hushtable.table.encoded import QuasiColumn
+
+if TYPE_CHECKING:
+    from hushtable.release.forms.reading import Meaning
+    from hushtable.table.plan import ColumnPlan
 
 __all__ = ["NodeCells", "Nodes"]
 
@@ -297,6 +302,7 @@ class Nodes(Form):
 
     name: ClassVar[str] = "nodes"
     in_words: ClassVar[str] = "the label of the hierarchy (1424*, Europe)"
+    ranges_of_labels: ClassVar[bool] = True
 
     def cover(self, kind: Kind) -> Cover:
         """Return that a node covers its leaves."""
@@ -305,6 +311,15 @@ class Nodes(Form):
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
         """Return the lowest nodes above these codes."""
         return NodeCells(column, offsets, members)
+
+    def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
+        """Return what is below each node, as the column's hierarchy says."""
+        from hushtable.release.forms.reading import meaning_of_value
+
+        shown = sorted(name for name in names if name != ROOT and not name.startswith("\\"))
+        below = [] if column.hierarchy is None else column.hierarchy.below(shown, column.name)
+        known = {name: tuple(found) for name, found in zip(shown, below, strict=False) if found}
+        return [known.get(name) or meaning_of_value(name) for name in names]
 
 
 def lowest_above(cells: Cells) -> IntArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -10,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.errors import IncompatibleError
 from hushtable.hierarchy.base import ROOT
 from hushtable.release.forms.base import Cells, Form, Widening, count_codes, escape_value
 from hushtable.release.forms.nodes import NodeCells
@@ -19,6 +21,8 @@ from hushtable.table.encoded import QuasiColumn
 
 if TYPE_CHECKING:
     from hushtable.algorithms.base import Partition
+    from hushtable.release.forms.reading import Meaning
+    from hushtable.table.plan import ColumnPlan
 
 __all__ = ["Pattern", "PatternCells"]
 
@@ -92,6 +96,7 @@ class Pattern(Form):
     in_words: ClassVar[str] = "common values, and * elsewhere"
     follows: ClassVar[str] = "pattern"
     own_records: ClassVar[bool] = True
+    can_draw: ClassVar[bool] = False
 
     def cover(self, kind: Kind) -> Cover:
         """Return that a pattern covers one leaf or all."""
@@ -107,3 +112,16 @@ class Pattern(Form):
         """Return the patterns; the algorithm may blank missing values."""
         counted, members, _ = count_codes(column, rows, offsets)
         return PatternCells(column, counted, members, None, partition is not None and partition.blank_unknown)
+
+    def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
+        """Return the common values; nothing is told of blanks."""
+        from hushtable.release.forms.reading import meaning_of_value
+
+        if ROOT in names:
+            raise IncompatibleError(
+                f"Column {column.name!r} is blanked where the records of a class differ, and nothing tells what a "
+                "blank hides.",
+                code="nothing-to-draw",
+                hint="Use an algorithm that generalises, such as mondrian, with 'cells: counts'.",
+            )
+        return [meaning_of_value(name) for name in names]

@@ -15,9 +15,10 @@ measurements, as tight ranges.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +31,10 @@ from hushtable.release.forms.rounding import number_text, round_between
 from hushtable.schema.columns import Cover, Kind
 from hushtable.table.coded_columns import known_numbers
 from hushtable.table.encoded import QuasiColumn
+
+if TYPE_CHECKING:
+    from hushtable.release.forms.reading import Meaning, Parts
+    from hushtable.table.plan import ColumnPlan
 
 __all__ = ["RegionCells", "Regions"]
 
@@ -159,6 +164,18 @@ class Regions(Form):
             _with_cuts(c, floors[:, j], ceilings[:, j], alone) if isinstance(c, RegionCells) else c
             for j, c in enumerate(cells)
         )
+
+    def split(self, cells: pa.Array, column: ColumnPlan) -> Parts:
+        """Return the members."""
+        from hushtable.release.forms.reading import split_sets
+
+        return split_sets(cells)
+
+    def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
+        """Return the values and regions."""
+        from hushtable.release.forms.reading import meaning_of_member
+
+        return [meaning_of_member(name) for name in names]
 
 
 def _beyond(numbers: IntArray) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,10 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.release.forms.base import Cells, Form, Widening, escape_member, escape_value, sums_between
 from hushtable.schema.columns import Cover, Kind
 from hushtable.table.encoded import QuasiColumn
+
+if TYPE_CHECKING:
+    from hushtable.release.forms.reading import Meaning, Parts
+    from hushtable.table.plan import ColumnPlan
 
 __all__ = ["SetCells", "Sets"]
 
@@ -138,6 +143,18 @@ class Sets(Form):
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
         """Return the sets of these codes."""
         return SetCells(column, offsets, members)
+
+    def split(self, cells: pa.Array, column: ColumnPlan) -> Parts:
+        """Return the members."""
+        from hushtable.release.forms.reading import split_sets
+
+        return split_sets(cells)
+
+    def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
+        """Return the values."""
+        from hushtable.release.forms.reading import meaning_of_member
+
+        return [meaning_of_member(name, ranges=False) for name in names]
 
 
 def distinct_rows(rows: IntArray, size: int) -> tuple[IntArray, IntArray]:

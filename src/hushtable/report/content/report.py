@@ -61,6 +61,8 @@ class Treatment(Part):
     """of the published table"""
     missing: str
     missing_meaning: str
+    can_draw: bool = True
+    """whether 'hushtable sample' can draw rows from the published cells"""
 
 
 class Rules(Part):

@@ -18,6 +18,7 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.registry import algorithms, guards
 from hushtable.release.evidence import PRICE
 from hushtable.release.exposure import Exposure
+from hushtable.release.recode import forms_shown
 from hushtable.report.content.report import Provenance, Treatment
 from hushtable.report.gather.words import parameter_words, summary_of
 from hushtable.schema.columns import Missing
@@ -92,6 +93,7 @@ def treatment(release: Released, after: Exposure) -> Treatment:
         columns=tuple(release.table.column_names),
         missing=str(missing),
         missing_meaning=_MISSING[missing],
+        can_draw=all(f.can_draw for f in forms_shown(release.plan.table, release.plan.algorithm.recoding)),
     )
 
 

@@ -153,5 +153,7 @@ def _add_exports(router: APIRouter, studio: Studio) -> None:
             return StreamingResponse(exports.pieces(packed), media_type="application/zip", headers=attachment)
         path = exports.export_path(run, name)
         if path is None:
+            if name.endswith(".zip"):
+                return Response(exports.export_file(run, name), media_type="application/zip", headers=attachment)
             return PlainTextResponse(exports.export_file(run, name), headers=attachment)
         return FileResponse(path, media_type="application/octet-stream", filename=name)

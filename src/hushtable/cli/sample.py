@@ -1,0 +1,68 @@
+"""``hushtable sample``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.options import AsJson, Files, ReleaseFolder
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["sample"]
+
+_File = Annotated[
+    Path,
+    typer.Option("--output", "-o", metavar="FILE", help="The file to write: .csv or .parquet.", show_default=False),
+]
+_Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same rows.")]
+_Rows = Annotated[
+    int | None,
+    typer.Option("--rows", metavar="N", help="How many rows. Defaults to as many as published.", show_default=False),
+]
+_Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="RULE",
+        help='A rule that all rows keep: "age < 15 -> marital_status = N". Repeat it for several.',
+        show_default=False,
+    ),
+]
+_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
+
+
+def sample(
+    folder: ReleaseFolder,
+    output: _File,
+    seed: _Seed = 0,
+    rows: _Rows = None,
+    where: _Where = None,
+    files: Files = None,
+    overwrite: _Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw a table with the original's columns and types from a release.
+
+    Needs only what you hand over: the published table, policy.yaml and release.json. No row is a person's record; a
+    note with the ending .json says so. A sample is never written into the folder of a release.
+    """
+    from hushtable.cli.opening import opened
+    from hushtable.cli.output import deliver
+    from hushtable.release.sample.opened import check_sample_target, write_sample
+
+    check_sample_target(output, overwrite=overwrite)
+    with opened(folder, [], files) as (release, progress):
+        progress(0.3, "drawing rows")
+        found = write_sample(release, output, seed=seed, rows=rows, where=where or (), overwrite=overwrite)
+
+    def text(to: Console) -> None:
+        from hushtable.cli.output import put
+
+        put(to, f"{output}: {found['rows']:,} rows, drawn from {found['release']['rows']:,} published ones.")
+        put(to, found["note"])
+
+    deliver({"output": str(output), **found}, as_json, text)

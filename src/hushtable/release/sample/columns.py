@@ -1,0 +1,228 @@
+"""Columns of a sample: those that are drawn from cells, and those that stay with their published row.
+
+Rows stand class by class here, so that a class is a run of them.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.errors import DataError
+from hushtable.kernels.deal import draw_parts, draw_uniform, shuffle_runs
+from hushtable.release.forms.reading import Reading
+from hushtable.release.sample.rules import Condition, Rule, bad_rule
+from hushtable.schema.columns import Kind
+from hushtable.schema.parse import convert
+from hushtable.schema.prepare import Prepared
+
+__all__ = ["Drawn", "Fixed", "deal"]
+
+_SIGNS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+
+
+@dataclass
+class Fixed:
+    """A column whose values stay with their rows."""
+
+    prepared: Prepared
+
+    def holds(self, condition: Condition, rule: Rule, rows: IntArray) -> BoolArray:
+        """Return whether a condition holds in these rows."""
+        data, codes = self.prepared, self._codes
+        if data.kind in (Kind.NUMERIC, Kind.DATE):
+            values = data.values.cast(pa.int32()) if data.kind is Kind.DATE else data.values
+            table = _compared(np.asarray(values.to_numpy(zero_copy_only=False)), condition, rule, data.kind)
+        else:
+            table = _compared_labels(data.values.cast(pa.string()), condition, rule, data.kind)
+        return np.append(table, _of_missing(condition))[codes[rows]]
+
+    @cached_property
+    def _codes(self) -> IntArray:
+        return self.prepared.codes()
+
+
+@dataclass
+class Drawn:
+    """A column that is drawn.
+
+    Attributes
+    ----------
+    reading : Reading
+        What its distinct cells stand for.
+    cells : integer array
+        Which of these each row has.
+    atoms : int32 array
+        The atom that each row has got.
+    numbers : array, optional
+        Of numbers and dates, the value inside the atom.
+    """
+
+    reading: Reading
+    cells: AnyArray
+    atoms: AnyArray
+    numbers: AnyArray | None = None
+
+    def holds(self, condition: Condition, rule: Rule, rows: IntArray) -> BoolArray:
+        """Return whether a condition holds in these rows."""
+        reading, atoms = self.reading, self.atoms[rows]
+        missing = _of_missing(condition)
+        if self.numbers is None:
+            table = _compared_labels(reading.labels[1:], condition, rule, reading.kind)
+            return np.concatenate([[missing], table])[atoms]
+        return np.where(atoms == 0, missing, _compared(self.numbers[rows], condition, rule, reading.kind))
+
+    def swap(self, one: IntArray, other: IntArray) -> None:
+        """Let rows change their values with others."""
+        for values in (self.atoms, self.numbers):
+            if values is not None:
+                values[one], values[other] = values[other], values[one]
+
+    def values(self, rows: IntArray) -> tuple[AnyArray, AnyArray | None]:
+        """Return what rows have got."""
+        return self.atoms[rows], None if self.numbers is None else self.numbers[rows]
+
+    def put(self, rows: IntArray, values: tuple[AnyArray, AnyArray | None]) -> None:
+        """Give rows other values."""
+        self.atoms[rows] = values[0]
+        if self.numbers is not None:
+            self.numbers[rows] = values[1]
+
+    def drawn_again(self, rows: IntArray, luck: FloatArray, inner: FloatArray) -> tuple[AnyArray, AnyArray | None]:
+        """Return values from the cells of these rows."""
+        part = draw_parts(self.cells[rows], self.reading.offsets, _upto(self.reading), luck)
+        atoms = self.reading.atoms[part].astype(np.int32)
+        return atoms, None if self.numbers is None else _inside(self.reading, atoms, inner)
+
+    def moved(self, rows: IntArray, inner: FloatArray) -> tuple[AnyArray, AnyArray | None]:
+        """Return other values inside the atoms that rows have."""
+        atoms = self.atoms[rows]
+        return atoms, None if self.numbers is None else _inside(self.reading, atoms, inner)
+
+    def column(self, place: IntArray | None) -> pa.Array:
+        """Return the values as a column of the original's type, put into another order if there is one."""
+        atoms = self.atoms if place is None else self.atoms[place]
+        gaps = atoms == 0 if self.reading.has_missing else None
+        if self.numbers is None:
+            return pa.DictionaryArray.from_arrays(pa.array(atoms - 1, pa.int32(), mask=gaps), self.reading.labels[1:])
+        numbers = self.numbers if place is None else self.numbers[place]
+        if self.reading.kind is Kind.DATE:
+            return pa.array(numbers.astype(np.int32), mask=gaps).cast(pa.date32())
+        return pa.array(numbers, mask=gaps)
+
+
+def deal(reading: Reading, cells: AnyArray, offsets: IntArray, seed: int, stream: str) -> Drawn:
+    """Draw a column.
+
+    Parameters
+    ----------
+    reading : Reading
+    cells : integer array
+        The cell of each row, class by class.
+    offsets : int64 array
+        Where each class begins.
+    seed : int
+    stream : str
+        What the random numbers are for.
+    """
+    if reading.counted:
+        of_class = cells[offsets[:-1]]
+        many = np.diff(reading.offsets)[of_class]
+        total = np.concatenate([[0], np.cumsum(many)])
+        part = np.repeat(reading.offsets[:-1][of_class] - total[:-1], many) + np.arange(total[-1])
+        # counts of a class are as many as its rows: this was checked
+        atoms = np.repeat(reading.atoms[part].astype(np.int32), np.rint(reading.weights[part]).astype(np.int64))
+        atoms = shuffle_runs(atoms, offsets, seed, f"{stream}/deal")
+    else:
+        single = np.diff(reading.offsets) == 1
+        if single.all():
+            atoms = reading.atoms.astype(np.int32)[cells]
+        else:
+            luck = draw_uniform(len(cells), seed, f"{stream}/part")
+            atoms = reading.atoms.astype(np.int32)[draw_parts(cells, reading.offsets, _upto(reading), luck)]
+    found = Drawn(reading, cells, atoms)
+    if reading.numbers:
+        wide = bool(np.any(_sizes(reading) > 1)) or not reading.whole
+        inner = draw_uniform(len(cells), seed, f"{stream}/inside") if wide else None
+        found.numbers = reading.low[atoms] if inner is None else _inside(reading, atoms, inner)
+    return found
+
+
+def _upto(reading: Reading) -> FloatArray:
+    """The sum of the weights of a cell's parts up to each of them."""
+    total = np.cumsum(reading.weights)
+    before = np.concatenate([[0.0], total])[reading.offsets[:-1]]
+    return np.asarray(total - np.repeat(before, np.diff(reading.offsets)))
+
+
+def _sizes(reading: Reading) -> FloatArray:
+    """How many values each atom has to draw from: whole numbers, or steps of a thousandth of it or less."""
+    if reading.whole:
+        return np.maximum((reading.high - reading.low + reading.closed).astype(np.float64), 1.0)
+    return np.maximum(np.floor((reading.high - reading.low) * _scales(reading)), 1.0)
+
+
+def _scales(reading: Reading) -> FloatArray:
+    """For each atom a power of ten that cuts it into 1,000 to 10,000 steps."""
+    # decimal text is exact, and the same everywhere
+    exponents = [int(f"{width:e}".partition("e")[2]) for width in (reading.high - reading.low).tolist()]
+    return np.array([10.0 ** min(3 - e, 300) for e in exponents])
+
+
+def _inside(reading: Reading, atoms: AnyArray, luck: FloatArray) -> AnyArray:
+    """A value of each atom, all alike."""
+    low, high = reading.low[atoms], reading.high[atoms]
+    steps = np.floor(luck * _sizes(reading)[atoms])
+    if reading.whole:
+        return np.asarray(low + steps.astype(np.int64))
+    scale = _scales(reading)[atoms]
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = (np.rint(low * scale) + steps) / scale
+    value = np.where(np.isfinite(value), value, low)
+    top = np.where(reading.closed[atoms], high, np.nextafter(high, low))
+    return np.where(low == high, low, np.clip(value, low, top))
+
+
+def _of_missing(condition: Condition) -> bool:
+    if condition.sign == "!=":
+        return None not in condition.values
+    return condition.sign in ("=", "in") and None in condition.values
+
+
+def _compared(numbers: AnyArray, condition: Condition, rule: Rule, kind: Kind) -> BoolArray:
+    known = [v for v in condition.values if v is not None]
+    try:
+        found = convert(pa.array(known, pa.string()), kind, condition.column)
+    except DataError:
+        what = "a number" if kind is Kind.NUMERIC else "a date"
+        raise bad_rule(rule.text, f"{condition.column!r} is compared with what is not {what}") from None
+    values = (found.cast(pa.int32()) if kind is Kind.DATE else found).to_numpy(zero_copy_only=False)
+    if condition.sign == "in":
+        return np.isin(numbers, values)
+    if not len(values):
+        return np.full(len(numbers), condition.sign == "!=")
+    return np.asarray(_SIGNS[condition.sign](numbers, values[0]))
+
+
+def _compared_labels(labels: pa.Array, condition: Condition, rule: Rule, kind: Kind) -> BoolArray:
+    """Compare distinct labels, which stand in order where they have one."""
+    known = [v for v in condition.values if v is not None]
+    if condition.sign in ("=", "!=", "in"):
+        equal = np.asarray(pc.is_in(labels, pa.array(known, pa.string())).to_numpy(zero_copy_only=False))
+        return ~equal if condition.sign == "!=" else equal
+    if kind is not Kind.ORDINAL:
+        raise bad_rule(rule.text, f"the values of {condition.column!r} have no order")
+    at = pc.index(labels, pa.scalar(known[0] if known else None, pa.string())).as_py()
+    if at < 0:
+        raise bad_rule(rule.text, f"{condition.column!r} is compared with a value that it does not have")
+    return np.asarray(_SIGNS[condition.sign](np.arange(len(labels)), at))

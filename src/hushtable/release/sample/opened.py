@@ -1,0 +1,167 @@
+"""A sample of a release, and its file with a note that says that rows are drawn."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hushtable._version import __version__
+from hushtable.errors import DataError, OutputError, UsageError
+from hushtable.io.atomic import atomic_write_text
+from hushtable.io.files import write_table
+from hushtable.release.companion import COMPANION, load_evidence
+from hushtable.release.released import Released
+from hushtable.release.sample.sample import sample_table
+from hushtable.release.written import Written
+
+__all__ = ["NOTE", "check_sample_target", "note_path", "sample_release", "write_sample"]
+
+NOTE = "Rows are drawn from the cells of a release, class by class. No row is a person's record."
+_ENDINGS = (".csv", ".parquet")
+_PIECE = 1 << 20
+
+
+def sample_release(release: Released, *, seed: int = 0, rows: int | None = None, where: Sequence[str] = ()) -> pa.Table:
+    """Draw a sample of a release; one that was opened is verified first, as far as its public files allow."""
+    if isinstance(release.published, Written):
+        _check_opened(release)
+    return sample_table(
+        release.table, release.plan.table, release.plan.algorithm.recoding, seed=seed, rows=rows, where=where
+    )
+
+
+def _check_opened(release: Released) -> None:
+    told = getattr(release.origin, "told", None)
+    if told is not None and told.get("rows") != release.table.num_rows:
+        raise DataError(
+            f"The published file has {release.table.num_rows:,} rows, release.json speaks of another number.",
+            code="mismatch",
+            hint="Take the release as it was written.",
+        )
+    try:
+        release.verification.raise_if_violated()
+    except UsageError as error:
+        # some models can only be judged where the companion or the input is
+        if error.code not in ("needs-companion", "needs-input"):
+            raise
+
+
+def note_path(path: Path) -> Path:
+    """Return where the note of a sample is.
+
+    Examples
+    --------
+    >>> note_path(Path("out/microdata.csv")).name
+    'microdata.json'
+    """
+    return path.with_suffix(".json")
+
+
+def check_sample_target(path: Path, *, overwrite: bool = False) -> None:
+    """Refuse a file that a sample must not be written to: in the folder of a release, or one that is there.
+
+    Examples
+    --------
+    >>> check_sample_target(Path("microdata.xlsx"))
+    Traceback (most recent call last):
+    hushtable.errors.OutputError: A sample is written as .csv or .parquet. Got 'microdata.xlsx' instead.
+    """
+    if path.suffix not in _ENDINGS:
+        raise OutputError(f"A sample is written as .csv or .parquet. Got {path.name!r} instead.", code="unknown-format")
+    place = Path(os.path.realpath(path))
+    for folder in place.parents:
+        if (folder / "release.json").is_file() or (folder / COMPANION).is_file():
+            raise OutputError(
+                f"{str(path)!r} is in the folder of a release, and a sample is no part of one.",
+                code="in-release",
+                hint="Choose another folder.",
+            )
+    if place.name in ("release.csv", "release.parquet"):
+        raise OutputError(
+            f"A sample is not called {place.name!r}: it would be taken for a release.",
+            code="in-release",
+            hint="Choose another name, such as microdata.csv.",
+        )
+    there = [p.name for p in (place, note_path(place)) if p.exists()]
+    if there and not overwrite:
+        raise OutputError(
+            f"There is already a file {there[0]!r}.",
+            code="exists",
+            hint="Choose another name, or add --overwrite.",
+        )
+
+
+def write_sample(
+    release: Released,
+    path: str | os.PathLike[str],
+    *,
+    seed: int = 0,
+    rows: int | None = None,
+    where: Sequence[str] = (),
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Draw a sample into a file, and write a note beside it that says so; return what the note says.
+
+    Parameters
+    ----------
+    release : Release
+    path : path
+        Its ending decides the format: ``.csv`` or ``.parquet``. The note has the ending ``.json``.
+    seed, rows, where
+        As ``Release.sample`` has them.
+    overwrite : bool
+        Whether existing files may be replaced.
+
+    Raises
+    ------
+    OutputError
+        If the file is in the folder of a release, is there, or cannot be written.
+    """
+    target = Path(path)
+    check_sample_target(target, overwrite=overwrite)
+    table = sample_release(release, seed=seed, rows=rows, where=where)
+    note = {
+        "hushtable": __version__,
+        "drawn": True,
+        "note": NOTE,
+        "file": target.name,
+        "seed": seed,
+        "rows": table.num_rows,
+        "where": list(where),
+        "release": {"rows": release.table.num_rows, **_origin(release)},
+    }
+    # the note comes first: no sample is without one
+    atomic_write_text(note_path(target), json.dumps(note, indent=1, ensure_ascii=False) + "\n")
+    try:
+        write_table(table, target)
+    except BaseException:
+        if not target.exists():
+            note_path(target).unlink(missing_ok=True)
+        raise
+    return note
+
+
+def _mark(release: Released) -> str | None:
+    told = getattr(release.origin, "told", None) or load_evidence(release.published.path.with_name("release.json"))
+    mark: str | None = told.get("release")
+    return mark
+
+
+def _origin(release: Released) -> dict[str, Any]:
+    """The release's mark, and a hash of the published file, where there is one."""
+    if not isinstance(release.published, Written):
+        return {}
+    found: dict[str, Any] = {"mark": _mark(release)}
+    if release.published.path.is_file():
+        digest = hashlib.sha256()
+        with release.published.path.open("rb") as stream:
+            while piece := stream.read(_PIECE):
+                digest.update(piece)
+        found["sha256"] = digest.hexdigest()
+    return found

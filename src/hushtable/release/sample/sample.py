@@ -1,0 +1,248 @@
+"""A sample: rows drawn from the published cells, class by class, and from nothing else.
+
+Quasi-identifiers are drawn; other columns stay with their published row, since the rows of a class look alike. From
+counts, every column's values are dealt to the rows of the class in a random order, so the counts of each class stay
+exact. Other cells are drawn from evenly: a region of whole numbers gives each of them the same chance. Whatever is
+drawn is a function of published data, the policy and the seed, so no promise of the release can be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Recoding
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.errors import IncompatibleError, UsageError, did_you_mean
+from hushtable.io.dictionaries import decode, encode, null_last, value_type
+from hushtable.io.text import is_text, to_labels
+from hushtable.kernels.deal import shuffle_runs
+from hushtable.release.bucket import bucket_column
+from hushtable.release.forms.reading import Reading, read_cells
+from hushtable.release.recode import check_cells, class_numbers, form_shown
+from hushtable.release.reread import check_published_columns, published_cells
+from hushtable.release.sample.columns import Drawn, Fixed, deal
+from hushtable.release.sample.keep import keep_rules
+from hushtable.release.sample.rules import Rule, parse_rule
+from hushtable.schema.columns import Kind, Role
+from hushtable.schema.prepare import Prepared, prepare
+from hushtable.table.encode import no_rows
+from hushtable.table.plan import ColumnPlan, TablePlan
+
+__all__ = ["MOST_TIMES", "read_columns", "sample_table"]
+
+MOST_TIMES = 100
+"""A sample has at most so many times the published rows."""
+
+
+def sample_table(
+    table: pa.Table,
+    plan: TablePlan,
+    recoding: Recoding,
+    *,
+    seed: int = 0,
+    rows: int | None = None,
+    where: Sequence[str] = (),
+) -> pa.Table:
+    """Draw a sample from a published table.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        As published.
+    plan : TablePlan
+    recoding : Recoding
+        Of the algorithm that made it.
+    seed : int
+    rows : int, optional
+        How many; as many as published where left out. Fewer are a random choice. For more, everything is dealt
+        several times.
+    where : sequence of str
+        Rules that every row keeps; see ``hushtable.release.sample.rules``.
+
+    Returns
+    -------
+    pyarrow.Table
+        The original's columns without identifiers, in the order of the published rows.
+
+    Examples
+    --------
+    >>> from hushtable.release.forms.counts import Counts
+    >>> plan = TablePlan((ColumnPlan("age", Role.QUASI), ColumnPlan("sex", Role.QUASI)), cells=Counts())
+    >>> cells = pa.table({"age": ["{[20, 30): 2, 40: 1}"] * 3, "sex": ["{f: 2, m: 1}"] * 3})
+    >>> drawn = sample_table(cells, plan, Recoding.LOCAL, seed=1)
+    >>> sorted(drawn.column("sex").to_pylist()), sum(age < 30 for age in drawn.column("age").to_pylist())
+    (['f', 'f', 'm'], 2)
+    """
+    wanted = _checked_rows(rows, table.num_rows)
+    rules = [parse_rule(text) for text in where]
+    groups = (bucket_column(plan),) if recoding.by_number else ()
+    check_published_columns(table, plan, *groups)
+    readings, codes = read_columns(table, plan, recoding)
+    by = groups if recoding is Recoding.BUCKET else (*plan.named(Role.QUASI), *groups)
+    labels = _classes(table, by)
+    order = np.argsort(labels, kind="stable") if np.any(np.diff(labels) < 0) else None
+    sorted_labels = labels if order is None else labels[order]
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int64)
+    first = offsets[:-1] if order is None else order[offsets[:-1]]
+    for name, found in readings.items():
+        if found.counted and np.any(found.totals[codes[name][first]] != np.diff(offsets)):
+            shown = [published_cells(table.column(n)) for n in plan.named(Role.QUASI)]
+            check_cells(shown, plan, recoding, labels)
+    dealings = []
+    for number, begin in enumerate(range(0, wanted, table.num_rows)):
+        dealt = _Dealing(table, plan, readings, codes, sorted_labels, offsets, order, seed, f"sample/{number}")
+        whole = dealt.table(rules, apart=recoding is Recoding.BUCKET)
+        some = min(wanted - begin, table.num_rows)
+        if some < table.num_rows:
+            chosen = shuffle_runs(np.arange(table.num_rows), np.array([0, table.num_rows]), seed, f"rows/{number}")
+            whole = whole.take(pa.array(np.sort(chosen[:some])))
+        dealings.append(whole)
+    return dealings[0] if len(dealings) == 1 else pa.concat_tables(dealings).unify_dictionaries()
+
+
+def _checked_rows(rows: int | None, published: int) -> int:
+    if not published:
+        raise no_rows()
+    if rows is None:
+        return published
+    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+        raise UsageError(f"A sample has at least one row. Got {rows!r} instead.", code="rows", hint="Leave it out.")
+    if rows > MOST_TIMES * published:
+        raise UsageError(
+            f"{rows:,} rows are more than {MOST_TIMES} times the {published:,} that are published: they would tell "
+            "nothing new.",
+            code="rows",
+            hint=f"Ask for at most {MOST_TIMES * published:,}.",
+        )
+    return rows
+
+
+def _classes(table: pa.Table, by: Sequence[str]) -> IntArray:
+    """The class of each row, numbered by its first one."""
+    labels, n = class_numbers([published_cells(table.column(name)) for name in by])
+    first = np.full(n, len(labels), dtype=np.int64)
+    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
+    rank = np.empty(n, dtype=np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(n)
+    return rank[labels]
+
+
+def read_columns(
+    table: pa.Table, plan: TablePlan, recoding: Recoding
+) -> tuple[dict[str, Reading], dict[str, AnyArray]]:
+    """Return what the distinct cells of every quasi-identifier stand for, and which of them each row has.
+
+    Raises
+    ------
+    IncompatibleError
+        If nothing tells what the cells of a column stand for.
+    """
+    readings, codes = {}, {}
+    for column in (c for c in plan.columns if c.role is Role.QUASI):
+        cells = encode(published_cells(table.column(column.name)))
+        text = to_labels(cells.dictionary).cast(pa.string())
+        if cells.null_count:
+            text = pa.concat_arrays([text, pa.array([None], pa.string())])
+        codes[column.name] = null_last(cells).to_numpy()
+        found = read_cells(form_shown(plan, column, recoding), text, column)
+        if np.any(np.diff(found.offsets) == 0):
+            raise IncompatibleError(
+                f"Column {column.name!r} is published as '*' everywhere, and the policy lists no values of it: there "
+                "is nothing to draw from.",
+                code="nothing-to-draw",
+                hint="Give the column a taxonomy in the policy, or publish 'cells: counts'.",
+            )
+        readings[column.name] = found
+    return readings, codes
+
+
+class _Dealing:
+    """All columns, dealt once."""
+
+    def __init__(
+        self,
+        table: pa.Table,
+        plan: TablePlan,
+        readings: dict[str, Reading],
+        codes: dict[str, AnyArray],
+        labels: IntArray,
+        offsets: IntArray,
+        order: IntArray | None,
+        seed: int,
+        stream: str,
+    ) -> None:
+        self.published, self.plan = table, plan
+        self.labels, self.offsets, self.order = labels, offsets, order
+        self.seed, self.stream = seed, stream
+        self.drawn = {
+            name: deal(found, self._sorted(codes[name]), offsets, seed, f"{stream}/{name}")
+            for name, found in readings.items()
+        }
+
+    def _sorted(self, values: AnyArray) -> AnyArray:
+        return values if self.order is None else values[self.order]
+
+    def table(self, rules: Sequence[Rule], *, apart: bool) -> pa.Table:
+        """Return the rows; where sensitive values are apart from their people, these are dealt too."""
+        keep_rules(self._known(rules), rules, self.labels, self.offsets, self.seed, self.stream)
+        back = None
+        if self.order is not None:
+            back = np.empty(len(self.order), dtype=np.int64)
+            back[self.order] = np.arange(len(self.order))
+        columns, names = [], []
+        for column in (c for c in self.plan.columns if c.role is not Role.IDENTIFIER):
+            names.append(column.name)
+            if column.role is Role.QUASI:
+                columns.append(self.drawn[column.name].column(back))
+            else:
+                fixed = _typed(self.published.column(column.name), column, self.plan.missing_values)
+                moved = apart and column.role is Role.SENSITIVE
+                columns.append(fixed.take(pa.array(self._dealt_rows(back))) if moved else fixed)
+        shown = [name for name in self.published.column_names if name in names]
+        return pa.table(columns, names=names).select(shown)
+
+    def _dealt_rows(self, back: IntArray | None) -> IntArray:
+        """For each published row, another one of its class."""
+        mine = np.arange(len(self.labels)) if self.order is None else self.order
+        dealt = shuffle_runs(mine, self.offsets, self.seed, f"{self.stream}/values")
+        return dealt if back is None else dealt[back]
+
+    def _known(self, rules: Sequence[Rule]) -> dict[str, Drawn | Fixed]:
+        """The columns that rules name."""
+        known: dict[str, Drawn | Fixed] = {}
+        planned = {c.name: c for c in self.plan.columns if c.role is not Role.IDENTIFIER}
+        for rule in rules:
+            for name in (c.column for c in rule.conditions):
+                if name not in planned:
+                    raise UsageError(
+                        f"The rule {rule.text!r} names {name!r}, and the release has no such column.",
+                        code="rule",
+                        hint=did_you_mean(name, planned),
+                    )
+                if name in self.drawn:
+                    known[name] = self.drawn[name]
+                elif name not in known:
+                    known[name] = Fixed(self._prepared(planned[name]))
+        return known
+
+    def _prepared(self, column: ColumnPlan) -> Prepared:
+        values = self.published.column(column.name)
+        if self.order is not None:
+            values = values.take(pa.array(self.order))
+        return prepare(
+            values, name=column.name, kind=column.kind, missing_values=self.plan.missing_values, order=column.order
+        )
+
+
+def _typed(column: pa.ChunkedArray, plan: ColumnPlan, missing_values: Sequence[str]) -> Any:
+    """A published column in its own type, however it was read."""
+    if not is_text(value_type(column.type)):
+        return column
+    found = prepare(column, name=plan.name, kind=plan.kind, missing_values=missing_values, order=plan.order)
+    if found.kind in (Kind.NUMERIC, Kind.DATE):
+        return decode(found.data)
+    return published_cells(column)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from hushtable.io.files import read_table
+
+
+@pytest.fixture
+def release(call, policy, people, tmp_path):
+    policy.write_text(policy.read_text() + "\ncells: counts\n")
+    assert call("run", policy, "--data", people).code == 0
+    return tmp_path / "release"
+
+
+def test_a_sample_with_its_note(call, release, tmp_path):
+    shutil.rmtree(tmp_path / "release.private")
+    answer = call("sample", release, "-o", tmp_path / "microdata.csv", "--seed", "3")
+    assert answer.code == 0 and "No row is a person's record" in answer.words and "40 rows" in answer.words
+    drawn = read_table(tmp_path / "microdata.csv")
+    assert drawn.column_names == ["age", "zip", "disease"] and drawn.num_rows == 40
+    note = json.loads((tmp_path / "microdata.json").read_text())
+    assert note["drawn"] is True and note["seed"] == 3 and note["rows"] == 40 and note["where"] == []
+    assert len(note["release"]["sha256"]) == 64 and note["release"]["mark"]
+    assert note["release"]["mark"] == json.loads((release / "release.json").read_text())["release"]
+
+
+def test_rows_rules_and_parquet(call, release, tmp_path):
+    rule = "age < 30 -> disease != ulcer"
+    data = call("sample", release, "-o", tmp_path / "m.parquet", "--rows", "100", "--where", "age >= 20", "--json").data
+    assert data["rows"] == 100 and data["where"] == ["age >= 20"]
+    assert read_table(tmp_path / "m.parquet").num_rows == 100
+    answer = call("sample", release, "-o", tmp_path / "n.csv", "--where", rule, "--json")
+    assert answer.code in (0, 2)
+    assert answer.code == 0 or answer.data["code"] == "rule-impossible"
+
+
+def test_never_into_a_release(call, release, tmp_path):
+    for place in (release / "m.csv", release / "deeper" / "m.csv", tmp_path / "release.private" / "m.csv"):
+        answer = call("sample", release, "-o", place, "--json")
+        assert answer.code == 2 and answer.data["code"] == "in-release"
+    assert call("sample", release, "-o", tmp_path / "release.csv", "--json").data["code"] == "in-release"
+    assert not (release / "m.csv").exists()
+
+
+def test_what_is_there_is_kept(call, release, tmp_path):
+    (tmp_path / "m.csv").write_text("mine")
+    assert call("sample", release, "-o", tmp_path / "m.csv", "--json").data["code"] == "exists"
+    assert (tmp_path / "m.csv").read_text() == "mine"
+    (tmp_path / "n.json").write_text("mine")
+    assert call("sample", release, "-o", tmp_path / "n.csv", "--json").data["code"] == "exists"
+    assert call("sample", release, "-o", tmp_path / "m.csv", "--overwrite", "--json").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--rows", "4001"], "rows"),
+        (["--rows", "0"], "rows"),
+        (["--where", "age < 0"], "rule-impossible"),
+        (["--where", "agee < 0"], "rule"),
+    ],
+)
+def test_bad_calls(call, release, tmp_path, options, code):
+    answer = call("sample", release, "-o", tmp_path / "m.csv", *options, "--json")
+    assert answer.code == 2 and answer.data["code"] == code
+    assert not (tmp_path / "m.csv").exists() and not (tmp_path / "m.json").exists()
+
+
+def test_another_ending(call, release, tmp_path):
+    assert call("sample", release, "-o", tmp_path / "m.xlsx", "--json").data["code"] == "unknown-format"
+
+
+def test_an_edited_table(call, release, tmp_path):
+    shutil.rmtree(tmp_path / "release.private")
+    text = (release / "release.csv").read_text()
+    (release / "release.csv").write_text(text.replace(": 1", ": 2", 3))
+    answer = call("sample", release, "-o", tmp_path / "m.csv", "--json")
+    assert answer.code in (1, 2) and answer.data["code"] in ("changed-cells", "violated")

@@ -36,6 +36,7 @@ ALL_BUT = {"PWGTP", "WGTP", "DENSITY", "INDP"}
 TEN = ("AGEP", "SEX", "MSP", "RAC1P", "HOUSING_TYPE", "OWN_RENT", "EDU", "PINCP_DECILE", "DVET", "DEYE")
 NOT_APPLICABLE = "N"
 SETTINGS = (
+    ({"information-cuts": {"refine": True}}, {"counts": {"digits": 0}}),
     ("information-cuts", {"counts": {"digits": 0}}),
     ("mondrian", {"counts": {"digits": 0}}),
     ("information-cuts", "regions"),
@@ -121,8 +122,10 @@ def column_set(table: pa.Table, size: int) -> list[str]:
     return list(chosen)
 
 
-def release_of(table: pa.Table, k: int, algorithm: str, form: Any) -> ht.Release:
-    quasi = {name: {"kind": "numeric" if name in NUMERIC else "nominal"} for name in table.column_names}
+def release_of(table: pa.Table, k: int, algorithm: Any, form: Any, area: float) -> ht.Release:
+    quasi: dict[str, Any] = {name: {"kind": "numeric" if name in NUMERIC else "nominal"} for name in table.column_names}
+    if "PUMA" in quasi:
+        quasi["PUMA"]["weight"] = area
     policy = ht.Policy(
         quasi=quasi, models=[ht.KAnonymity(k=k)], algorithm=algorithm, cells=form, missing_values=[NOT_APPLICABLE]
     )
@@ -149,9 +152,9 @@ def rows(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def scored(
-    arguments: argparse.Namespace, name: str, table: pa.Table, k: int, algorithm: str, form: Any
+    arguments: argparse.Namespace, name: str, table: pa.Table, k: int, algorithm: Any, form: Any
 ) -> dict[str, Any]:
-    release = release_of(table, k, algorithm, form)
+    release = release_of(table, k, algorithm, form, arguments.area)
     with tempfile.TemporaryDirectory() as folder:
         files = []
         for seed in range(arguments.seeds):
@@ -164,12 +167,13 @@ def scored(
         found = scores(arguments.root, name, files, arguments.scorer)
     means = {key: None if found[0][key] is None else round(fmean(f[key] for f in found), 2) for key in found[0]}
     shown = form if isinstance(form, str) else next(iter(form))
-    return {"data": name, "columns": table.num_columns, "k": k, "algorithm": algorithm, "form": shown, **means}
+    named = algorithm if isinstance(algorithm, str) else f"{next(iter(algorithm))}, refined"
+    return {"data": name, "columns": table.num_columns, "k": k, "algorithm": named, "form": shown, **means}
 
 
 def told(row: dict[str, Any]) -> str:
     what = row.get("method") or f"{row['algorithm']}, {row['form']}, k = {row['k']}"
-    area = "-" if row["k_marginal_by_area"] is None else f"{row['k_marginal_by_area']:.0f}"
+    area = "-" if row["k_marginal_by_area"] is None else f"{row['k_marginal_by_area']:.1f}"
     return (
         f"{row['data']}  {row['columns']:>2}  {what:<36} {row['k_marginal']:>7.1f}  {area:>5}  "
         f"{row['unique_matches_percent']:>5.1f}%"
@@ -219,6 +223,7 @@ def main() -> None:
     parser.add_argument("--columns", default="10,20,24")
     parser.add_argument("--k", default="6,12,50")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--area", type=float, default=1.2, help="weight of the area (PUMA) beside other columns")
     parser.add_argument("--settings", type=int, default=len(SETTINGS), help="how many of the settings, from the first")
     parser.add_argument("--scorer", required=True, help="Python of the environment that has sdnist")
     parser.add_argument("--chart", type=Path, help="draw a chart into this file")

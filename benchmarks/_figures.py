@@ -63,9 +63,9 @@ SECTIONS = {
     "Parquet; CPU time beside that of the run. The report is of Adult, in a process that has started; again, its "
     "attacks come from the companion.",
     "Samples on NIST's benchmark": "Rows drawn from class counts (`release.sample`), every column a quasi-identifier, "
-    "scored by NIST's own scorer beside other tools: k-marginal (1000: all pairs of columns as in the original), the same "
-    "by area (PUMA), and the share of unique people whose exact row reappears. Means over five seeds. Parameters were "
-    "chosen on these two tables.",
+    "scored by NIST's own scorer beside other tools: k-marginal (1000: all pairs of columns as in the original), the "
+    "same by area (PUMA), and the share of unique people whose exact row reappears. Means over five seeds. Parameters "
+    "were chosen on these two tables.",
     "Samples and learning": "Drawing rows beside writing them; logistic regression trained on a release of Adult "
     "(k = 10, seven columns) and tested on originals, compared with one trained on the original.",
     "Growth with rows": "Generated tables with eight quasi-identifiers, from Parquet to verified Parquet, k = 5.",

@@ -1,7 +1,7 @@
 """Run the benchmarks and write docs/benchmarks.md.
 
-    python benchmarks/_page.py [--only mondrian,lattice_rows] [--reference FILE.json] [--census FILE.csv] [--nist FOLDER]
-                               [--scorer PYTHON] [--write]
+    python benchmarks/_page.py [--only mondrian,lattice_rows] [--reference FILE.json] [--census FILE.csv]
+                               [--nist FOLDER] [--scorer PYTHON] [--write]
 
 Every figure that was ever measured is kept in docs/benchmarks.json with its day and the machine's load; a benchmark
 that is not run leaves its figures as they were. ``--write`` runs nothing and writes the page from there.
@@ -73,8 +73,8 @@ def page(stored: Stored) -> str:
         "Written by `make bench`. Figures of one machine with 2 cores, with the command that repeats each (after "
         "`python benchmarks/`); ratios tell more than seconds, which depend on the machine. A figure marked * was "
         "taken while other work ran on it, and is an upper bound rather than a measurement. How each is taken stands "
-        "at the top of its benchmark. `REFERENCE`, `CENSUS` and `NIST` are files of other people's that are not part of "
-        "this repository, and `SCORER` is a Python with NIST's `sdnist`.\n",
+        "at the top of its benchmark. `REFERENCE`, `CENSUS` and `NIST` are files of other people's that are not part "
+        "of this repository, and `SCORER` is a Python with NIST's `sdnist`.\n",
     ]
     for section, text in SECTIONS.items():
         out += [f"## {section}\n", text + "\n"]

@@ -78,9 +78,9 @@ class _Recount:
     def owners(self, table: pa.Table, first: int) -> list[_Cells | None]:
         """The class of each row of a population or background table; None where no published class covers it.
 
-        Where cells overlap, the cells cannot tell, and the partition's choice is taken if it covers the row. People of a
-        suppressed group may be covered by the region of another one: to models that more people cannot break they need
-        not count.
+        Where cells overlap, the cells cannot tell, and the partition's choice is taken if it covers the row. People of
+        a suppressed group may be covered by the region of another one: to models that more people cannot break they
+        need not count.
         """
         owners: list[_Cells | None] = []
         if any(published_in(c, self.plan.algorithm.recoding).own_records for c in self.encoded.quasi):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from hushtable.errors import IncompatibleError
+from hushtable.release.forms.rounding import significant_bins, whole_bins
 from hushtable.testing.cases import random_case
 from hushtable.testing.covers import counted
 
@@ -49,6 +50,41 @@ def test_as_fine_as_the_policy_says():
     }.items():
         chosen = ht.Policy(quasi=["x"], models=[ht.KAnonymity(k=3)], cells={"counts": {"dates": unit}})
         assert set(ht.anonymize(pa.table({"x": days}), chosen).table.column("x").to_pylist()) == {text}
+
+
+LARGE = 9_099_999_999_999_999_999
+LAST = datetime.date(9999, 12, 31)
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "text"),
+    [
+        ([LARGE, LARGE - 1], {"digits": 2}, "{[9000000000000000000, 9100000000000000000): 2}"),
+        ([LARGE, LARGE - 1], {"digits": 19}, f"{{{LARGE - 1}: 1, {LARGE}: 1}}"),
+        ([31.12378947913405, 30.089727264485326], {"digits": 18}, "{30.089727264485326: 1, 31.12378947913405: 1}"),
+        ([1.5e308, 1.7e308], {"digits": 1}, "{[1e+308, 1.7976931348623157e+308]: 2}"),
+        ([-1.5e308, -1.7e308], {"digits": 1}, "{[-1.7976931348623157e+308, -1e+308): 2}"),
+        ([LAST, LAST], {"dates": "month"}, "{[9999-12-01, 9999-12-31]: 2}"),
+        ([LAST, LAST], {"dates": "year"}, "{[9999-01-01, 9999-12-31]: 2}"),
+    ],
+)
+def test_bins_hold_extreme_values_and_can_be_read(values, settings, text):
+    chosen = ht.Policy(quasi=["x"], models=[ht.KAnonymity(k=2)], cells={"counts": settings})
+    release = ht.anonymize(pa.table({"x": values}), chosen)
+    assert set(release.table.column("x").to_pylist()) == {text}
+    drawn = release.sample(seed=1).column("x").to_pylist()
+    assert {type(v) for v in drawn} == {type(values[0])}
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1), st.integers(1, 20))
+def test_bins_of_whole_numbers_hold_them(numbers, digits):
+    low, high = whole_bins(np.array(numbers), digits)
+    assert all(a <= n < b for a, n, b in zip(low, numbers, high, strict=True))
+    small = [n % 10**15 - 10**14 for n in numbers]
+    found = zip(
+        whole_bins(np.array(small), digits), significant_bins(np.array(small, float), digits, whole=True), strict=True
+    )
+    assert all(exact.tolist() == plain.tolist() for exact, plain in found)
 
 
 @given(st.integers(0, 300), st.sampled_from(["mondrian", "optimal", "k-member"]))

@@ -11,8 +11,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable.release.forms.regions import RegionCells
+from hushtable.algorithms.base import Partition
+from hushtable.release.forms.regions import RegionCells, Regions
+from hushtable.release.recode import recode
+from hushtable.schema.columns import Role
+from hushtable.table.encode import encode
+from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.testing.cases import random_case
+
+PLAN = TablePlan((ColumnPlan("x", Role.QUASI), ColumnPlan("y", Role.QUASI)), cells=Regions())
 
 
 def shown(values, k=3, **more):
@@ -104,3 +111,29 @@ def test_downcoding_finds_no_ends():
 def test_values_behind_a_region_do_not_show(changed):
     """The bound lies between both classes wherever their values lie."""
     assert set(shown([21, 22, 29, *changed]).table.column("x").to_pylist()) == {"< 30", ">= 30"}
+
+
+def test_a_large_number_of_a_suppressed_record_does_not_show():
+    release = shown([21, 22, 24, 37, 38, 39, 2**60], suppression=0.2)
+    assert release.table.num_rows == 6
+    assert set(release.table.column("x").to_pylist()) == {"< 30", ">= 30"}
+
+
+@given(st.integers(0, 10_000))
+def test_cuts_do_not_depend_on_suppressed_values(seed):
+    """Codes are those of the whole table, and cuts are chosen by those that are published."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.permutation(40)[:24], rng.permutation(40)[:24]
+    # three corners: whichever column is cut first bounds two of them, and leaves the third open
+    corner = 2 * (x > np.median(x)) + (y > np.median(y))
+    _, groups = np.unique(corner[corner < 3], return_inverse=True)
+    x, y = x[corner < 3], y[corner < 3]
+    labels = np.concatenate([groups, [-1] * 12])
+    found = []
+    for turn in range(2):
+        far = np.random.default_rng([seed, turn]).integers(-40, 60, (2, 12))
+        table = pa.table({"x": np.concatenate([x, far[0]]), "y": np.concatenate([y, far[1]])})
+        found.append(
+            [c.to_pylist() for c in recode(encode(table, PLAN), Partition(labels, int(groups.max()) + 1)).published]
+        )
+    assert found[0] == found[1]

@@ -14,7 +14,11 @@ import pytest
 import hushtable as ht
 from hushtable.errors import DataError, IncompatibleError, UsageError, VerificationError
 from hushtable.io.files import read_table, write_table
+from hushtable.release.forms.reading import read_cells
+from hushtable.release.forms.regions import Regions
 from hushtable.release.sample.sample import MOST_TIMES
+from hushtable.schema.columns import Role
+from hushtable.table.plan import ColumnPlan
 
 FORMS = ["counts", "regions", "sets", "intervals", "nodes", "midpoint"]
 JOBS = ["clerk", "cook", "a, b", "*", "null", None]
@@ -332,3 +336,29 @@ def test_many_rows_are_dealt_by_the_kernels():
     policy = ht.Policy(quasi=["age", "job"], models=[ht.KAnonymity(k=10)], cells={"counts": {"digits": 0}})
     drawn = ht.anonymize(table, policy).sample(seed=1)
     assert collections.Counter(drawn["age"].to_pylist()) == collections.Counter(table["age"].to_pylist())
+
+
+@pytest.mark.parametrize("cells", ["regions", "intervals"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.0, 1e308, 1.5e308, 1.7e308],
+        [-1.7e308, -1.5e308, 0.5, 1.7e308],
+        [-(2**63), -(2**62), 2**62, 2**63 - 1],
+        [2**62, 2**62 + 1, 2**62 + 4, 2**62 + 5],
+        [-5e-324, 0.0, 5e-324, 1e-300],
+    ],
+)
+def test_numbers_of_any_size(cells, values):
+    policy = ht.Policy(quasi=["x"], models=[ht.KAnonymity(k=2)], cells=cells, algorithm={"mondrian": {}})
+    release = ht.anonymize(pa.table({"x": values}), policy)
+    drawn = release.sample(seed=3).column("x").to_pylist()
+    assert np.isfinite(np.array(drawn, float)).all()
+    # round bounds may not show that values are fractions
+    assert {type(v) for v in drawn} == {type(values[0])} or (cells == "regions" and isinstance(values[0], float))
+
+
+def test_an_open_end_may_be_a_fraction():
+    """The lower bounds are whole numbers, the upper ones are not."""
+    found = read_cells(Regions(), pa.array(["< -2.25", ">= -2"]), ColumnPlan("x", Role.QUASI))
+    assert np.all(found.low <= found.high) and found.low.min() == -2.5

@@ -10,6 +10,7 @@ by one. A set would leave the values that several share open.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,7 +25,7 @@ from hushtable.errors import DataError, IncompatibleError
 from hushtable.models.base import Stat
 from hushtable.params import AtLeast
 from hushtable.release.forms.base import Cells, Form, count_codes
-from hushtable.release.forms.rounding import number_text, significant_bins
+from hushtable.release.forms.rounding import EXACT_DIGITS, LAST_DAY, number_text, significant_bins, whole_bins
 from hushtable.release.forms.sets import SetCells
 from hushtable.schema.columns import Cover, Kind, Missing
 from hushtable.table.coded_columns import known_numbers, published_numbers
@@ -79,11 +80,7 @@ class CountCells(Cells):
         """The bin of every code, ascending with it, and what bins are called."""
         coded = self.column.coded
         every = np.arange(coded.size, dtype=np.int64)
-        if (
-            coded.kind not in (Kind.NUMERIC, Kind.DATE)
-            or not len(coded.values)
-            or (coded.kind is Kind.NUMERIC and not self.digits)
-        ):
+        if coded.kind not in (Kind.NUMERIC, Kind.DATE) or not len(coded.values) or self._each:
             return every, [escape_counted(label) for label in coded.labels[0]]
         low, high = self._edges()
         _, bin_of = np.unique(low, return_inverse=True)
@@ -93,11 +90,22 @@ class CountCells(Cells):
             return np.append(0, bin_of + 1), ["null", *names]
         return bin_of.astype(np.int64), names
 
-    def _edges(self) -> tuple[FloatArray, FloatArray]:
+    @property
+    def _each(self) -> bool:
+        """Whether every number is counted for itself."""
         coded = self.column.coded
+        if coded.kind is not Kind.NUMERIC:
+            return False
+        return not self.digits or (self.digits > EXACT_DIGITS and known_numbers(coded).dtype.kind == "f")
+
+    def _edges(self) -> tuple[AnyArray, AnyArray]:
+        coded = self.column.coded
+        numbers = known_numbers(coded)
         if coded.kind is Kind.DATE:
-            return _calendar(known_numbers(coded), self.dates)
-        return significant_bins(known_numbers(coded).astype(np.float64), self.digits, whole=self._whole)
+            return _calendar(numbers, self.dates)
+        if numbers.dtype.kind == "i" and max(abs(int(numbers[0])), abs(int(numbers[-1]))) >= 2**53:
+            return whole_bins(numbers, self.digits)
+        return significant_bins(numbers.astype(np.float64), self.digits, whole=self._whole)
 
     @property
     def _whole(self) -> bool:
@@ -341,10 +349,21 @@ class Counts(Form):
             )
 
 
-def _bin_names(low: FloatArray, high: FloatArray, kind: Kind, *, whole: bool) -> list[str]:
+def _bin_names(low: AnyArray, high: AnyArray, kind: Kind, *, whole: bool) -> list[str]:
     """A bin that holds one number, or one day, is called by it."""
-    ends = zip(number_text(low, kind), number_text(high, kind), (high - low).tolist(), strict=True)
-    return [a if width == 0 or (whole and width == 1) else f"[{a}, {b})" for a, b, width in ends]
+    last = LAST_DAY if kind is Kind.DATE else sys.float_info.max
+    # a bin that reaches beyond all dates, or all floats, ends with the last of them
+    ends = zip(
+        number_text(np.maximum(low, -sys.float_info.max).tolist(), kind),
+        number_text(np.minimum(high, last).tolist(), kind),
+        (high > last).tolist(),
+        (high - low).tolist(),
+        strict=True,
+    )
+    return [
+        a if width == 0 or (whole and width == 1) else f"[{a}, {b}]" if beyond else f"[{a}, {b})"
+        for a, b, beyond, width in ends
+    ]
 
 
 def _calendar(days: AnyArray, unit: str) -> tuple[FloatArray, FloatArray]:

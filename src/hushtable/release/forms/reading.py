@@ -44,7 +44,9 @@ INSIDE = "{"
 
 _PIECE = 1 << 16
 _COMMA, _COLON, _BACKSLASH = (ord(sign) for sign in ",:\\")
-_WHOLE = re.compile(r"[+-]?\d{1,18}")
+_WHOLE = re.compile(r"[+-]?\d+")
+_LARGEST = 2**63 - 1
+"""Larger whole numbers are read as floats."""
 
 
 class Parts(NamedTuple):
@@ -419,7 +421,9 @@ def _numbers(meanings: Sequence[Meaning], kind: Kind, column: ColumnPlan) -> _At
     whole = all(found.dtype.kind == "i" for found in (point, lows, highs))
     single = np.array([isinstance(a, str) for a in atoms], dtype=np.bool_)
     opened = np.array([[isinstance(a, Span) and a[i] is None for a in atoms] for i in (0, 1)], dtype=np.bool_)
-    low, high = np.where(single, point, lows), np.where(single, point, highs)
+    # both of one type: an end of its own may be a fraction
+    number = np.int64 if whole else np.float64
+    low, high = (np.where(single, point, ends).astype(number) for ends in (lows, highs))
     closed = single | np.array([isinstance(a, Span) and a.closed for a in atoms], dtype=np.bool_)
     low, high = _with_ends(low, high, opened.reshape(2, -1), kind)
     if np.any(high < low):
@@ -432,10 +436,10 @@ def _numbers(meanings: Sequence[Meaning], kind: Kind, column: ColumnPlan) -> _At
         texts.append(None)
     order = np.lexsort((closed, high, low))
     rank = np.concatenate([[0], np.argsort(order) + 1]).tolist()
-    number: dict[str | Span | None, int] = {None: 0}
-    number |= {atom: rank[i + 1] for i, atom in enumerate(atoms)}
-    meant = [[rank[i] for i in every] if m is EVERYTHING else [number[a] for a in m] for m in meanings]
-    low, high = (np.concatenate([[0], end[order]]).astype(np.int64 if whole else np.float64) for end in (low, high))
+    place: dict[str | Span | None, int] = {None: 0}
+    place |= {atom: rank[i + 1] for i, atom in enumerate(atoms)}
+    meant = [[rank[i] for i in every] if m is EVERYTHING else [place[a] for a in m] for m in meanings]
+    low, high = (np.concatenate([[0], end[order]]).astype(number) for end in (low, high))
     labels = pa.array([None, *(texts[i] for i in order.tolist())], pa.string())
     return meant, labels, low, high, np.concatenate([[True], closed[order]])
 
@@ -447,7 +451,10 @@ def _end(atom: str | Span, upper: int) -> str | None:
 def _values(texts: Sequence[str | None], kind: Kind, column: str) -> AnyArray:
     """Numbers and days, as written; where there are none, whatever fits the others."""
     if kind is Kind.NUMERIC and all(t is None or _WHOLE.fullmatch(t) for t in texts) and any(texts):
-        return np.array([0 if t is None else int(t) for t in texts], dtype=np.int64)
+        numbers = [0 if t is None else int(t) for t in texts]
+        if max(numbers) > _LARGEST or min(numbers) < -_LARGEST - 1:
+            return np.array(numbers, dtype=np.float64)
+        return np.array(numbers, dtype=np.int64)
     if not any(texts):
         return np.zeros(len(texts), dtype=np.int64)
     try:
@@ -465,23 +472,34 @@ def _with_ends(low: AnyArray, high: AnyArray, opened: AnyArray, kind: Kind) -> t
     """Give open ranges an end."""
     if not opened.any():
         return low, high
+    with np.errstate(over="ignore"):
+        return _ended(low, high, opened, kind)
+
+
+def _ended(low: AnyArray, high: AnyArray, opened: AnyArray, kind: Kind) -> tuple[AnyArray, AnyArray]:
     below, above = opened
     bounds = np.concatenate([low[~below], high[~above]])
-    spread = bounds.max() - bounds.min()
+    whole = bounds.dtype.kind == "i"
+    limit = _LARGEST if whole else np.finfo(np.float64).max
+    # differences of whole numbers may be larger than these
+    width = high.astype(np.float64) - low
+    spread = float(bounds.max()) - float(bounds.min())
     shut = ~(below | above)
 
     def reach(at: Any, neighbours: BoolArray) -> Any:
-        widths = (high - low)[neighbours & shut]
-        if len(widths) and widths.max() > 0:
-            return widths.max()
-        return spread or (365 if kind is Kind.DATE else abs(at) or 1)
+        widest = width[neighbours & shut].max(initial=0)
+        if not widest > 0:
+            widest = spread or (365 if kind is Kind.DATE else abs(at) or 1)
+        return int(widest) if whole else widest
 
     low, high = low.copy(), high.copy()
     for i in np.flatnonzero(below).tolist():
-        end = high[i] - reach(high[i], low == high[i])
-        low[i] = max(end, 0) if kind is Kind.NUMERIC and high[i] > 0 and bounds.min() >= 0 else end
+        at = high[i].item()
+        end = max(at - reach(at, low == at), -limit)
+        low[i] = max(end, 0) if kind is Kind.NUMERIC and at > 0 and bounds.min() >= 0 else end
     for i in np.flatnonzero(above).tolist():
-        high[i] = low[i] + reach(low[i], high == low[i])
+        at = low[i].item()
+        high[i] = min(at + reach(at, high == at), limit)
     return low, high
 
 

@@ -148,8 +148,13 @@ class Regions(Form):
 
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
         """Return regions whose bounds are moved outwards: nothing is known yet of the neighbours."""
-        numbers = known_numbers(column.coded)
-        if column.coded.kind is Kind.NUMERIC and numbers.dtype.kind == "i" and _beyond(numbers):
+        numbers, first = known_numbers(column.coded), int(column.coded.missing)
+        # values that only suppressed records have must not decide
+        if (
+            column.coded.kind is Kind.NUMERIC
+            and numbers.dtype.kind == "i"
+            and _beyond(numbers[members[members >= first] - first])
+        ):
             from hushtable.release.forms.intervals import RangeCells
 
             return RangeCells(column, offsets, members)
@@ -169,13 +174,16 @@ class Regions(Form):
 
     def settled(self, cells: tuple[Cells, ...]) -> tuple[Cells, ...]:
         """Cut the space between the classes, and give both sides of a cut the same bound."""
-        low = np.column_stack([c.low for c in cells])
-        high = np.column_stack([c.high for c in cells])
-        sizes = np.array([c.column.coded.size for c in cells], dtype=np.int64)
-        floors, ceilings, alone = separate(low, high, sizes)
+        # cuts are weighed by published values: those that only suppressed records have must not decide
+        shown = [np.unique(c.members) for c in cells]
+        low = np.column_stack([np.searchsorted(known, c.low) for c, known in zip(cells, shown, strict=True)])
+        high = np.column_stack([np.searchsorted(known, c.high) for c, known in zip(cells, shown, strict=True)])
+        floors, ceilings, alone = separate(low, high, np.array([len(known) for known in shown], dtype=np.int64))
         return tuple(
-            _with_cuts(c, floors[:, j], ceilings[:, j], alone) if isinstance(c, RegionCells) else c
-            for j, c in enumerate(cells)
+            _with_cuts(c, _codes(floors[:, j], known), _codes(ceilings[:, j], known), alone)
+            if isinstance(c, RegionCells)
+            else c
+            for j, (c, known) in enumerate(zip(cells, shown, strict=True))
         )
 
     def split(self, cells: pa.Array, column: ColumnPlan) -> Parts:
@@ -192,7 +200,12 @@ class Regions(Form):
 
 
 def _beyond(numbers: IntArray) -> bool:
-    return bool(len(numbers)) and max(abs(int(numbers[0])), abs(int(numbers[-1]))) >= LARGEST
+    return bool(len(numbers)) and max(abs(int(numbers.min())), abs(int(numbers.max()))) >= LARGEST
+
+
+def _codes(places: IntArray, known: IntArray) -> IntArray:
+    """The codes at these places among the published ones; -1 for none."""
+    return np.where(places >= 0, known[places], -1)
 
 
 def _with_cuts(cells: RegionCells, floors: IntArray, ceilings: IntArray, alone: BoolArray) -> RegionCells:

@@ -13,7 +13,21 @@ import numpy as np
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.schema.columns import Kind
 
-__all__ = ["number_text", "numbers_between", "round_between", "significant_bins"]
+__all__ = [
+    "EXACT_DIGITS",
+    "LAST_DAY",
+    "number_text",
+    "numbers_between",
+    "round_between",
+    "significant_bins",
+    "whole_bins",
+]
+
+EXACT_DIGITS = 15
+"""Significant digits that every float keeps; of more, bins could not be told apart from their neighbours."""
+
+LAST_DAY = 2932896
+"""31 December 9999, in days since 1970: there is no date after it."""
 
 _EPOCH = datetime.date(1970, 1, 1)
 
@@ -108,7 +122,7 @@ def _begun(days: AnyArray, unit: str) -> IntArray:
 
 
 def _date(day: int) -> datetime.date:
-    return _EPOCH + datetime.timedelta(days=int(np.clip(day, -719162, 2932896)))
+    return _EPOCH + datetime.timedelta(days=int(np.clip(day, -719162, LAST_DAY)))
 
 
 def significant_bins(numbers: FloatArray, digits: int, *, whole: bool) -> tuple[FloatArray, FloatArray]:
@@ -147,11 +161,32 @@ def significant_bins(numbers: FloatArray, digits: int, *, whole: bool) -> tuple[
         here = np.flatnonzero(open_to & (step == e))
         count = np.floor(_scaled(numbers[here], -e))
         for _ in range(2):  # division rounds
-            count = np.where(_scaled(count, e) > numbers[here], count - 1, count)
-            count = np.where(_scaled(count + 1, e) <= numbers[here], count + 1, count)
-        low[here], high[here] = _scaled(count, e), _scaled(count + 1, e)
+            with np.errstate(over="ignore"):
+                count = np.where(_scaled(count, e) > numbers[here], count - 1, count)
+                count = np.where(_scaled(count + 1, e) <= numbers[here], count + 1, count)
+        with np.errstate(over="ignore"):
+            low[here], high[here] = _scaled(count, e), _scaled(count + 1, e)
     if whole:
         high[numbers == 0] = 1.0
+    return low, high
+
+
+def whole_bins(numbers: IntArray, digits: int) -> tuple[AnyArray, AnyArray]:
+    """Return the bins of ``significant_bins`` for whole numbers of any size, as Python's integers.
+
+    Examples
+    --------
+    >>> low, high = whole_bins(np.array([7, -1000, 9_099_999_999_999_999_999]), 2)
+    >>> low.tolist(), high.tolist()
+    ([7, -1000, 9000000000000000000], [8, -990, 9100000000000000000])
+    """
+    ends = []
+    for number in numbers.tolist():
+        # negative bins include their lower end, which may be a power of ten
+        size = len(str(number if number >= 0 else -number - 1))
+        step = 10 ** max(size - digits, 0)
+        ends.append((number // step * step, (number // step + 1) * step))
+    low, high = np.array(ends, dtype=object).reshape(-1, 2).T
     return low, high
 
 
@@ -165,4 +200,7 @@ def number_text(numbers: Sequence[float] | FloatArray | IntArray, kind: Kind = K
     """
     if kind is Kind.DATE:
         return [_date(int(n)).isoformat() for n in numbers]
-    return [str(int(n)) if float(n).is_integer() and abs(n) < 2**63 else repr(float(n)) for n in numbers]
+    return [
+        str(int(n)) if isinstance(n, int) or (float(n).is_integer() and abs(n) < 2**63) else repr(float(n))
+        for n in numbers
+    ]

@@ -6,6 +6,7 @@ Rows stand class by class here, so that a class is a run of them.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -168,14 +169,20 @@ def _upto(reading: Reading) -> FloatArray:
 def _sizes(reading: Reading) -> FloatArray:
     """How many values each atom has to draw from: whole numbers, or steps of a thousandth of it or less."""
     if reading.whole:
-        return np.maximum((reading.high - reading.low + reading.closed).astype(np.float64), 1.0)
-    return np.maximum(np.floor((reading.high - reading.low) * _scales(reading)), 1.0)
+        return np.maximum(reading.high.astype(np.float64) - reading.low + reading.closed, 1.0)
+    return np.maximum(np.floor(_halves(reading) * (2.0 * _scales(reading))), 1.0)
+
+
+def _halves(reading: Reading) -> FloatArray:
+    """Half of the width of each atom: the whole may be more than a float holds."""
+    return np.asarray(reading.high / 2 - reading.low / 2)
 
 
 def _scales(reading: Reading) -> FloatArray:
     """For each atom a power of ten that cuts it into 1,000 to 10,000 steps."""
     # decimal text is exact, and the same everywhere
-    exponents = [int(f"{width:e}".partition("e")[2]) for width in (reading.high - reading.low).tolist()]
+    widths = np.minimum(_halves(reading), sys.float_info.max / 2) * 2.0
+    exponents = [int(f"{width:e}".partition("e")[2]) for width in widths.tolist()]
     return np.array([10.0 ** min(3 - e, 300) for e in exponents])
 
 
@@ -184,7 +191,9 @@ def _inside(reading: Reading, atoms: AnyArray, luck: FloatArray) -> AnyArray:
     low, high = reading.low[atoms], reading.high[atoms]
     steps = np.floor(luck * _sizes(reading)[atoms])
     if reading.whole:
-        return np.asarray(low + steps.astype(np.int64))
+        # differences may be larger than 2**63: what wraps around there comes back here
+        reached: IntArray = (low.astype(np.uint64) + steps.astype(np.uint64)).astype(np.int64)
+        return np.clip(reached, low, np.maximum(high - ~reading.closed[atoms], low))
     scale = _scales(reading)[atoms]
     with np.errstate(over="ignore", invalid="ignore"):
         value = (np.rint(low * scale) + steps) / scale

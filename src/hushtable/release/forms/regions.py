@@ -148,16 +148,8 @@ class Regions(Form):
 
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
         """Return regions whose bounds are moved outwards: nothing is known yet of the neighbours."""
-        numbers, first = known_numbers(column.coded), int(column.coded.missing)
-        # values that only suppressed records have must not decide
-        if (
-            column.coded.kind is Kind.NUMERIC
-            and numbers.dtype.kind == "i"
-            and _beyond(numbers[members[members >= first] - first])
-        ):
-            from hushtable.release.forms.intervals import RangeCells
-
-            return RangeCells(column, offsets, members)
+        if _beyond(column, members):
+            return self._tight(column, offsets, members)
         plain = RegionCells(column, offsets, members)
         floors, ceilings = _outwards(plain, np.arange(len(plain)))
         return replace(plain, floors=floors, ceilings=ceilings)
@@ -167,10 +159,14 @@ class Regions(Form):
     ) -> Cells:
         """Return regions without bounds, which ``settled`` finds once all columns are there."""
         counted, members, _ = count_codes(column, rows, offsets)
-        numbers = known_numbers(column.coded)
-        if column.coded.kind is Kind.NUMERIC and numbers.dtype.kind == "i" and _beyond(numbers):
-            return self.from_members(column, counted, members)
+        if _beyond(column, members):
+            return self._tight(column, counted, members)
         return RegionCells(column, counted, members)
+
+    def _tight(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
+        from hushtable.release.forms.intervals import RangeCells
+
+        return RangeCells(column, offsets, members)
 
     def settled(self, cells: tuple[Cells, ...]) -> tuple[Cells, ...]:
         """Cut the space between the classes, and give both sides of a cut the same bound."""
@@ -199,8 +195,13 @@ class Regions(Form):
         return [meaning_of_member(name) for name in names]
 
 
-def _beyond(numbers: IntArray) -> bool:
-    return bool(len(numbers)) and max(abs(int(numbers.min())), abs(int(numbers.max()))) >= LARGEST
+def _beyond(column: QuasiColumn, members: IntArray) -> bool:
+    """Whether some published whole number is no measurement; those of suppressed records must not decide."""
+    numbers, first = known_numbers(column.coded), int(column.coded.missing)
+    if column.coded.kind is not Kind.NUMERIC or numbers.dtype.kind != "i":
+        return False
+    shown = numbers[np.unique(members[members >= first]) - first]
+    return bool(len(shown)) and max(abs(int(shown[0])), abs(int(shown[-1]))) >= LARGEST
 
 
 def _codes(places: IntArray, known: IntArray) -> IntArray:

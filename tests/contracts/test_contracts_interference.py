@@ -81,7 +81,8 @@ def test_every_algorithm(number):
 @pytest.mark.parametrize("algorithm", [Optimal(), Mondrian(), Localpk()], ids=str)
 def test_every_hierarchy_and_style(algorithm, style):
     done = Counter()
-    for turn in range(7):
+    # counts refuse the wildcard, which takes turns with other meanings of gaps
+    for turn in range(7 if style.by_members else 13):
         changes = [WHATS[0], WHATS[1 + turn % (len(WHATS) - 1)]]
         done += check_interference([KAnonymity(k=2)], algorithm, case_of(turn, form=style), changes=changes, seed=turn)
     assert done[WHATS[0]] >= 4 and done["suppressed"] >= 8, done

@@ -40,7 +40,7 @@ recordings: $(VENV)/.installed-dev
 
 test: $(VENV)/.installed-dev lint
 	@$(BIN)/python -m hushtable.datasets.fetch || echo "Tests that need Adult will be skipped."
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 3
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check

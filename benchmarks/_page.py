@@ -1,6 +1,7 @@
 """Run the benchmarks and write docs/benchmarks.md.
 
-    python benchmarks/_page.py [--only mondrian,lattice_rows] [--reference FILE.json] [--census FILE.csv] [--write]
+    python benchmarks/_page.py [--only mondrian,lattice_rows] [--reference FILE.json] [--census FILE.csv]
+                               [--nist FOLDER] [--scorer PYTHON] [--write]
 
 Every figure that was ever measured is kept in docs/benchmarks.json with its day and the machine's load; a benchmark
 that is not run leaves its figures as they were. ``--write`` runs nothing and writes the page from there.
@@ -19,7 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from _figures import FIGURES, SECTIONS, Figure
+from _figures import FIGURES, PICTURES, SECTIONS, Figure
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
@@ -36,7 +37,7 @@ def measured(command: str, files: dict[str, Path]) -> Any:
     words = shlex.split(command)
     for name, file in files.items():
         if name in words:
-            if not file.is_file():
+            if not file.exists():
                 print(f"{command}: {name} is not there; its figures stay as they were.", file=sys.stderr)
                 return None
             words[words.index(name)] = str(file)
@@ -72,8 +73,8 @@ def page(stored: Stored) -> str:
         "Written by `make bench`. Figures of one machine with 2 cores, with the command that repeats each (after "
         "`python benchmarks/`); ratios tell more than seconds, which depend on the machine. A figure marked * was "
         "taken while other work ran on it, and is an upper bound rather than a measurement. How each is taken stands "
-        "at the top of its benchmark. `REFERENCE` and `CENSUS` are files of other people's that are not part of this "
-        "repository.\n",
+        "at the top of its benchmark. `REFERENCE`, `CENSUS` and `NIST` are files of other people's that are not part "
+        "of this repository, and `SCORER` is a Python with NIST's `sdnist`.\n",
     ]
     for section, text in SECTIONS.items():
         out += [f"## {section}\n", text + "\n"]
@@ -81,6 +82,8 @@ def page(stored: Stored) -> str:
         for figure in FIGURES:
             if figure.section == section:
                 out.append(_line(figure, stored.get(figure.name)))
+        if section in PICTURES:
+            out += ["", PICTURES[section]]
         out.append("")
     return "\n".join([*out, *_missed(stored)])
 
@@ -124,6 +127,8 @@ def main() -> None:
     parser.add_argument("--only", help="benchmarks, by the names of their files, separated by commas")
     parser.add_argument("--reference", type=Path, default=BESIDE / "reference" / "arx-optimal.json")
     parser.add_argument("--census", type=Path, default=BESIDE / "data" / "census" / "census-1080.csv")
+    parser.add_argument("--nist", type=Path, default=BESIDE / "data" / "nist-crc")
+    parser.add_argument("--scorer", type=Path, default=Path("no-scorer"))
     parser.add_argument("--write", action="store_true", help="run nothing")
     options = parser.parse_args()
     stored: Stored = json.loads(STORE.read_text(encoding="utf-8")) if STORE.is_file() else {}
@@ -136,7 +141,8 @@ def main() -> None:
                 f"There is no benchmark {', '.join(sorted(names - known))}; there are {', '.join(sorted(known))}."
             )
         chosen = [f for f in FIGURES if names is None or Path(shlex.split(f.command)[0]).stem in names]
-        update(stored, chosen, {"REFERENCE": options.reference, "CENSUS": options.census})
+        places = {"REFERENCE": options.reference, "CENSUS": options.census, "NIST": options.nist}
+        update(stored, chosen, {**places, "SCORER": options.scorer})
     (DOCS / "benchmarks.md").write_text(page(stored), encoding="utf-8")
 
 

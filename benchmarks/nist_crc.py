@@ -192,7 +192,7 @@ def chart(found: list[dict[str, Any]], path: Path) -> None:
     for axis, (data, columns) in zip(axes[0], panels, strict=True):
         mine = [r for r in found if (r["data"], r["columns"]) == (data, columns) and r["form"] == "counts"]
         others = [r for r in REFERENCE if (r["data"], r["columns"]) == (data, columns) and r["k_marginal"] > 900]
-        for algorithm, sign in (("information-cuts", "o-"), ("mondrian", "s--")):
+        for algorithm, sign in (("information-cuts, refined", "o-"), ("mondrian", "s--")):
             line = sorted((r for r in mine if r["algorithm"] == algorithm), key=lambda r: r["k"])
             axis.plot(
                 [r["unique_matches_percent"] for r in line],

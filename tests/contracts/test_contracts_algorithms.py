@@ -78,6 +78,10 @@ def test_every_style_of_cells(algorithm, style):
         for name in ("k-anonymity", "t-closeness", "m-confidentiality")
         for example in model_examples(models[name], random_case(seed, 30, cells=style), 1)
     )
+    if algorithm.keeps_signatures and not style.by_members:
+        # counts would tell counterfeits
+        assert set(answers) == {Answer.INCOMPATIBLE}
+        return
     assert answers[Answer.RELEASED] >= 3
 
 

@@ -45,7 +45,8 @@ def separate(low: IntArray, high: IntArray, sizes: IntArray) -> tuple[IntArray, 
         return empty, empty.copy(), np.zeros(0, dtype=np.bool_)
     low, high = low.astype(np.int64), high.astype(np.int64)
     orders = np.stack([np.lexsort((np.arange(n), low[:, j])) for j in range(d)])
-    kernel = dispatch(_separate_loops, _separate_numpy, n)
+    # a box costs as much as many rows of other kernels
+    kernel = dispatch(_separate_loops, _separate_numpy, 16 * n)
     found: tuple[IntArray, IntArray, BoolArray] = kernel(low, high, sizes.astype(np.int64), orders)
     return found
 

@@ -78,7 +78,9 @@ class _Recount:
     def owners(self, table: pa.Table, first: int) -> list[_Cells | None]:
         """The class of each row of a population or background table; None where no published class covers it.
 
-        Where cells overlap, the cells cannot tell, and the partition's choice is taken if it covers the row.
+        Where cells overlap, the cells cannot tell, and the partition's choice is taken if it covers the row. People of
+        a suppressed group may be covered by the region of another one: to models that more people cannot break they
+        need not count.
         """
         owners: list[_Cells | None] = []
         if any(published_in(c, self.plan.algorithm.recoding).own_records for c in self.encoded.quasi):
@@ -92,7 +94,8 @@ class _Recount:
             if group >= 0:
                 chosen = tuple(column[group].as_py() for column in self.release.recoded.published)
                 require(self.covers(chosen, record), "a population row lies in a class whose cells do not cover it")
-            if len(fitting) > 1:
+            left_out = chosen not in self.classes and not self.plan.model().minds_cover
+            if len(fitting) > 1 or left_out:
                 owners.append(chosen if chosen in self.classes else None)
             else:
                 owners.append(fitting[0] if fitting else None)

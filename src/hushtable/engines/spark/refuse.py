@@ -63,6 +63,7 @@ def check_far(plan: Plan, records: int, limit: str) -> None:
         "a population or background table is compared with all rows": plan.extra.population is not None
         or plan.extra.background is not None,
         "guards look at all groups": bool(plan.guards),
+        "what a class publishes counts its rows": not all(form.by_members for form in _forms(plan)),
     }
     _refuse(reasons, f"The table has {records} rows, more than the driver takes ({limit})")
 
@@ -91,18 +92,21 @@ def check_levels(plan: Plan, combinations: int, limit: str) -> None:
     IncompatibleError
         With the reason and a remedy.
     """
-    table = plan.table
     reasons = {
         f"{plan.algorithm.name} as set does not decide from counts alone": not (
             plan.algorithm.by_histograms or plan.algorithm.by_groups
         ),
         "suppression weighs all groups against one another": plan.suppression > 0,
         **_all_classes(plan),
-        "what one class publishes depends on all of them": any(
-            c.role is Role.QUASI and isinstance(form := table.form(c), Form) and form.needs_all for c in table.columns
-        ),
+        "what one class publishes depends on all of them": any(form.needs_all for form in _forms(plan)),
     }
     _refuse(reasons, f"The table has {combinations} distinct combinations, more than the driver takes ({limit})")
+
+
+def _forms(plan: Plan) -> list[Form]:
+    """The forms that the policy chose for its quasi-identifiers."""
+    found = [plan.table.form(c) for c in plan.table.columns if c.role is Role.QUASI]
+    return [form for form in found if isinstance(form, Form)]
 
 
 def _all_classes(plan: Plan) -> dict[str, bool]:

@@ -539,8 +539,9 @@ def of_groups(column: QuasiColumn, rows: AnyArray, offsets: IntArray, level: int
     >>> of_groups(example().table.quasi[0], np.array([0, 1, 3]), np.array([0, 2, 3])).labels().to_pylist()
     ['[30, 31]', '53']
     """
-    if level is None:
-        return form_of(column).from_records(column, rows, offsets)
+    form = form_of(column)
+    if level is None and not form.by_members:
+        return form.from_records(column, rows, offsets)
     counted, members, _ = count_codes(column, rows, offsets)
     return cells_of(column, counted, members, level)
 

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.hierarchy.base import ROOT
 from hushtable.kernels.separate import separate
-from hushtable.release.forms.base import Cells, Form, Widening
+from hushtable.release.forms.base import Cells, Form, Widening, count_codes
 from hushtable.release.forms.rounding import number_text, round_between
 from hushtable.schema.columns import Cover, Kind
 from hushtable.table.coded_columns import known_numbers
@@ -35,6 +35,9 @@ from hushtable.table.encoded import QuasiColumn
 if TYPE_CHECKING:
     from hushtable.release.forms.reading import Meaning, Parts
     from hushtable.table.plan import ColumnPlan
+
+if TYPE_CHECKING:
+    from hushtable.algorithms.base import Partition
 
 __all__ = ["RegionCells", "Regions"]
 
@@ -145,19 +148,25 @@ class Regions(Form):
 
     def from_members(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
         """Return regions whose bounds are moved outwards: nothing is known yet of the neighbours."""
-        numbers, first = known_numbers(column.coded), int(column.coded.missing)
-        # values that only suppressed records have must not decide
-        if (
-            column.coded.kind is Kind.NUMERIC
-            and numbers.dtype.kind == "i"
-            and _beyond(numbers[members[members >= first] - first])
-        ):
-            from hushtable.release.forms.intervals import RangeCells
-
-            return RangeCells(column, offsets, members)
+        if _beyond(column, members):
+            return self._tight(column, offsets, members)
         plain = RegionCells(column, offsets, members)
-        floors, ceilings = _outwards(plain)
+        floors, ceilings = _outwards(plain, np.arange(len(plain)))
         return replace(plain, floors=floors, ceilings=ceilings)
+
+    def from_records(
+        self, column: QuasiColumn, rows: AnyArray, offsets: IntArray, partition: Partition | None = None
+    ) -> Cells:
+        """Return regions without bounds, which ``settled`` finds once all columns are there."""
+        counted, members, _ = count_codes(column, rows, offsets)
+        if _beyond(column, members):
+            return self._tight(column, counted, members)
+        return RegionCells(column, counted, members)
+
+    def _tight(self, column: QuasiColumn, offsets: IntArray, members: IntArray) -> Cells:
+        from hushtable.release.forms.intervals import RangeCells
+
+        return RangeCells(column, offsets, members)
 
     def settled(self, cells: tuple[Cells, ...]) -> tuple[Cells, ...]:
         """Cut the space between the classes, and give both sides of a cut the same bound."""
@@ -186,8 +195,13 @@ class Regions(Form):
         return [meaning_of_member(name) for name in names]
 
 
-def _beyond(numbers: IntArray) -> bool:
-    return bool(len(numbers)) and max(abs(int(numbers.min())), abs(int(numbers.max()))) >= LARGEST
+def _beyond(column: QuasiColumn, members: IntArray) -> bool:
+    """Whether some published whole number is no measurement; those of suppressed records must not decide."""
+    numbers, first = known_numbers(column.coded), int(column.coded.missing)
+    if column.coded.kind is not Kind.NUMERIC or numbers.dtype.kind != "i":
+        return False
+    shown = numbers[np.unique(members[members >= first]) - first]
+    return bool(len(shown)) and max(abs(int(shown[0])), abs(int(shown[-1]))) >= LARGEST
 
 
 def _codes(places: IntArray, known: IntArray) -> IntArray:
@@ -201,8 +215,10 @@ def _with_cuts(cells: RegionCells, floors: IntArray, ceilings: IntArray, alone: 
     numbers, missing = known_numbers(coded), int(coded.missing)
     low = _bounds(coded.kind, numbers, missing, floors, -np.inf)
     high = _bounds(coded.kind, numbers, missing, ceilings, np.inf)
-    own = ~alone
-    low[own], high[own] = np.maximum(low, cells.floors)[own], np.minimum(high, cells.ceilings)[own]
+    own = np.flatnonzero(~alone)
+    if len(own):
+        least, most = _outwards(cells, own)
+        low[own], high[own] = np.maximum(low[own], least), np.minimum(high[own], most)
     return replace(cells, floors=low, ceilings=high)
 
 
@@ -217,15 +233,15 @@ def _bounds(kind: Kind, numbers: Any, missing: int, cuts: IntArray, otherwise: f
     return out
 
 
-def _outwards(cells: RegionCells) -> tuple[FloatArray, FloatArray]:
-    """Move the ends of each class outwards to round numbers, by less than a quarter of its width."""
+def _outwards(cells: RegionCells, groups: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Move the ends of these classes outwards to round numbers, by less than a quarter of their width."""
     coded = cells.column.coded
     first = int(coded.missing)
     numbers = known_numbers(coded).astype(np.float64)
     if not len(numbers) or not len(cells.members):
-        return np.full(len(cells), -np.inf), np.full(len(cells), np.inf)
+        return np.full(len(groups), -np.inf), np.full(len(groups), np.inf)
     least = np.where(cells.mixed, cells.members[np.minimum(cells.offsets[:-1] + 1, len(cells.members) - 1)], cells.low)
-    low, high = (numbers[np.maximum(end - first, 0)] for end in (least, cells.high))
+    low, high = (numbers[np.maximum(end[groups] - first, 0)] for end in (least, cells.high))
     # values that only suppressed records have must not decide
     shown = numbers[np.unique(cells.members[cells.members >= first]) - first]
     shown = shown[np.isfinite(shown)]

@@ -47,7 +47,7 @@ def round_between(low: FloatArray, high: FloatArray, kind: Kind = Kind.NUMERIC) 
     """
     low, high = _finite(low, high)
     if kind is Kind.DATE:
-        return np.array([_round_day(int(a), int(b)) for a, b in zip(low.tolist(), high.tolist(), strict=True)], float)
+        return _days_between(low, high)
     return numbers_between(low, high)
 
 
@@ -103,15 +103,22 @@ def _scaled(numbers: FloatArray, exponent: int) -> FloatArray:
     return numbers * 10.0**exponent if exponent >= 0 else numbers / 10.0**-exponent
 
 
-def _round_day(low: int, high: int) -> int:
-    first, last = (_date(day) for day in (low + 1, high))
-    years = range(first.year + (first.month > 1 or first.day > 1), last.year + 1)
-    if len(years):
-        year = numbers_between(np.array([years[0] - 1.0]), np.array([float(years[-1])]))[0]
-        return (datetime.date(int(year), 1, 1) - _EPOCH).days
-    if (first.year, first.month) != (last.year, last.month) or first.day == 1:
-        return (last.replace(day=1) - _EPOCH).days
-    return high
+def _days_between(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the first day of the roundest year in (low, high], else of the last month, else the last day."""
+    first, last = (low + 1).astype("datetime64[D]"), high.astype("datetime64[D]")
+    # years and months that begin between the two days
+    years = [_begun(first, "Y"), last.astype("datetime64[Y]").astype(np.int64)]
+    months = [_begun(first, "M"), last.astype("datetime64[M]").astype(np.int64)]
+    year = numbers_between(years[0].astype(np.float64) + 1969, years[1].astype(np.float64) + 1970) - 1970
+    with_year = year.astype(np.int64).astype("datetime64[Y]").astype("datetime64[D]").astype(np.float64)
+    with_month = months[1].astype("datetime64[M]").astype("datetime64[D]").astype(np.float64)
+    return np.where(years[0] <= years[1], with_year, np.where(months[0] <= months[1], with_month, high))
+
+
+def _begun(days: AnyArray, unit: str) -> IntArray:
+    """The first year or month that begins on each day or later, counted from 1970."""
+    whole = days.astype(f"datetime64[{unit}]")
+    return np.asarray(whole.astype(np.int64) + (whole.astype("datetime64[D]") < days))
 
 
 def _date(day: int) -> datetime.date:

@@ -175,3 +175,23 @@ def test_members_of_regions_are_told_apart_whatever_their_text():
     released = ht.anonymize(table, policy).table["town"].to_pylist()
     assert set(cells) == set(released)
     assert any("\\," in cell for cell in cells)
+
+
+@pytest.mark.parametrize("far", [99, 23, 24, 33])
+def test_values_of_suppressed_records_are_no_bounds(far):
+    """What the fitted release did not publish does not show in later ones."""
+    table = pa.table({"age": [20, 21, 22, 50, 51, 52, far], "note": list("abcdefg")})
+    policy = ht.Policy(quasi=["age"], insensitive=["note"], models=[ht.KAnonymity(k=3)], suppression=0.2)
+    anonymizer = ht.Anonymizer(policy).fit(table)
+    assert anonymizer.release_.table.num_rows == 6
+    later = pa.table({"age": [1, 2, 3, 90, 91, 92], "note": list("abcdef")})
+    assert anonymizer.transform(later).column("age").to_pylist() == ["< 50"] * 3 + [">= 50"] * 3
+
+
+def test_labels_of_suppressed_records_are_not_listed():
+    jobs = ["a", "a", "b", "b", "secret", "x", "x", "y", "y"]
+    policy = ht.Policy(quasi=["job"], models=[ht.KAnonymity(k=4)], suppression=0.2)
+    anonymizer = ht.Anonymizer(policy).fit(pa.table({"job": jobs}))
+    published = set(anonymizer.release_.table.column("job").to_pylist())
+    later = set(anonymizer.transform(pa.table({"job": [j for j in jobs if j != "secret"]})).column("job").to_pylist())
+    assert published == later == {"{a, b}", "{x, y}"}

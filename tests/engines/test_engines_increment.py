@@ -335,3 +335,11 @@ def test_large_numbers_outside_a_range_do_not_join_it():
     first = ht.anonymize(pa.table({"age": [2**60, 2**60 + 10]}), rules)
     second = ht.increment(pa.table({"age": [2**60 + 11, 2**60 + 12]}), rules, first)
     assert set(second.frame["age"].to_pylist()) == {f"[{2**60 + 11}, {2**60 + 12}]"}
+
+
+def test_a_batch_of_counts_is_refused():
+    """Newcomers would join regions, which are no counts."""
+    ages = [20, 21, 22, 23, 40, 41, 42, 43]
+    first = ht.anonymize(table([(age, "x", "flu") for age in ages]), policy(cells="regions"))
+    with pytest.raises(IncompatibleError, match="'cells: counts' publishes no ranges"):
+        ht.increment(table([(age, "x", "flu") for age in ages], 100), policy(cells="counts"), first)

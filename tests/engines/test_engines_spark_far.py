@@ -21,6 +21,7 @@ from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.t_closeness import TCloseness
 from hushtable.release.companion import companion_of, read_companion
+from hushtable.release.forms.counts import Counts
 from hushtable.release.forms.midpoint import Midpoint
 from hushtable.release.forms.nodes import Nodes
 from hushtable.release.forms.sets import Sets
@@ -274,3 +275,16 @@ def test_tasks_without_rows_add_nothing():
     assert list(_summed(add, ["o0"], [])) == list(_summed(add, ["o0"], [batch([])])) == []
     (found,) = _summed(add, ["o0"], [batch([1, 2]), batch([]), batch([3])])
     assert found.to_pydict() == {"sums": [[12.0]], "n": [6]}
+
+
+@pytest.mark.parametrize("name", ["mondrian", "optimal"])
+def test_counts_need_the_records_on_the_driver(on_spark, far_away, name):
+    """Distinct combinations do not tell how many records have them."""
+    table = random_people(60, 7, missing=0.1)
+    table = pa.concat_tables([table, table.slice(0, 30), table.slice(5, 30)])
+    algorithm = registry.algorithms.build(name)
+    plan = plan_of([KAnonymity(k=3)], PEOPLE, document={"seed": 0}, cells=Counts(), algorithm=algorithm)
+    assert on_spark(table, plan, 3).frame.toArrow().to_pydict() == plain(run_plan(table, plan).table).to_pydict()
+    far_away(20)
+    with pytest.raises(IncompatibleError, match="what a class publishes counts its rows"):
+        on_spark(table, plan, 3)

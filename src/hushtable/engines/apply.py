@@ -34,6 +34,7 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
     """Publish new records in the regions that were fitted on others.
 
     Cuts tile the space: numbers and dates are cut at round ones between the fitted values, labels between two of them.
+    Values that only suppressed records had are not among them.
     A global recoding has its regions by definition: the nodes of its levels. The release of the new records is verified
     on its own, and refused if it violates a model.
 
@@ -67,7 +68,10 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
         raise no_rows()
     if partition.regions is None:
         return _at_levels(table, plan, fitted, partition, source)
-    quasi = tuple(_recode_column(table, plan, column) for column in fitted.table.quasi)
+    kept = partition.labels >= 0
+    shown = [np.unique(column.codes[kept]) for column in fitted.table.quasi]
+    cuts = [_cuts(column.coded, own) for column, own in zip(fitted.table.quasi, shown, strict=True)]
+    quasi = tuple(_recode_column(table, plan, c, own) for c, own in zip(fitted.table.quasi, cuts, strict=True))
     encoded = encode_rest(table, plan.table, quasi)
     labels = partition.regions.assign([c.codes for c in quasi])
     low, high = partition.regions.boxes([c.coded.size for c in quasi], partition.n_groups)
@@ -77,7 +81,8 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
         _check_apart(quasi, low, high)
     rows, offsets = group_rows(labels.astype(np.int64), len(used))
     cells = tuple(of_groups(c, rows, offsets) for c in quasi)
-    published = tuple(region_labels(c.coded, low[:, j], high[:, j]) for j, c in enumerate(quasi))
+    known = [np.union1d(own, c.codes) for own, c in zip(shown, quasi, strict=True)]
+    published = tuple(region_labels(c.coded, cuts[j], known[j], low[:, j], high[:, j]) for j, c in enumerate(quasi))
     problem = Problem(encoded, model, encoded.reference(model.histogram_keys()), seed=plan.seed)
     recoded = Recoded(labels.astype(np.int64), cells, published, derived=False)
     made = finish(table, plan, problem, replace(partition, labels=labels, n_groups=len(used)), recoded, source=source)
@@ -117,7 +122,7 @@ def _check_apart(quasi: tuple[QuasiColumn, ...], low: IntArray, high: IntArray) 
             )
 
 
-def _recode_column(table: pa.Table, plan: Plan, fitted: QuasiColumn) -> QuasiColumn:
+def _recode_column(table: pa.Table, plan: Plan, fitted: QuasiColumn, cuts: FloatArray) -> QuasiColumn:
     column = next(c for c in plan.table.columns if c.name == fitted.name and c.role is Role.QUASI)
     coded = fitted.coded
     data = prepare(
@@ -127,7 +132,7 @@ def _recode_column(table: pa.Table, plan: Plan, fitted: QuasiColumn) -> QuasiCol
         missing_values=plan.table.missing_values,
         order=column.order,
     ).data
-    place = _places(data.dictionary, coded, column.name)
+    place = _places(data.dictionary, coded, cuts, column.name)
     if data.indices.null_count and not coded.missing:
         raise DataError(
             f"Column {column.name!r} has missing values, and the fitted data had none.",
@@ -139,10 +144,10 @@ def _recode_column(table: pa.Table, plan: Plan, fitted: QuasiColumn) -> QuasiCol
     return replace(fitted, codes=lookup[plain])
 
 
-def _places(values: pa.Array, coded: Coded, name: str) -> IntArray:
+def _places(values: pa.Array, coded: Coded, cuts: FloatArray, name: str) -> IntArray:
     """Where each value lies among the fitted ones; between two of them there is a round number that decides."""
     if coded.kind in (Kind.NUMERIC, Kind.DATE):
-        return np.searchsorted(_cuts(coded), _plain(values, coded.kind), side="right").astype(np.int64)
+        return np.searchsorted(cuts, _plain(values, coded.kind), side="right").astype(np.int64)
     found = pc.index_in(values, value_set=coded.values)
     if found.null_count:
         raise DataError(
@@ -154,10 +159,27 @@ def _places(values: pa.Array, coded: Coded, name: str) -> IntArray:
     return places
 
 
-def _cuts(coded: Coded) -> FloatArray:
-    """The round number between each fitted value and the next."""
-    known = known_numbers(coded).astype(np.float64)
-    return round_between(known[:-1], known[1:], coded.kind)
+def _cuts(coded: Coded, shown: IntArray) -> FloatArray:
+    """The round number between each fitted value and the next; of those that were not published, between neighbours.
+
+    Parameters
+    ----------
+    coded : Coded
+    shown : int64 array
+        The published codes, ascending.
+    """
+    if coded.kind not in (Kind.NUMERIC, Kind.DATE) or not len(coded.values):
+        return np.empty(0)
+    first = int(coded.missing)
+    known, shown = known_numbers(coded).astype(np.float64), shown[shown >= first] - first
+    # the published values around each place between two codes; beyond them nothing is cut
+    above = np.searchsorted(shown, np.arange(len(known) - 1), side="right")
+    inner = (above > 0) & (above < len(shown))
+    cuts = np.where(above > 0, np.inf, -np.inf)
+    if inner.any():
+        low, high = known[shown[above[inner] - 1]], known[shown[above[inner]]]
+        cuts[inner] = round_between(low, high, coded.kind)
+    return cuts
 
 
 def _plain(values: pa.Array, kind: Kind) -> AnyArray:
@@ -165,29 +187,33 @@ def _plain(values: pa.Array, kind: Kind) -> AnyArray:
     return plain
 
 
-def region_labels(coded: Coded, low: IntArray, high: IntArray) -> pa.Array:
+def region_labels(coded: Coded, cuts: FloatArray, known: IntArray, low: IntArray, high: IntArray) -> pa.Array:
     """Name whole regions: half-open ranges of numbers and dates with round bounds, sets of labels otherwise.
 
     The lowest and the highest region of an ordered column are open-ended. A region of such a column that holds
-    everything, and one of any column that holds missing and other values together, is the root.
+    everything, and one of any column that holds missing and other values together, is the root. Sets list the labels
+    that are ``known``: those that only suppressed records had are not.
     """
     first, last = int(coded.missing), coded.size - 1
-    names = coded.labels[0]
-    numeric = coded.kind in (Kind.NUMERIC, Kind.DATE) and len(coded.values) > 0
-    bounds = number_text(_cuts(coded), coded.kind) if numeric else []
+    names, listed = coded.labels[0], frozenset(known.tolist())
+    # infinite cuts are no bounds: nothing was published on their other side
+    bounds = [number_text([cut], coded.kind)[0] if np.isfinite(cut) else "" for cut in cuts.tolist()]
     out: list[str | None] = []
     for a, b in zip(low.tolist(), high.tolist(), strict=True):
         if b < first:
             out.append(None)
         elif a < first or (a == first and b == last and coded.kind.ordered):
             out.append(ROOT)
-        elif not coded.kind.ordered or coded.kind is Kind.ORDINAL:
-            several = "{" + ", ".join(escape_member(names[c]) for c in range(a, b + 1)) + "}"
-            out.append(escape_value(names[a]) if a == b else several)
-        elif b == last:
-            out.append(f">= {bounds[a - first - 1]}")
-        elif a == first:
-            out.append(f"< {bounds[b - first]}")
+        elif coded.kind not in (Kind.NUMERIC, Kind.DATE):
+            codes = [c for c in range(a, b + 1) if c in listed or coded.kind is Kind.ORDINAL]
+            several = "{" + ", ".join(escape_member(names[c]) for c in codes) + "}"
+            out.append(escape_value(names[codes[0]]) if len(codes) == 1 else several)
         else:
-            out.append(f"[{bounds[a - first - 1]}, {bounds[b - first]})")
+            out.append(_range("" if a == first else bounds[a - first - 1], "" if b == last else bounds[b - first]))
     return pa.array(out, pa.string())
+
+
+def _range(low: str, high: str) -> str:
+    if low and high:
+        return f"[{low}, {high})"
+    return f"< {high}" if high else f">= {low}" if low else ROOT

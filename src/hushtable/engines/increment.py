@@ -29,7 +29,7 @@ from hushtable.errors import DataError, HushtableError, IncompatibleError, Infea
 from hushtable.io.text import is_text, to_labels
 from hushtable.models.base import Monotone, Stat
 from hushtable.release.plan import Plan
-from hushtable.release.recode import Recoded, class_numbers
+from hushtable.release.recode import Recoded, class_numbers, forms_shown
 from hushtable.release.reread import sensitive_codes
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Role
@@ -104,6 +104,10 @@ def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
         raise _no_ranges(plan.algorithm.name)
     if earlier.recoded.buckets is not None or any(cells.bounded is None for cells in earlier.recoded.cells):
         raise _no_ranges("The earlier release")
+    for form in forms_shown(plan.table, plan.algorithm.recoding):
+        # newcomers who join a class are published under its cells, which tell nothing of them alone
+        if form.counts_records:
+            raise _no_ranges(f"'cells: {form.name}'")
     for member in plan.model().members:
         if Monotone.MERGE not in member.monotone or member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
             raise IncompatibleError(
@@ -126,7 +130,7 @@ def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
 def _no_ranges(what: str) -> IncompatibleError:
     return IncompatibleError(
         f"{what} publishes no ranges that could cover new records.",
-        hint="Use an algorithm that generalises, such as mondrian.",
+        hint="Use an algorithm that generalises, such as mondrian, and 'cells: regions'.",
     )
 
 

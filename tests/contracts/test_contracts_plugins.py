@@ -104,7 +104,7 @@ algorithm: {toy-everybody: {}}
 """
     policy = ht.Policy.from_yaml(text)
     release = ht.anonymize(PEOPLE, policy)
-    assert release.frame["age"].to_pylist() == ["[30, 53]"] * 4
+    assert release.frame["age"].to_pylist() == ["*"] * 4
     assert release.verify().evidence[0].achieved == 0.5
     release.save(tmp_path / "out")
     assert ht.verify(tmp_path / "out" / "release.csv", policy).ok

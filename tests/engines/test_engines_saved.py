@@ -274,7 +274,7 @@ def test_a_release_of_spark_is_opened_with_its_original(tmp_path, on_spark, far_
     with pytest.raises(UsageError, match="cannot be pickled"):
         pickle.dumps(got)
     far_away(20)
-    got = on_spark(people, policy(models=[ht.KAnonymity(k=4)]).plan(), 3)
+    got = on_spark(people, policy(models=[ht.KAnonymity(k=4)], cells="intervals").plan(), 3)
     got.save(tmp_path / "far")
     opened = ht.open_release(tmp_path / "far", people)
     assert opened.verify().ok and opened.measures() == got.measures()

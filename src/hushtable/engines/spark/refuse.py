@@ -98,7 +98,9 @@ def check_levels(plan: Plan, combinations: int, limit: str) -> None:
         ),
         "suppression weighs all groups against one another": plan.suppression > 0,
         **_all_classes(plan),
-        "what one class publishes depends on all of them": any(form.needs_all for form in _forms(plan)),
+        "what one class publishes depends on all of them (with 'cells: intervals' it does not)": any(
+            form.needs_all for form in _forms(plan)
+        ),
     }
     _refuse(reasons, f"The table has {combinations} distinct combinations, more than the driver takes ({limit})")
 

@@ -232,7 +232,7 @@ def tried(call):
         ({"algorithm": ht.Mondrian(mode="relaxed")}, "does not decide from counts alone"),
         ({"algorithm": ht.GreedyLoss()}, "does not decide from counts alone"),
         ({"suppression": 0.1}, "suppression weighs all groups"),
-        ({"cells": Midpoint()}, "midpoints"),
+        ({"cells": Midpoint()}, "depends on all of them"),
     ],
 )
 def test_what_needs_all_rows_in_one_place_is_refused(change, reason):

@@ -187,13 +187,17 @@ def chart(found: list[dict[str, Any]], path: Path) -> None:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    panels = sorted({(r["data"], r["columns"]) for r in found}, key=str)
+    # a panel without other tools compares nothing
+    beside = {(r["data"], r["columns"]) for r in REFERENCE}
+    panels = sorted({(r["data"], r["columns"]) for r in found} & beside)
     figure, axes = plt.subplots(1, len(panels), figsize=(4.2 * len(panels), 4.4), squeeze=False)
     for axis, (data, columns) in zip(axes[0], panels, strict=True):
         mine = [r for r in found if (r["data"], r["columns"]) == (data, columns) and r["form"] == "counts"]
         others = [r for r in REFERENCE if (r["data"], r["columns"]) == (data, columns) and r["k_marginal"] > 900]
         for algorithm, sign in (("information-cuts, refined", "o-"), ("mondrian", "s--")):
             line = sorted((r for r in mine if r["algorithm"] == algorithm), key=lambda r: r["k"])
+            if not line:
+                continue
             axis.plot(
                 [r["unique_matches_percent"] for r in line],
                 [r["k_marginal"] for r in line],
@@ -211,7 +215,9 @@ def chart(found: list[dict[str, Any]], path: Path) -> None:
         axis.set_xlabel("unique people whose row reappears (%)", fontsize=8)
         axis.set_ylabel("k-marginal", fontsize=8)
         axis.grid(alpha=0.3)
-    axes[0][0].legend(fontsize=7, loc="lower right")
+        # room for the names
+        axis.set_xlim(right=1.5 * axis.get_xlim()[1])
+    axes[0][0].legend(fontsize=7, loc="center")
     figure.tight_layout()
     figure.savefig(path, dpi=110)
 

@@ -23,7 +23,8 @@ from support_core import Given
 def test_singletons_are_linked(method):
     table = pa.table({"age": [10, 20, 31, 45, 60], "zip": [1, 2, 3, 4, 5], "disease": list("abcde")})
     anything = registry.models.build("t-closeness", {"t": 1})
-    release = run_plan(table, replace(policy([anything], cells="intervals").plan(), algorithm=Given(labels=(0, 1, 2, 3, 4))))
+    plan = policy([anything], cells="intervals").plan()
+    release = run_plan(table, replace(plan, algorithm=Given(labels=(0, 1, 2, 3, 4))))
     result = release.attack("linkage", method=method)
     assert result.rate == 1.0 and result.baseline == 0.2 and result.counts["certain links"] == 5
 

@@ -99,6 +99,7 @@ ALGORITHMS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
         "refine": r.random() < 0.2,
         "nominal": r.choice(["cuts", "cuts", "children"]),
     },
+    "information-cuts": lambda r: {"refine": r.random() < 0.2},
     "localpk": lambda r: {"refine": r.random() < 0.2},
     "top-down-specialization": lambda r: {
         "beneficial": r.random() < 0.5,

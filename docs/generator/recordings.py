@@ -109,7 +109,7 @@ SESSIONS = {
             "hushtable run policy.yaml --data sqlite:///clinic.db --table patients "
             "--to 'sqlite:///open.db?table=patients' --json | grep -E 'records|released|published'",
             "hushtable verify 'sqlite:///open.db?table=patients' -p policy.yaml; echo exit code $?",
-            "sed '2s/\\[[^]]*\\]/99/' release/release.csv > edited.csv",
+            "sed '2s/female/male/' release/release.csv > edited.csv",
             "hushtable verify edited.csv -p policy.yaml; echo exit code $?",
             "sed 's/k: 5/k: 2000/' policy.yaml > hard.yaml",
             "hushtable run hard.yaml --data patients.csv --output hard; echo exit code $?",

@@ -53,7 +53,7 @@ def rows(part: str | None = None, quick: bool = False) -> Iterator[Row]:
 
 def _k_anonymity() -> Iterator[Row]:
     people = pa.table({"zip": _ZIP, "age": _AGE, "disease": _DISEASE})
-    policy = Policy(quasi=["zip", "age"], sensitive=["disease"], models=[KAnonymity(k=2)])
+    policy = Policy(quasi=["zip", "age"], sensitive=["disease"], models=[KAnonymity(k=2)], cells="intervals")
     release = anonymize(people, policy).table.to_pylist()
     shown = [f"{r['zip']} {r['age']} {r['disease']}" for r in release]
     # the slide prints the age of the second class as [22, 29], the whole table's range; its records span [22, 28]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fuzz.choices import ALGORITHMS, DISEASES, MODELS, NODES, SENSITIVE
-from fuzz.columns import QUASI, draw_column
+from fuzz.columns import FORMS, QUASI, draw_column
 from fuzz.definitions import MERGING
 from fuzz.truth import CENTROIDS
 
@@ -119,7 +119,7 @@ def random_case(seed: int, engine: str | None = None) -> Case:
         "models": models,
         "algorithm": {algorithm: _given(algorithm, columns, r)},
         "suppression": r.choice([0, 0, 0.1, 0.25, 0.5, 1]),
-        "cells": r.choice(["nodes", "intervals", "sets", "midpoint"]),
+        "cells": r.choice(FORMS),
         "missing": r.choice(["own_category", "own_category", "own_category", "wildcard", "error"])
         if gaps and (refused or set(chosen) <= MERGING)
         else "own_category",

@@ -113,14 +113,56 @@ def covers(cell: Any, value: Any, column: Mapping[str, Any], tokens: Sequence[st
     if not isinstance(cell, str):
         return not missing and same(cell, value, column)
     listed = members(cell) if cell.startswith("{") and cell.endswith("}") else []
+    if missing and re.search(r"[{ ]null: \d+[,}]", cell):
+        return True
     if any(missing or blank if m is None else not missing and same(m, value, column) for m in listed):
         return True
     if missing:
         return False
     if cell.startswith("\\") and same(cell[1:], value, column):
         return True
+    if _counted(cell, value, column):
+        return True
     plain = cell[:1] not in ("{", "[", "\\") and same(cell, value, column)
-    return plain or _in_range(cell, value, column) or _under(cell, value, column)
+    return (
+        plain
+        or _in_range(cell, value, column)
+        or _in_region(cell, value, column)
+        or _under(cell, value, column)
+    )
+
+
+def _counted(cell: str, value: Any, column: Mapping[str, Any]) -> bool:
+    """Whether some counted member is this value, or a bin that holds it."""
+    if not (cell.startswith("{") and cell.endswith("}")):
+        return False
+    for member in re.finditer(r"((?:\\.|[^\\:])*): \d+(?:, |$)", cell[1:-1], re.DOTALL):
+        if member[1] == "null":
+            continue
+        name = re.sub(r"\\(.)", r"\1", member[1], flags=re.DOTALL)
+        found = same(name, value, column) or _in_range(name, value, column) or _in_region(name, value, column)
+        if found or (isinstance(value, datetime.date) and _period(name, value, {}, column)):
+            return True
+    return False
+
+
+def _in_region(cell: str, value: Any, column: Mapping[str, Any]) -> bool:
+    """Whether a number or a day lies in ``< 20``, ``[20, 30)`` or ``>= 30``."""
+    region = re.fullmatch(r"(?:\[(\S+), (\S+)\))|(?:(<|>=) (\S+))", cell)
+    if region is None or column.get("kind") in ("nominal", "ordinal"):
+        return False
+    if isinstance(value, datetime.date):
+        day = value.date() if isinstance(value, datetime.datetime) else value
+        read: Callable[[str], Any] = _day
+        at: Any = day
+    else:
+        read, at = _meant, _meant(value)
+    low = region[1] or (region[4] if region[3] == ">=" else None)
+    high = region[2] or (region[4] if region[3] == "<" else None)
+    bounds = [read(text) for text in (low, high) if text]
+    if at is None or None in bounds:
+        return False
+    return (low is None or read(low) <= at) and (high is None or at < read(high))
 
 
 def _in_range(cell: str, value: Any, column: Mapping[str, Any]) -> bool:

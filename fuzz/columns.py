@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-__all__ = ["QUASI", "Column", "draw_column"]
+__all__ = ["FORMS", "QUASI", "Column", "draw_column"]
+
+FORMS = ["nodes", "intervals", "regions", "sets", "counts", "midpoint"]
+"""How columns are published; some algorithms have forms of their own."""
 
 TREE = {"north": ["Norway", "Sweden"], "south": ["Spain", "Italy", "Malta"], "far": ["Peru"]}
 DEEP = {"Europe": {"north": ["Norway", "Sweden"], "south": ["Spain", "Italy", "Malta"]}, "far": {"west": ["Peru"]}}
@@ -179,5 +182,5 @@ def draw_column(name: str, r: random.Random) -> Column:
     if r.random() < 0.15:
         chosen["weight"] = r.choice([0.5, 2, 10])
     if r.random() < 0.15:
-        chosen["cells"] = r.choice(["nodes", "intervals", "sets", "midpoint"])
+        chosen["cells"] = r.choice(FORMS)
     return Column(r.choice(types), pool, chosen)

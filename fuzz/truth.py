@@ -41,9 +41,14 @@ def link(
     exact = _names(policy, "quasi") if apart else []
     recoded = [] if apart or algorithm in CENTROIDS else _names(policy, "quasi")
     tokens = policy.get("missing_values", ())
+    # m-invariant deals sensitive values out anew: what counts as missing is published as nothing
+    dealt = _names(policy, "sensitive") if algorithm == "m-invariant" else []
+
+    def held(record: Row, name: str) -> Any:
+        return None if name in dealt and is_missing(record[name], tokens) else record[name]
 
     def fits(row: Row, record: Row) -> bool:
-        return all(_as_it_was(row[n], record[n], loose) for n in (*kept, *exact)) and all(
+        return all(_as_it_was(row[n], held(record, n), loose) for n in (*kept, *exact)) and all(
             _midpoint(row[n], n, policy) or covers(row[n], record[n], policy["columns"][n], tokens) for n in recoded
         )
 

@@ -13,12 +13,18 @@ import hushtable as ht
 from hushtable import rng
 from hushtable.algorithms.pattern.anti_unification import AntiUnification
 from hushtable.errors import DataError, IncompatibleError, NotFound, ParameterError, PolicyError
+from hushtable.hierarchy.frequency import Frequency
 from hushtable.models.distinct_l import DistinctL
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.t_closeness import TCloseness
 from hushtable.registry import models
+from hushtable.release.forms.pattern import Pattern
+from hushtable.release.overlap import merge_overlapping
 from hushtable.release.rules import patterns
+from hushtable.schema.columns import Kind, Role
+from hushtable.table.encode import encode
+from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.testing import Answer, check_algorithm, check_pair, check_release, model_examples, random_case
 
 
@@ -223,3 +229,15 @@ def test_within_passes_the_contract_for_identity_models():
 def test_variants_on_many_tables():
     for algorithm in VARIANTS:
         check_algorithm(algorithm, tables=2, seed=700)
+
+
+def test_a_blank_covers_every_value():
+    """Also where the hierarchy's nodes are called after the values published in them."""
+    table = encode(
+        pa.table({"age": ["0", "25", "43", "5", "52", "8"]}),
+        TablePlan((ColumnPlan("age", Role.QUASI, Kind.NOMINAL, Frequency(3)),)),
+    )
+    cells = Pattern().from_records(table.quasi[0], np.arange(6), np.array([0, 5, 6]))
+    assert cells.labels().to_pylist() == ["*", "8"]
+    assert cells.covers(np.zeros(6, dtype=np.int64), np.arange(6)).all()
+    assert merge_overlapping([cells])[1] == 1

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from hushtable.algorithms.base import Partition
+from hushtable.models.alp_dif import AlpDif
 from hushtable.release.forms.regions import RegionCells, Regions
 from hushtable.release.recode import recode
 from hushtable.schema.columns import Role
@@ -86,6 +87,36 @@ def test_missing_values():
 
 def test_a_column_that_was_not_cut_tells_nothing():
     assert set(shown([1, 2, 3], k=3).table.column("x").to_pylist()) == {"*"}
+
+
+def test_the_whole_column_covers_missing_values_too():
+    """``*`` does not say that none is meant; models that need to know which class is whose must not rely on it."""
+    release = shown([None, None, None, 30, 31, 32], k=3)
+    assert set(release.table.column("x").to_pylist()) == {None, "*"}
+    cells = release.recoded.cells[0]
+    assert cells.covers(np.array([0, 1]), np.array([0, 0])).all()
+    table = pa.table({"x": [None, None, 30, 31], "ill": ["a", "b", "a", "b"]})
+    apart = ht.Policy(
+        quasi=["x"], sensitive=["ill"], models=[ht.KAnonymity(k=2), AlpDif(alp={"a": 0.9}, dif={"b": 0.9})]
+    )
+    assert set(ht.anonymize(table, apart).table.column("x").to_pylist()) == {"*"}
+
+
+@pytest.mark.parametrize("groups", [[0, 0, 1, 1], [0, 1, 0, 1]])
+def test_there_is_no_day_after_the_last(groups):
+    days = [datetime.date(1, 1, 1), datetime.date(2, 1, 1), datetime.date(9999, 12, 30), datetime.date(9999, 12, 31)]
+    table = encode(pa.table({"x": days, "y": [1, 2, 1, 2]}), PLAN)
+    cells = recode(table, Partition(np.array(groups), 2)).cells[0]
+    assert cells.covers(np.array(groups), np.asarray(cells.column.codes, dtype=np.int64)).all()
+    assert not any("[0001-01-01" in text or "9999-12-31)" in text for text in cells.labels().to_pylist())
+
+
+def test_bounds_of_a_class_that_overlaps_others_depend_on_its_own_values():
+    found = []
+    for neighbour in (21.5, 21.75, 24.125):
+        table = encode(pa.table({"x": [20.25, 30.5, neighbour, 40.5], "y": [1, 2, 1, 2]}), PLAN)
+        found.append(recode(table, Partition(np.array([0, 0, 1, 1]), 2)).cells[0].labels().to_pylist()[0])
+    assert len(set(found)) == 1
 
 
 def test_numbers_that_are_no_measurements_keep_tight_ranges():

@@ -56,6 +56,8 @@ def check_form(form: Form | type[Form], *, tables: int = 6, seed: int = 0) -> in
         table = encode(case.table, case.columns)
         groups = 1 + (seed + i) % 9
         labels = rng.integers(seed + i, "groups", table.n_sample, 0, groups)
+        if i % 2:  # classes that one cut parts, and the missing value from all others
+            labels = (table.quasi[i % len(table.quasi)].codes[: table.n_sample] > 0).astype(np.int64)
         if made.follows == "bucket":  # exact values: a class has one
             labels = np.arange(table.n_sample)
         _, labels = np.unique(labels, return_inverse=True)

@@ -51,6 +51,11 @@ class PatternCells(NodeCells):
         """0 for a common value, else the root's height."""
         return np.where(self.kept, 0, self.column.coded.height)
 
+    @cached_property
+    def named_by_values(self) -> BoolArray:
+        """None: a blank has no name."""
+        return np.zeros(len(self), dtype=np.bool_)
+
     @property
     def minimal(self) -> bool:
         """False: a blank tells nothing of what it hides."""

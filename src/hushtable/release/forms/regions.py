@@ -27,7 +27,7 @@ from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.hierarchy.base import ROOT
 from hushtable.kernels.separate import separate
 from hushtable.release.forms.base import Cells, Form, Widening, count_codes
-from hushtable.release.forms.rounding import number_text, round_between
+from hushtable.release.forms.rounding import FIRST_DAY, LAST_DAY, number_text, round_between
 from hushtable.schema.columns import Cover, Kind
 from hushtable.table.coded_columns import known_numbers
 from hushtable.table.encoded import QuasiColumn
@@ -63,8 +63,13 @@ class RegionCells(Cells):
         return self.with_gap & ~self.mixed
 
     @cached_property
+    def _everything(self) -> BoolArray:
+        """Which cells are ``*``: classes that were not cut, or that mix missing values with others."""
+        return np.asarray(self.mixed | (np.isinf(self.floors) & np.isinf(self.ceilings) & ~self.with_gap))
+
+    @cached_property
     def extent(self) -> tuple[IntArray, IntArray]:
-        """The leaves inside each region; everything for a class that mixes missing values with others."""
+        """The leaves inside each region; of ``*`` also the missing value, as it does not say that none is meant."""
         coded = self.column.coded
         first, last = int(coded.missing), coded.size - 1
         numbers = known_numbers(coded).astype(np.float64)
@@ -72,13 +77,13 @@ class RegionCells(Cells):
         high = np.where(
             np.isinf(self.ceilings) & (self.ceilings > 0), last, np.searchsorted(numbers, self.ceilings) - 1 + first
         )
-        low, high = np.where(self.mixed, 0, low), np.where(self.mixed, last, high)
+        low, high = np.where(self._everything, 0, low), np.where(self._everything, last, high)
         return np.where(self._only_gap, 0, low), np.where(self._only_gap, 0, high)
 
     def covers_new(self, path: tuple[str | None, ...], number: float | int | None) -> BoolArray:
         """Return which regions a number falls into."""
         if number is None:
-            return np.asarray(self.mixed)
+            return self._everything
         inside = (self.floors <= number) & ((number < self.ceilings) | (self.ceilings == np.inf))
         return np.asarray(self.mixed | (inside & ~self.with_gap))
 
@@ -92,21 +97,14 @@ class RegionCells(Cells):
     def labels(self) -> pa.Array:
         """Return the regions as text."""
         kind = self.column.coded.kind
-        out: list[str | None] = [None] * len(self)
-        lows, highs = (_texts(bound, kind) for bound in (self.floors, self.ceilings))
-        gap, mixed = self._only_gap, self.mixed
-        for g, (low, high) in enumerate(zip(lows, highs, strict=True)):
-            if gap[g]:
-                continue
-            if mixed[g] or (not low and not high):
-                out[g] = ROOT
-            elif not low:
-                out[g] = f"< {high}"
-            elif not high:
-                out[g] = f">= {low}"
-            else:
-                out[g] = f"[{low}, {high})"
-        return pa.array(out, pa.string())
+        pairs, place = np.unique(np.column_stack([self.floors, self.ceilings]), axis=0, return_inverse=True)
+        names = [
+            f"[{low}, {high})" if low and high else f"< {high}" if high else f">= {low}" if low else ROOT
+            for low, high in zip(*(_texts(bound, kind) for bound in pairs.T), strict=True)
+        ]
+        texts = pa.array([*names, ROOT, None], pa.string())
+        index = np.where(self.mixed, len(names), np.where(self._only_gap, len(names) + 1, place.reshape(-1)))
+        return texts.take(pa.array(index))
 
     def said(self, group: int) -> str:
         """Return how many values the region covers."""
@@ -242,17 +240,16 @@ def _outwards(cells: RegionCells, groups: IntArray) -> tuple[FloatArray, FloatAr
         return np.full(len(groups), -np.inf), np.full(len(groups), np.inf)
     least = np.where(cells.mixed, cells.members[np.minimum(cells.offsets[:-1] + 1, len(cells.members) - 1)], cells.low)
     low, high = (numbers[np.maximum(end[groups] - first, 0)] for end in (least, cells.high))
-    # values that only suppressed records have must not decide
-    shown = numbers[np.unique(cells.members[cells.members >= first]) - first]
-    shown = shown[np.isfinite(shown)]
-    whole = np.array_equal(shown, np.rint(shown))
-    unit = 1.0 if whole else float(np.diff(shown).min(initial=1.0))
     with np.errstate(over="ignore", invalid="ignore"):
+        # a class in which all agree has no width: its own ends decide, as other classes' values must not
+        whole = (low == np.rint(low)) & (high == np.rint(high))
+        unit = np.where(whole, 1.0, np.maximum(np.abs(low), np.abs(high)) / 100)
         room = np.maximum((high - low) / 4, unit)
         floors, ceilings = round_between(low - room, low, coded.kind), round_between(high, high + room, coded.kind)
-    # infinite values have no round number beyond them
-    ceilings = np.where(np.isfinite(high) & (ceilings > high), ceilings, np.inf)
-    return np.where(np.isfinite(low), floors, -np.inf), ceilings
+    # beyond infinite values there is no round number, and beyond the calendar no date
+    first_day, last_day = (FIRST_DAY, LAST_DAY) if coded.kind is Kind.DATE else (-np.inf, np.inf)
+    ceilings = np.where(np.isfinite(high) & (ceilings > high) & (ceilings <= last_day), ceilings, np.inf)
+    return np.where(np.isfinite(low) & (floors >= first_day), floors, -np.inf), ceilings
 
 
 def _texts(bounds: FloatArray, kind: Kind) -> list[str]:

@@ -15,6 +15,7 @@ from hushtable.schema.columns import Kind
 
 __all__ = [
     "EXACT_DIGITS",
+    "FIRST_DAY",
     "LAST_DAY",
     "number_text",
     "numbers_between",
@@ -26,8 +27,11 @@ __all__ = [
 EXACT_DIGITS = 15
 """Significant digits that every float keeps; of more, bins could not be told apart from their neighbours."""
 
+FIRST_DAY = -719162
+"""1 January of the year 1, in days since 1970: there is no date before it."""
+
 LAST_DAY = 2932896
-"""31 December 9999, in days since 1970: there is no date after it."""
+"""31 December 9999: there is no date after it."""
 
 _EPOCH = datetime.date(1970, 1, 1)
 
@@ -122,7 +126,7 @@ def _begun(days: AnyArray, unit: str) -> IntArray:
 
 
 def _date(day: int) -> datetime.date:
-    return _EPOCH + datetime.timedelta(days=int(np.clip(day, -719162, LAST_DAY)))
+    return _EPOCH + datetime.timedelta(days=int(np.clip(day, FIRST_DAY, LAST_DAY)))
 
 
 def significant_bins(numbers: FloatArray, digits: int, *, whole: bool) -> tuple[FloatArray, FloatArray]:

@@ -124,12 +124,7 @@ def covers(cell: Any, value: Any, column: Mapping[str, Any], tokens: Sequence[st
     if _counted(cell, value, column):
         return True
     plain = cell[:1] not in ("{", "[", "\\") and same(cell, value, column)
-    return (
-        plain
-        or _in_range(cell, value, column)
-        or _in_region(cell, value, column)
-        or _under(cell, value, column)
-    )
+    return plain or _in_range(cell, value, column) or _in_region(cell, value, column) or _under(cell, value, column)
 
 
 def _counted(cell: str, value: Any, column: Mapping[str, Any]) -> bool:

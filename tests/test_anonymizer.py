@@ -195,3 +195,21 @@ def test_labels_of_suppressed_records_are_not_listed():
     published = set(anonymizer.release_.table.column("job").to_pylist())
     later = set(anonymizer.transform(pa.table({"job": [j for j in jobs if j != "secret"]})).column("job").to_pylist())
     assert published == later == {"{a, b}", "{x, y}"}
+
+
+def test_an_uncut_column_covers_its_missing_values():
+    """Its cell is the root: beside the class of missing values, models that do not survive merging refuse it."""
+    table = pa.table({"age": [None] * 40 + list(range(40)), "pay": integers(1, "pay", 80, 0, 1000)})
+    roles = {"quasi": ["age"], "sensitive": ["pay"]}
+    cells = ht.Anonymizer(ht.Policy(**roles, models=[ht.KAnonymity(k=40)])).fit(table).transform(table)["age"]
+    assert set(cells.to_pylist()) == {None, "*"}
+    fitted = ht.Anonymizer(ht.Policy(**roles, models=[ht.KAnonymity(k=40), ht.EpsM(eps=5, m=2)])).fit(table)
+    with pytest.raises(IncompatibleError, match="'age' has missing values"):
+        fitted.transform(table)
+
+
+def test_new_records_have_no_counts():
+    table = people(400, 1)
+    fitted = ht.Anonymizer(policy(20, cells="counts")).fit(table)
+    with pytest.raises(IncompatibleError, match="is published as counts"):
+        fitted.transform(table)

@@ -17,7 +17,7 @@ __all__ = ["Anonymizer"]
 class Anonymizer:
     """Learns a partition from one table and applies its regions to others.
 
-    ``fit_transform`` gives the release itself: tight cells, rows in published order. ``transform`` publishes new
+    ``fit_transform`` gives the release itself, its rows in published order. ``transform`` publishes new
     records in the regions that were fitted, verifies them on their own, and raises if a model is violated.
 
     Parameters

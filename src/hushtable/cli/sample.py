@@ -47,8 +47,9 @@ def sample(
 ) -> None:
     """Draw a table with the original's columns and types from a release.
 
-    Needs only what you hand over: the published table, policy.yaml and release.json. No row is a person's record; a
-    note with the ending .json says so. A sample is never written into the folder of a release.
+    Needs only what you hand over: the published table, policy.yaml and release.json. Values are dealt anew: a
+    row that matches a person does so by chance. A note with the ending .json says so.
+    A sample is never written into the folder of a release.
     """
     from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver

@@ -17,7 +17,7 @@ from hushtable.errors import DataError, IncompatibleError
 from hushtable.hierarchy.base import ROOT, Coded
 from hushtable.kernels.grouping import group_rows, number_rows
 from hushtable.models.base import Monotone, Stat
-from hushtable.release.forms.base import escape_member, escape_value, of_groups
+from hushtable.release.forms.base import escape_member, escape_value, form_of, of_groups
 from hushtable.release.forms.rounding import number_text, round_between
 from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded, recode
@@ -56,6 +56,12 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
             "new record belongs.",
             hint="Use strict partitioning or a global recoding, or fit_transform.",
         )
+    for column in fitted.table.quasi:
+        if not form_of(column).by_members and partition.levels is None:
+            raise IncompatibleError(
+                f"New records get regions, but column {column.name!r} is published as {form_of(column).name}.",
+                hint="Write 'cells: regions' for it, or use fit_transform.",
+            )
     model = plan.model()
     for member in model.members:
         if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
@@ -111,10 +117,12 @@ def _at_levels(table: pa.Table, plan: Plan, fitted: Problem, partition: Partitio
 
 
 def _check_apart(quasi: tuple[QuasiColumn, ...], low: IntArray, high: IntArray) -> None:
-    """Refuse regions that hold missing values beside some others: their cell is the root, which covers all regions."""
+    """Refuse regions that are published as the root, which covers everything, and are not everything."""
     for j, column in enumerate(quasi):
-        mixed = (low[:, j] < int(column.coded.missing)) & (high[:, j] > 0)
-        if np.any(mixed & (high[:, j] < column.coded.size - 1)):
+        first, last = int(column.coded.missing), column.coded.size - 1
+        mixed = (low[:, j] < first) & (high[:, j] > 0) & (high[:, j] < last)
+        uncut = (low[:, j] == first) & (high[:, j] == last)
+        if np.any(mixed | uncut if first and column.coded.kind.ordered else mixed):
             raise IncompatibleError(
                 f"Cells of fitted regions overlap where column {column.name!r} has missing values, and a model of the "
                 "policy does not survive merging.",

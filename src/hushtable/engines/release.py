@@ -341,8 +341,8 @@ class Release(Released):
         """Draw a table with the original's columns and types from what is published, and from nothing else.
 
         Quasi-identifiers are drawn; other columns stay with their published row. From counts, values are dealt inside
-        each class, so that the counts of every class stay exact; other cells are drawn from evenly. No row is a
-        person's record, and no promise of the release can be lost.
+        each class, so that the counts of every class stay exact; other cells are drawn from evenly. A row that
+        matches a person does so by chance, and no promise of the release can be lost.
 
         Parameters
         ----------

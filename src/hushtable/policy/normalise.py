@@ -47,8 +47,8 @@ def normalise(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
         data["models"] = _choices(data["models"], models, "models", faults)
     if data.get("guard") is not None:
         data["guard"] = _choices(data["guard"], guards, "guard", faults)
-    if data.get("cells") is not None:
-        data["cells"] = _form(data["cells"], ("cells",), faults)
+    if "cells" in data:
+        data["cells"] = DEFAULT_FORM if data["cells"] is None else _form(data["cells"], ("cells",), faults)
     if data.get("algorithm") is not None:
         data["algorithm"] = _choice(data["algorithm"], algorithms, ("algorithm",), faults)
         if data["algorithm"] is None:

@@ -279,8 +279,9 @@ def _kinds() -> dict[str, type[Cells]]:
     """All kinds of cells by name."""
     from hushtable.release.forms.listed import ListedCells
 
+    list(registry.forms.values())  # importing forms defines their cells
     found: dict[str, type[Cells]] = {ListedCells.__name__: ListedCells}
-    open_to = [Cells] if list(registry.forms.values()) else []
+    open_to: list[type[Cells]] = [Cells]
     while open_to:
         kinds = open_to.pop().__subclasses__()
         found |= {kind.__name__: kind for kind in kinds}

@@ -30,7 +30,7 @@ _TEXTS = {
     "policy.yaml": "the policy it was made under; other programs read it too",
     "release.json": "what was promised and achieved; no record's values",
     "evidence.html": "the evidence report, to read and to sign; one offline page",
-    "microdata.zip": "rows drawn from the release, in the original's columns and types; no row is a person's record",
+    "microdata.zip": "rows drawn from the release, with the original's columns and types",
     "repeat.py": "the Python code that repeats this release from the original",
 }
 

@@ -136,7 +136,7 @@ def _impossible(columns: Mapping[str, Drawn | Fixed], rules: Sequence[Rule], bro
     rule = next(rule for rule in rules if _breaks(columns, rule, broken).any())
     rows = int(_breaks(columns, rule, broken).sum())
     return UsageError(
-        f"The rule {rule.text!r} cannot be kept: {rows:,} rows break it, whatever is drawn from their classes.",
+        f"The rule {rule.text!r} was not kept: {rows:,} rows still break it, although they were drawn again.",
         code="rule-impossible",
         hint="Leave the rule out, or write one that the published cells allow.",
     )

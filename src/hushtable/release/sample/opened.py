@@ -22,7 +22,7 @@ from hushtable.release.written import Written
 
 __all__ = ["NOTE", "check_sample_target", "note_path", "sample_release", "write_sample"]
 
-NOTE = "Rows are drawn from the cells of a release, class by class. No row is a person's record."
+NOTE = "Rows are drawn from the cells of a release, class by class. One that matches a person does so by chance."
 _ENDINGS = (".csv", ".parquet")
 _PIECE = 1 << 20
 

@@ -110,7 +110,11 @@ def _checked_rows(rows: int | None, published: int) -> int:
     if rows is None:
         return published
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
-        raise UsageError(f"A sample has at least one row. Got {rows!r} instead.", code="rows", hint="Leave it out.")
+        raise UsageError(
+            f"A sample has at least one row. Got {rows!r} instead.",
+            code="rows",
+            hint="Leave rows out to draw as many as the release has.",
+        )
     if rows > MOST_TIMES * published:
         raise UsageError(
             f"{rows:,} rows are more than {MOST_TIMES} times the {published:,} that are published: they would tell "

@@ -79,7 +79,12 @@ def provenance_section(report: Report) -> Markup:
     ]
     if done.can_draw:
         command = tag("code", "hushtable sample RELEASE_DIR -o microdata.csv")
-        rows.append(("For tools that need plain values", join(command, " draws rows; none is a person's record.")))
+        rows.append(
+            (
+                "For tools that need plain values",
+                join(command, " draws rows; one that matches a person does so by chance."),
+            )
+        )
     rows += [(f"Note: {name}", value) for name, value in made.notes.items()]
     needed = "policy, seed, version and local secret" if made.guards else "policy, seed and version"
     return facts_table(f"The same input, {needed} give the same release, byte for byte.", rows)

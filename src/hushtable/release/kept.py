@@ -281,7 +281,7 @@ def _kinds() -> dict[str, type[Cells]]:
 
     list(registry.forms.values())  # importing forms defines their cells
     found: dict[str, type[Cells]] = {ListedCells.__name__: ListedCells}
-    open_to: list[type[Cells]] = [Cells]
+    open_to: list[Any] = [Cells]
     while open_to:
         kinds = open_to.pop().__subclasses__()
         found |= {kind.__name__: kind for kind in kinds}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hypothesis.strategies as st
 import pyarrow as pa
 from hypothesis import event, given, settings
-from support_ledger import Plain, described, reference
+from support_ledger import Plain, described
 
 import hushtable as ht
 from hushtable.errors import Infeasible, NotFound
 from hushtable.io.text import to_labels
 from hushtable.ledger.judge import judge
+from hushtable.ledger.promise import Promise
 from hushtable.models.compose import AllOf
 
 VALUES = "abc"
@@ -54,7 +55,8 @@ def test_old_and_new_together_tell_nothing_that_they_do_not_tell_alone(old, new,
         return
     event("joined" if second.partition.notes["joined"] else "new classes only")
     union = plain(first, second)
-    earlier = [described(plain(r), VALUES).entry for r in (first, second)]
-    verdict = judge(described(union, VALUES), earlier, AllOf(tuple(models)), reference(union, VALUES))
+    earlier = [described(plain(r)).entry for r in (first, second)]
+    now = described(union)
+    verdict = judge(now, earlier, [Promise(2, "", AllOf(tuple(models)), now.promise.reference)])
     assert verdict.known == len(old) + len(new)
     assert verdict.ok, verdict.findings

@@ -17,6 +17,7 @@ from hushtable.ledger.describe import Described
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.judge import judge
 from hushtable.ledger.ledger import Ledger
+from hushtable.ledger.promise import Promise
 from hushtable.models.compose import AllOf
 from hushtable.models.distinct_l import DistinctL
 from hushtable.table.reference import Attribute, Reference
@@ -50,22 +51,25 @@ def findings(tmp_path, first: Rows, later: Rows, *policies: ht.Policy) -> list[t
     return [(f.how, f.people) for f in ledger.check(ht.anonymize(table_of(later), now)).findings]
 
 
-BY_ROWS = "in what the rows of their classes have in common"
+BY_ROWS = "values"
 
 
 @pytest.mark.parametrize("role", ["insensitive", "sensitive"])
 def test_one_row_that_both_classes_have_is_the_persons(tmp_path, role):
-    assert findings(tmp_path, SPRING, AUTUMN, policy(role)) == [(BY_ROWS, 1)]
+    # and then the other value of each class is that of the one who left, and of the one who came
+    assert findings(tmp_path, SPRING, AUTUMN, policy(role)) == [(BY_ROWS, 3)]
 
 
 def test_a_missing_cell_links_rows_as_any_other_does(tmp_path):
     first, later = ({w: (c, d, None if e == "70" else e) for w, (c, d, e) in r.items()} for r in (SPRING, AUTUMN))
-    assert findings(tmp_path, first, later) == [(BY_ROWS, 1)]
+    assert findings(tmp_path, first, later) == [(BY_ROWS, 3)]
 
 
 def test_two_rows_with_other_values_are_left_to_two_people(tmp_path):
+    """But not to the one who left and the one who came."""
     first = {**SPRING, "S": (1, "gout", "60")}
-    assert findings(tmp_path, first, {"P": (5, "flu", "70"), "S": (5, "gout", "60"), "R": (5, "HIV", "90")}) == []
+    later = {"P": (5, "flu", "70"), "S": (5, "gout", "60"), "R": (5, "HIV", "90")}
+    assert findings(tmp_path, first, later) == [(BY_ROWS, 2)]
 
 
 def test_the_same_classes_again_tell_nothing_though_some_cells_have_changed(tmp_path):
@@ -89,7 +93,7 @@ def test_columns_that_most_people_do_not_keep_are_left_out(tmp_path):
               table_of(AUTUMN).append_column("visits", pa.array([3, 4]))]  # fmt: skip
     first, later = (ht.anonymize(table, policy().changed(columns=columns)) for table in tables)
     ledger.add(first)
-    assert [f.how for f in ledger.check(later).findings] == [BY_ROWS]
+    assert [f.beside for f in ledger.check(later).findings] == [("weight",)]
 
 
 def test_a_column_may_have_become_sensitive(tmp_path):
@@ -117,7 +121,8 @@ def test_entries_of_before_have_no_others(tmp_path):
     assert Entry.of_line(entry.line()).others == ("weight",)
     old = replace(entry, values=entry.values[:1], others=(), entry_values=entry.entry_values[:, :1])
     data = json.loads(old.line())
-    del data["others"]
+    for part in ("others", "tags", "sealed"):
+        del data[part]
     assert Entry.of_line(json.dumps(data).encode()).columns == ("ill",)
 
 
@@ -131,8 +136,9 @@ def entry_of(rows: dict[int, tuple[int, str, str]], values: tuple[str, str]) -> 
     hashes = tuple(tuple(f"hash of {v}" for v in known) for known in values)
     return Described(
         Entry("", "", "", ("ill",), 1, persons, persons[:, 0].copy(), classes, np.zeros(len(labels), dtype=np.int64),
-              hashes, classes[order], ones, own[order], ("weight",)),
-        own,
+              hashes, classes[order], ones, own[order], ("weight",),
+              tags=(own * 10 + persons[:, :1] + 1).astype(np.uint64)),
+        own, Promise(1, "", AllOf(()), Reference.of(0)),
     )  # fmt: skip
 
 
@@ -173,5 +179,5 @@ def test_nobody_in_two_releases_that_pass_is_known_by_rows(releases):
     before, now = (entry_of(r, ("ab", "xyz")) for r in releases)
     count = [sum(d == v for _, d, _ in releases[1].values()) for v in "ab"]
     table = Reference.of(len(releases[1]), Attribute.of("ill", ["a", "b"], count))
-    verdict = judge(now, [before.entry], AllOf((DistinctL(l=2, on="ill"),)), table)
+    verdict = judge(now, [before.entry], [Promise(1, "", AllOf((DistinctL(l=2, on="ill"),)), table)])
     assert not known or not verdict.ok

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,11 @@ import pyarrow as pa
 from hushtable.errors import DataError
 from hushtable.ledger.describe import describe, person_column
 from hushtable.ledger.entry import Entry
-from hushtable.ledger.judge import check_judgeable, judge
+from hushtable.ledger.judge import check_judgeable
 from hushtable.ledger.key import Key
-from hushtable.ledger.ledger import Ledger
+from hushtable.ledger.ledger import Ledger, held_against
 from hushtable.ledger.signatures import Commitments, commitments
+from hushtable.ledger.spelling import Spelling
 from hushtable.models.compose import AllOf
 from hushtable.release.released import Released
 from hushtable.table.plan import TablePlan
@@ -36,12 +37,18 @@ class Account:
     records : int, optional
         How many of its releases count, from the first; all where left out. It is written down with a release, so that
         the release can be made again after others have been added.
+    folder : Path, optional
+        What the policy's files are relative to.
+    spelling : Spelling
+        How people, columns and values are called in the ledger.
     """
 
     file: Path
     person: str
     key: Path | None = None
     records: int | None = None
+    folder: Path | None = None
+    spelling: Spelling = field(default_factory=Spelling)
 
     @classmethod
     def of(cls, document: Any, folder: Path | None) -> Account | None:
@@ -56,6 +63,8 @@ class Account:
             person=person_column(document, None),
             key=None if key is None else base / key,
             records=named.get("records"),
+            folder=folder,
+            spelling=Spelling.of(document, folder),
         )
 
     def opened(self) -> tuple[Key, list[Entry]]:
@@ -94,11 +103,11 @@ class Account:
         if len(keys) != 1:
             return None
         key, entries = self.opened()
-        return commitments(table, columns, next(iter(keys)), entries, key, self.person)
+        return commitments(table, columns, next(iter(keys)), entries, key, self.person, self.spelling)
 
     def hold(self, release: Released) -> None:
         """Raise ``VerificationError`` where a release breaks its promise together with those in the ledger."""
         key, entries = self.opened()
         if entries:
-            now = describe(release, key, person=self.person)
-            judge(now, entries, release.model, release.reference).raise_if_refused()
+            now = describe(release, key, person=self.person, folder=self.folder, place=len(entries))
+            held_against(now, entries, key).raise_if_refused()

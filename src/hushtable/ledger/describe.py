@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from hushtable.io.text import to_labels
 from hushtable.kernels.grouping import number_rows
 from hushtable.ledger.entry import Entry, PersonIds
 from hushtable.ledger.key import Key
+from hushtable.ledger.promise import Promise, sealed
+from hushtable.ledger.spelling import Spelling
 from hushtable.release.released import Released
-from hushtable.table.encoded import EncodedTable, SensitiveColumn
+from hushtable.table.encoded import EncodedTable
 
-__all__ = ["Described", "describe", "person_column", "person_keys", "value_keys"]
+__all__ = ["Described", "describe", "person_column", "person_keys", "renamed", "value_keys"]
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,20 @@ class Described:
     entry : Entry
     own : int64 array, records x columns
         The codes of each record's own values, in the order of the entry's records. Never written.
+    promise : Promise
+        What it promises; its place is behind all earlier releases.
+    older : dict
+        What people and values were called by 0.1.0, and what they are called now, where that differs.
     """
 
     entry: Entry
     own: IntArray
+    promise: Promise
+    older: Mapping[str, str] = field(default_factory=dict)
+
+    def among(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Return earlier releases with people and values called as here."""
+        return renamed(entries, self.older)
 
 
 def person_column(policy: Any, person: str | None) -> str:
@@ -62,8 +75,8 @@ def person_column(policy: Any, person: str | None) -> str:
     return str(chosen)
 
 
-def person_keys(table: pa.Table, column: str, key: Key) -> PersonIds:
-    """Return the keyed hashes of the people of a table, row by row.
+def person_keys(table: pa.Table, column: str, key: Key, spelling: Spelling) -> tuple[PersonIds, dict[str, str]]:
+    """Return the keyed hashes of the people of a table, row by row, and those that 0.1.0 called otherwise.
 
     Raises
     ------
@@ -78,31 +91,46 @@ def person_keys(table: pa.Table, column: str, key: Key) -> PersonIds:
         )
     coded = encode(table.column(column))
     codes = to_codes(coded)
-    labels = to_labels(coded.dictionary).to_pylist()
-    unknown = np.array([label is None or not label.strip() for label in labels] + [True])
+    labels = [label or "" for label in to_labels(coded.dictionary).to_pylist()]
+    unknown = np.array([not label.strip() for label in labels] + [True])
     if np.any(unknown[codes]):
         raise DataError(
             f"The column {column!r} does not say whose {int(np.count_nonzero(unknown[codes]))} of the rows are.",
             code="missing-person",
             hint="Fill it, or name another with --person.",
         )
-    # one name may be stored as other code points by another system, and is the same person's
-    made = b"".join(key.person(unicodedata.normalize("NFC", (label or "").strip())) for label in labels)
+    spelt = [spelling.person(label) for label in labels]
+    made = b"".join(key.person(name) for name in spelt)
     of_value = np.frombuffer(made, dtype="<u8").reshape(-1, 2).astype(np.uint64)
+    before = [unicodedata.normalize("NFC", label.strip()) for label in labels]
+    older = {key.person(b).hex(): key.person(s).hex() for b, s in zip(before, spelt, strict=True) if b != s}
     found: PersonIds = of_value[codes]
-    return found
+    return found, older
 
 
-def value_keys(column: SensitiveColumn, key: Key) -> tuple[str, ...]:
-    """Return the keyed hash of every value of a sensitive column, in code order."""
-    return _hashes(column.name, column.coded.labels[0], key)
+def value_keys(
+    column: str, labels: Iterable[str | None], key: Key, spelling: Spelling
+) -> tuple[list[bytes], dict[str, str]]:
+    """Return the keyed hash of every value of a column, in the order given, and those that 0.1.0 called otherwise."""
+    found, older = [], {}
+    for label in labels:
+        made = key.value(spelling.column(column), spelling.value(column, label or ""))
+        before = key.value(spelling.column(column), label or "")
+        found.append(made)
+        if before != made:
+            older[before.hex()] = made.hex()
+    return found, older
 
 
-def _hashes(column: str, labels: Iterable[str | None], key: Key) -> tuple[str, ...]:
-    return tuple(key.value(column, label or "").hex() for label in labels)
-
-
-def describe(release: Released, key: Key, *, name: str = "", person: str | None = None) -> Described:
+def describe(
+    release: Released,
+    key: Key,
+    *,
+    name: str = "",
+    person: str | None = None,
+    folder: Path | None = None,
+    place: int = 0,
+) -> Described:
     """Describe a release for a ledger.
 
     Parameters
@@ -114,6 +142,10 @@ def describe(release: Released, key: Key, *, name: str = "", person: str | None 
     name : str
     person : str, optional
         The column that says whose a record is.
+    folder : Path, optional
+        What the files of its policy are relative to.
+    place : int
+        How many releases there are before it.
     """
     if not isinstance(release, Released):
         raise UsageError(
@@ -121,44 +153,80 @@ def describe(release: Released, key: Key, *, name: str = "", person: str | None 
             code="not-a-release",
             hint="Open a saved one with hushtable.open_release(folder, original).",
         )
+    spelling = Spelling.of(release.policy, folder)
     column = person_column(release.policy, person)
     rows = release.source_rows  # another original is refused here
-    persons_of = person_keys(release.original([column]), column, key)
+    persons_of, older = person_keys(release.original([column]), column, key, spelling)
     shown = release.verification.labels[: release.table.num_rows]
     used, label = np.unique(shown, return_inverse=True)
     real = np.flatnonzero(rows >= 0)
     persons, classes = persons_of[rows[real]], label[real].astype(np.int64)
     records = _records(release.encoded, rows[real], persons, key)
     order = np.lexsort((classes, records, persons[:, 1], persons[:, 0]))
-    sensitive = release.encoded.sensitive
+    columns: list[tuple[str, IntArray, Sequence[str | None]]] = [
+        (c.name, release.codes_of(c.name), c.coded.labels[0]) for c in release.encoded.sensitive
+    ]
     others = _others(release)
-    beside = [_coded(release.table.column(name)) for name in others]
-    codes = [release.codes_of(c.name) for c in sensitive] + [codes for codes, _ in beside]
+    columns += [(name, *_coded(release.table.column(name))) for name in others]
+    codes = [own for _, own, _ in columns]
+    hashes = []
+    for name_, _, labels in columns:
+        made, before = value_keys(name_, labels, key, spelling)
+        hashes.append(made)
+        older |= before
     units = np.full(len(rows), release.encoded.unit, dtype=np.int64)
     if len(release.encoded.row_units):
         units[real] = release.encoded.row_units[rows[real]]
-    entry_class, entry_values, entry_units = _joint(label.astype(np.int64), codes, units)
+    entry_class, entry_values, entry_units, entry_rows = _joint(label.astype(np.int64), codes, units)
     own = _stacked([c[real][order] for c in codes], len(real))
+    called = {c.name: spelling.column(c.name) for c in release.encoded.sensitive}
     entry = Entry(
         name=name,
         added=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         digest=key.table(_content(release.table)),
-        sensitive=tuple(c.name for c in sensitive),
+        sensitive=tuple(called.values()),
         unit=release.encoded.unit,
         persons=persons[order],
         records=records[order],
         classes=classes[order],
         counterfeits=np.bincount(label[rows < 0], minlength=len(used)).astype(np.int64),
-        values=(
-            *(value_keys(c, key) for c in sensitive),
-            *(_hashes(name, labels, key) for name, (_, labels) in zip(others, beside, strict=True)),
-        ),
+        values=tuple(tuple(h.hex() for h in own_hashes) for own_hashes in hashes),
         entry_class=entry_class,
         entry_units=entry_units,
         entry_values=entry_values,
-        others=others,
+        entry_rows=entry_rows,
+        others=tuple(spelling.column(name) for name in others),
+        tags=_tags(persons[order], own, hashes, key),
+        sealed=sealed(release.model, release.reference, called, key),
     )
-    return Described(entry, own)
+    return Described(entry, own, Promise(place, "", release.model, release.reference, called), older)
+
+
+def _tags(persons: PersonIds, own: IntArray, hashes: Sequence[Sequence[bytes]], key: Key) -> Any:
+    """Hash each record's person with each of its values."""
+    whose = np.ascontiguousarray(persons, dtype="<u8").tobytes()
+    out = np.zeros(own.shape, dtype=np.uint64)
+    for j, values in enumerate(hashes):
+        made = b"".join(key.tag(whose[16 * i : 16 * i + 16], values[code]) for i, code in enumerate(own[:, j].tolist()))
+        # 0 stands for no tag
+        out[:, j] = np.maximum(np.frombuffer(made, dtype="<u8"), 1)
+    return out
+
+
+def renamed(entries: Sequence[Entry], older: Mapping[str, str]) -> list[Entry]:
+    """Call the people and values of releases of 0.1.0, which did not know other spellings, as they are called now."""
+    return [entry if len(entry.tags) or not older else _renamed(entry, older) for entry in entries]
+
+
+def _renamed(entry: Entry, older: Mapping[str, str]) -> Entry:
+    persons = np.ascontiguousarray(entry.persons, dtype="<u8")
+    raw = persons.tobytes()
+    for i in range(len(persons)):
+        new = older.get(raw[16 * i : 16 * i + 16].hex())
+        if new is not None:
+            persons[i] = np.frombuffer(bytes.fromhex(new), dtype="<u8")
+    values = tuple(tuple(older.get(v, v) for v in column) for column in entry.values)
+    return replace(entry, persons=persons.astype(np.uint64), values=values)
 
 
 def _records(table: EncodedTable, rows: IntArray, persons: PersonIds, key: Key) -> Any:
@@ -190,15 +258,16 @@ def _coded(column: pa.ChunkedArray) -> tuple[IntArray, list[str]]:
     return np.array(code, dtype=np.int64)[to_codes(coded) + 1], list(number)
 
 
-def _joint(label: IntArray, codes: Sequence[Any], units: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the joint histogram of the sensitive columns: classes, codes by column, and units of its entries."""
+def _joint(label: IntArray, codes: Sequence[Any], units: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return the joint histogram of the columns: classes, codes by column, units and rows of its entries."""
     columns = [label, *codes]
     numbers, first = number_rows(columns, [int(c.max(initial=0)) + 1 for c in columns])
     total = np.zeros(len(first), dtype=np.int64)
     np.add.at(total, numbers, units)
     keep = total > 0
     first = first[keep]
-    return label[first], _stacked([c[first] for c in codes], len(first)), total[keep]
+    rows = np.bincount(numbers, minlength=len(total))[keep].astype(np.int64)
+    return label[first], _stacked([c[first] for c in codes], len(first)), total[keep], rows
 
 
 def _stacked(columns: Sequence[Any], rows: int) -> IntArray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,9 @@ __all__ = ["Entry", "PersonIds"]
 
 PersonIds = npt.NDArray[np.uint64]
 """Two numbers per row: the 16 bytes of a person's keyed hash."""
+
+
+_NONE = np.empty((0, 0), dtype=np.uint64)
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,13 @@ class Entry:
         Which of ``values`` an entry has in each column.
     others : tuple of str
         Insensitive columns that stand beside the sensitive ones, row by row.
+    entry_rows : int64 array
+        The published rows of each entry: what an adversary sees. Empty in entries of 0.1.0.
+    tags : uint64 array, records x columns
+        Keyed hashes of each record's person and value: whether a value has changed, and nothing else. Empty in
+        entries of 0.1.0.
+    sealed : str
+        What was promised, readable with the key alone; empty in entries of 0.1.0.
     """
 
     name: str
@@ -72,6 +82,9 @@ class Entry:
     entry_units: IntArray
     entry_values: IntArray
     others: tuple[str, ...] = ()
+    entry_rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    tags: npt.NDArray[np.uint64] = field(default_factory=lambda: _NONE)
+    sealed: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -103,9 +116,9 @@ class Entry:
     def line(self) -> bytes:
         """Return the entry as one line of JSON."""
         data: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            data[field.name] = _packed(value) if isinstance(value, np.ndarray) else value
+        for part in fields(self):
+            value = getattr(self, part.name)
+            data[part.name] = _packed(value) if isinstance(value, np.ndarray) else value
         return json.dumps(data, separators=(",", ":"), sort_keys=True).encode()
 
     @classmethod
@@ -120,8 +133,11 @@ class Entry:
                 "others": tuple(given.get("others", ())),
                 "values": tuple(tuple(keys) for keys in given["values"]),
                 "persons": given["persons"].reshape(-1, 2),
+                "tags": given.get("tags", _NONE),
                 "entry_values": given["entry_values"].reshape(len(given["entry_class"]), len(given["values"])),
             }
+            if len(given["tags"]):
+                given["tags"] = given["tags"].reshape(len(given["classes"]), len(given["values"]))
             return cls(**given)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             # the chain is intact, so this is not tampering

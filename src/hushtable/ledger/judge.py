@@ -1,25 +1,20 @@
-"""Whether a release may follow earlier ones: its models, judged on what all of them tell together.
+"""Whether a release may follow earlier ones: every promise, judged on what all releases tell together.
 
-Four ways of putting releases together, each judged by the models' own ``score``:
+The adversary knows everybody's quasi-identifiers and who is in which release. Two things are judged, of every *kind*
+of people (see ``hushtable.ledger.kinds``):
 
-1. **Who.** The adversary knows the quasi-identifiers of all, and who is in which release. People with the same trace
-   (see ``hushtable.ledger.trace``) are what is left of a class. Models that promise a crowd count them: those in the
-   new release, and those of earlier ones whom it leaves out while it keeps others of their classes.
-2. **What they have in common.** A person's value is in each of the person's classes, and in each at most as often as
-   it occurs there: what is left is the least count of every value, as far as the classes' values can be dealt out to
-   all their people like that (see ``hushtable.ledger.common`` and ``hushtable.ledger.dealing``). Everybody of whom
-   the new release tells something so is judged, also newcomers and those whom it leaves out.
-3. **What their rows have in common.** The same for whole rows, by what is published beside the sensitive values (see
-   ``hushtable.ledger.rows``).
-4. **What was added or taken away.** Where some classes consist of whole classes of another release and of some people
-   more, those people's values are known exactly: the difference (``hushtable.ledger.difference``). So are those of
-   people who left or came where the others can only have what both releases hold (``hushtable.ledger.exchange``).
-   Classes with counterfeits are left out here, since nobody knows which of their values are people's.
+1. **Who.** Models that promise a crowd count the people of a kind. That is complete: any combination of classes of
+   any releases is a union of kinds. 2. **What.** Models with a sensitive column judge, by their own ``score``, how
+   many people of a kind have each value on average over all worlds (see ``hushtable.ledger.worlds``). Which values
+   there are is exact. So are the averages where worlds are counted; of large parts they are those of the most even
+   table, an estimate.
 
-The first is complete: any combination of classes of any number of releases is a union of traces. The second and third
-look at all releases at once, deal one class at a time and bound the people who are together in all of them, until
-nothing changes; the fourth looks at two at a time: what only differences of three or more tell of values is not
-searched.
+The same once more for whole rows: what is published beside a value, and most people keep, tells that a row of one
+release is a row of another.
+
+The promises are those of the new release, and those of every earlier one for the people who are in it. Whoever is in
+the new release is judged by its promise; for others, and by earlier promises, what counts is what the new release
+breaks: what was broken without it is not its fault.
 
 References
 ----------
@@ -28,78 +23,31 @@ S. R. Ganta, S. P. Kasiviswanathan, A. Smith, "Composition attacks and auxiliary
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import IncompatibleError
-from hushtable.ledger.changes import rests
-from hushtable.ledger.common import Common, common
+from hushtable.kernels.grouping import number_rows
 from hushtable.ledger.describe import Described
-from hushtable.ledger.difference import candidates, known_to
 from hushtable.ledger.entry import Entry
-from hushtable.ledger.rows import by_rows
-from hushtable.ledger.trace import Traces, trace
+from hushtable.ledger.kinds import History, Kinds
+from hushtable.ledger.promise import Promise
+from hushtable.ledger.search import Limits
 from hushtable.ledger.verdict import Finding, Verdict
-from hushtable.ledger.wide import widened
+from hushtable.ledger.worlds import solve
 from hushtable.models.base import PrivacyModel, Stat, Threat
 from hushtable.models.compose import AllOf
 from hushtable.table.reference import Reference
-from hushtable.table.stats import GroupStats, Key
+from hushtable.table.stats import GroupStats, Histogram, Key
 
 __all__ = ["check_judgeable", "judge"]
 
-_WHO = "in the crowd that the releases leave of them"
-_COMMON = "in what their classes have in common"
-_ROWS = "in what the rows of their classes have in common"
-_CHANGED = "in what was added or taken away between two releases"
-
-
-@dataclass(frozen=True)
-class _Case:
-    """A new release beside earlier ones."""
-
-    described: Described
-    earlier: Sequence[Entry]
-    traces: Traces
-    model: AllOf
-    reference: Reference
-    found: dict[Key, Common | None] = field(default_factory=dict)
-    linked: dict[Key, list[Common]] = field(default_factory=dict)
-    wide: dict[Key, Reference | None] = field(default_factory=dict)
-
-    @property
-    def now(self) -> Entry:
-        return self.described.entry
-
-    @property
-    def unit(self) -> int:
-        return math.lcm(self.now.unit, *(e.unit for e in self.earlier))
-
-    def values(self, key: Key) -> int:
-        """Return how many values of a column the new release knows."""
-        return math.prod(len(self.now.values[self.now.columns.index(name)]) for name in key)
-
-    def widened(self, key: Key) -> Reference | None:
-        """Return the whole table with the values that only earlier releases know, where models can compare them."""
-        if key not in self.wide:
-            self.wide[key] = widened(self.reference, self.now, self.earlier, key, self.unit)
-        return self.wide[key]
-
-    def common(self, key: Key) -> Common | None:
-        """Return what everybody's classes have in common, found once for all models of a column."""
-        if key not in self.found:
-            self.found[key] = common(self.described, self.earlier, self.traces, key, self.unit)
-        return self.found[key]
-
-    def rows(self, key: Key) -> list[Common]:
-        """Return what the rows of everybody's classes have in common."""
-        if key not in self.linked:
-            self.linked[key] = list(by_rows(self.described, self.earlier, self.traces, key, self.unit))
-        return self.linked[key]
+_PARTS = 720_720
+"""Parts of a person that averages are counted in: halves, thirds and so on, up to sixteenths, are whole numbers."""
 
 
 def check_judgeable(model: AllOf) -> None:
@@ -119,7 +67,9 @@ def check_judgeable(model: AllOf) -> None:
             )
 
 
-def judge(now: Described, earlier: Sequence[Entry], model: AllOf, reference: Reference) -> Verdict:
+def judge(
+    now: Described, earlier: Sequence[Entry], promises: Sequence[Promise], *, limits: Limits | None = None
+) -> Verdict:
     """Judge a release together with earlier ones.
 
     Parameters
@@ -127,144 +77,306 @@ def judge(now: Described, earlier: Sequence[Entry], model: AllOf, reference: Ref
     now : Described
         The new release.
     earlier : sequence of Entry
-    model : AllOf
-        The new release's models, bound to their columns.
-    reference : Reference
-        The new release's whole table.
+    promises : sequence of Promise
+        Its own, and those of earlier releases.
+    limits : Limits, optional
+        How long it may take.
     """
-    check_judgeable(model)
-    traces = trace([*earlier, now.entry])
-    case = _Case(now, earlier, traces, model, reference)
+    history = History([*earlier, now.entry], now.own)
+    case = _Case(history, limits or Limits())
     findings: list[Finding] = []
-    for member in model.members:
-        if not member.histogram_keys():
-            findings += _crowds(case, member)
-            continue
-        if Threat.IDENTITY in member.threats:
-            findings += _few(case, member)
-        findings += _common(case, member)
-        findings += _changes(case, member)
+    for promise in promises:
+        check_judgeable(promise.model)
+        for member in promise.model.members:
+            if not member.histogram_keys():
+                findings += _crowds(case, promise, member)
+                continue
+            if Threat.IDENTITY in member.threats:
+                findings += _few(case, promise, member)
+            findings += _values(case, promise, member)
+    # what several promises say is said once
+    said = [f for i, f in enumerate(findings) if not any(_says(g, f) for g in findings[:i])]
+    traces = history.traces
     present = traces.row >= 0
     known = present & (traces.classes[:, :-1] >= 0).any(axis=1)
     return Verdict(
         earlier=len(earlier),
         people=len(np.unique(traces.person[present])),
         known=len(np.unique(traces.person[known])),
-        findings=tuple(findings),
+        findings=tuple(said),
     )
 
 
-def _crowds(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
-    """Judge the people of every trace that the new release has a part in."""
-    group, judged, present = _judged(case)
-    stats = GroupStats(case.traces.people(group, int(group.max(initial=-1)) + 1)[judged])
+def _says(one: Finding, other: Finding) -> bool:
+    names = ("model", "parameters", "how", "columns")
+    return one.people >= other.people and all(getattr(one, n) == getattr(other, n) for n in names)
+
+
+@dataclass(frozen=True)
+class _Left:
+    """What the worlds of some releases leave to every kind, by values of the key.
+
+    Attributes
+    ----------
+    kinds : Kinds
+    average : Histogram
+        How many of a kind have each value, in parts of a person; of fewer people than values, as if there were as many.
+    values : int64 array, codes x columns
+        The value behind each code of ``average``, as the history numbers them.
+    undecided : bool array
+    """
+
+    kinds: Kinds
+    average: Histogram
+    values: IntArray
+    undecided: BoolArray
+
+
+@dataclass(frozen=True)
+class _Case:
+    """All releases, and what was found out about them so far."""
+
+    history: History
+    limits: Limits
+    found: dict[tuple[Key, int, int], _Left | None] = field(default_factory=dict)
+
+    @property
+    def last(self) -> int:
+        return len(self.history.entries) - 1
+
+    def left(self, columns: Key, key: int, upto: int) -> _Left | None:
+        """Return what the first releases leave; it is found once for all models of a column."""
+        at = columns, key, upto
+        if at not in self.found:
+            kinds = self.history.kinds(columns, key, upto)
+            self.found[at] = None if kinds is None else self._solved(kinds, key)
+        return self.found[at]
+
+    def _solved(self, kinds: Kinds, key: int) -> _Left:
+        system, n = kinds.system, len(kinds.place)
+        sizes = [int(column.max(initial=0)) + 1 for column in kinds.values[:, :key].T]
+        code, first = number_rows(list(kinds.values[:, :key].T), sizes)
+        worlds = solve(system, self.limits)
+        cells = np.flatnonzero((system.kind < n) & (worlds.share > 0))
+        kind = system.kind[cells]
+        # a single person with two possible values counts as two people with one each
+        people = np.maximum(system.size[:n], np.bincount(kind, minlength=n))
+        share = worlds.share[cells] / system.size[kind]
+        units = np.maximum(np.rint(share * people[kind] * _PARTS), 1).astype(np.int64)
+        average = Histogram.from_pairs(system.kind[cells], code[system.code[cells]], units, n, _PARTS)
+        return _Left(kinds, average, kinds.values[first, :key], worlds.undecided[:n])
+
+    @cached_property
+    def crowds(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """The kind of every record, a record of each, its people, and how many earlier releases left together."""
+        traces = self.history.traces
+        group, first = traces.groups
+        people = traces.people(group, len(first))
+        before = traces.people(traces.before, int(traces.before.max(initial=-1)) + 1)[traces.before[first]]
+        return group, first, people, before
+
+
+def _judged(case: _Case, promise: Promise) -> tuple[IntArray, BoolArray]:
+    """Return the crowds that a promise is about, and which of them are in the new release."""
+    _, first, people, before = case.crowds
+    classes = case.history.traces.classes[first]
+    present = classes[:, -1] >= 0
+    about = classes[:, promise.release] >= 0
+    if promise.release == case.last:
+        # others whom it tells apart
+        return np.flatnonzero(about | (before > people)), present
+    return np.flatnonzero(about & (before > people)), present
+
+
+def _crowds(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Finding]:
+    """Judge the people of every kind."""
+    judged, present = _judged(case, promise)
+    people, before = (case.crowds[i][judged] for i in (2, 3))
     if member.table_level:
-        shown = np.flatnonzero(present[judged])
-        good = np.full(len(judged), bool(member.table_satisfied(stats.take(shown), case.reference)[0]))
-    else:
-        good = member.satisfied(stats, case.reference)
-    yield from _finding(case, member, stats, good, _WHO, lambda bad: np.isin(group, judged[bad]))
+        if promise.release == case.last:
+            stats = GroupStats(people[present[judged]])
+            if not bool(member.table_satisfied(stats, promise.reference)[0]):
+                yield _crowd_finding(case, promise, member, judged, member.score(stats, promise.reference))
+        return
+    good = member.satisfied(GroupStats(people), promise.reference)
+    if promise.release != case.last:
+        good |= ~member.satisfied(GroupStats(before), promise.reference)
+    bad = np.flatnonzero(~good)
+    if len(bad):
+        score = member.score(GroupStats(people[bad]), promise.reference)
+        yield _crowd_finding(case, promise, member, judged[bad], score)
 
 
-def _few(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
-    """Count the people of those traces for a model that promises a crowd beside its sensitive values."""
-    group, judged, _ = _judged(case)
-    people = case.traces.people(group, int(group.max(initial=-1)) + 1)[judged]
+def _few(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Finding]:
+    """Count the people of kinds for a model that promises a crowd beside its sensitive values."""
+    judged, _ = _judged(case, promise)
+    people, before = (case.crowds[i][judged] for i in (2, 3))
     few = people < member.min_group_size()
+    if promise.release != case.last:
+        few &= before >= member.min_group_size()
     if few.any():
-        hit, needed = np.isin(group, judged[few]), f">= {member.min_group_size()} people"
-        yield _made(case, member, hit, float(people.min()), _WHO, needed)
+        finding = _crowd_finding(case, promise, member, judged[few], people[few].astype(np.float64))
+        yield replace(finding, worst=float(people[few].min()), bound=f">= {member.min_group_size()} people")
 
 
-def _judged(case: _Case) -> tuple[IntArray, IntArray, BoolArray]:
-    """Return the trace of every record, the traces that the new release has a part in, and which are in it."""
-    traces = case.traces
-    group, first = traces.groups
-    present = traces.classes[first, -1] >= 0
-    size = np.bincount(group, minlength=len(first))
-    # the same people as before, and none of them in the new release: it tells nothing about them
-    before = np.bincount(traces.before)[traces.before[first]]
-    return group, np.flatnonzero(present | (before > size)), present
+def _crowd_finding(
+    case: _Case, promise: Promise, member: PrivacyModel, bad: IntArray, score: FloatArray
+) -> Finding:
+    return _made(case, promise, member, np.isin(case.crowds[0], bad), _worst(member, score), "crowd")
 
 
-def _common(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
-    """Judge what the classes of the same people have in common, once dealt out to all of them."""
-    (key,) = member.histogram_keys()
-    yield from _left(case, member, case.common(key), _COMMON)
-    for found in case.rows(key):
-        yield from _left(case, member, found, _ROWS)
-
-
-def _left(case: _Case, member: PrivacyModel, found: Common | None, how: str) -> Iterator[Finding]:
-    if found is None:
+def _values(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Finding]:
+    """Judge what the worlds leave, by the values alone and by whole rows."""
+    (own,) = member.histogram_keys()
+    key = tuple(promise.called.get(name, name) for name in own)
+    if not any(set(key) & set(entry.columns) for entry in case.history.entries[:-1]):
         return
-    (key,) = member.histogram_keys()
-    judged = np.flatnonzero(found.told & found.present if member.table_level else found.told)
-    stats = candidates(key, found.left.take(judged))
-    n = len(case.traces.person)
+    beside = {case.history.kept(e, key) for e in range(case.last)} - {()}
+    for more in [(), *sorted(beside)]:
+        yield from _left(case, promise, member, own, (*key, *more), len(key))
+
+
+def _left(
+    case: _Case, promise: Promise, member: PrivacyModel, own: Key, columns: Key, key: int
+) -> Iterator[Finding]:
+    left = case.left(columns, key, case.last + 1)
+    if left is None:
+        return
+    place = left.kinds.place
+    mine = promise.release == case.last
+    present = place[:, case.last] >= 0
+    about = place[:, promise.release] >= 0
     if member.table_level:
-        known = known_to(stats, key, case.values(key))
-        good = np.full(len(judged), bool(member.table_satisfied(known, case.reference)[0]))
-        yield from _finding(case, member, known, good, how, lambda bad: found.records(judged[bad], n))
+        judged = np.flatnonzero(about & ~left.undecided)
+        stats, reference = _in_codes(case, promise, own, columns[:key], left, judged)
+        if mine and len(judged) and not bool(member.table_satisfied(stats, reference)[0]):
+            worst = _worst(member, member.score(stats, reference))
+            yield _made(case, promise, member, _records(case, left, judged), worst, "values", columns, key)
         return
-    good, score = _composed(case, member, stats, lambda s, table: member.composed(s, found.widest[judged], table))
-    if not good.all():
-        yield _made(case, member, found.records(judged[~good], n), _worst(member, score[~good]), how)
+    bad, certain, score = _broken(case, promise, member, own, columns[:key], left)
+    # what the earlier releases told without the new one is not its fault
+    excused = ~present if mine else np.ones(len(place), dtype=np.bool_)
+    relevant = bad & (about | (mine & ~present))
+    if len(columns) > key:
+        # whose row has changed is not known: nobody is judged by rows who is together with such a one
+        relevant &= ~_unsure(case, left, columns)
+    if np.any(relevant & excused):
+        relevant &= ~(excused & _before(case, promise, member, own, columns, key, left))
+    for unknown, how in ((left.undecided, "undecided"), (~left.undecided, "values")):
+        hit = np.flatnonzero(relevant & unknown)
+        if len(hit):
+            made = _made(
+                case, promise, member, _records(case, left, hit), _worst(member, score[hit]), how, columns, key
+            )
+            people = case.history.traces.person[_records(case, left, hit[certain[hit]])]
+            yield replace(made, certain=len(np.unique(people)))
 
 
-def _composed(
-    case: _Case, member: PrivacyModel, stats: GroupStats, holds: Callable[[GroupStats, Reference], BoolArray]
-) -> tuple[BoolArray, FloatArray]:
-    """Return whether groups hold, and their scores: with and without values that the new release does not know."""
-    (key,) = member.histogram_keys()
-    known = known_to(stats, key, case.values(key))
-    good, score = holds(known, case.reference), member.score(known, case.reference)
-    wide = case.widened(key) if known is not stats else None
-    if wide is not None:
-        good = good & holds(stats, wide)
-        score = (np.minimum if member.sense == ">=" else np.maximum)(score, member.score(stats, wide))
-    return good, score
+def _broken(
+    case: _Case, promise: Promise, member: PrivacyModel, own: Key, key: Key, left: _Left
+) -> tuple[BoolArray, BoolArray, FloatArray]:
+    """Tell for which kinds a model does not hold or is undecided, whose value is certain, and all scores."""
+    every = np.arange(len(left.kinds.place))
+    stats, reference = _in_codes(case, promise, own, key, left, every)
+    # crowds are judged for themselves: what matters here are shares
+    times = np.maximum(-(-member.min_group_size() * stats.unit // np.maximum(stats.units, 1)), 1)
+    hist = stats.histogram(own)
+    stats = GroupStats(stats.units * times, stats.unit, {own: replace(hist, units=hist.units * times[hist.groups])})
+    good, score = member.composed(stats, left.kinds.widest, reference), member.score(stats, reference)
+    return ~good | left.undecided, (left.average.distinct() == 1) & ~left.undecided, score
+
+
+def _before(
+    case: _Case, promise: Promise, member: PrivacyModel, own: Key, columns: Key, key: int, left: _Left
+) -> BoolArray:
+    """Tell for which kinds the model did not hold without the new release either."""
+    then = case.left(columns, key, case.last)
+    out = np.zeros(len(left.kinds.place), dtype=np.bool_)
+    if then is None or (promise.release == case.last and not len(then.kinds.place)):
+        return out
+    bad = _broken(case, promise, member, own, columns[:key], then)[0]
+    now, old = left.kinds.place[:, : case.last], then.kinds.place
+    both = np.concatenate([now, old])
+    number, _ = number_rows(list((both + 1).T), [int(column.max(initial=-1)) + 2 for column in both.T])
+    was = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.bool_)
+    np.logical_or.at(was, number[len(now) :], bad)
+    there = (now >= 0).any(axis=1)
+    out[there] = was[number[: len(now)][there]]
+    return out
+
+
+def _in_codes(
+    case: _Case, promise: Promise, own: Key, key: Key, left: _Left, some: IntArray
+) -> tuple[GroupStats, Reference]:
+    """Return what is left in the codes of a promise's table, and that table.
+
+    People whom the new release leaves out may have values that it does not know. They are counted as if its table
+    held each once, unless values have an order, categories or a hierarchy, in which further ones have no place: then
+    they do not count.
+    """
+    entry, attribute = case.history.entries[promise.release], promise.reference.attribute(own)
+    code, known, n = np.zeros(len(left.values), dtype=np.int64), np.ones(len(left.values), dtype=np.bool_), 1
+    for j, name in enumerate(key):
+        values = entry.values[entry.columns.index(name)]
+        place = np.full(len(case.history.numbers(name)), -1, dtype=np.int64)
+        place[[case.history.numbers(name)[v] for v in values]] = np.arange(len(values))
+        mine = place[left.values[:, j]]
+        known &= mine >= 0
+        code, n = code * len(values) + mine, n * len(values)
+    code = np.where(known, code, n + np.cumsum(~known) - 1)
+    hist = left.average.take(some)
+    plain = not (attribute.ordered or attribute.categories is not None or attribute.levels) and attribute.whole
+    shown = np.flatnonzero(known[hist.values] | plain)
+    hist = Histogram.from_pairs(hist.groups[shown], code[hist.values[shown]], hist.units[shown], len(hist), hist.unit)
+    total = hist.sum(hist.units)
+    whole = np.rint(total / _PARTS) * _PARTS
+    # averages are rounded; what differs from whole people by that is whole people
+    people = np.where(np.abs(total - whole) < _PARTS // 1000, whole, total).astype(np.int64)
+    stats = GroupStats(people, hist.unit, {own: hist})
+    further = int((~known).sum())
+    if not further or not plain:
+        return stats, promise.reference
+    names = [f"\0 further {i}" for i in range(further)] if len(attribute.labels) else []
+    units = np.append(attribute.units, np.full(further, attribute.unit))
+    more = replace(attribute, labels=(*attribute.labels, *names), units=units)
+    return stats, replace(promise.reference, attributes={**promise.reference.attributes, own: more})
+
+
+def _unsure(case: _Case, left: _Left, columns: Key) -> BoolArray:
+    """Tell which kinds are, in all releases with these columns, together with somebody whose row has changed."""
+    whole = [e for e, entry in enumerate(case.history.entries) if set(columns) <= set(entry.columns)]
+    classes = case.history.traces.classes[:, whole]
+    group, first = number_rows(list((classes + 1).T), [int(c.max(initial=-1)) + 2 for c in classes.T])
+    changed = np.zeros(len(first), dtype=np.bool_)
+    changed[group[np.bincount(left.kinds.record, minlength=len(group)) > 1]] = True
+    out = np.zeros(len(left.kinds.place), dtype=np.bool_)
+    np.logical_or.at(out, left.kinds.kind, changed[group[left.kinds.record]])
+    return out
+
+
+def _records(case: _Case, left: _Left, kinds: IntArray) -> BoolArray:
+    """Tell which records are of some kinds."""
+    out = np.zeros(len(case.history.traces.person), dtype=np.bool_)
+    out[left.kinds.record[np.isin(left.kinds.kind, kinds)]] = True
+    return out
 
 
 def _worst(member: PrivacyModel, score: FloatArray) -> float:
     return float(score.min() if member.sense == ">=" else score.max())
 
 
-def _changes(case: _Case, member: PrivacyModel) -> Iterator[Finding]:
-    """Judge the people by whom classes differ from those of another release."""
-    if member.table_level:
-        return
-    (key,) = member.histogram_keys()
-    scores = []
-    hit = np.zeros(len(case.traces.person), dtype=np.bool_)
-    for stats, counted, records in rests(case.described, case.earlier, case.traces, key, case.unit):
-        good, score = _composed(case, member, stats, member.subtracted)
-        bad = np.flatnonzero(~good & counted)
-        if len(bad):
-            hit |= records(bad)
-            scores.append(score[bad])
-    if scores:
-        yield _made(case, member, hit, _worst(member, np.concatenate(scores)), _CHANGED)
-
-
-def _finding(
-    case: _Case,
-    member: PrivacyModel,
-    stats: GroupStats,
-    good: BoolArray,
-    how: str,
-    hit: Callable[[IntArray], BoolArray],
-) -> Iterator[Finding]:
-    bad = np.flatnonzero(~good)
-    if not len(bad):
-        return
-    score = member.score(stats if member.table_level else stats.take(bad), case.reference)
-    yield _made(case, member, hit(bad), _worst(member, score), how)
-
-
 def _made(
-    case: _Case, member: PrivacyModel, hit: BoolArray, worst: float, how: str, needed: str | None = None
-) -> Finding:
-    people = len(np.unique(case.traces.person[hit]))
-    bound = f"{member.sense} {member.bound:.6g}" if needed is None else needed
-    return Finding(member.name, member.told(), how, people, worst, bound)
+    case: _Case, promise: Promise, member: PrivacyModel, hit: BoolArray, worst: float, how: str, columns: Key = (),
+    key: int = 0,
+) -> Finding:  # fmt: skip
+    traces = case.history.traces
+
+    def people(which: BoolArray) -> int:
+        return len(np.unique(traces.person[hit & which]))
+
+    there, before = traces.row >= 0, (traces.classes[:, :-1] >= 0).any(axis=1)
+    return Finding(
+        model=member.name, parameters=member.told(), how=how, people=people(np.ones_like(hit)), worst=worst,
+        bound=f"{member.sense} {member.bound:.6g}", promised=promise.name,
+        left=people(~there), came=people(there & ~before), columns=columns, beside=columns[key:],
+    )  # fmt: skip

@@ -11,7 +11,9 @@ added to a new one, from their originals.
 
 from __future__ import annotations
 
+import base64
 import functools
+import hashlib
 import hmac
 import json
 import os
@@ -20,6 +22,8 @@ import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from hushtable.errors import DataError
 from hushtable.io.atomic import atomic_file
@@ -103,6 +107,31 @@ class Key:
         """Return the 16 bytes that stand for a value of a column."""
         name, text = (part.encode("utf-8", "surrogatepass") for part in (column, label))
         return self._keyed("value", len(name).to_bytes(8, "little") + name + text)[:16]
+
+    def tag(self, person: bytes, value: bytes) -> bytes:
+        """Return the 8 bytes that tell whether a person's value is the same as before."""
+        return self._keyed("tag", person + value)[:8]
+
+    def seal(self, text: bytes) -> str:
+        """Return a text that only this key reads; that nobody changed it is for the ledger's checks to tell."""
+        nonce = secrets.token_bytes(16)
+        return base64.b64encode(nonce + self._hidden(nonce, text)).decode()
+
+    def unseal(self, text: str) -> bytes:
+        """Return what was sealed.
+
+        Examples
+        --------
+        >>> key = Key(bytes(32), Head(0, 0, ""))
+        >>> key.unseal(key.seal(b"promise"))
+        b'promise'
+        """
+        raw = base64.b64decode(text, validate=True)
+        return self._hidden(raw[:16], raw[16:])
+
+    def _hidden(self, nonce: bytes, text: bytes) -> bytes:
+        stream = hashlib.shake_256(_purpose_key(self.secret, "seal") + nonce).digest(len(text))
+        return bytes(np.frombuffer(stream, np.uint8) ^ np.frombuffer(text, np.uint8))
 
     def table(self, content: bytes) -> str:
         """Return the keyed digest of a published table."""

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from hushtable.errors import UsageError
-from hushtable.ledger.describe import describe
+from hushtable.ledger.describe import Described, describe
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.journal import Journal
 from hushtable.ledger.judge import judge
 from hushtable.ledger.key import Key
+from hushtable.ledger.promise import opened
 from hushtable.ledger.verdict import Verdict
 from hushtable.release.released import Released
 
-__all__ = ["Ledger"]
+__all__ = ["Ledger", "held_against"]
 
 
 class Ledger:
@@ -34,6 +36,8 @@ class Ledger:
         owner of the data can read it: without it the ledger tells nothing, and cannot be continued.
     person : str, optional
         The column that says whose a record is; by default the policy's ``entity``, or its only identifier.
+    folder : path, optional
+        What the files are relative to that a release's policy names.
     patience : float
         Seconds to wait for another process that is using the ledger.
 
@@ -62,10 +66,12 @@ class Ledger:
         *,
         key: str | os.PathLike[str] | None = None,
         person: str | None = None,
+        folder: str | os.PathLike[str] | None = None,
         patience: float = 30.0,
     ) -> None:
         self.path = Path(path)
         self.person = person
+        self.folder = None if folder is None else Path(folder)
         self._journal = Journal(self.path, None if key is None else Path(key), patience=patience)
 
     @property
@@ -93,9 +99,9 @@ class Ledger:
         A release that is in the ledger itself is judged together with those before it.
         """
         key, entries = self.opened()
-        now = describe(release, key, person=self.person)
+        now = describe(release, key, person=self.person, folder=self.folder, place=len(entries))
         at = _place(now.entry, entries)
-        verdict = judge(now, entries if at is None else entries[:at], release.model, release.reference)
+        verdict = held_against(now, entries if at is None else entries[:at], key)
         return verdict if at is None else replace(verdict, already=entries[at].name or f"release {at + 1}")
 
     def add(self, release: Released, *, name: str = "") -> Verdict:
@@ -117,7 +123,9 @@ class Ledger:
             self.check(release).raise_if_refused()
         with self._journal.changing() as (opened, append):
             entries = [Entry.of_line(line) for line in opened.records]
-            now = describe(release, opened.key, name=name, person=self.person)
+            now = describe(
+                release, opened.key, name=name, person=self.person, folder=self.folder, place=len(entries)
+            )
             at = _place(now.entry, entries)
             if at is not None:
                 raise UsageError(
@@ -126,10 +134,16 @@ class Ledger:
                     code="already-added",
                     hint="Nothing was added.",
                 )
-            verdict = judge(now, entries, release.model, release.reference)
+            verdict = held_against(now, entries, opened.key)
             verdict.raise_if_refused()
             append(now.entry.line())
         return verdict
+
+
+def held_against(now: Described, entries: Sequence[Entry], key: Key) -> Verdict:
+    """Judge a release together with earlier ones: by its own promise, and by theirs."""
+    own = replace(now.promise, release=len(entries))
+    return judge(now, now.among(entries), [own, *opened(entries, key)])
 
 
 def _place(entry: Entry, entries: list[Entry]) -> int | None:

@@ -17,9 +17,10 @@ from hushtable.algorithms.earlier import Earlier
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import DataError
 from hushtable.hierarchy.taxonomy import Taxonomy
-from hushtable.ledger.describe import person_keys
+from hushtable.ledger.describe import person_keys, renamed, value_keys
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.key import Key
+from hushtable.ledger.spelling import Spelling
 from hushtable.table import stats
 from hushtable.table.encode import sensitive_column
 from hushtable.table.encoded import EncodedTable
@@ -76,7 +77,8 @@ class Commitments:
 
 
 def commitments(
-    table: pa.Table, columns: TablePlan, key: stats.Key, entries: Sequence[Entry], secret: Key, person: str
+    table: pa.Table, columns: TablePlan, key: stats.Key, entries: Sequence[Entry], secret: Key, person: str,
+    spelling: Spelling,
 ) -> Commitments | None:
     """Find the signatures of a table's people; None where nobody has one.
 
@@ -85,17 +87,25 @@ def commitments(
     DataError
         If a signature holds a value that neither the table nor the policy names.
     """
-    committed = _classes_of(person_keys(table, person, secret), entries, key)
+    called = tuple(spelling.column(n) for n in key)
+    persons, older = person_keys(table, person, secret, spelling)
     coded = {n: sensitive_column(_column(columns, n), table, columns, table.num_rows) for n in key}
     labels = {n: [label or "" for label in c.coded.labels[0]] for n, c in coded.items()}
     declared = {n: [*_declared(_column(columns, n))] for n in key}
-    named = {n: {secret.value(n, v).hex(): v for v in [*labels[n], *declared[n]]} for n in key}
+    named: dict[str, dict[str, str]] = {}
+    for n in key:
+        every = [*labels[n], *declared[n]]
+        hashes, before = value_keys(n, every, secret, spelling)
+        older |= before
+        named[n] = {h.hex(): v for h, v in reversed(list(zip(hashes, every, strict=True)))}
+    entries = renamed(entries, older)
+    committed = _classes_of(persons, entries, called)
     of_row, left = (np.full(table.num_rows, -1, dtype=np.int64) for _ in range(2))
     alone = np.zeros(table.num_rows, dtype=np.bool_)
     numbers: dict[frozenset[_Hashed], int] = {}
     needed: dict[str, set[str]] = {n: set(declared[n]) for n in key}
     wanted = sorted({place for places in committed.values() for place in places})
-    signature_of = {(e, c): _signature(entries[e], c, key, named) for e, c in wanted}
+    signature_of = {(e, c): _signature(entries[e], c, called, [named[n] for n in key]) for e, c in wanted}
     people = [np.bincount(entry.classes) for entry in entries]
     for row, places in committed.items():
         own = tuple(labels[n][int(coded[n].codes[row])] for n in key)
@@ -144,14 +154,14 @@ def _classes_of(
 
 
 def _signature(
-    entry: Entry, label: int, key: stats.Key, named: Mapping[str, Mapping[str, str]]
+    entry: Entry, label: int, called: stats.Key, named: Sequence[Mapping[str, str]]
 ) -> tuple[frozenset[_Hashed], int]:
     """Return the labels of a class's values, and how many have a hash that nothing here gives."""
     found, unknown = set(), 0
-    columns = [entry.sensitive.index(n) for n in key]
+    columns = [entry.sensitive.index(n) for n in called]
     start, end = np.searchsorted(entry.entry_class, [label, label + 1])
     for codes in {tuple(row) for row in entry.entry_values[start:end][:, columns].tolist()}:
-        labels = [named[n].get(entry.values[column][code]) for n, column, code in zip(key, columns, codes, strict=True)]
+        labels = [own.get(entry.values[column][code]) for own, column, code in zip(named, columns, codes, strict=True)]
         if None in labels:
             unknown += 1
         else:

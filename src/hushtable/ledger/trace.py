@@ -5,8 +5,8 @@ quasi-identifiers of all, and who is in which release; what any intersection or 
 a union of traces. So a trace is to releases together what a class is to one release.
 
 Everybody is followed by name, whatever happens to the quasi-identifiers. Of somebody who has several records, those
-with the same quasi-identifiers are the same; the others are taken in the order of their classes: that the person is in
-both classes is known, whichever record became which.
+with the same quasi-identifiers are the same, then those with the same values; the others are taken in the order of
+their classes: that the person is in both classes is known, whichever record became which.
 """
 
 from __future__ import annotations
@@ -34,13 +34,18 @@ class Traces:
         The class of each record in each release; -1 where it is not in it. The last release is the new one.
     person : int64 array
         Whose each record is.
-    row : int64 array
-        The record's place in the new release; -1 where it is not in it.
+    rows : int64 array, records x releases
+        Each record's place in each release; -1 where it is not in it.
     """
 
     classes: IntArray
     person: IntArray
-    row: IntArray
+    rows: IntArray
+
+    @property
+    def row(self) -> IntArray:
+        """Each record's place in the new release."""
+        return self.rows[:, -1]
 
     @cached_property
     def groups(self) -> tuple[IntArray, IntArray]:
@@ -82,24 +87,24 @@ def trace(entries: Sequence[Entry]) -> Traces:
     """
     persons = np.concatenate([e.persons for e in entries])
     person = _labelled([persons[:, 0], persons[:, 1]])
-    owner, last = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64)
+    owner, last, marks = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint64)
     at, start = [], 0
     for entry in entries:
         mine = person[start : start + len(entry.classes)]
         start += len(mine)
         order = np.lexsort((entry.classes, mine))
         here = np.empty(len(mine), dtype=np.int64)
-        here[order] = _continued(owner, last, mine[order], entry.records[order])
+        mark = _mark(entry)
+        here[order] = _continued((owner, last, marks), (mine[order], entry.records[order], mark[order]))
         new = order[here[order] >= len(owner)]
         owner, last = np.append(owner, mine[new]), np.append(last, entry.records[new])
-        last[here] = entry.records
+        marks = np.append(marks, mark[new])
+        last[here], marks[here] = entry.records, mark
         at.append(here)
-    classes = np.full((len(owner), len(entries)), -1, dtype=np.int64)
+    classes, rows = (np.full((len(owner), len(entries)), -1, dtype=np.int64) for _ in range(2))
     for e, (here, entry) in enumerate(zip(at, entries, strict=True)):
-        classes[here, e] = entry.classes
-    row = np.full(len(owner), -1, dtype=np.int64)
-    row[at[-1]] = np.arange(len(at[-1]))
-    return Traces(classes, owner, row)
+        classes[here, e], rows[here, e] = entry.classes, np.arange(len(here))
+    return Traces(classes, owner, rows)
 
 
 def record_units(traces: Traces, entries: Sequence[Entry], unit: int) -> IntArray:
@@ -112,17 +117,27 @@ def record_units(traces: Traces, entries: Sequence[Entry], unit: int) -> IntArra
     return out
 
 
-def _continued(owner: IntArray, last: AnyArray, person: IntArray, record: AnyArray) -> IntArray:
-    """Return which of the records followed so far each record continues; numbers behind those are new ones."""
-    at = np.full(len(person), -1, dtype=np.int64)
-    free, rest = np.arange(len(owner)), np.arange(len(person))
-    for alike in (True, False):
-        then = [owner[free], last[free]] if alike else [owner[free]]
-        now = [person[rest], record[rest]] if alike else [person[rest]]
-        one, other = _paired(then, now)
+def _mark(entry: Entry) -> AnyArray:
+    """Number the values that a person's records have, so that those with the same values are told; 0 for unknown."""
+    mark = np.zeros(len(entry.classes), dtype=np.uint64)
+    for tag in entry.tags.T if len(entry.tags) else ():
+        mark = mark * np.uint64(0x9E3779B97F4A7C15) + tag
+    return mark
+
+
+def _continued(then: Sequence[AnyArray], now: Sequence[AnyArray]) -> IntArray:
+    """Return which of the records followed so far each record continues; numbers behind those are new ones.
+
+    Both are owners, quasi-identifiers and values. Records that agree in all of these are the same, then those that
+    agree in the quasi-identifiers, then in the values.
+    """
+    at = np.full(len(now[0]), -1, dtype=np.int64)
+    free, rest = np.arange(len(then[0])), np.arange(len(now[0]))
+    for alike in ((0, 1, 2), (0, 1), (0, 2), (0,)):
+        one, other = _paired([then[i][free] for i in alike], [now[i][rest] for i in alike])
         at[rest[other]] = free[one]
         free, rest = np.delete(free, one), np.delete(rest, other)
-    at[rest] = len(owner) + np.arange(len(rest))
+    at[rest] = len(then[0]) + np.arange(len(rest))
     return at
 
 

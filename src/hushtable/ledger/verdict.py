@@ -1,4 +1,4 @@
-"""What the ledger says about a release: which models break together with earlier ones, for how many, never for whom."""
+"""What the ledger says about a release: which promises break with it, for how many people, never for whom."""
 
 from __future__ import annotations
 
@@ -31,13 +31,22 @@ class Finding:
     model : str
     parameters : mapping
     how : str
-        How the releases are put together.
+        "crowd" where too few people are left together, "values" where too little is left open of their values,
+        "undecided" where that was not found out.
     people : int
-        For how many it does not hold.
+        Whom it breaks for.
     worst : float
         The worst score among them.
     bound : str
         What the model needs, in words.
+    promised : str
+        The earlier release that promised it; empty where it is the new one.
+    left, came : int
+        How many of these people the new release leaves out, and how many only it has.
+    certain : int
+        How many of them have a single value left.
+    columns, beside : tuple of str
+        The columns of the values, and those of them that only link rows.
     """
 
     model: str
@@ -46,12 +55,49 @@ class Finding:
     people: int
     worst: float
     bound: str
+    promised: str = ""
+    left: int = 0
+    came: int = 0
+    certain: int = 0
+    columns: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     def sentence(self) -> str:
         """The finding in words."""
         given = ", ".join(f"{k}={v}" for k, v in self.parameters.items())
+        by = f", promised by {self.promised}," if self.promised else ""
         people = counted(self.people, "person", "people")
-        return f"{self.model}({given}) breaks for {people} {self.how}: {self.worst:.6g}, not {self.bound}"
+        if self.how == "undecided":
+            return f"{self.model}({given}){by} could not be decided for {people}: not accepted"
+        return f"{self.model}({given}){by} breaks for {people}: {self.worst:.6g}, not {self.bound}. {self.story()}"
+
+    def story(self) -> str:
+        """What an adversary would do."""
+        moved = self.people - self.left - self.came
+        parts = [
+            f"{counted(n, 'person', 'people')} {what}"
+            for n, what in ((self.left, "left"), (self.came, "came"), (moved, "changed company"))
+            if n
+        ]
+        seen = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1] if parts else "who is there"
+        if self.how == "crowd":
+            return f"Somebody who sees that {seen} is left with too few people to choose from"
+        names = " and ".join(self.columns[: len(self.columns) - len(self.beside)]) or "value"
+        linked = f" and finds the same rows again by {' and '.join(self.beside)}" if self.beside else ""
+        known = (
+            f"knows the {names} of {counted(self.certain, 'person', 'people')} for certain"
+            if self.certain
+            else f"can tell too much about their {names}"
+        )
+        return f"Somebody who sees that {seen}, subtracts what the others have{linked}, {known}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready summary."""
+        return {
+            "model": self.model, "parameters": dict(self.parameters), "how": self.how, "people": self.people,
+            "worst": self.worst, "needed": self.bound, "promised_by": self.promised, "left": self.left,
+            "came": self.came, "certain": self.certain, "columns": list(self.columns),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,14 +115,16 @@ class Verdict:
     findings : tuple of Finding
     already : str
         The name of the earlier release that is this very one; empty where there is none.
+    advice : tuple of str
+        Changes that would be accepted.
 
     Examples
     --------
-    >>> verdict = Verdict(1, 9, 4, (Finding("k-anonymity", {"k": 3}, "by intersection", 4, 2, ">= 3"),))
+    >>> verdict = Verdict(1, 9, 4, (Finding("k-anonymity", {"k": 3}, "crowd", 4, 2, ">= 3", left=1, came=1),))
     >>> verdict.ok
     False
-    >>> verdict.findings[0].sentence()
-    'k-anonymity(k=3) breaks for 4 people by intersection: 2, not >= 3'
+    >>> verdict.findings[0].sentence()  # doctest: +ELLIPSIS
+    'k-anonymity(k=3) breaks for 4 people: 2, not >= 3. Somebody who sees that 1 person left, 1 person came and ...'
     """
 
     earlier: int
@@ -84,30 +132,38 @@ class Verdict:
     known: int
     findings: tuple[Finding, ...] = ()
     already: str = ""
+    advice: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether every model holds."""
+        """Whether every promise holds."""
         return not self.findings
+
+    def held(self) -> str:
+        """What it was held against, in words."""
+        return (
+            f"held against {counted(self.earlier, 'earlier release', 'earlier releases')} of "
+            f"{self.known:,} of these {counted(self.people, 'person', 'people')}"
+        )
 
     def raise_if_refused(self) -> None:
         """Raise ``VerificationError`` with every model that breaks; return silently otherwise."""
         if self.ok:
             return
+        told = "; ".join(f.sentence() for f in self.findings)
         if not self.earlier:
             # nothing but the release itself: its classes have enough rows, of fewer people
             raise VerificationError(
                 "A ledger counts people, and some have several rows of this release. Counted by people it breaks what "
-                f"it promises: {'; '.join(f.sentence() for f in self.findings)}.",
+                f"it promises: {told}.",
                 code="ledger-refused",
                 hint="Name the column that says whose a row is as 'entity' in the policy, and run it again.",
             )
         raise VerificationError(
             f"Together with {counted(self.earlier, 'earlier release', 'earlier releases')} of the same people this "
-            "release breaks what it promises: "
-            f"{'; '.join(f.sentence() for f in self.findings)}.",
+            f"release breaks a promise: {told}.",
             code="ledger-refused",
-            hint="Do not publish it. Publish the same classes again, more general ones, or use m-invariance.",
+            hint=" ".join(["Do not publish it.", *self.advice]),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -118,15 +174,6 @@ class Verdict:
             "people": self.people,
             "known": self.known,
             "already": self.already,
-            "findings": [
-                {
-                    "model": f.model,
-                    "parameters": dict(f.parameters),
-                    "how": f.how,
-                    "people": f.people,
-                    "worst": f.worst,
-                    "needed": f.bound,
-                }
-                for f in self.findings
-            ],
+            "findings": [f.as_dict() for f in self.findings],
+            "advice": list(self.advice),
         }

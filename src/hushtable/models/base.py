@@ -145,23 +145,12 @@ class PrivacyModel(Parametrised, ABC):
         Parameters
         ----------
         left : GroupStats
-            What the classes of the same people have in common: of each value the least count.
+            How many of the same people have each value, on average over all worlds that the releases leave open.
         widest : int64 array
             How many different values the richest of those classes has.
         table : Reference
         """
         return self.satisfied(left, table)
-
-    def subtracted(self, rest: GroupStats, table: Reference) -> BoolArray:
-        """Whether the model still holds for people whose values somebody finds by subtracting classes of two releases.
-
-        Parameters
-        ----------
-        rest : GroupStats
-            All the values of those people together; they may come from several classes.
-        table : Reference
-        """
-        return self.satisfied(rest, table)
 
     def achieved(self, groups: GroupStats, table: Reference) -> float:
         """The worst score of all groups: what a report shows beside the bound."""

@@ -97,14 +97,11 @@ class MInvariance(SensitiveModel):
         return np.where(top <= histogram.unit, np.minimum(histogram.distinct(), records), often)
 
     def composed(self, left: GroupStats, widest: IntArray, table: Reference) -> BoolArray:
-        """Whether people have the same signature in all their classes: what those share is all they have."""
-        return np.asarray(self.satisfied(left, table) & (self.histogram(left).distinct() == widest))
-
-    def subtracted(self, rest: GroupStats, table: Reference) -> BoolArray:
-        """Whether no value has more than 1/m of the people: those of several classes may well share one."""
-        histogram = self.histogram(rest)
-        total = histogram.sum(histogram.units)
-        return np.asarray((self.m * histogram.max(histogram.units) <= total) & (total > 0))
+        """Whether people have the same signature in all their classes, and no value is likelier than 1/m."""
+        histogram = self.histogram(left)
+        total, distinct = histogram.sum(histogram.units), histogram.distinct()
+        even = self.m * histogram.max(histogram.units) <= total
+        return np.asarray((distinct >= self.m) & (distinct == widest) & even)
 
     def min_group_size(self) -> int:
         """Return m."""

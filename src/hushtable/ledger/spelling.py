@@ -1,0 +1,107 @@
+"""One spelling for everybody and everything: the same person and the same value are the same however they are written.
+
+``1``, ``1.0``, ``01`` and ``+1`` are one number; text is compared in Unicode's composed form and without outer white
+space; ``case: ignore`` makes no difference between capital and small letters. A column that has another name than in
+earlier releases says so (``same_as``), with a file that maps its values where they were coded anew. Two spellings of
+one table that are the same here count as one: that can only make a judgement stricter.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hushtable.errors import DataError
+
+__all__ = ["Spelling", "plain"]
+
+_NUMBER = re.compile(r"([+-]?)0*(\d+?)(?:\.(\d*?)0*)?", re.ASCII)
+
+
+def plain(text: str, *, ignore_case: bool = False) -> str:
+    """Return the one spelling of a text.
+
+    Examples
+    --------
+    >>> [plain(t) for t in ("1", "1.0", "01", "+1", " 1 ", "-0", "0.50", "007a")]
+    ['1', '1', '1', '1', '1', '0', '0.5', '007a']
+    >>> plain("Flu", ignore_case=True)
+    'flu'
+    """
+    text = unicodedata.normalize("NFC", text).strip()
+    found = _NUMBER.fullmatch(text)
+    if found:
+        sign, whole, rest = found[1].replace("+", ""), found[2], found[3] or ""
+        number = f"{whole}.{rest}" if rest else whole
+        return number if number == "0" else sign + number
+    return unicodedata.normalize("NFC", text.casefold()) if ignore_case else text
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a policy's people, columns and values are called in the ledger.
+
+    Attributes
+    ----------
+    ignore_case : bool
+    called : mapping of str to str
+        The names of columns that earlier releases called otherwise.
+    recoded : mapping of str to mapping
+        The values of a column, and what earlier releases called them.
+    """
+
+    ignore_case: bool = False
+    called: Mapping[str, str] = field(default_factory=dict)
+    recoded: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, policy: Mapping[str, Any], folder: Path | None) -> Spelling:
+        """Return what a policy says; its files are relative to the folder."""
+        called, recoded = {}, {}
+        for name, column in policy.get("columns", {}).items():
+            same = column.get("same_as")
+            if same is not None:
+                told = {"column": same} if isinstance(same, str) else same
+                called[name] = str(told["column"])
+                if told.get("map"):
+                    recoded[name] = _mapping((folder or Path()) / told["map"])
+        return cls((policy.get("ledger") or {}).get("case") == "ignore", called, recoded)
+
+    def person(self, label: str) -> str:
+        """Return how a person is called."""
+        return plain(label, ignore_case=self.ignore_case)
+
+    def column(self, name: str) -> str:
+        """Return how a column is called."""
+        return self.called.get(name, name)
+
+    def value(self, column: str, label: str) -> str:
+        """Return how a value of a column is called."""
+        spelt = plain(label, ignore_case=self.ignore_case)
+        mapped = self.recoded.get(column, {}).get(plain(label))
+        return spelt if mapped is None else plain(mapped, ignore_case=self.ignore_case)
+
+
+def _mapping(path: Path) -> dict[str, str]:
+    """Read a file of two columns: a value of this release, and what earlier ones called it."""
+    from hushtable.io.files import read_table
+
+    table = read_table(path)
+    if table.num_columns != 2:
+        raise DataError(
+            f"{str(path)!r} has {table.num_columns} columns; a mapping of values has two.",
+            code="bad-mapping",
+            hint="The first holds the values of this release, the second what earlier releases call them.",
+        )
+    ours, theirs = (["" if v is None else str(v) for v in column.to_pylist()] for column in table.columns)
+    found: dict[str, str] = {}
+    for one, other in zip(ours, theirs, strict=True):
+        if found.setdefault(plain(one), other) != other:
+            raise DataError(
+                f"{str(path)!r} maps a value to two others.", code="bad-mapping", hint="Map each value once."
+            )
+    return found

@@ -1,0 +1,155 @@
+"""Worlds: which values a kind of people can have, exactly, and how likely each is.
+
+Bounds first: the people of a kind have as many values as they are, and so have those of a class, so that what some
+have at least (at most) leaves the others the rest. What is left open falls into parts that have nothing to do with
+each other. The worlds of a small part are counted (``hushtable.ledger.counting``). Of a larger one, whole numbers are
+searched for (``hushtable.ledger.search``): which values occur in some world is exact then too, and how likely they
+are is taken from the most even table that satisfies all equations. A part that neither decides is undecided, and
+whoever is in it is not accepted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.ledger.counting import Part, expected
+from hushtable.ledger.kinds import System
+from hushtable.ledger.search import Limits, evened, possible
+
+__all__ = ["Worlds", "solve"]
+
+_TURNS = 200
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """What all worlds have in common.
+
+    Attributes
+    ----------
+    share : float array
+        How many people of its kind have the value of each variable, on average; 0 where nobody has in any world.
+    undecided : bool array
+        Which kinds are in a part that was not decided.
+    """
+
+    share: FloatArray
+    undecided: BoolArray
+
+
+def solve(system: System, limits: Limits, given_up: BoolArray | None = None) -> Worlds:
+    """Find which values everybody can have.
+
+    Parameters
+    ----------
+    system : System
+    limits : Limits
+        How long it may take.
+    given_up : bool array, optional
+        Variables whose kinds break a model even if everything that the bounds leave is possible: large parts with such
+        need not be searched.
+    """
+    low, high, sound = bounded(system)
+    share = np.where(low == high, low, 0).astype(np.float64)
+    undecided = np.zeros(len(system.size), dtype=np.bool_)
+    undecided[system.kind[~sound]] = True
+    # people without any value left are in no world
+    undecided[np.setdiff1d(np.arange(len(system.size)), system.kind)] = True
+    free = np.flatnonzero(low < high)
+    if not len(free):
+        return Worlds(share, _spread(system, undecided))
+    label = _parts(system, free)
+    closed = np.flatnonzero(low == high)
+    settled = np.zeros(len(system.kind), dtype=np.int64)
+    settled[closed] = low[closed]
+    open_people = system.size - np.bincount(system.kind, settled, len(system.size)).astype(np.int64)
+    taken = np.bincount(system.row, system.weight * settled[system.cell], len(system.held))
+    rest = system.held - taken.astype(np.int64)
+    is_free = np.zeros(len(system.kind), dtype=np.bool_)
+    is_free[free] = True
+    links = np.flatnonzero(is_free[system.cell])
+    place = np.full(len(system.kind), -1, dtype=np.int64)
+    place[free] = label
+    by_cell = free[np.argsort(label, kind="stable")]
+    by_link = links[np.argsort(place[system.cell[links]], kind="stable")]
+    n = int(label.max()) + 1
+    cell_ends = np.searchsorted(place[by_cell], np.arange(n + 1))
+    link_ends = np.searchsorted(place[system.cell[by_link]], np.arange(n + 1))
+    for p in range(n):
+        cells, own = by_cell[cell_ends[p] : cell_ends[p + 1]], by_link[link_ends[p] : link_ends[p + 1]]
+        kinds, kind = np.unique(system.kind[cells], return_inverse=True)
+        rows, row = np.unique(system.row[own], return_inverse=True)
+        part = Part(
+            open_people[kinds], kind, low[cells], high[cells],
+            np.searchsorted(cells, system.cell[own]), row, system.weight[own], rest[rows],
+        )  # fmt: skip
+        found = _found(part, limits, given_up is not None and bool(given_up[cells].any()))
+        if found is None:
+            undecided[kinds] = True
+        else:
+            share[cells] = found
+    return Worlds(share, _spread(system, undecided))
+
+
+def _found(part: Part, limits: Limits, hopeless: bool) -> FloatArray | None:
+    found = expected(part, limits.steps)
+    if found is None and not hopeless:
+        occurs = possible(part, limits)
+        found = None if occurs is None else evened(part, occurs)
+    return found if found is not None and found.any() else None
+
+
+def bounded(system: System) -> tuple[IntArray, IntArray, BoolArray]:
+    """Bound every variable, and tell which of them are in contradiction to others."""
+    kind, cell, row, weight = system.kind, system.cell, system.row, system.weight
+    low = np.zeros(len(kind), dtype=np.int64)
+    high = system.size[kind]
+    np.minimum.at(high, cell, system.held[row] // weight)
+    for _ in range(_TURNS):
+        most, least = (np.bincount(kind, x, len(system.size)).astype(np.int64) for x in (high, low))
+        new_low = np.maximum(low, system.size[kind] - most[kind] + high)
+        new_high = np.minimum(high, system.size[kind] - least[kind] + low)
+        up, down = (np.bincount(row, weight * x[cell], len(system.held)).astype(np.int64) for x in (new_high, new_low))
+        room = new_low[cell] + (system.held - down)[row] // weight
+        lack = new_high[cell] - (up - system.held)[row] // weight
+        np.minimum.at(new_high, cell, room)
+        np.maximum.at(new_low, cell, lack)
+        if np.array_equal(new_low, low) and np.array_equal(new_high, high):
+            break
+        low, high = new_low, new_high
+        if np.any(low > high):
+            break
+    return low, high, low <= high
+
+
+def _parts(system: System, free: IntArray) -> IntArray:
+    """Number the parts that the open variables fall into: those of one kind and of one equation belong together."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n, k = len(system.size), len(system.held)
+    is_free = np.zeros(len(system.kind), dtype=np.bool_)
+    is_free[free] = True
+    links = np.flatnonzero(is_free[system.cell])
+    ends = (system.kind[system.cell[links]], n + system.row[links])
+    graph = csr_array((np.ones(len(links), dtype=np.int8), ends), shape=(n + k, n + k))
+    _, label = connected_components(graph, directed=False)
+    _, number = np.unique(label[system.kind[free]], return_inverse=True)
+    return number.astype(np.int64)
+
+
+def _spread(system: System, undecided: BoolArray) -> BoolArray:
+    """Whoever is in a class with somebody in contradiction to others is undecided too."""
+    if not undecided.any():
+        return undecided
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n, k = len(system.size), len(system.held)
+    ends = (system.kind[system.cell], n + system.row)
+    graph = csr_array((np.ones(len(system.cell), dtype=np.int8), ends), shape=(n + k, n + k))
+    _, label = connected_components(graph, directed=False)
+    return np.asarray(np.isin(label[:n], np.unique(label[:n][undecided])))

@@ -17,6 +17,9 @@ from hushtable.arrays import FloatArray, IntArray
 
 __all__ = ["Part", "expected"]
 
+_WIDEST = 400
+"""A part with more variables has too many worlds to be counted."""
+
 _Rest = tuple[int, ...]
 
 
@@ -62,6 +65,8 @@ def expected(part: Part, limit: int) -> FloatArray | None:
     [0.5, 0.5, 0.5, 0.5]
     """
     n = len(part.open)
+    if len(part.kind) > _WIDEST:
+        return None
     links: list[list[tuple[int, int]]] = [[] for _ in part.kind]
     last = [-1] * len(part.held)
     for cell, row, weight in zip(part.cell.tolist(), part.row.tolist(), part.weight.tolist(), strict=True):
@@ -70,7 +75,9 @@ def expected(part: Part, limit: int) -> FloatArray | None:
     cells: list[list[int]] = [[] for _ in range(n)]
     for cell, kind in enumerate(part.kind.tolist()):
         cells[kind].append(cell)
-    due = [[row for row, k in enumerate(last) if k == i] for i in range(n)]
+    due: list[list[int]] = [[] for _ in range(n)]
+    for row, kind in enumerate(last):
+        due[kind].append(row)
     low, high = part.low.tolist(), part.high.tolist()
     layers: list[dict[_Rest, int]] = [{tuple(part.held.tolist()): 1}]
     steps: list[list[tuple[_Rest, _Rest, int, tuple[int, ...]]]] = []

@@ -38,7 +38,7 @@ from hushtable.ledger.kinds import History, Kinds
 from hushtable.ledger.promise import Promise
 from hushtable.ledger.search import Limits
 from hushtable.ledger.verdict import Finding, Verdict
-from hushtable.ledger.worlds import solve
+from hushtable.ledger.worlds import Worlds, solve
 from hushtable.models.base import PrivacyModel, Stat, Threat
 from hushtable.models.compose import AllOf
 from hushtable.table.reference import Reference
@@ -83,7 +83,7 @@ def judge(
         How long it may take.
     """
     history = History([*earlier, now.entry], now.own)
-    case = _Case(history, limits or Limits())
+    case = _Case(history, limits or Limits(), promises)
     findings: list[Finding] = []
     for promise in promises:
         check_judgeable(promise.model)
@@ -138,6 +138,7 @@ class _Case:
 
     history: History
     limits: Limits
+    promises: Sequence[Promise]
     found: dict[tuple[Key, int, int], _Left | None] = field(default_factory=dict)
 
     @property
@@ -149,14 +150,33 @@ class _Case:
         at = columns, key, upto
         if at not in self.found:
             kinds = self.history.kinds(columns, key, upto)
-            self.found[at] = None if kinds is None else self._solved(kinds, key)
+            self.found[at] = None if kinds is None else self._solved(kinds, columns[:key])
         return self.found[at]
 
-    def _solved(self, kinds: Kinds, key: int) -> _Left:
+    def _solved(self, kinds: Kinds, key: Key) -> _Left:
+        worlds = solve(kinds.system, self.limits, lambda high: self._hopeless(kinds, key, high))
+        return self._averaged(kinds, len(key), worlds)
+
+    def _hopeless(self, kinds: Kinds, key: Key, high: IntArray) -> BoolArray:
+        """Tell which kinds break a promise even if everything that they might have were equally likely."""
+        system, n = kinds.system, len(kinds.place)
+        open_to = high > 0
+        many = np.bincount(system.kind[open_to], minlength=len(system.size))
+        even = np.where(open_to, (system.size / np.maximum(many, 1))[system.kind], 0.0)
+        left = self._averaged(kinds, len(key), Worlds(even, np.zeros(len(system.size), dtype=np.bool_)))
+        lost = np.zeros(len(system.size), dtype=np.bool_)
+        for promise in self.promises:
+            for member in promise.model.members:
+                own = next(iter(member.histogram_keys()), ())
+                if own and promise.calls(own) == key and not member.table_level:
+                    about = kinds.place[:, promise.release] >= 0 if promise.release < kinds.place.shape[1] else False
+                    lost[:n] |= about & _broken(self, promise, member, own, key, left)[0]
+        return lost
+
+    def _averaged(self, kinds: Kinds, key: int, worlds: Worlds) -> _Left:
         system, n = kinds.system, len(kinds.place)
         sizes = [int(column.max(initial=0)) + 1 for column in kinds.values[:, :key].T]
         code, first = number_rows(list(kinds.values[:, :key].T), sizes)
-        worlds = solve(system, self.limits)
         cells = np.flatnonzero((system.kind < n) & (worlds.share > 0))
         kind = system.kind[cells]
         # a single person with two possible values counts as two people with one each
@@ -228,7 +248,7 @@ def _crowd_finding(
 def _values(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Finding]:
     """Judge what the worlds leave, by the values alone and by whole rows."""
     (own,) = member.histogram_keys()
-    key = tuple(promise.called.get(name, name) for name in own)
+    key = promise.calls(own)
     if not any(set(key) & set(entry.columns) for entry in case.history.entries[:-1]):
         return
     beside = {case.history.kept(e, key) for e in range(case.last)} - {()}

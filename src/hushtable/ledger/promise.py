@@ -20,6 +20,7 @@ from hushtable.ledger.key import Key
 from hushtable.models.compose import AllOf
 from hushtable.registry import models
 from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import Key as Names
 
 __all__ = ["Promise", "opened", "sealed"]
 
@@ -47,6 +48,10 @@ class Promise:
     model: AllOf
     reference: Reference
     called: Mapping[str, str] = field(default_factory=dict)
+
+    def calls(self, key: Names) -> Names:
+        """Return what some columns are called in the ledger."""
+        return tuple(self.called.get(name, name) for name in key)
 
 
 def sealed(model: AllOf, reference: Reference, called: Mapping[str, str], key: Key) -> str:

@@ -30,10 +30,13 @@ class Limits:
         After that nothing more is searched for, and what is not decided is not accepted.
     steps : int
         Steps of counting a part's worlds before they are searched instead.
+    cells : int
+        A part with more variables is not searched.
     """
 
     seconds: float = 60.0
     steps: int = 20_000
+    cells: int = 100_000
     _until: float = field(default=0.0, init=False)
 
     @property

@@ -10,6 +10,7 @@ whoever is in it is not accepted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +41,7 @@ class Worlds:
     undecided: BoolArray
 
 
-def solve(system: System, limits: Limits, given_up: BoolArray | None = None) -> Worlds:
+def solve(system: System, limits: Limits, hopeless: Callable[[IntArray], BoolArray] | None = None) -> Worlds:
     """Find which values everybody can have.
 
     Parameters
@@ -48,9 +49,9 @@ def solve(system: System, limits: Limits, given_up: BoolArray | None = None) -> 
     system : System
     limits : Limits
         How long it may take.
-    given_up : bool array, optional
-        Variables whose kinds break a model even if everything that the bounds leave is possible: large parts with such
-        need not be searched.
+    hopeless : function, optional
+        Tells, given what everybody has at most, which kinds break a model even if all of that is possible. Large parts
+        with such are not searched, and everything that the bounds leave is taken to be possible in them.
     """
     low, high, sound = bounded(system)
     share = np.where(low == high, low, 0).astype(np.float64)
@@ -68,6 +69,7 @@ def solve(system: System, limits: Limits, given_up: BoolArray | None = None) -> 
     open_people = system.size - np.bincount(system.kind, settled, len(system.size)).astype(np.int64)
     taken = np.bincount(system.row, system.weight * settled[system.cell], len(system.held))
     rest = system.held - taken.astype(np.int64)
+    lost = np.zeros(len(system.size), dtype=np.bool_) if hopeless is None else hopeless(high)
     is_free = np.zeros(len(system.kind), dtype=np.bool_)
     is_free[free] = True
     links = np.flatnonzero(is_free[system.cell])
@@ -86,7 +88,7 @@ def solve(system: System, limits: Limits, given_up: BoolArray | None = None) -> 
             open_people[kinds], kind, low[cells], high[cells],
             np.searchsorted(cells, system.cell[own]), row, system.weight[own], rest[rows],
         )  # fmt: skip
-        found = _found(part, limits, given_up is not None and bool(given_up[cells].any()))
+        found = _found(part, limits, bool(lost[kinds].any()))
         if found is None:
             undecided[kinds] = True
         else:
@@ -94,10 +96,12 @@ def solve(system: System, limits: Limits, given_up: BoolArray | None = None) -> 
     return Worlds(share, _spread(system, undecided))
 
 
-def _found(part: Part, limits: Limits, hopeless: bool) -> FloatArray | None:
+def _found(part: Part, limits: Limits, lost: bool) -> FloatArray | None:
     found = expected(part, limits.steps)
-    if found is None and not hopeless:
-        occurs = possible(part, limits)
+    if found is None and lost:
+        return (part.open / np.bincount(part.kind, minlength=len(part.open)))[part.kind]
+    if found is None:
+        occurs = possible(part, limits) if len(part.kind) <= limits.cells else None
         found = None if occurs is None else evened(part, occurs)
     return found if found is not None and found.any() else None
 

@@ -27,7 +27,9 @@ def test_batches_in_a_ledger(call, release, people, batch, tmp_path):
     book = ("--ledger", tmp_path / "book")
     assert call("ledger", "add", release, "--data", people, *book).code == 0
     saved = tmp_path / "increment"
-    answer = call("ledger", "add", saved, "--data", batch, *book, "--json")
+    asked = call("ledger", "add", saved, "--data", batch, *book, "--json")
+    assert asked.code == 2 and asked.data["code"] == "ledger-asks"
+    answer = call("ledger", "add", saved, "--data", batch, *book, "--expect-new-people", "--json")
     assert answer.code == 0 and answer.data["known"] == 0 and answer.data["earlier"] == 1
     assert call("measure", saved, "--data", batch, "--only", "query-error").code == 0
 

@@ -93,8 +93,13 @@ def test_bad_ledgers(call, release, people, book):
 
 
 def test_the_ledger_of_the_policy(call, policy, people, tmp_path):
-    policy.write_text(policy.read_text(encoding="utf-8") + "ledger: book\n", encoding="utf-8")
-    assert call("run", policy, "--data", people).code == 0
+    text = policy.read_text(encoding="utf-8")
+    policy.write_text(text + "ledger: book\n", encoding="utf-8")
+    gone = call("run", policy, "--data", people, "--json")
+    assert gone.code == 2 and gone.data["code"] == "no-ledger"
+    policy.write_text(text + "ledger: {file: book, new: true}\n", encoding="utf-8")
+    assert "Held against 0 earlier releases" in call("run", policy, "--data", people).words
+    policy.write_text(text + "ledger: book\n", encoding="utf-8")
     release = tmp_path / "release"
     answer = call("ledger", "add", release, "--data", people, "--json")
     assert answer.code == 2 and answer.data["code"] == "ledger-place"

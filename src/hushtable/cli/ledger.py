@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Files, Original
+from hushtable.cli.options import AsJson, ExpectNewPeople, Files, Original
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,6 +70,7 @@ def ledger(
     name: Annotated[str, typer.Option("--name", help="What to call the release.", show_default=False)] = "",
     key: _Key = None,
     files: Files = None,
+    expect_new_people: ExpectNewPeople = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Keep account of releases of the same people, and refuse one that breaks a promise together with earlier ones.
@@ -94,11 +95,17 @@ def ledger(
         )  # fmt: skip
     with opened(folder, data, files) as (release, progress):
         progress(1.0, "comparing with earlier releases")
-        book = Ledger(path, key=key, person=person) if path else _named(release.policy, folder, files, key, person)
+        base = files or folder
+        book = (
+            Ledger(path, key=key, person=person, folder=base)
+            if path
+            else _named(release.policy, folder, files, key, person)
+        )
         _check_place(book, folder)
         new = not book.exists()
         called = name or folder.resolve().name
-        verdict = book.add(release, name=called) if action is Action.ADD else book.check(release)
+        asked = {"expect_new_people": expect_new_people}
+        verdict = book.add(release, name=called, **asked) if action is Action.ADD else book.check(release, **asked)
     if action is Action.ADD:
         nearly_done()
     found = {"ledger": book.path, "release": folder, "added": action is Action.ADD, "new_ledger": new}
@@ -129,7 +136,7 @@ def _named(policy: Any, folder: Path, files: Path | None, key: Path | None, pers
     account = Account.of(policy, files or folder)
     if account is None:
         raise UsageError("The release's policy names no ledger.", code="no-ledger", hint="Name it with --ledger FILE.")
-    return Ledger(account.file, key=key or account.key, person=person or account.person)
+    return Ledger(account.file, key=key or account.key, person=person or account.person, folder=files or folder)
 
 
 def _print(found: dict[str, Any], verdict: Verdict, book: Ledger, as_json: bool) -> None:
@@ -145,8 +152,12 @@ def _print(found: dict[str, Any], verdict: Verdict, book: Ledger, as_json: bool)
             put(to, f"It is in the ledger already, as {found['already']}; it was held against those before it.")
         for finding in verdict.findings:
             bullet(to, finding.sentence())
-        if not found["accepted"]:
-            put(to, "REFUSED: together with earlier releases it breaks what it promises.", style="bold red")
+        for line in (*verdict.asked, *verdict.advice):
+            bullet(to, line)
+        if verdict.findings:
+            put(to, "REFUSED: together with earlier releases it breaks a promise.", style="bold red")
+        elif verdict.asked:
+            put(to, "NOT ACCEPTED: answer the question first.", style="bold red")
         else:
             put(to, "Added." if found["added"] else "Accepted: every model holds for all releases together.",
                 style="green")  # fmt: skip

@@ -12,6 +12,7 @@ import typer
 __all__ = [
     "AsJson",
     "Data",
+    "ExpectNewPeople",
     "FileFormat",
     "Files",
     "Folder",
@@ -37,6 +38,12 @@ class Format(StrEnum):
     PARQUET = "parquet"
 
 
+ExpectNewPeople = Annotated[
+    bool,
+    typer.Option(
+        "--expect-new-people", help="With a ledger: nobody need be in an earlier release.", show_default=False
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else on stdout.")]
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy (YAML).", show_default=False)]
 Data = Annotated[

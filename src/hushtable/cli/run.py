@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Data, FileFormat, Folder, Format, PolicyFile, Query, Seed, SqlTable
+from hushtable.cli.options import (
+    AsJson,
+    Data,
+    ExpectNewPeople,
+    FileFormat,
+    Folder,
+    Format,
+    PolicyFile,
+    Query,
+    Seed,
+    SqlTable,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,6 +88,7 @@ def run(
     master: _Master = None,
     stream: _Stream = None,
     part_rows: _PartRows = None,
+    expect_new_people: ExpectNewPeople = False,
     as_json: AsJson = False,
 ) -> None:
     """Anonymize a table, verify the result and write it.
@@ -94,6 +106,8 @@ def run(
     from hushtable.release.targets import check_target, written_by_hand
 
     policy = _policy(policy_file, seed, file_format)
+    if expect_new_people:
+        policy = _expecting(policy)
     sources = [source_of(source, table=table, query=query) for source in data]
     check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
     if engine is Engine.SPARK and (stream or part_rows is not None):
@@ -117,7 +131,9 @@ def run(
         )
     nearly_done()
     published = {} if address is None else {"published": shown(address)}
-    found = {**release.summary(), "files": _written(output, policy.output.format), **published}
+    account = release.plan.account
+    held = {} if account is None else {"ledger": account.told()}
+    found = {**release.summary(), **held, "files": _written(output, policy.output.format), **published}
     deliver(found, as_json, lambda to: _print(to, found, output))
 
 
@@ -131,6 +147,19 @@ def _policy(file: Path, seed: int | None, file_format: Format | None) -> Policy:
     if file_format is not None and file_format.value != policy.output.format:
         policy = policy.changed(output={"format": file_format.value})
     return policy
+
+
+def _expecting(policy: Policy) -> Policy:
+    """The policy, with the answer that nobody need be in an earlier release."""
+    from hushtable.errors import UsageError
+
+    if policy.ledger is None:
+        raise UsageError(
+            "The policy names no ledger, so nothing is known of earlier releases.",
+            code="no-ledger",
+            hint="Leave out --expect-new-people.",
+        )
+    return policy.changed(ledger={**policy.ledger.settings(), "expect_new_people": True})
 
 
 def _engine(engine: Engine, stream: bool | None) -> str:
@@ -169,5 +198,8 @@ def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
             put(to, f"  {found['files'][kind].name:<16} {meaning}", wrap=False)
     put(to, f"Keep {found['files']['companion']} to yourself: verifying and measuring the release may need it, and it "
             "tells what the release hides.")  # fmt: skip
+    if "held_against" in found.get("ledger", {}):
+        put(to, f"Held against {found['ledger']['held_against']:,} earlier releases of "
+                f"{found['ledger']['of_these_people']:,} of these people.")  # fmt: skip
     if "published" in found:
         put(to, f"Published at {found['published']}.")

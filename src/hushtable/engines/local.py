@@ -141,5 +141,5 @@ def finish(
     release = Release(published, plan, made, table if source is None else source)
     if plan.account is not None:
         report(1.0, "comparing with earlier releases")
-        plan.account.hold(release)
+        release = replace(release, plan=replace(plan, account=plan.account.hold(release)))
     return release

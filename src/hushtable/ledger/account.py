@@ -16,6 +16,7 @@ from hushtable.ledger.key import Key
 from hushtable.ledger.ledger import Ledger, held_against
 from hushtable.ledger.signatures import Commitments, commitments
 from hushtable.ledger.spelling import Spelling
+from hushtable.ledger.verdict import Verdict
 from hushtable.models.compose import AllOf
 from hushtable.release.released import Released
 from hushtable.table.plan import TablePlan
@@ -41,6 +42,12 @@ class Account:
         What the policy's files are relative to.
     spelling : Spelling
         How people, columns and values are called in the ledger.
+    new : bool
+        Whether there is no such ledger yet.
+    expect_new_people : bool
+        Whether a release may have nobody in common with any earlier one.
+    held : Verdict, optional
+        What the release was held against.
     """
 
     file: Path
@@ -49,6 +56,9 @@ class Account:
     records: int | None = None
     folder: Path | None = None
     spelling: Spelling = field(default_factory=Spelling)
+    new: bool = False
+    expect_new_people: bool = False
+    held: Verdict | None = None
 
     @classmethod
     def of(cls, document: Any, folder: Path | None) -> Account | None:
@@ -65,6 +75,8 @@ class Account:
             records=named.get("records"),
             folder=folder,
             spelling=Spelling.of(document, folder),
+            new=bool(named.get("new")),
+            expect_new_people=bool(named.get("expect_new_people")),
         )
 
     def opened(self) -> tuple[Key, list[Entry]]:
@@ -73,9 +85,23 @@ class Account:
         Raises
         ------
         DataError
-            If the ledger is not as it was left, or has fewer releases than were there before.
+            If the ledger is not there, not as it was left, or has fewer releases than were there before.
         """
-        key, entries = Ledger(self.file, key=self.key).opened()
+        book = Ledger(self.file, key=self.key)
+        if self.records is None and not self.new and not book.exists():
+            raise DataError(
+                f"There is no ledger {str(self.file)!r}, so nothing tells what was published before.",
+                code="no-ledger",
+                hint="Bring it back, or mount where it is. If nothing was ever published, write 'new: true' below "
+                "'ledger' in the policy.",
+            )
+        key, entries = book.opened()
+        if self.records is None and self.new and entries:
+            raise DataError(
+                f"The policy says that the ledger {str(self.file)!r} is new, but it has {len(entries)} releases.",
+                code="ledger-not-new",
+                hint="Take 'new: true' out of the policy: with it, a ledger that is gone would go unnoticed.",
+            )
         if self.records is not None and len(entries) < self.records:
             raise DataError(
                 f"The ledger {str(self.file)!r} has {len(entries)} releases; the policy was run when it had "
@@ -86,8 +112,15 @@ class Account:
         return key, entries[: self.records]
 
     def summary(self) -> dict[str, Any]:
-        """Return which ledger it is, whose a record is, and how many of its releases count, as data."""
-        return {"file": str(self.file), "person": self.person, "releases": self.records}
+        """Return which ledger it is, whose a record is, and what the release was held against, as data."""
+        return {"file": str(self.file), "person": self.person, "releases": self.records, **self.told()}
+
+    def told(self, *, counted: bool = True) -> dict[str, int]:
+        """Return what the release was held against, for everybody; how many people only where rows are ``counted``."""
+        if self.held is None:
+            return {}
+        people = {"of_these_people": self.held.known} if counted else {}
+        return {"held_against": self.held.earlier, **people}
 
     def pinned(self) -> Account:
         """Return the account as of now."""
@@ -105,9 +138,18 @@ class Account:
         key, entries = self.opened()
         return commitments(table, columns, next(iter(keys)), entries, key, self.person, self.spelling)
 
-    def hold(self, release: Released) -> None:
-        """Raise ``VerificationError`` where a release breaks its promise together with those in the ledger."""
+    def hold(self, release: Released) -> Account:
+        """Return the account with what a release was held against.
+
+        Raises
+        ------
+        VerificationError
+            If the release breaks a promise together with those in the ledger.
+        """
         key, entries = self.opened()
-        if entries:
-            now = describe(release, key, person=self.person, folder=self.folder, place=len(entries))
-            held_against(now, entries, key).raise_if_refused()
+        if not entries:
+            return replace(self, held=Verdict(0, 0, 0))
+        now = describe(release, key, person=self.person, folder=self.folder, place=len(entries))
+        verdict = held_against(now, entries, key, expect_new_people=self.expect_new_people)
+        verdict.raise_if_refused()
+        return replace(self, held=verdict)

@@ -41,12 +41,15 @@ class Described:
         What it promises; its place is behind all earlier releases.
     older : dict
         What people and values were called by 0.1.0, and what they are called now, where that differs.
+    unanswered : tuple of str
+        Sensitive columns of which the policy does not say what earlier releases called them.
     """
 
     entry: Entry
     own: IntArray
     promise: Promise
     older: Mapping[str, str] = field(default_factory=dict)
+    unanswered: tuple[str, ...] = ()
 
     def among(self, entries: Sequence[Entry]) -> list[Entry]:
         """Return earlier releases with people and values called as here."""
@@ -199,7 +202,9 @@ def describe(
         tags=_tags(persons[order], own, hashes, key),
         sealed=sealed(release.model, release.reference, called, key),
     )
-    return Described(entry, own, Promise(place, "", release.model, release.reference, called), older)
+    promise = Promise(place, "", release.model, release.reference, called)
+    unanswered = tuple(c for c in called if c not in spelling.called and c not in spelling.new)
+    return Described(entry, own, promise, older, unanswered)
 
 
 def _tags(persons: PersonIds, own: IntArray, hashes: Sequence[Sequence[bytes]], key: Key) -> Any:

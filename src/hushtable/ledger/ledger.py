@@ -93,26 +93,41 @@ class Ledger:
         with self._journal.reading() as opened:
             return opened.key, [Entry.of_line(line) for line in opened.records]
 
-    def check(self, release: Released) -> Verdict:
+    def check(self, release: Released, *, expect_new_people: bool = False) -> Verdict:
         """Judge a release together with all that are in the ledger; changes nothing.
 
         A release that is in the ledger itself is judged together with those before it.
+
+        Parameters
+        ----------
+        release : Released
+        expect_new_people : bool
+            Whether it may have nobody in common with any earlier one.
         """
         key, entries = self.opened()
         now = describe(release, key, person=self.person, folder=self.folder, place=len(entries))
         at = _place(now.entry, entries)
-        verdict = held_against(now, entries if at is None else entries[:at], key)
+        before = entries if at is None else entries[:at]
+        verdict = held_against(now, before, key, expect_new_people=expect_new_people)
         return verdict if at is None else replace(verdict, already=entries[at].name or f"release {at + 1}")
 
-    def add(self, release: Released, *, name: str = "") -> Verdict:
+    def add(self, release: Released, *, name: str = "", expect_new_people: bool = False) -> Verdict:
         """Add a release that may follow the earlier ones.
+
+        Parameters
+        ----------
+        release : Released
+        name : str
+            What to call it.
+        expect_new_people : bool
+            Whether it may have nobody in common with any earlier one.
 
         Raises
         ------
         VerificationError
             If a model breaks once the releases are put together; the ledger stays as it is.
         UsageError
-            If this very release is in the ledger already.
+            If this very release is in the ledger already, or if a question has to be answered first.
         DataError
             If the ledger is not as it was left.
         OutputError
@@ -134,16 +149,31 @@ class Ledger:
                     code="already-added",
                     hint="Nothing was added.",
                 )
-            verdict = held_against(now, entries, opened.key)
+            verdict = held_against(now, entries, opened.key, expect_new_people=expect_new_people)
             verdict.raise_if_refused()
             append(now.entry.line())
         return verdict
 
 
-def held_against(now: Described, entries: Sequence[Entry], key: Key) -> Verdict:
+def held_against(
+    now: Described, entries: Sequence[Entry], key: Key, *, expect_new_people: bool = False
+) -> Verdict:
     """Judge a release together with earlier ones: by its own promise, and by theirs."""
     own = replace(now.promise, release=len(entries))
-    return judge(now, now.among(entries), [own, *opened(entries, key)])
+    verdict = judge(now, now.among(entries), [own, *opened(entries, key)])
+    asked = []
+    if entries and not verdict.known and not expect_new_people:
+        asked.append(
+            "Nobody of this release is in an earlier one. If they are all new, say so with --expect-new-people (in a "
+            "policy: 'expect_new_people: true' below 'ledger'); if not, people are called otherwise than before."
+        )
+    for column in now.unanswered:
+        if entries and not any(column in entry.columns for entry in entries):
+            asked.append(
+                f"No earlier release has a column {column!r}. Name the one that it was in the policy, "
+                f"'same_as: ...' below the column, or write 'same_as: false' if it is new."
+            )
+    return replace(verdict, asked=tuple(asked))
 
 
 def _place(entry: Entry, entries: list[Entry]) -> int | None:

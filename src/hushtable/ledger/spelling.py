@@ -50,26 +50,31 @@ class Spelling:
     ignore_case : bool
     called : mapping of str to str
         The names of columns that earlier releases called otherwise.
+    new : set of str
+        Columns that no earlier release has.
     recoded : mapping of str to mapping
         The values of a column, and what earlier releases called them.
     """
 
     ignore_case: bool = False
     called: Mapping[str, str] = field(default_factory=dict)
+    new: frozenset[str] = frozenset()
     recoded: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, policy: Mapping[str, Any], folder: Path | None) -> Spelling:
         """Return what a policy says; its files are relative to the folder."""
-        called, recoded = {}, {}
+        called, new, recoded = {}, set(), {}
         for name, column in policy.get("columns", {}).items():
             same = column.get("same_as")
-            if same is not None:
+            if same is False:
+                new.add(name)
+            elif same is not None:
                 told = {"column": same} if isinstance(same, str) else same
                 called[name] = str(told["column"])
                 if told.get("map"):
                     recoded[name] = _mapping((folder or Path()) / told["map"])
-        return cls((policy.get("ledger") or {}).get("case") == "ignore", called, recoded)
+        return cls((policy.get("ledger") or {}).get("case") == "ignore", called, frozenset(new), recoded)
 
     def person(self, label: str) -> str:
         """Return how a person is called."""

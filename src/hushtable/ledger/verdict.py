@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hushtable.errors import VerificationError
+from hushtable.errors import UsageError, VerificationError
 
 __all__ = ["Finding", "Verdict", "counted"]
 
@@ -117,6 +117,8 @@ class Verdict:
         The name of the earlier release that is this very one; empty where there is none.
     advice : tuple of str
         Changes that would be accepted.
+    asked : tuple of str
+        What has to be answered before the release is accepted.
 
     Examples
     --------
@@ -133,11 +135,12 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
     already: str = ""
     advice: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether every promise holds."""
-        return not self.findings
+        """Whether every promise holds, and nothing is left to be answered."""
+        return not self.findings and not self.asked
 
     def held(self) -> str:
         """What it was held against, in words."""
@@ -147,9 +150,12 @@ class Verdict:
         )
 
     def raise_if_refused(self) -> None:
-        """Raise ``VerificationError`` with every model that breaks; return silently otherwise."""
+        """Raise ``VerificationError`` with every model that breaks, ``UsageError`` with what has to be answered."""
         if self.ok:
             return
+        if not self.findings:
+            first, *more = self.asked[0].split(". ", 1)
+            raise UsageError(f"{first}.", code="ledger-asks", hint=" ".join([*more, *self.asked[1:]]))
         told = "; ".join(f.sentence() for f in self.findings)
         if not self.earlier:
             # nothing but the release itself: its classes have enough rows, of fewer people
@@ -176,4 +182,5 @@ class Verdict:
             "already": self.already,
             "findings": [f.as_dict() for f in self.findings],
             "advice": list(self.advice),
+            "asked": list(self.asked),
         }

@@ -27,7 +27,8 @@ class StrictModel(BaseModel):
             value = getattr(self, name)
             if field.is_required() or value != field.get_default(call_default_factory=True):
                 # an enumeration's member is text, but YAML would write its class
-                found[name] = str(value) if isinstance(value, str) else thaw(value)
+                plain = value.settings() if isinstance(value, StrictModel) else thaw(value)
+                found[name] = str(value) if isinstance(value, str) else plain
         return found
 
 
@@ -72,6 +73,25 @@ Labels = Annotated[tuple[str, ...], BeforeValidator(_labels), AfterValidator(_ea
 """Values of the table, each once: text, or numbers that become text."""
 
 
+class SameAs(StrictModel):
+    """What earlier releases of the same people called a column."""
+
+    column: str
+    """its name there"""
+    map: str | None = None
+    """a file of two columns: values of this release, and what they were called there"""
+
+
+Earlier = Annotated[
+    SameAs | Literal[False] | None,
+    BeforeValidator(
+        lambda given: {"column": given} if isinstance(given, str) else given,
+        json_schema_input_type=str | SameAs | Literal[False] | None,
+    ),
+]
+"""A column of earlier releases, or ``false`` where there is none."""
+
+
 class ColumnPolicy(StrictModel):
     """What is to be done with one column.
 
@@ -97,10 +117,13 @@ class ColumnPolicy(StrictModel):
     """the values of an ordinal column, from low to high"""
     cells: Any = None
     """how the column is published, where it differs from the table's form"""
+    same_as: Earlier = None
+    """for the ledger: what earlier releases called the column, or false where none of them had it"""
 
     def given(self) -> dict[str, Any]:
         """The settings that were given, as they are held."""
-        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
+        given = {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
+        return {name: v.settings() if isinstance(v, StrictModel) else v for name, v in given.items()}
 
 
 class BackgroundPolicy(StrictModel):
@@ -123,6 +146,12 @@ class LedgerPolicy(StrictModel):
     """the column that says whose a row is; the entity, or the only identifier, where left out"""
     key: str | None = None
     """the ledger's key, where it does not lie beside it"""
+    new: bool = False
+    """whether there is no such ledger yet; one that is not there is an error otherwise"""
+    expect_new_people: bool = False
+    """whether a release may have nobody in common with any earlier one"""
+    case: Literal["ignore"] | None = None
+    """ignore: people and values that differ in capital letters alone are the same"""
     records: Annotated[int, Field(ge=0, strict=True)] | None = None
     """how many of its releases count, from the first; written down with a release so that it can be made again"""
 

@@ -101,6 +101,8 @@ def _public(release: Released, summary: Mapping[str, Any]) -> dict[str, Any]:
         found if _recomputable(release, member, summary) else {**found, "achieved": None}
         for member, found in zip(release.model.members, summary["models"], strict=True)
     ]
+    if release.plan.account is not None:
+        told["ledger"] = release.plan.account.told(counted=not release.may_have_counterfeits)
     told["notes"] = {key: value for key, value in summary["notes"].items() if key in _DECLARED}
     if any(form.counts_records for form in forms_shown(release.plan.table, release.plan.algorithm.recoding)):
         told["rows_can_be_drawn"] = True

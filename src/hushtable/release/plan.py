@@ -38,6 +38,12 @@ class Account(Protocol):
     def summary(self) -> dict[str, Any]:
         """Return which ledger it is and how many of its releases count, as data."""
 
+    def told(self, *, counted: bool = True) -> dict[str, int]:
+        """Return what the release was held against, for everybody."""
+
+    def hold(self, release: Any) -> Self:
+        """Return the account with what a release was held against; raise where it breaks a promise."""
+
     def pinned(self) -> Self:
         """Return the account as of now."""
 
@@ -47,8 +53,6 @@ class Account(Protocol):
     def commitments(self, table: pa.Table, columns: TablePlan, model: AllOf) -> Any:
         """Return what earlier releases commit a new one to, if anything."""
 
-    def hold(self, release: Any) -> None:
-        """Raise where a release breaks its promise together with earlier ones."""
 
 
 @dataclass(frozen=True)

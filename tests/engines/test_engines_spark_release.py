@@ -120,3 +120,29 @@ def test_anonymize_and_the_command_line(spark, tmp_path, capsys):
         assert ended.value.code == 2
     assert not (tmp_path / "no").exists()
     assert held(spark) == before
+
+
+def test_a_release_is_held_against_the_ledger(on_spark, spark, tmp_path):
+    people = pa.table({"who": [f"p{i}" for i in range(60)], "age": [i % 31 for i in range(60)]})
+    people = people.append_column("ill", pa.array([["flu", "gout", "cold"][i % 3] for i in range(60)]))
+    book = ht.Ledger(tmp_path / "earlier.ledger")
+    rules = ht.Policy(identifiers=["who"], quasi=["age"], sensitive=["ill"], models=[ht.KAnonymity(k=4)])
+
+    def run(table, **more):
+        return on_spark(table, rules.changed(ledger={"file": str(book.path), **more}).plan())
+
+    with pytest.raises(HushtableError, match="There is no ledger"):
+        run(people)
+    first = run(people, new=True)
+    first.save(tmp_path / "first")
+    pyarrow.csv.write_csv(people, tmp_path / "people.csv")
+    book.add(ht.open_release(tmp_path / "first", tmp_path / "people.csv"))
+    assert run(people).plan.account.told() == {"held_against": 1, "of_these_people": 60}
+    with pytest.raises(VerificationError, match="1 earlier release"):
+        run(people.slice(1))
+    spark.conf.set("spark.hushtable.driverRows", "20")
+    try:
+        with pytest.raises(HushtableError, match="who is in which class"):
+            on_spark(people, rules.changed(cells="intervals", ledger=str(book.path)).plan())
+    finally:
+        spark.conf.unset("spark.hushtable.driverRows")

@@ -27,6 +27,7 @@ from hushtable.errors import (
     ParameterError,
     PolicyError,
     UsageError,
+    VerificationError,
 )
 from hushtable.io.sources import read_tables
 
@@ -209,11 +210,29 @@ def test_what_cannot_be_is_refused(
     assert not (tmp_path / ".out.work").exists()
 
 
-def test_a_ledger_is_not_passed_over(files: dict[str, list[Path]], tmp_path: Path) -> None:
-    policy = policy_of(ledger={"file": str(tmp_path / "earlier.ledger"), "person": "name"})
-    with pytest.raises(IncompatibleError, match="ledger"):
-        run_files(files["csv"], policy.plan(), tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+def test_a_streamed_release_is_held_against_the_ledger(tmp_path: Path) -> None:
+    people = pa.table({"who": [f"p{i}" for i in range(300)], "age": [i % 97 for i in range(300)]})
+    people = people.append_column("ill", pa.array([["flu", "gout", "cold"][i % 3] for i in range(300)]))
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for file, part in zip(files, (people.slice(0, 200), people.slice(200)), strict=True):
+        pa_csv.write_csv(part, file)
+    book = ht.Ledger(tmp_path / "earlier.ledger")
+    rules = ht.Policy(identifiers=["who"], quasi=["age"], sensitive=["ill"], models=[ht.KAnonymity(k=4)])
+
+    def run(some: list[Path], out: str, **more: Any) -> ht.Release:
+        policy = rules.changed(ledger={"file": str(book.path), **more})
+        return run_files(some, policy.plan(), tmp_path / out)
+
+    with pytest.raises(DataError, match="There is no ledger"):
+        run(files, "out")
+    book.add(run(files, "first", new=True))
+    again = run(files, "again")
+    assert again.plan.account is not None
+    assert again.plan.account.told() == {"held_against": 1, "of_these_people": 300}
+    assert book.check(ht.open_release(tmp_path / "again", files)).ok
+    with pytest.raises(VerificationError, match="1 earlier release"):
+        run(files[:1], "out")
+    assert not (tmp_path / "out").exists() and not (tmp_path / "out.private").exists()
 
 
 def test_wrong_calls(files: dict[str, list[Path]], tmp_path: Path) -> None:

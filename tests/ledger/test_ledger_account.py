@@ -114,7 +114,7 @@ def test_a_column_that_no_earlier_release_has_is_asked_about(file):
 
 
 def test_a_renamed_column_is_followed(file):
-    """Everybody's class of the second release has one value in common with that of the first."""
+    """What the two classes of e have in common is gout."""
     def people(ages, column):
         ill = ["flu", "gout", "flu", "angina", "gout", "angina"]
         return pa.table({"name": list("abcdef"), "age": ages, column: ill})
@@ -122,7 +122,7 @@ def test_a_renamed_column_is_followed(file):
     models = [ht.DistinctL(l=2)]
     first = first_of(file, models=models)
     ht.Ledger(file).add(ht.anonymize(people([20, 21, 40, 41, 60, 61], "disease"), first))
-    later = people([20, 40, 21, 60, 41, 61], "illness")
+    later = people([20, 60, 21, 61, 22, 62], "illness")
     renamed = policy(file, models=models, sensitive={"illness": {"same_as": "disease"}})
     with pytest.raises(VerificationError, match="certain"):
         ht.anonymize(later, renamed)

@@ -26,6 +26,7 @@ class Action(StrEnum):
     ADD = "add"
     CHECK = "check"
     LIST = "list"
+    SHOW = "show"
 
 
 _LedgerFile = Annotated[
@@ -59,7 +60,7 @@ _Key = Annotated[
 
 
 def ledger(
-    action: Annotated[Action, typer.Argument(metavar="add|check|list", help="What to do.", show_default=False)],
+    action: Annotated[Action, typer.Argument(metavar="add|check|list|show", help="What to do.", show_default=False)],
     folder: Annotated[
         Path | None,
         typer.Argument(metavar="RELEASE_DIR", help="What 'run' wrote (add, check).", show_default=False),
@@ -76,17 +77,18 @@ def ledger(
     """Keep account of releases of the same people, and refuse one that breaks a promise together with earlier ones.
 
     The ledger holds keyed hashes of people and values and the classes' counts: no name, no cell, no value. 'check'
-    exits with 1 where a model breaks; 'add' refuses such a release and changes nothing.
+    exits with 1 where a model breaks; 'add' refuses such a release and changes nothing. 'list' lists the releases,
+    'show' draws how many people they have in common.
     """
     from hushtable.cli.opening import opened
     from hushtable.cli.signals import nearly_done
     from hushtable.errors import UsageError
     from hushtable.ledger.ledger import Ledger
 
-    if action is Action.LIST:
+    if action in (Action.LIST, Action.SHOW):
         if path is None:
-            raise UsageError("There is no ledger to list.", code="no-ledger", hint="Name it with --ledger FILE.")
-        _list(Ledger(path, key=key), as_json)
+            raise UsageError(f"There is no ledger to {action}.", code="no-ledger", hint="Name it with --ledger FILE.")
+        (_list if action is Action.LIST else _show)(Ledger(path, key=key), as_json)
         return
     if folder is None or not data:
         raise UsageError(
@@ -165,17 +167,47 @@ def _print(found: dict[str, Any], verdict: Verdict, book: Ledger, as_json: bool)
     deliver(found, as_json, text)
 
 
-def _list(book: Ledger, as_json: bool) -> None:
-    from hushtable.cli.output import deliver, grid, put
+def _entries(book: Ledger) -> Sequence[dict[str, Any]]:
     from hushtable.errors import DataError
-    from hushtable.ledger.verdict import counted
 
     if not book.exists():
         raise DataError(
             f"There is no ledger {str(book.path)!r}.", code="no-ledger",
             hint="'hushtable ledger add' makes one with the first release.",
         )  # fmt: skip
-    entries: Sequence[dict[str, Any]] = [entry.summary() for entry in book.entries()]
+    return [entry.summary() for entry in book.entries()]
+
+
+def _show(book: Ledger, as_json: bool) -> None:
+    """Draw the releases: a bar of each one's people, and how many of them every earlier one has."""
+    from hushtable.cli.output import deliver, grid, put
+
+    entries, shared = _entries(book), book.overlap().tolist()
+    longest = max((e["people"] for e in entries), default=1) or 1
+
+    def bar(i: int) -> str:
+        people, again = entries[i]["people"], max(shared[i][:i], default=0)
+        width, seen = (round(20 * n / longest) for n in (people, again))
+        return "█" * seen + "░" * (width - seen)
+
+    def text(to: Console) -> None:
+        put(to, f"{book.path}: people of each release; the dark part is in one earlier release too.")
+        names = [str(i) for i in range(1, len(entries))]
+        rows = [
+            (str(i + 1), e["name"], bar(i), f"{e['people']:,}", *(f"{n:,}" for n in shared[i][:i]),
+             *[""] * (len(names) - i)) for i, e in enumerate(entries)
+        ]  # fmt: skip
+        headers = ["", "release", "", "people", *(f"in {n}" for n in names)]
+        to.print(grid(headers, rows, right=["people", *headers[4:]], fold=["release"]))
+
+    deliver({"ledger": book.path, "releases": entries, "in_common": shared}, as_json, text)
+
+
+def _list(book: Ledger, as_json: bool) -> None:
+    from hushtable.cli.output import deliver, grid, put
+    from hushtable.ledger.verdict import counted
+
+    entries = _entries(book)
 
     def text(to: Console) -> None:
         releases = counted(len(entries), "release", "releases")

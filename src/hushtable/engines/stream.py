@@ -82,11 +82,6 @@ def _check_streamable(plan: Plan) -> None:
             f"{plan.algorithm.name} publishes more than the input's rows in one table, and is not streamed.",
             hint="Run it without streaming, or choose another algorithm.",
         )
-    if plan.account is not None:
-        raise IncompatibleError(
-            "Streaming does not hold releases against a ledger, and the policy names one.",
-            hint="Run it without streaming, or take 'ledger' out of the policy and use 'hushtable ledger check'.",
-        )
 
 
 def run_files(
@@ -131,6 +126,7 @@ def run_files(
     if part_rows is not None and part_rows < 1:
         raise ParameterError(f"A part must have at least 1 row. Got {part_rows} instead.")
     load_secret()  # better now than after the work
+    plan = plan.pinned()
     report = progress or quietly
     report(0.0, "reading")
     files = table_sources(paths)
@@ -163,6 +159,10 @@ def run_files(
             report(1.0, "measuring")
             source = Files(tuple(paths))
             made = Made(_done(problem, plan, source), partition, recoded, verification, order)
+            if plan.account is not None:
+                report(1.0, "comparing with earlier releases")
+                staged = Release(Written(place / name, tuple(columns)), plan, made, source)
+                plan = replace(plan, account=plan.account.hold(staged))
             result = Release(Written(Path(folder, name), tuple(columns)), plan, made, source)
             measured = result.measures()
             result = replace(result, origin=replace(made, measured=measured))

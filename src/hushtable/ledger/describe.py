@@ -280,13 +280,17 @@ def _stacked(columns: Sequence[Any], rows: int) -> IntArray:
 
 
 def _content(table: pa.Table) -> bytes:
-    """Return the published cells as bytes, whatever their types in memory."""
+    """Return a digest of the published cells, whatever their types in memory and however they are stored."""
     digest = hashlib.sha256()
     for name in table.column_names:
         coded = encode(table.column(name))
-        labels = to_labels(coded.dictionary).to_pylist()
-        digest.update(f"\x00column {len(name)} {name}".encode("utf-8", "surrogatepass"))
-        for code in to_codes(coded).tolist():
-            text = b"\x01" if code < 0 or labels[code] is None else labels[code].encode("utf-8", "surrogatepass")
-            digest.update(len(text).to_bytes(8, "little") + text)
+        texts = to_labels(coded.dictionary).to_pylist()
+        labels = [b"\x01" if v is None else v.encode("utf-8", "surrogatepass") for v in texts]
+        order = sorted(range(len(labels)), key=labels.__getitem__)
+        place = np.empty(len(labels) + 1, dtype="<i4")
+        place[order], place[-1] = np.arange(len(labels)), -1
+        digest.update(f"\x00column {len(name)} {name} {len(labels)}".encode("utf-8", "surrogatepass"))
+        for at in order:
+            digest.update(len(labels[at]).to_bytes(8, "little") + labels[at])
+        digest.update(place[to_codes(coded)].tobytes())
     return digest.digest()

@@ -108,8 +108,8 @@ def judge(
 
 
 def _says(one: Finding, other: Finding) -> bool:
-    names = ("model", "parameters", "how", "columns")
-    return one.people >= other.people and all(getattr(one, n) == getattr(other, n) for n in names)
+    alike = all(getattr(one, name) == getattr(other, name) for name in ("model", "parameters", "how", "key"))
+    return alike and one.people >= other.people and one.certain >= other.certain
 
 
 @dataclass(frozen=True)
@@ -399,4 +399,5 @@ def _made(
         model=member.name, parameters=member.told(), how=how, people=people(np.ones_like(hit)), worst=worst,
         bound=f"{member.sense} {member.bound:.6g}", promised=promise.name,
         left=people(~there), came=people(there & ~before), columns=columns, beside=columns[key:],
+        records=tuple(np.flatnonzero(hit).tolist()),
     )  # fmt: skip

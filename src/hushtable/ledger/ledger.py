@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from hushtable.arrays import IntArray
 from hushtable.errors import UsageError
+from hushtable.ledger.advice import advised
 from hushtable.ledger.describe import Described, describe
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.journal import Journal
@@ -88,6 +90,18 @@ class Ledger:
         with self._journal.reading() as opened:
             return [Entry.of_line(line) for line in opened.records]
 
+    def overlap(self) -> IntArray:
+        """Return how many people every two releases have in common: releases x releases.
+
+        Examples
+        --------
+        >>> Ledger("there is none").overlap().tolist()
+        []
+        """
+        people = [np.unique(np.ascontiguousarray(e.persons).view("V16").ravel()) for e in self.entries()]
+        shared = [[len(np.intersect1d(a, b, assume_unique=True)) for b in people] for a in people]
+        return np.array(shared, dtype=np.int64).reshape(len(people), len(people))
+
     def opened(self) -> tuple[Key, list[Entry]]:
         """Return the key and what is known of every release."""
         with self._journal.reading() as opened:
@@ -160,7 +174,8 @@ def held_against(
 ) -> Verdict:
     """Judge a release together with earlier ones: by its own promise, and by theirs."""
     own = replace(now.promise, release=len(entries))
-    verdict = judge(now, now.among(entries), [own, *opened(entries, key)])
+    earlier, promises = now.among(entries), [own, *opened(entries, key)]
+    verdict = advised(now, earlier, promises, judge(now, earlier, promises))
     asked = []
     if entries and not verdict.known and not expect_new_people:
         asked.append(
@@ -178,9 +193,10 @@ def held_against(
 
 def _place(entry: Entry, entries: list[Entry]) -> int | None:
     """Return where this very release is: the same table, of the same people in the same classes."""
+    parts = ("persons", "records", "classes", "entry_class", "entry_values", "entry_units")
     for at, other in enumerate(entries):
-        if other.digest == entry.digest and all(
-            np.array_equal(getattr(other, part), getattr(entry, part)) for part in ("persons", "records", "classes")
-        ):
+        # 0.1.0 made its digests otherwise
+        same = other.digest == entry.digest or not len(other.tags)
+        if same and all(np.array_equal(getattr(other, part), getattr(entry, part)) for part in parts):
             return at
     return None

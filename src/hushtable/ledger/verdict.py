@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hushtable.errors import UsageError, VerificationError
@@ -47,6 +47,8 @@ class Finding:
         How many of them have a single value left.
     columns, beside : tuple of str
         The columns of the values, and those of them that only link rows.
+    records : tuple of int
+        Which records it concerns, by their place among all; for whoever looks for a remedy, and never shown.
     """
 
     model: str
@@ -61,6 +63,12 @@ class Finding:
     certain: int = 0
     columns: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    records: tuple[int, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns that the model looks at."""
+        return self.columns[: len(self.columns) - len(self.beside)]
 
     def sentence(self) -> str:
         """The finding in words."""
@@ -76,13 +84,13 @@ class Finding:
         moved = self.people - self.left - self.came
         parts = [
             f"{counted(n, 'person', 'people')} {what}"
-            for n, what in ((self.left, "left"), (self.came, "came"), (moved, "changed company"))
+            for n, what in ((self.left, "left"), (self.came, "came"), (moved, "are grouped otherwise"))
             if n
         ]
         seen = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1] if parts else "who is there"
         if self.how == "crowd":
             return f"Somebody who sees that {seen} is left with too few people to choose from"
-        names = " and ".join(self.columns[: len(self.columns) - len(self.beside)]) or "value"
+        names = " and ".join(self.key) or "value"
         linked = f" and finds the same rows again by {' and '.join(self.beside)}" if self.beside else ""
         known = (
             f"knows the {names} of {counted(self.certain, 'person', 'people')} for certain"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from hushtable.algorithms.base import Problem, Progress
 from hushtable.arrays import IntArray
@@ -25,13 +25,13 @@ from hushtable.engines.spark.publish import published_rows
 from hushtable.engines.spark.refuse import check_engine, check_far, check_levels, check_nodes
 from hushtable.engines.spark.shown import Counted, Shown
 from hushtable.engines.spark.summary import Summary
-from hushtable.errors import ParameterError
+from hushtable.errors import IncompatibleError, ParameterError
 from hushtable.release.comparison import Comparison
 from hushtable.release.plan import Plan
 from hushtable.release.verify import Verification
 from hushtable.table.inferred import check_inferred_kind, is_inferred
 
-__all__ = ["DRIVER_ROWS", "GROUP_ROWS", "SparkOutcome", "run"]
+__all__ = ["DRIVER_ROWS", "GROUP_ROWS", "SparkOutcome", "check_driver", "run"]
 
 
 DRIVER_ROWS = "spark.hushtable.driverRows"
@@ -101,14 +101,30 @@ def run(frame: DataFrame, plan: Plan, progress: Progress | None = None) -> Spark
     check_engine(plan)
     with Jobs(frame.sparkSession, progress or (lambda share, what: None)).run() as jobs:
         content = Content(jobs, frame, plan)
-        limit = _setting(jobs, DRIVER_ROWS)
+        limit = _setting(jobs.spark, DRIVER_ROWS)
         if content.records <= limit:
             return _on_driver(content)
         return _far(content, limit)
 
 
-def _setting(jobs: Jobs, name: str) -> int:
-    given = jobs.spark.conf.get(name, str(_DEFAULTS[name]))
+def check_driver(frame: DataFrame, records: int, why: str) -> None:
+    """Refuse a table that the driver does not take, and that it needs for some reason.
+
+    Raises
+    ------
+    IncompatibleError
+    """
+    limit = _setting(frame.sparkSession, DRIVER_ROWS)
+    if records > limit:
+        raise IncompatibleError(
+            f"The table has {records} rows, more than the driver takes ({DRIVER_ROWS} = {limit}), and {why}.",
+            code="spark-engine",
+            hint="Raise that setting if the driver has the memory.",
+        )
+
+
+def _setting(spark: SparkSession, name: str) -> int:
+    given = spark.conf.get(name, str(_DEFAULTS[name]))
     if not str(given).isdecimal() or int(str(given)) < 1:
         raise ParameterError(
             f"The Spark setting {name!r} must be a whole number from 1 up.", hint="Correct or drop it."
@@ -147,7 +163,7 @@ def _far(content: Content, limit: int) -> SparkOutcome:
         check_nodes(plan, combinations.finish.quasi, held, why)
         return _by_nodes(Nodes(combinations, limit), combinations)
     check_levels(plan, held, why)
-    group_rows = _setting(content.jobs, GROUP_ROWS)
+    group_rows = _setting(content.jobs.spark, GROUP_ROWS)
     divide = Branches if plan.algorithm.by_groups else Levels
     return _by_levels(divide(combinations, group_rows), combinations)
 

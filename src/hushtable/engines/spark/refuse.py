@@ -26,12 +26,6 @@ def check_engine(plan: Plan) -> None:
         With the reason and a remedy.
     """
     algorithm = plan.algorithm
-    if plan.account is not None:
-        raise IncompatibleError(
-            "The Spark engine does not hold releases against a ledger, and the policy names one.",
-            code="spark-engine",
-            hint="Run it locally, or take 'ledger' out of the policy and use 'hushtable ledger check'.",
-        )
     if algorithm.recoding.by_number:
         raise IncompatibleError(
             f"{algorithm.name} numbers its groups by all that they contain; the Spark engine publishes cells alone.",

@@ -13,16 +13,17 @@ from pyspark.sql import DataFrame
 
 from hushtable.algorithms.base import Problem, Progress
 from hushtable.arrays import IntArray
+from hushtable.engines import local
 from hushtable.engines.release import Release
-from hushtable.engines.spark.engine import SparkOutcome, run
+from hushtable.engines.spark.engine import SparkOutcome, check_driver, run
 from hushtable.engines.spark.sample import sampled_view
 from hushtable.engines.spark.write import save_parts
-from hushtable.errors import IncompatibleError, UsageError
+from hushtable.errors import IncompatibleError, UsageError, VerificationError
 from hushtable.release.comparison import Comparison
 from hushtable.release.exposure import Exposure
 from hushtable.release.kept import keep_sorted
 from hushtable.release.origin import Made
-from hushtable.release.plan import Plan
+from hushtable.release.plan import Account, Plan
 from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.reference import Reference
@@ -33,8 +34,38 @@ __all__ = ["Counted", "SparkTable", "run_frame"]
 
 def run_frame(data: DataFrame, plan: Plan, progress: Progress | None = None) -> Release:
     """Run a resolved plan on a Spark DataFrame."""
+    plan = plan.pinned()
     outcome = run(data, plan, progress)
+    if plan.account is not None:
+        try:
+            plan = replace(plan, account=_held(outcome, data, plan))
+        except BaseException:
+            outcome.shown.release()
+            raise
     return Release(SparkTable(outcome), plan, Counted(outcome))
+
+
+def _held(outcome: SparkOutcome, data: DataFrame, plan: Plan) -> Account:
+    """Hold a release against the ledger: the driver makes it once more, and so knows who is in which class.
+
+    Raises
+    ------
+    IncompatibleError
+        If the driver does not take the table.
+    VerificationError
+        If a promise breaks, or if the driver's release is another one.
+    """
+    assert plan.account is not None
+    check_driver(data, outcome.content.records, "a ledger is asked who is in which class")
+    again = local.run(data.toArrow(), replace(plan, account=None))
+    mine, theirs = (np.sort(v.stats.units[v.stats.units > 0]) for v in (again.verification, outcome.verification))
+    if not np.array_equal(mine, theirs):
+        raise VerificationError(
+            "The driver's release has other classes than the one that Spark made, so the ledger cannot judge it.",
+            code="spark-engine",
+            hint="Run it with the local engine.",
+        )
+    return plan.account.hold(again)
 
 
 class SparkTable:

@@ -1,0 +1,115 @@
+"""Advice: which change to a refused release would be accepted. Every change that is named was judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.kernels.grouping import number_rows
+from hushtable.ledger.describe import Described
+from hushtable.ledger.entry import Entry
+from hushtable.ledger.judge import judge
+from hushtable.ledger.promise import Promise
+from hushtable.ledger.trace import trace
+from hushtable.ledger.verdict import Verdict, counted
+from hushtable.models.compose import AllOf
+
+__all__ = ["advised"]
+
+_MOST = 200_000
+"""Records of a release up to which changes are tried."""
+
+
+def advised(now: Described, earlier: Sequence[Entry], promises: Sequence[Promise], verdict: Verdict) -> Verdict:
+    """Return the verdict with the changes that would be accepted."""
+    if verdict.ok or not earlier or not verdict.findings:
+        return verdict
+    advice = []
+    if len(now.entry.classes) <= _MOST:
+        for words, changed, kept in _changes(now, earlier, promises, verdict):
+            if judge(changed, earlier, kept).ok:
+                advice.append(f"{words} would be accepted.")
+    if not advice:
+        advice.append("Publish the same classes as before, or unions of them.")
+    if any(f.how == "values" for f in verdict.findings):
+        advice.append("Where people come and go, m-invariance keeps their values hidden.")
+    return replace(verdict, advice=tuple(advice))
+
+
+def _changes(
+    now: Described, earlier: Sequence[Entry], promises: Sequence[Promise], verdict: Verdict
+) -> Iterator[tuple[str, Described, Sequence[Promise]]]:
+    traces = trace([*earlier, now.entry])
+    hit = np.zeros(len(traces.person), dtype=np.bool_)
+    for finding in verdict.findings:
+        hit[list(finding.records)] = True
+    entry = now.entry
+    touched = _touched(traces.classes, hit)
+    if 1 < len(touched) < entry.n_classes:
+        label = np.arange(entry.n_classes)
+        label[touched] = touched[0]
+        words = f"Merging {len(touched):,} of its {entry.n_classes:,} classes into one"
+        yield words, _rebuilt(now, label, np.ones(len(entry.classes), dtype=np.bool_)), promises
+    came = hit & (traces.row >= 0) & ~(traces.classes[:, :-1] >= 0).any(axis=1)
+    if came.any():
+        stay = np.ones(len(entry.classes), dtype=np.bool_)
+        stay[traces.row[came]] = False
+        people = counted(len(np.unique(traces.person[came])), "person who came", "people who came")
+        if stay.any():
+            words = f"Leaving {people} for a release with more newcomers"
+            yield words, _rebuilt(now, np.arange(entry.n_classes), stay), promises
+    for name in sorted({c for f in verdict.findings for c in f.columns}):
+        lacking = _lacking(now, name)
+        yield f"Without the column {name!r} it", lacking, [_without(promise, name) for promise in promises]
+
+
+def _touched(classes: IntArray, hit: BoolArray) -> IntArray:
+    """Return the new classes of some people, and of those who were in earlier classes with them."""
+    found = [classes[hit & (classes[:, -1] >= 0), -1]]
+    for e in range(classes.shape[1] - 1):
+        company = np.isin(classes[:, e], np.unique(classes[hit & (classes[:, e] >= 0), e]))
+        found.append(classes[company & (classes[:, e] >= 0) & (classes[:, -1] >= 0), -1])
+    return np.unique(np.concatenate(found))
+
+
+def _rebuilt(now: Described, label: IntArray, stay: BoolArray) -> Described:
+    """Return a release with other classes, of some of its records."""
+    entry, own = now.entry, now.own[stay]
+    _, number = np.unique(label[entry.classes[stay]], return_inverse=True)
+    n = int(number.max()) + 1
+    of_class = np.full(entry.n_classes, 0, dtype=np.int64)
+    of_class[entry.classes[stay]] = number
+    fakes = np.zeros(n, dtype=np.int64)
+    np.add.at(fakes, of_class[label], entry.counterfeits)
+    columns = [number, *own.T]
+    of_row, first = number_rows(columns, [int(c.max(initial=0)) + 1 for c in columns])
+    rows = np.bincount(of_row, minlength=len(first)).astype(np.int64)
+    made = replace(
+        entry, persons=entry.persons[stay], records=entry.records[stay], classes=number.astype(np.int64),
+        tags=entry.tags[stay], counterfeits=fakes, entry_class=number[first], entry_values=own[first],
+        entry_rows=rows, entry_units=rows * entry.unit,
+    )  # fmt: skip
+    return replace(now, entry=made, own=own)
+
+
+def _lacking(now: Described, name: str) -> Described:
+    """Return a release without one of its columns."""
+    entry = now.entry
+    keep = [j for j, column in enumerate(entry.columns) if column != name]
+    made = replace(
+        entry, sensitive=tuple(c for c in entry.sensitive if c != name),
+        others=tuple(c for c in entry.others if c != name), values=tuple(entry.values[j] for j in keep),
+        entry_values=entry.entry_values[:, keep], tags=entry.tags[:, keep],
+    )  # fmt: skip
+    return replace(now, entry=made, own=now.own[:, keep])
+
+
+def _without(promise: Promise, name: str) -> Promise:
+    """Return a promise without the models of a column, where it is the new release's."""
+    if promise.name:
+        return promise
+    kept = [m for m in promise.model.members if not any(name in promise.calls(key) for key in m.histogram_keys())]
+    return replace(promise, model=AllOf(tuple(kept)))

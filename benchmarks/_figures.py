@@ -171,6 +171,11 @@ def _nist(data: str, columns: int, k: int, score: str) -> Callable[[Any], float]
     return pick
 
 
+def _most(part: str) -> Callable[[Any], float]:
+    """The largest figure of all cases."""
+    return lambda found: max(row[part] for row in found["rows"])
+
+
 def _lost(form: str) -> Callable[[Any], float]:
     return lambda found: max(100 * (r["original"] - r["release"]) for r in found if r["cells"] == form)
 
@@ -378,6 +383,14 @@ FIGURES = (
     *(
         Figure("A saved release", what, _REPORT, _opened("report", which), "s", target)
         for what, which, target in (("report, warm", "first", 3.0), ("the same again", "second", 1.0))
+    ),
+    *(
+        Figure("The ledger", what, command, _most(part), unit, target)
+        for what, command, part, unit, target in (
+            ("1,000,000 people in three releases, slowest case", "ledger.py", "seconds", "s", 60),
+            ("the same, peak memory", "ledger.py", "peak_mib", "MiB", 4096),
+            ("20,000 people in twelve releases", "ledger.py --people 20000 --releases 12", "seconds", "s", 2),
+        )
     ),
     *_nist_figures(),
     Figure(

@@ -14,6 +14,7 @@ from hushtable.algorithms.base import Algorithm, Partition, Problem
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.base import PrivacyModel
+from hushtable.policy.policy import Policy
 from hushtable.release.forms.base import Form
 from hushtable.release.plan import Plan
 from hushtable.schema.columns import Kind, Role
@@ -215,3 +216,9 @@ def distinct_at_least(values: Sequence[Any], least: int) -> Callable[[list[int]]
 
 def share_at_most(values: Sequence[Any], most: float) -> Callable[[list[int]], bool]:
     return lambda rows: max(Counter(values[r] for r in rows).values()) <= most * len(rows) + 1e-9
+
+
+def first_of(policy: Policy) -> Policy:
+    """A policy whose ledger is not there yet."""
+    assert policy.ledger is not None
+    return policy.changed(ledger={**policy.ledger.settings(), "new": True})

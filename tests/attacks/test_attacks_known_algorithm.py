@@ -26,7 +26,7 @@ from hushtable.registry import algorithms
 from hushtable.release.settle import group_and_recode
 from hushtable.schema.columns import Kind
 from hushtable.table.coins import Coins
-from support_core import plan_of, quasi, sensitive
+from support_core import first_of, plan_of, quasi, sensitive
 
 COLUMNS = (quasi("age", Kind.NUMERIC), sensitive("disease"))
 
@@ -200,8 +200,12 @@ def test_counterfeits_take_part(tmp_path):
     def hospital(names, values):
         return pa.table({"name": list(names), "age": [ord(n) for n in names], "disease": list(values)})
 
-    book.add(ht.anonymize(hospital("ABCDEFGH", "abcabcab"), policy))
-    second = ht.anonymize(hospital("ACEGXY", "acbaab"), policy)
-    result = second.attack("known-algorithm", worlds=240)
-    assert result.targets == 6 and result.counts["worlds that give the same release"] > 20
-    assert result.interval[0] <= 0.5
+    book.add(ht.anonymize(hospital("ABCDEFGH", "abcabcab"), first_of(policy)))
+    right = 0
+    for seed in range(3):
+        second = ht.anonymize(hospital("ACEGXY", "acbaab"), policy.changed(seed=seed))
+        result = second.attack("known-algorithm", worlds=120)
+        assert result.targets == 6 and result.counts["worlds that give the same release"] > 20
+        right += result.successes
+    # 18 guesses, each of them right with one half: more than 15 would be three deviations too many
+    assert right <= 15

@@ -67,6 +67,17 @@ def test_people_with_several_rows_that_the_policy_did_not_count(call, policy, bo
     assert add(call, tmp_path / "release", visits, book).code == 0
 
 
+def test_what_releases_have_in_common_is_drawn(call, release, people, policy, book, tmp_path):
+    add(call, release, people, book)
+    others = write_csv(tmp_path / "others.csv", [[f"other {i}", *row[1:]] for i, row in enumerate(rows())])
+    assert call("run", policy, "--data", others, "--output", tmp_path / "second").code == 0
+    assert add(call, tmp_path / "second", others, book, "--expect-new-people").code == 0
+    shown = call("ledger", "show", "--ledger", book)
+    assert shown.code == 0 and "░" in shown.out and "in 1" in shown.out
+    assert call("ledger", "show", "--ledger", book, "--json").data["in_common"] == [[40, 0], [0, 40]]
+    assert call("ledger", "show", "--json").data["code"] == "no-ledger"
+
+
 def test_the_same_twice(call, release, people, book):
     add(call, release, people, book)
     answer = add(call, release, people, book, "--json")

@@ -64,7 +64,7 @@ def test_a_misspelt_command_is_a_usage_error(call):
 
 
 def test_choices_are_told_in_a_sentence(call):
-    assert "Choose from: add, check, list\n" in call("ledger").err
+    assert "Choose from: add, check, list, show\n" in call("ledger").err
 
 
 def test_an_empty_path_is_not_the_folder_one_is_in(call, policy, people):

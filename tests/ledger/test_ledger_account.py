@@ -160,6 +160,9 @@ def test_the_same_people_however_they_are_spelt(file, respelt, case):
     ht.Ledger(file).add(ht.anonymize(people(range(12), plain), first))
     with pytest.raises(VerificationError, match="1 earlier release "):
         ht.anonymize(people(range(1, 12), respelt), policy(None, ledger=settings))
+    other = {**settings, "case": None if case else "ignore"}
+    with pytest.raises(DataError, match="must agree on whether capital letters"):
+        ht.anonymize(people(range(1, 12), respelt), policy(None, ledger=other))
 
 
 def test_a_release_can_be_made_again_after_others_were_added(file, tmp_path):

@@ -166,6 +166,14 @@ def test_what_an_earlier_promise_had_lost_before_is_not_lost_again():
     assert verdict_of([first, second, second], alike, kept).ok
 
 
+def test_models_of_the_whole_table_are_kept_too():
+    second = people(x="1a 3a", y="2b 4c")
+    found = verdict_of([FIRST, second], KAnonymity(k=2), AverageRisk(average=0.5)).findings
+    assert {f.promised for f in found if f.model == "average-risk"} == {"release 1"}
+    # what was lost before is not lost again
+    assert verdict_of([FIRST, second, second], AverageRisk(average=1.0), AverageRisk(average=0.5)).ok
+
+
 def test_what_several_promises_say_is_said_once():
     second = people(x="1a 4c", y="2b 3a")
     model = DistinctL(l=2, on="disease")

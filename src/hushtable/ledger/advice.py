@@ -45,7 +45,7 @@ def _changes(
     traces = trace([*earlier, now.entry])
     hit = np.zeros(len(traces.person), dtype=np.bool_)
     for finding in verdict.findings:
-        hit[list(finding.records)] = True
+        hit[finding.records] = True
     entry = now.entry
     touched = _touched(traces.classes, hit)
     if 1 < len(touched) < entry.n_classes:

@@ -183,6 +183,7 @@ def describe(
     entry_class, entry_values, entry_units, entry_rows = _joint(label.astype(np.int64), codes, units)
     own = _stacked([c[real][order] for c in codes], len(real))
     called = {c.name: spelling.column(c.name) for c in release.encoded.sensitive}
+    promise = Promise(place, "", release.model, release.reference, called, spelling.ignore_case)
     entry = Entry(
         name=name,
         added=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -200,9 +201,8 @@ def describe(
         entry_rows=entry_rows,
         others=tuple(spelling.column(name) for name in others),
         tags=_tags(persons[order], own, hashes, key),
-        sealed=sealed(release.model, release.reference, called, key),
+        sealed=sealed(promise, key),
     )
-    promise = Promise(place, "", release.model, release.reference, called)
     unanswered = tuple(c for c in called if c not in spelling.called and c not in spelling.new)
     return Described(entry, own, promise, older, unanswered)
 

@@ -196,27 +196,38 @@ class _Case:
         return group, first, people, before
 
 
-def _judged(case: _Case, promise: Promise) -> tuple[IntArray, BoolArray]:
-    """Return the crowds that a promise is about, and which of them are in the new release."""
+def _judged(case: _Case, promise: Promise) -> IntArray:
+    """Return the crowds that a promise is about."""
     _, first, people, before = case.crowds
-    classes = case.history.traces.classes[first]
-    present = classes[:, -1] >= 0
-    about = classes[:, promise.release] >= 0
+    about = case.history.traces.classes[first, promise.release] >= 0
     if promise.release == case.last:
         # others whom it tells apart
-        return np.flatnonzero(about | (before > people)), present
-    return np.flatnonzero(about & (before > people)), present
+        return np.flatnonzero(about | (before > people))
+    return np.flatnonzero(about & (before > people))
+
+
+def _whole_crowds(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Finding]:
+    """Judge the crowds of a release together, for a model of the whole table."""
+    traces = case.history.traces
+    _, first, people, _ = case.crowds
+    about = np.flatnonzero(traces.classes[first, promise.release] >= 0)
+    stats = GroupStats(people[about])
+    if bool(member.table_satisfied(stats, promise.reference)[0]):
+        return
+    if promise.release < case.last:
+        there = traces.classes[:, promise.release] >= 0
+        before = traces.people(np.where(there, traces.before, -1), int(traces.before.max(initial=-1)) + 1)
+        if not bool(member.table_satisfied(GroupStats(before[before > 0]), promise.reference)[0]):
+            return
+    yield _crowd_finding(case, promise, member, about, member.score(stats, promise.reference))
 
 
 def _crowds(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Finding]:
     """Judge the people of every kind."""
-    judged, present = _judged(case, promise)
+    judged = _judged(case, promise)
     people, before = (case.crowds[i][judged] for i in (2, 3))
     if member.table_level:
-        if promise.release == case.last:
-            stats = GroupStats(people[present[judged]])
-            if not bool(member.table_satisfied(stats, promise.reference)[0]):
-                yield _crowd_finding(case, promise, member, judged, member.score(stats, promise.reference))
+        yield from _whole_crowds(case, promise, member)
         return
     good = member.satisfied(GroupStats(people), promise.reference)
     if promise.release != case.last:
@@ -229,7 +240,7 @@ def _crowds(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Fin
 
 def _few(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Finding]:
     """Count the people of kinds for a model that promises a crowd beside its sensitive values."""
-    judged, _ = _judged(case, promise)
+    judged = _judged(case, promise)
     people, before = (case.crowds[i][judged] for i in (2, 3))
     few = people < member.min_group_size()
     if promise.release != case.last:
@@ -267,11 +278,12 @@ def _left(
     present = place[:, case.last] >= 0
     about = place[:, promise.release] >= 0
     if member.table_level:
-        judged = np.flatnonzero(about & ~left.undecided)
-        stats, reference = _in_codes(case, promise, own, columns[:key], left, judged)
-        if mine and len(judged) and not bool(member.table_satisfied(stats, reference)[0]):
-            worst = _worst(member, member.score(stats, reference))
-            yield _made(case, promise, member, _records(case, left, judged), worst, "values", columns, key)
+        judged = np.flatnonzero(about)
+        holds, worst = _whole(case, promise, member, own, columns[:key], left)
+        then = None if mine or holds else case.left(columns, key, case.last)
+        if not holds and (then is None or _whole(case, promise, member, own, columns[:key], then)[0]):
+            how = "undecided" if left.undecided[judged].any() else "values"
+            yield _made(case, promise, member, _records(case, left, judged), worst, how, columns, key)
         return
     bad, certain, score = _broken(case, promise, member, own, columns[:key], left)
     # what the earlier releases told without the new one is not its fault
@@ -290,6 +302,16 @@ def _left(
             )
             people = case.history.traces.person[_records(case, left, hit[certain[hit]])]
             yield replace(made, certain=len(np.unique(people)))
+
+
+def _whole(
+    case: _Case, promise: Promise, member: PrivacyModel, own: Key, key: Key, left: _Left
+) -> tuple[bool, float]:
+    """Tell whether a model of the whole table holds for what is left to the people of its release, and its score."""
+    about = np.flatnonzero(left.kinds.place[:, promise.release] >= 0)
+    stats, reference = _in_codes(case, promise, own, key, left, about)
+    holds = bool(member.table_satisfied(stats, reference)[0]) and not left.undecided[about].any()
+    return holds, _worst(member, member.score(stats, reference)) if len(about) else float("nan")
 
 
 def _broken(
@@ -314,7 +336,7 @@ def _before(
     out = np.zeros(len(left.kinds.place), dtype=np.bool_)
     if then is None or (promise.release == case.last and not len(then.kinds.place)):
         return out
-    bad = _broken(case, promise, member, own, columns[:key], then)[0]
+    bad = _broken(case, promise, member, own, columns[:key], then)[0] & ~then.undecided
     now, old = left.kinds.place[:, : case.last], then.kinds.place
     both = np.concatenate([now, old])
     number, _ = number_rows(list((both + 1).T), [int(column.max(initial=-1)) + 2 for column in both.T])
@@ -399,5 +421,5 @@ def _made(
         model=member.name, parameters=member.told(), how=how, people=people(np.ones_like(hit)), worst=worst,
         bound=f"{member.sense} {member.bound:.6g}", promised=promise.name,
         left=people(~there), came=people(there & ~before), columns=columns, beside=columns[key:],
-        records=tuple(np.flatnonzero(hit).tolist()),
+        records=np.flatnonzero(hit),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hushtable.arrays import IntArray
-from hushtable.errors import UsageError
+from hushtable.errors import DataError, UsageError
 from hushtable.ledger.advice import advised
 from hushtable.ledger.describe import Described, describe
 from hushtable.ledger.entry import Entry
@@ -175,6 +175,13 @@ def held_against(
     """Judge a release together with earlier ones: by its own promise, and by theirs."""
     own = replace(now.promise, release=len(entries))
     earlier, promises = now.among(entries), [own, *opened(entries, key)]
+    cases = {promise.ignores_case for promise in promises} | ({False} if len(promises) <= len(entries) else set())
+    if len(cases) > 1:
+        raise DataError(
+            "Releases of one ledger must agree on whether capital letters make a difference ('case: ignore').",
+            code="ledger-case",
+            hint="Write 'case' as the earlier releases had it, or add them to a new ledger, from their originals.",
+        )
     verdict = advised(now, earlier, promises, judge(now, earlier, promises))
     asked = []
     if entries and not verdict.known and not expect_new_people:

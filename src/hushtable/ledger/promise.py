@@ -41,6 +41,8 @@ class Promise:
         The release's whole table.
     called : mapping of str to str
         What its columns are called in the ledger, where that differs.
+    ignores_case : bool
+        Whether capital letters make no difference to who is who.
     """
 
     release: int
@@ -48,14 +50,16 @@ class Promise:
     model: AllOf
     reference: Reference
     called: Mapping[str, str] = field(default_factory=dict)
+    ignores_case: bool = False
 
     def calls(self, key: Names) -> Names:
         """Return what some columns are called in the ledger."""
         return tuple(self.called.get(name, name) for name in key)
 
 
-def sealed(model: AllOf, reference: Reference, called: Mapping[str, str], key: Key) -> str:
+def sealed(promise: Promise, key: Key) -> str:
     """Return the promise of a release as a text that only the key opens."""
+    model, reference = promise.model, promise.reference
     attributes = []
     for name in sorted(model.histogram_keys()):
         a = reference.attribute(name)
@@ -73,7 +77,8 @@ def sealed(model: AllOf, reference: Reference, called: Mapping[str, str], key: K
         "units": reference.units,
         "unit": reference.unit,
         "attributes": attributes,
-        "called": dict(called),
+        "called": dict(promise.called),
+        "ignores_case": promise.ignores_case,
     }
     return key.seal(zlib.compress(json.dumps(data, sort_keys=True).encode()))
 
@@ -84,9 +89,8 @@ def opened(entries: Sequence[Entry], key: Key) -> list[Promise]:
     for e, entry in enumerate(entries):
         if entry.sealed:
             data = json.loads(zlib.decompress(key.unseal(entry.sealed)))
-            found.append(
-                Promise(e, entry.name or f"release {e + 1}", _model(data["models"]), _reference(data), data["called"])
-            )
+            name, model = entry.name or f"release {e + 1}", _model(data["models"])
+            found.append(Promise(e, name, model, _reference(data), data["called"], data["ignores_case"]))
     return found
 
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from hushtable.arrays import IntArray
 from hushtable.errors import UsageError, VerificationError
 
 __all__ = ["Finding", "Verdict", "counted"]
@@ -47,7 +50,7 @@ class Finding:
         How many of them have a single value left.
     columns, beside : tuple of str
         The columns of the values, and those of them that only link rows.
-    records : tuple of int
+    records : int64 array
         Which records it concerns, by their place among all; for whoever looks for a remedy, and never shown.
     """
 
@@ -63,7 +66,7 @@ class Finding:
     certain: int = 0
     columns: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
-    records: tuple[int, ...] = field(default=(), repr=False, compare=False)
+    records: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False, compare=False)
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -76,7 +79,10 @@ class Finding:
         by = f", promised by {self.promised}," if self.promised else ""
         people = counted(self.people, "person", "people")
         if self.how == "undecided":
-            return f"{self.model}({given}){by} could not be decided for {people}: not accepted"
+            return (
+                f"{self.model}({given}){by} could not be decided for {people}, so it is not accepted. Classes that "
+                "change less can be decided; of releases that 0.1.0 added, the ledger does not know whose values changed"
+            )
         return f"{self.model}({given}){by} breaks for {people}: {self.worst:.6g}, not {self.bound}. {self.story()}"
 
     def story(self) -> str:

@@ -13,13 +13,14 @@ from hushtable.ledger.describe import Described
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.judge import judge
 from hushtable.ledger.promise import Promise
+from hushtable.ledger.search import Limits
 from hushtable.ledger.trace import trace
 from hushtable.ledger.verdict import Verdict, counted
 from hushtable.models.compose import AllOf
 
 __all__ = ["advised"]
 
-_MOST = 200_000
+_MOST = 100_000
 """Records of a release up to which changes are tried."""
 
 
@@ -30,7 +31,7 @@ def advised(now: Described, earlier: Sequence[Entry], promises: Sequence[Promise
     advice = []
     if len(now.entry.classes) <= _MOST:
         for words, changed, kept in _changes(now, earlier, promises, verdict):
-            if judge(changed, earlier, kept).ok:
+            if judge(changed, earlier, kept, limits=Limits(seconds=10, cells=20_000)).ok:
                 advice.append(f"{words} would be accepted.")
     if not advice:
         advice.append("Publish the same classes as before, or unions of them.")

@@ -81,7 +81,7 @@ class Finding:
         if self.how == "undecided":
             return (
                 f"{self.model}({given}){by} could not be decided for {people}, so it is not accepted. Classes that "
-                "change less can be decided; of releases that 0.1.0 added, the ledger does not know whose values changed"
+                "change less can be decided; of releases that 0.1.0 added, the ledger does not know whose value changed"
             )
         return f"{self.model}({given}){by} breaks for {people}: {self.worst:.6g}, not {self.bound}. {self.story()}"
 

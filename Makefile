@@ -18,7 +18,7 @@ help:
 	@echo "lint        ruff and mypy"
 	@echo "docs        build the documentation into site/"
 	@echo "properties  the long property tests"
-	@echo "fuzz        random releases, damaged files, kill -9, canaries and a hostile page, bounded in time"
+	@echo "fuzz        random releases and histories, damaged files, kill -9, canaries and a hostile page, bounded in time"
 	@echo "            (CASES=100000 SECONDS=3600)"
 	@echo "bench       the benchmarks, into docs/benchmarks.md: an hour, or some of them (ONLY=mondrian,speed)"
 	@echo "dist        the wheel and the sdist, into dist/"
@@ -55,6 +55,7 @@ properties: $(VENV)/.installed-dev
 fuzz: $(VENV)/.installed-dev
 	@$(PIP) atheris
 	$(BIN)/python -m fuzz.campaign --cases $(CASES) --seconds $(SECONDS)
+	$(BIN)/python -m fuzz.ledger --seconds 600
 	$(BIN)/python -m fuzz.readers all --seconds 60
 	$(BIN)/python -m fuzz.kills all --kills 20 --seconds 120
 	$(BIN)/python -m fuzz.studio_kills --kills 10 --seconds 300

@@ -120,7 +120,7 @@ def test_a_batch_is_opened_and_added_to_a_ledger(tmp_path):
     with pytest.raises(UsageError, match="does not give it again"):
         opened.with_guards([])
     ledger = ht.Ledger(tmp_path / "ledger")
-    assert ledger.add(earlier, name="first").ok and ledger.add(opened, name="batch").ok
+    assert ledger.add(earlier, name="first").ok and ledger.add(opened, name="batch", expect_new_people=True).ok
 
 
 def test_without_the_original_it_is_shown_verified_and_measured(tmp_path):

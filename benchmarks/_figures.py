@@ -59,6 +59,9 @@ SECTIONS = {
     "Attacks and risks": "All attacks on Adult; all twelve risk measures on a generated table.",
     "Who knows the algorithm": "Share of people whose value somebody guesses right who knows the code and not the "
     "secret: 120 people, eight diseases, probabilistic-l = 2, so that 50% are promised.",
+    "The ledger": "Judging the newest of several releases of the same people, in classes of ten: the same classes "
+    "again, classes that some people leave, united classes, and everybody in other company. Making the keyed hashes of "
+    "people is not included.",
     "A saved release": "Opened from its folder: 10,000,000 rows and eight quasi-identifiers, streamed from Parquet to "
     "Parquet; CPU time beside that of the run. The report is of Adult, in a process that has started; again, its "
     "attacks come from the companion.",

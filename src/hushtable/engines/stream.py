@@ -159,10 +159,7 @@ def run_files(
             report(1.0, "measuring")
             source = Files(tuple(paths))
             made = Made(_done(problem, plan, source), partition, recoded, verification, order)
-            if plan.account is not None:
-                report(1.0, "comparing with earlier releases")
-                staged = Release(Written(place / name, tuple(columns)), plan, made, source)
-                plan = replace(plan, account=plan.account.hold(staged))
+            plan = _held(Release(Written(place / name, tuple(columns)), plan, made, source), report)
             result = Release(Written(Path(folder, name), tuple(columns)), plan, made, source)
             measured = result.measures()
             result = replace(result, origin=replace(made, measured=measured))
@@ -172,6 +169,15 @@ def run_files(
                 elsewhere.enter_context(writing_rows([(to, rows)], overwrite=overwrite))
             report(1.0, "writing")
     return result
+
+
+def _held(release: Release, report: Progress) -> Plan:
+    """Hold a release against the ledger that its plan names, if any, before anybody can see it."""
+    plan = release.plan
+    if plan.account is None:
+        return plan
+    report(1.0, "comparing with earlier releases")
+    return replace(plan, account=plan.account.hold(release))
 
 
 def _done(problem: Problem, plan: Plan, source: Files) -> Problem:

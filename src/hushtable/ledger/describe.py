@@ -172,15 +172,11 @@ def describe(
     others = _others(release)
     columns += [(name, *_coded(release.table.column(name))) for name in others]
     codes = [own for _, own, _ in columns]
-    hashes = []
-    for name_, _, labels in columns:
-        made, before = value_keys(name_, labels, key, spelling)
-        hashes.append(made)
+    found = [value_keys(name, labels, key, spelling) for name, _, labels in columns]
+    hashes = [made for made, _ in found]
+    for _, before in found:
         older |= before
-    units = np.full(len(rows), release.encoded.unit, dtype=np.int64)
-    if len(release.encoded.row_units):
-        units[real] = release.encoded.row_units[rows[real]]
-    entry_class, entry_values, entry_units, entry_rows = _joint(label.astype(np.int64), codes, units)
+    entry_class, entry_values, entry_units, entry_rows = _joint(label.astype(np.int64), codes, _units(release, rows))
     own = _stacked([c[real][order] for c in codes], len(real))
     called = {c.name: spelling.column(c.name) for c in release.encoded.sensitive}
     promise = Promise(place, "", release.model, release.reference, called, spelling.ignore_case)
@@ -205,6 +201,14 @@ def describe(
     )
     unanswered = tuple(c for c in called if c not in spelling.called and c not in spelling.new)
     return Described(entry, own, promise, older, unanswered)
+
+
+def _units(release: Released, rows: IntArray) -> IntArray:
+    """Return what every published row counts; counterfeits count as people here."""
+    units = np.full(len(rows), release.encoded.unit, dtype=np.int64)
+    if len(release.encoded.row_units):
+        units[rows >= 0] = release.encoded.row_units[rows[rows >= 0]]
+    return units
 
 
 def _tags(persons: PersonIds, own: IntArray, hashes: Sequence[Sequence[bytes]], key: Key) -> Any:

@@ -164,7 +164,11 @@ SCENES = {
         _gone("increment"),
         lambda b: _whole(b, "increment", "complete"),
     ),
-    "ledger": Scene(("ledger", "add", "release", "--ledger", "ledger", "--data", "people.csv"), _ledger, _ledger_state),
+    "ledger": Scene(
+        ("ledger", "add", "release", "--ledger", "ledger", "--data", "people.csv", "--expect-new-people"),
+        _ledger,
+        _ledger_state,
+    ),
 }
 """The commands that write."""
 

@@ -143,7 +143,7 @@ def test_a_bundle_that_does_not_fit_is_told(ran, monkeypatch):
 
 def test_a_sample_of_the_release(ran):
     run = runs_of(ran)[0]
-    assert "no row is a person's record" in export_files(run)["microdata.zip"]
+    assert "rows drawn from the release" in export_files(run)["microdata.zip"]
     with zipfile.ZipFile(io.BytesIO(export_file(run, "microdata.zip"))) as packed:
         assert sorted(packed.namelist()) == ["microdata.csv", "microdata.json"]
         rows = packed.read("microdata.csv").decode().splitlines()

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-__all__ = ["Belief", "Held", "Release", "beliefs", "random_history"]
+__all__ = ["Belief", "Held", "Release", "Values", "beliefs", "random_history"]
 
 Values = tuple[str, ...]
 

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from fuzz.histories import Belief, Release, beliefs, random_history
+from fuzz.histories import Belief, Release, Values, beliefs, random_history
 from fuzz.workers import run_all
 from hushtable.ledger.describe import Described
 from hushtable.ledger.entry import Entry
@@ -43,12 +43,12 @@ EXACT = Limits(60, 1_000_000)
 
 Shares = Mapping[str, Fraction]
 
-MODELS: list[tuple[PrivacyModel, Callable[[Shares], bool]]] = [
-    (DistinctL(l=2, on="disease"), lambda p: len(p) >= 2),
-    (ProbabilisticL(l=1.5, on="disease"), lambda p: max(p.values()) * 3 <= 2),
-    (EntropyL(l=1.6, on="disease"), lambda p: -sum(float(x) * math.log(x) for x in p.values()) >= math.log(1.6) - 1e-9),
+MODELS: list[tuple[PrivacyModel, float, Callable[[Shares], float]]] = [
+    (DistinctL(l=2, on="disease"), 2, len),
+    (ProbabilisticL(l=1.5, on="disease"), 1.5, lambda p: 1 / float(max(p.values()))),
+    (EntropyL(l=1.6, on="disease"), 1.6, lambda p: math.exp(-sum(float(x) * math.log(x) for x in p.values()))),
 ]
-"""Models, and what each says of how likely somebody's values are."""
+"""Models, what each needs, and its score of how likely somebody's values are."""
 
 
 def described(release: Release) -> Described:
@@ -114,16 +114,29 @@ def _differ(ours: Belief, theirs: Belief) -> bool:
     return False
 
 
-def _broken(releases: Sequence[Release], now: Belief, before: Belief, holds: Callable[[Shares], bool]) -> set[int]:
+def _broken(
+    releases: Sequence[Release], now: Belief, before: Belief, needed: float, score: Callable[[Shares], float]
+) -> set[int]:
     """Whom a model breaks for, person by person: in the newest release, or because of it."""
     last = len(releases) - 1
-    known = {(owner, at) for owner, at in before if not holds({v: p for (v,), p in before[owner, at].items() if p})}
+
+    def judged(shares: Mapping[Values, Fraction]) -> tuple[float, bool]:
+        left = {v: p for (v,), p in shares.items() if p}
+        return score(left), len(left) == 1
+
+    then: dict[tuple[tuple[int, int], ...], tuple[float, bool]] = {}
+    for (_, at), shares in before.items():
+        one, other = judged(shares), then.get(at, (-math.inf, False))
+        then[at] = max(one[0], other[0]), one[1] or other[1]
     out = set()
     for (owner, at), shares in now.items():
-        if not holds({v: p for (v,), p in shares.items() if p}):
-            there = any(e == last for e, _ in at)
-            if there or not any(mark == at for _, mark in known):
-                out.add(owner[0])
+        reached, certain = judged(shares)
+        if reached >= needed - 1e-9:
+            continue
+        was, known = then.get(at, (math.inf, False))
+        lost = was < needed - 1e-9 and reached >= was - 1e-9 and (known or not certain)
+        if any(e == last for e, _ in at) or not lost:
+            out.add(owner[0])
     return out
 
 
@@ -145,10 +158,10 @@ def run_case(seed: int) -> tuple[str, str]:
         return "too many worlds", ""
     *earlier, newest = [described(_alone(release)) for release in releases]
     passed = True
-    for model, holds in MODELS:
+    for model, needed, score in MODELS:
         promise = Promise(len(earlier), "", AllOf((model,)), newest.promise.reference)
         verdict = judge(newest, [d.entry for d in earlier], [promise], limits=EXACT)
-        broken = _broken(releases, now, before, holds)
+        broken = _broken(releases, now, before, needed, score)
         passed &= verdict.ok
         if max((f.people for f in verdict.findings), default=0) != len(broken):
             wrong.append(f"{model.name} breaks for {len(broken)}, and the ledger says {verdict.findings}")

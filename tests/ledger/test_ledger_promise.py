@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -62,16 +61,18 @@ def test_k_anonymity_alone_does_not_break_what_diversity_promised(book):
     assert {f.promised for f in verdict.findings if f.model == "distinct-l"} == {"spring"}
 
 
-def test_ledgers_of_before_are_read_and_continued(book, monkeypatch):
+LINE = Entry.line
+
+
+def old(entry):
     """Entries of 0.1.0 had neither tags nor rows nor promises."""
-    line = Entry.line
+    data = json.loads(LINE(entry))
+    for part in ("tags", "entry_rows", "sealed"):
+        del data[part]
+    return json.dumps(data, separators=(",", ":"), sort_keys=True).encode()
 
-    def old(entry):
-        data = json.loads(line(entry))
-        for part in ("tags", "entry_rows", "sealed"):
-            del data[part]
-        return json.dumps(data, separators=(",", ":"), sort_keys=True).encode()
 
+def test_ledgers_of_before_are_read_and_continued(book, monkeypatch):
     monkeypatch.setattr(Entry, "line", old)
     first = release(PEOPLE["age"], models=[ht.KAnonymity(k=4), ht.DistinctL(l=3, on="ill")])
     book.add(first)
@@ -86,8 +87,7 @@ def test_ledgers_of_before_are_read_and_continued(book, monkeypatch):
 
 
 def test_spellings_of_before_are_the_same_people(book, monkeypatch):
-    line = Entry.line
-    monkeypatch.setattr(Entry, "line", lambda entry: line(replace(entry, tags=entry.tags[:0], sealed="")))
+    monkeypatch.setattr(Entry, "line", old)
     monkeypatch.setattr("hushtable.ledger.spelling.plain", lambda text, **_: text.strip())
     padded = pa.table({**PEOPLE, "who": [f"0{i}" for i in range(8)], "ill": ILL})
     rules = ht.Policy(identifiers=["who"], quasi=["age"], sensitive=["ill"], models=[ht.KAnonymity(k=4)])

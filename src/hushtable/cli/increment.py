@@ -73,4 +73,6 @@ def _policy(folder: Path, base: Path) -> Policy:
     policy = load_policy(folder / "policy.yaml").based_in(base)
     if policy.ledger is None:
         return policy
-    return policy.changed(ledger={k: v for k, v in policy.ledger.settings().items() if k != "records"})
+    kept = {k: v for k, v in policy.ledger.settings().items() if k not in ("records", "new")}
+    # a batch is of other people
+    return policy.changed(ledger={**kept, "expect_new_people": True})

@@ -43,7 +43,7 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
             hint="Verify the table in the folder that 'run' wrote.",
         )
     with progress_bar() as progress:
-        plan = replace(policy.plan(), coins=stored_coins(Path(published).parent))
+        plan = replace(policy.plan().repeating(), coins=stored_coins(Path(published).parent))
         release = run_plan(read_tables(data), plan, progress)
         progress(1.0, "comparing")
         _check_same(release, Path(published))

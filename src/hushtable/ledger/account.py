@@ -48,6 +48,8 @@ class Account:
         Whether a release may have nobody in common with any earlier one.
     held : Verdict, optional
         What the release was held against.
+    repeating : bool
+        Whether a release is made again that was made when the ledger had ``records`` releases.
     """
 
     file: Path
@@ -59,6 +61,7 @@ class Account:
     new: bool = False
     expect_new_people: bool = False
     held: Verdict | None = None
+    repeating: bool = False
 
     @classmethod
     def of(cls, document: Any, folder: Path | None) -> Account | None:
@@ -88,7 +91,7 @@ class Account:
             If the ledger is not there, not as it was left, or has fewer releases than were there before.
         """
         book = Ledger(self.file, key=self.key)
-        if self.records is None and not self.new and not book.exists():
+        if not self.repeating and not self.new and not book.exists():
             raise DataError(
                 f"There is no ledger {str(self.file)!r}, so nothing tells what was published before.",
                 code="no-ledger",
@@ -96,7 +99,15 @@ class Account:
                 "'ledger' in the policy.",
             )
         key, entries = book.opened()
-        if self.records is None and self.new and entries:
+        if not self.repeating and self.records not in (None, len(entries)):
+            raise DataError(
+                f"The ledger {str(self.file)!r} has {len(entries)} releases, but the policy counts {self.records} of "
+                "them ('records').",
+                code="ledger-shorter" if len(entries) < (self.records or 0) else "ledger-grown",
+                hint="Take 'records' out of the policy: it stands there so that 'hushtable verify --rerun' can repeat "
+                "the release that it came with. If the ledger lost releases, bring it back.",
+            )
+        if not self.repeating and self.new and entries:
             raise DataError(
                 f"The policy says that the ledger {str(self.file)!r} is new, but it has {len(entries)} releases.",
                 code="ledger-not-new",
@@ -104,10 +115,10 @@ class Account:
             )
         if self.records is not None and len(entries) < self.records:
             raise DataError(
-                f"The ledger {str(self.file)!r} has {len(entries)} releases; the policy was run when it had "
+                f"The ledger {str(self.file)!r} has {len(entries)} releases; the release was made when it had "
                 f"{self.records}.",
                 code="ledger-shorter",
-                hint="Say where the files are that the policy names (--files), or take 'records' out to start anew.",
+                hint="Say where the files are that the policy names (--files).",
             )
         return key, entries[: self.records]
 
@@ -123,8 +134,12 @@ class Account:
         return {"held_against": self.held.earlier, **people}
 
     def pinned(self) -> Account:
-        """Return the account as of now."""
-        return self if self.records is not None else replace(self, records=len(self.opened()[1]))
+        """Return the account as of now; from here on it counts the releases that there are now."""
+        return self if self.repeating else replace(self, records=len(self.opened()[1]), new=False, repeating=True)
+
+    def again(self) -> Account:
+        """Return the account as it was when the release was made."""
+        return replace(self, repeating=True)
 
     def check(self, model: AllOf) -> None:
         """Refuse models that cannot be judged across releases."""

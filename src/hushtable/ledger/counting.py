@@ -81,14 +81,12 @@ def expected(part: Part, limit: int) -> FloatArray | None:
     low, high = part.low.tolist(), part.high.tolist()
     layers: list[dict[_Rest, int]] = [{tuple(part.held.tolist()): 1}]
     steps: list[list[tuple[_Rest, _Rest, int, tuple[int, ...]]]] = []
-    done = 0
+    left = [limit]
     for i in range(n):
         then: dict[_Rest, int] = {}
         made = []
         for rest, ways in layers[-1].items():
-            if done > limit:
-                return None
-            for taken, after in _given(cells[i], int(part.open[i]), rest, links, low, high):
+            for taken, after in _given(cells[i], int(part.open[i]), rest, links, low, high, left):
                 if any(after[row] for row in due[i]):
                     continue
                 worth = factorial(int(part.open[i]))
@@ -96,18 +94,23 @@ def expected(part: Part, limit: int) -> FloatArray | None:
                     worth //= factorial(number)
                 then[after] = then.get(after, 0) + ways * worth
                 made.append((rest, after, worth, taken))
-                done += 1
+            if left[0] < 0:
+                return None
         layers.append(then)
         steps.append(made)
     return _averages(layers, steps, cells, len(part.kind))
 
 
 def _given(
-    cells: Sequence[int], people: int, rest: _Rest, links: list[list[tuple[int, int]]], low: list[int], high: list[int]
+    cells: Sequence[int], people: int, rest: _Rest, links: list[list[tuple[int, int]]], low: list[int], high: list[int],
+    steps: list[int],
 ) -> Iterator[tuple[tuple[int, ...], _Rest]]:
-    """Give the people of a kind their values in every way that the classes leave open."""
+    """Give the people of a kind their values in every way that the classes leave open, as long as steps are left."""
 
     def give(at: int, left: int, now: list[int], taken: list[int]) -> Iterator[tuple[tuple[int, ...], _Rest]]:
+        steps[0] -= 1
+        if steps[0] < 0:
+            return
         if at == len(cells):
             if left == 0:
                 yield tuple(taken), tuple(now)

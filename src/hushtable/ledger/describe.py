@@ -42,7 +42,9 @@ class Described:
     older : dict
         What people and values were called by 0.1.0, and what they are called now, where that differs.
     unanswered : tuple of str
-        Sensitive columns of which the policy does not say what earlier releases called them.
+        Sensitive columns of which the policy does not say that they are new, as earlier releases would call them.
+    changing : set of str
+        Sensitive columns of which the policy says that values change.
     """
 
     entry: Entry
@@ -50,6 +52,7 @@ class Described:
     promise: Promise
     older: Mapping[str, str] = field(default_factory=dict)
     unanswered: tuple[str, ...] = ()
+    changing: frozenset[str] = frozenset()
 
     def among(self, entries: Sequence[Entry]) -> list[Entry]:
         """Return earlier releases with people and values called as here."""
@@ -174,6 +177,13 @@ def describe(
     codes = [own for _, own, _ in columns]
     found = [value_keys(name, labels, key, spelling) for name, _, labels in columns]
     hashes = [made for made, _ in found]
+    for (name_, _, _), made in zip(columns[: len(release.encoded.sensitive)], hashes, strict=False):
+        if len(set(made)) < len(made):
+            raise DataError(
+                f"Column {name_!r} spells a value in several ways, which are one to the ledger.",
+                code="spellings",
+                hint="Write each value in one way.",
+            )
     for _, before in found:
         older |= before
     entry_class, entry_values, entry_units, entry_rows = _joint(label.astype(np.int64), codes, _units(release, rows))
@@ -199,8 +209,10 @@ def describe(
         tags=_tags(persons[order], own, hashes, key),
         sealed=sealed(promise, key),
     )
-    unanswered = tuple(c for c in called if c not in spelling.called and c not in spelling.new)
-    return Described(entry, own, promise, older, unanswered)
+    unanswered = tuple(called[c] for c in called if c not in spelling.new)
+    settings = release.policy.get("columns", {})
+    changing = frozenset(called[c] for c in called if settings.get(c, {}).get("changes"))
+    return Described(entry, own, promise, older, unanswered, changing)
 
 
 def _units(release: Released, rows: IntArray) -> IntArray:
@@ -224,7 +236,7 @@ def _tags(persons: PersonIds, own: IntArray, hashes: Sequence[Sequence[bytes]], 
 
 def renamed(entries: Sequence[Entry], older: Mapping[str, str]) -> list[Entry]:
     """Call the people and values of releases of 0.1.0, which did not know other spellings, as they are called now."""
-    return [entry if len(entry.tags) or not older else _renamed(entry, older) for entry in entries]
+    return [entry if entry.known or not older else _renamed(entry, older) for entry in entries]
 
 
 def _renamed(entry: Entry, older: Mapping[str, str]) -> Entry:

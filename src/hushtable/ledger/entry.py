@@ -87,6 +87,11 @@ class Entry:
     sealed: str = ""
 
     @property
+    def known(self) -> bool:
+        """Whether it is known whose values have changed: not in entries of 0.1.0."""
+        return self.tags.shape == (len(self.classes), len(self.columns))
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns whose values are kept, in the order of ``values``."""
         return (*self.sensitive, *self.others)
@@ -136,7 +141,7 @@ class Entry:
                 "tags": given.get("tags", _NONE),
                 "entry_values": given["entry_values"].reshape(len(given["entry_class"]), len(given["values"])),
             }
-            if len(given["tags"]):
+            if "tags" in data:
                 given["tags"] = given["tags"].reshape(len(given["classes"]), len(given["values"]))
             return cls(**given)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):

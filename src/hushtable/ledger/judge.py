@@ -168,7 +168,7 @@ class _Case:
         for promise in self.promises:
             for member in promise.model.members:
                 own = next(iter(member.histogram_keys()), ())
-                if own and promise.calls(own) == key and not member.table_level:
+                if own and member.by_support and promise.calls(own) == key:
                     about = kinds.place[:, promise.release] >= 0 if promise.release < kinds.place.shape[1] else False
                     lost[:n] |= about & _broken(self, promise, member, own, key, left)[0]
         return lost
@@ -225,14 +225,11 @@ def _whole_crowds(case: _Case, promise: Promise, member: PrivacyModel) -> Iterat
 def _crowds(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Finding]:
     """Judge the people of every kind."""
     judged = _judged(case, promise)
-    people, before = (case.crowds[i][judged] for i in (2, 3))
+    people = case.crowds[2][judged]
     if member.table_level:
         yield from _whole_crowds(case, promise, member)
         return
-    good = member.satisfied(GroupStats(people), promise.reference)
-    if promise.release != case.last:
-        good |= ~member.satisfied(GroupStats(before), promise.reference)
-    bad = np.flatnonzero(~good)
+    bad = np.flatnonzero(~member.satisfied(GroupStats(people), promise.reference))
     if len(bad):
         score = member.score(GroupStats(people[bad]), promise.reference)
         yield _crowd_finding(case, promise, member, judged[bad], score)
@@ -241,10 +238,8 @@ def _crowds(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Fin
 def _few(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Finding]:
     """Count the people of kinds for a model that promises a crowd beside its sensitive values."""
     judged = _judged(case, promise)
-    people, before = (case.crowds[i][judged] for i in (2, 3))
+    people = case.crowds[2][judged]
     few = people < member.min_group_size()
-    if promise.release != case.last:
-        few &= before >= member.min_group_size()
     if few.any():
         finding = _crowd_finding(case, promise, member, judged[few], people[few].astype(np.float64))
         yield replace(finding, worst=float(people[few].min()), bound=f">= {member.min_group_size()} people")
@@ -260,10 +255,10 @@ def _values(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Fin
     """Judge what the worlds leave, by the values alone and by whole rows."""
     (own,) = member.histogram_keys()
     key = promise.calls(own)
-    if not any(set(key) & set(entry.columns) for entry in case.history.entries[:-1]):
-        return
-    beside = {case.history.kept(e, key) for e in range(case.last)} - {()}
-    for more in [(), *sorted(beside)]:
+    for more in [(), *case.history.beside(key)]:
+        # a class alone says what the release's own verifier has judged
+        if sum(bool({*key, *more} & set(entry.columns)) for entry in case.history.entries) < 2:
+            continue
         yield from _left(case, promise, member, own, (*key, *more), len(key))
 
 
@@ -293,7 +288,7 @@ def _left(
         # whose row has changed is not known: nobody is judged by rows who is together with such a one
         relevant &= ~_unsure(case, left, columns)
     if np.any(relevant & excused):
-        relevant &= ~(excused & _before(case, promise, member, own, columns, key, left))
+        relevant &= ~(excused & _before(case, promise, member, own, columns, key, left, (certain, score)))
     for unknown, how in ((left.undecided, "undecided"), (~left.undecided, "values")):
         hit = np.flatnonzero(relevant & unknown)
         if len(hit):
@@ -329,21 +324,29 @@ def _broken(
 
 
 def _before(
-    case: _Case, promise: Promise, member: PrivacyModel, own: Key, columns: Key, key: int, left: _Left
-) -> BoolArray:
-    """Tell for which kinds the model did not hold without the new release either."""
+    case: _Case, promise: Promise, member: PrivacyModel, own: Key, columns: Key, key: int, left: _Left,
+    found: tuple[BoolArray, FloatArray],
+) -> BoolArray:  # fmt: skip
+    """Tell for which kinds the model did not hold without the new release either, and was no better."""
     then = case.left(columns, key, case.last)
     out = np.zeros(len(left.kinds.place), dtype=np.bool_)
     if then is None or (promise.release == case.last and not len(then.kinds.place)):
         return out
-    bad = _broken(case, promise, member, own, columns[:key], then)[0] & ~then.undecided
+    bad, sure, score = _broken(case, promise, member, own, columns[:key], then)
+    bad &= ~then.undecided
+    sign = 1.0 if member.sense == ">=" else -1.0
     now, old = left.kinds.place[:, : case.last], then.kinds.place
     both = np.concatenate([now, old])
     number, _ = number_rows(list((both + 1).T), [int(column.max(initial=-1)) + 2 for column in both.T])
-    was = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.bool_)
+    n = int(number.max(initial=-1)) + 1
+    was, known, best = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_), np.full(n, -np.inf)
     np.logical_or.at(was, number[len(now) :], bad)
-    there = (now >= 0).any(axis=1)
-    out[there] = was[number[: len(now)][there]]
+    np.logical_or.at(known, number[len(now) :], sure)
+    np.maximum.at(best, number[len(now) :], sign * score)
+    mine, there = number[: len(now)], (now >= 0).any(axis=1)
+    # scores of the same beliefs may differ in their last digits
+    no_worse = (sign * found[1] >= best[mine] - 1e-9 * np.abs(best[mine])) & (~found[0] | known[mine])
+    out[there] = (was[mine] & no_worse)[there]
     return out
 
 
@@ -353,8 +356,8 @@ def _in_codes(
     """Return what is left in the codes of a promise's table, and that table.
 
     People whom the new release leaves out may have values that it does not know. They are counted as if its table
-    held each once, unless values have an order, categories or a hierarchy, in which further ones have no place: then
-    they do not count.
+    held each once: behind all others where values have an order, right below the root of a hierarchy, and in the most
+    sensitive category.
     """
     entry, attribute = case.history.entries[promise.release], promise.reference.attribute(own)
     code, known, n = np.zeros(len(left.values), dtype=np.int64), np.ones(len(left.values), dtype=np.bool_), 1
@@ -367,26 +370,22 @@ def _in_codes(
         code, n = code * len(values) + mine, n * len(values)
     code = np.where(known, code, n + np.cumsum(~known) - 1)
     hist = left.average.take(some)
-    plain = not (attribute.ordered or attribute.categories is not None or attribute.levels) and attribute.whole
-    shown = np.flatnonzero(known[hist.values] | plain)
-    hist = Histogram.from_pairs(hist.groups[shown], code[hist.values[shown]], hist.units[shown], len(hist), hist.unit)
+    hist = Histogram.from_pairs(hist.groups, code[hist.values], hist.units, len(hist), hist.unit)
     total = hist.sum(hist.units)
     whole = np.rint(total / _PARTS) * _PARTS
     # averages are rounded; what differs from whole people by that is whole people
     people = np.where(np.abs(total - whole) < _PARTS // 1000, whole, total).astype(np.int64)
     stats = GroupStats(people, hist.unit, {own: hist})
     further = int((~known).sum())
-    if not further or not plain:
+    if not further:
         return stats, promise.reference
-    names = [f"\0 further {i}" for i in range(further)] if len(attribute.labels) else []
-    units = np.append(attribute.units, np.full(further, attribute.unit))
-    more = replace(attribute, labels=(*attribute.labels, *names), units=units)
+    more = attribute.with_further(further)
     return stats, replace(promise.reference, attributes={**promise.reference.attributes, own: more})
 
 
 def _unsure(case: _Case, left: _Left, columns: Key) -> BoolArray:
     """Tell which kinds are, in all releases with these columns, together with somebody whose row has changed."""
-    whole = [e for e, entry in enumerate(case.history.entries) if set(columns) <= set(entry.columns)]
+    whole = [e for e, entry in enumerate(case.history.entries) if set(columns) & set(entry.columns)]
     classes = case.history.traces.classes[:, whole]
     group, first = number_rows(list((classes + 1).T), [int(c.max(initial=-1)) + 2 for c in classes.T])
     changed = np.zeros(len(first), dtype=np.bool_)

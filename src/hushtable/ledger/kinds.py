@@ -125,20 +125,32 @@ class History:
         at, numbers = entry.columns.index(column), self.numbers(column)
         return np.array([numbers[v] for v in entry.values[at]], dtype=np.int64)[entry.entry_values[:, at]]
 
-    def kept(self, e: int, key: Key) -> tuple[str, ...]:
-        """Return the further columns of a release, beside a key, that most people keep from it to the newest one."""
-        entry, now = self.entries[e], self.entries[-1]
-        if not set(key) <= set(entry.columns) or not len(entry.tags):
-            return ()
-        both = np.flatnonzero((self.traces.classes[:, e] >= 0) & (self.traces.row >= 0))
-        then, later = self.traces.rows[both, e], self.traces.row[both]
-        kept = []
-        for name in now.columns:
-            if name not in key and name in entry.columns and len(both):
-                same = entry.tags[then, entry.columns.index(name)] == now.tags[later, now.columns.index(name)]
-                if 2 * np.count_nonzero(same) > len(both):
-                    kept.append(name)
-        return tuple(kept)
+    @cached_property
+    def kept(self) -> dict[str, float]:
+        """The columns that most people keep from one release to another, and the least share who keep each.
+
+        Of releases of 0.1.0 it is not known: there nearly everybody is taken to keep them.
+        """
+        found: dict[str, list[float]] = {}
+        for f, later in enumerate(self.entries):
+            for e, entry in enumerate(self.entries[:f]):
+                both = np.flatnonzero((self.traces.classes[:, e] >= 0) & (self.traces.classes[:, f] >= 0))
+                for name in set(entry.columns) & set(later.columns) if len(both) else ():
+                    share = 0.99
+                    if entry.known and later.known:
+                        then = entry.tags[self.traces.rows[both, e], entry.columns.index(name)]
+                        now = later.tags[self.traces.rows[both, f], later.columns.index(name)]
+                        share = float(np.mean(then == now))
+                    found.setdefault(name, []).append(share)
+        return {name: min(shares) for name, shares in found.items() if max(shares) > 0.5}
+
+    def beside(self, key: Key) -> list[Key]:
+        """Return sets of columns that link rows: those that everybody keeps, then with others, alone and one by one."""
+        kept = {name: share for name, share in self.kept.items() if name not in key}
+        sure = tuple(sorted(name for name, share in kept.items() if share == 1))
+        rest = sorted((name for name in kept if name not in sure), key=lambda name: (-kept[name], name))
+        sets = [sure, *((*sure, name) for name in rest), *((*sure, *rest[:n]) for n in range(2, len(rest) + 1))]
+        return [some for some in sets if some]
 
     def kinds(self, columns: Key, key: int, upto: int | None = None) -> Kinds | None:
         """Set up the problem of some columns; None where fewer than two releases have them.
@@ -181,7 +193,7 @@ class History:
         piece = np.zeros(classes.shape, dtype=np.int64)
         for e in range(n):
             entry, here = self.entries[e], np.flatnonzero(classes[:, e] >= 0)
-            if len(entry.tags):
+            if entry.known:
                 tags = np.zeros((len(here), len(columns)), dtype=np.uint64)
                 for j, name in enumerate(columns):
                     if name in entry.columns:
@@ -189,9 +201,10 @@ class History:
                 changed = ((tags != 0) & (last[here] != 0) & (tags != last[here])).any(axis=1)
                 turn[here] += changed
                 last[here] = np.where((tags != 0) | changed[:, None], tags, last[here])
-            else:
-                turn[here] += self._contradicted(e, here, columns, coded)
             piece[:, e] = turn
+            if not entry.known and len(here):
+                # from then on it is another one
+                turn[here] += self._contradicted(e, here, columns, coded)
         out_record, out_classes, out_units = [], [], []
         for t in range(int(turn.max(initial=0)) + 1):
             mine = np.where(piece == t, classes, -1)

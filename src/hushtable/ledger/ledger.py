@@ -17,11 +17,15 @@ from hushtable.ledger.entry import Entry
 from hushtable.ledger.journal import Journal
 from hushtable.ledger.judge import judge
 from hushtable.ledger.key import Key
+from hushtable.ledger.kinds import History
 from hushtable.ledger.promise import opened
 from hushtable.ledger.verdict import Verdict
 from hushtable.release.released import Released
 
 __all__ = ["Ledger", "held_against"]
+
+_FEW = 5
+"""Of fewer people in common nothing is asked."""
 
 
 class Ledger:
@@ -195,7 +199,28 @@ def held_against(
                 f"No earlier release has a column {column!r}. Name the one that it was in the policy, "
                 f"'same_as: ...' below the column, or write 'same_as: false' if it is new."
             )
+    asked += _changed(now, earlier)
     return replace(verdict, asked=tuple(asked))
+
+
+def _changed(now: Described, earlier: Sequence[Entry]) -> list[str]:
+    """Ask about sensitive columns in which most people have another value than in the last release."""
+    history = History([*earlier, now.entry], now.own)
+    asked = []
+    for name in now.promise.called.values():
+        before = [e for e, entry in enumerate(earlier) if entry.known and name in entry.columns]
+        if not before or name in now.changing:
+            continue
+        e, rows = before[-1], history.traces.rows
+        both = np.flatnonzero((rows[:, before[-1]] >= 0) & (rows[:, -1] >= 0))
+        then = earlier[e].tags[rows[both, e], earlier[e].columns.index(name)]
+        same = then == now.entry.tags[rows[both, -1], now.entry.columns.index(name)]
+        if len(both) >= _FEW and 2 * np.count_nonzero(same) < len(both):
+            asked.append(
+                f"Most people have another value of {name!r} than before. If their values changed, write 'changes: "
+                "true' below the column in the policy; if not, they are spelt or coded otherwise."
+            )
+    return asked
 
 
 def _place(entry: Entry, entries: list[Entry]) -> int | None:
@@ -203,7 +228,7 @@ def _place(entry: Entry, entries: list[Entry]) -> int | None:
     parts = ("persons", "records", "classes", "entry_class", "entry_values", "entry_units")
     for at, other in enumerate(entries):
         # 0.1.0 made its digests otherwise
-        same = other.digest == entry.digest or not len(other.tags)
+        same = other.digest == entry.digest or not other.known
         if same and all(np.array_equal(getattr(other, part), getattr(entry, part)) for part in parts):
             return at
     return None

@@ -65,6 +65,7 @@ class Spelling:
     def of(cls, policy: Mapping[str, Any], folder: Path | None) -> Spelling:
         """Return what a policy says; its files are relative to the folder."""
         called, new, recoded = {}, set(), {}
+        ignore = (policy.get("ledger") or {}).get("case") == "ignore"
         for name, column in policy.get("columns", {}).items():
             same = column.get("same_as")
             if same is False:
@@ -73,8 +74,16 @@ class Spelling:
                 told = {"column": same} if isinstance(same, str) else same
                 called[name] = str(told["column"])
                 if told.get("map"):
-                    recoded[name] = _mapping((folder or Path()) / told["map"])
-        return cls((policy.get("ledger") or {}).get("case") == "ignore", called, frozenset(new), recoded)
+                    recoded[name] = _mapping((folder or Path()) / told["map"], ignore)
+        names = [called.get(name, name) for name in policy.get("columns", {})]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise DataError(
+                f"Two columns are called {twice!r} in the ledger.",
+                code="same-column",
+                hint="Correct 'same_as', or leave one of the columns out.",
+            )
+        return cls(ignore, called, frozenset(new), recoded)
 
     def person(self, label: str) -> str:
         """Return how a person is called."""
@@ -87,11 +96,18 @@ class Spelling:
     def value(self, column: str, label: str) -> str:
         """Return how a value of a column is called."""
         spelt = plain(label, ignore_case=self.ignore_case)
-        mapped = self.recoded.get(column, {}).get(plain(label))
-        return spelt if mapped is None else plain(mapped, ignore_case=self.ignore_case)
+        if column not in self.recoded or not spelt:
+            return spelt
+        if spelt not in self.recoded[column]:
+            raise DataError(
+                f"Column {column!r} has a value that the file does not map which 'same_as' names.",
+                code="bad-mapping",
+                hint="Map every value: to itself, where it is called as before.",
+            )
+        return self.recoded[column][spelt]
 
 
-def _mapping(path: Path) -> dict[str, str]:
+def _mapping(path: Path, ignore_case: bool) -> dict[str, str]:
     """Read a file of two columns: a value of this release, and what earlier ones called it."""
     from hushtable.io.files import read_table
 
@@ -105,7 +121,8 @@ def _mapping(path: Path) -> dict[str, str]:
     ours, theirs = (["" if v is None else str(v) for v in column.to_pylist()] for column in table.columns)
     found: dict[str, str] = {}
     for one, other in zip(ours, theirs, strict=True):
-        if found.setdefault(plain(one), other) != other:
+        one, other = (plain(text, ignore_case=ignore_case) for text in (one, other))
+        if found.setdefault(one, other) != other:
             raise DataError(
                 f"{str(path)!r} maps a value to two others.", code="bad-mapping", hint="Map each value once."
             )

@@ -120,7 +120,7 @@ def record_units(traces: Traces, entries: Sequence[Entry], unit: int) -> IntArra
 def _mark(entry: Entry) -> AnyArray:
     """Number the values that a person's records have, so that those with the same values are told; 0 for unknown."""
     mark = np.zeros(len(entry.classes), dtype=np.uint64)
-    for tag in entry.tags.T if len(entry.tags) else ():
+    for tag in entry.tags.T if entry.known else ():
         mark = mark * np.uint64(0x9E3779B97F4A7C15) + tag
     return mark
 

@@ -90,7 +90,9 @@ def solve(system: System, limits: Limits, hopeless: Callable[[IntArray], BoolArr
         )  # fmt: skip
         found = _found(part, limits, bool(lost[kinds].any()))
         if found is None:
-            undecided[kinds] = True
+            # of those who break a model anyway, everything that the bounds leave is taken to be possible
+            share[cells] = (part.open / np.bincount(kind, minlength=len(kinds)))[kind]
+            undecided[kinds[~lost[kinds]]] = True
         else:
             share[cells] = found
     return Worlds(share, _spread(system, undecided))
@@ -98,9 +100,7 @@ def solve(system: System, limits: Limits, hopeless: Callable[[IntArray], BoolArr
 
 def _found(part: Part, limits: Limits, lost: bool) -> FloatArray | None:
     found = expected(part, limits.steps)
-    if found is None and lost:
-        return (part.open / np.bincount(part.kind, minlength=len(part.open)))[part.kind]
-    if found is None:
+    if found is None and not lost:
         occurs = possible(part, limits) if len(part.kind) <= limits.cells else None
         found = None if occurs is None else evened(part, occurs)
     return found if found is not None and found.any() else None

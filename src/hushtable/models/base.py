@@ -100,6 +100,8 @@ class PrivacyModel(Parametrised, ABC):
     monotone : Monotone
     sense : {">=", "<=", "<"}
         How a group's score is compared with ``bound``.
+    by_support : bool
+        Whether the score counts which values occur, however often, and further ones can only help.
     table_level : bool
         Whether satisfaction depends on all groups together; then ``score`` and ``satisfied`` take the groups of
         one whole candidate table, and algorithms call ``table_satisfied``.
@@ -113,6 +115,7 @@ class PrivacyModel(Parametrised, ABC):
     monotone: ClassVar[Monotone] = Monotone.NONE
     sense: ClassVar[Sense] = ">="
     table_level: ClassVar[bool] = False
+    by_support: ClassVar[bool] = False
     mixes: ClassVar[bool] = False
 
     @property

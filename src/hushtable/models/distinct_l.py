@@ -61,6 +61,7 @@ class DistinctL(SensitiveModel):
     l: Annotated[int, AtLeast(2), "smallest number of different sensitive values in a class"]
 
     name: ClassVar[str] = "distinct-l"
+    by_support: ClassVar[bool] = True
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
 
     @property

@@ -66,6 +66,7 @@ class PSensitive(SensitiveModel):
     p: Annotated[int, AtLeast(2), "smallest number of different sensitive values in a class"]
 
     name: ClassVar[str] = "p-sensitive"
+    by_support: ClassVar[bool] = True
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
 
     @property

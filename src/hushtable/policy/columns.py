@@ -120,6 +120,9 @@ class ColumnPolicy(StrictModel):
     same_as: Earlier = None
     """for the ledger: what earlier releases called the column, or false where none of them had it"""
 
+    changes: bool = False
+    """for the ledger: whether most people's values may differ from those of earlier releases"""
+
     def given(self) -> dict[str, Any]:
         """The settings that were given, as they are held."""
         given = {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}

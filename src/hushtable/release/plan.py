@@ -47,6 +47,9 @@ class Account(Protocol):
     def pinned(self) -> Self:
         """Return the account as of now."""
 
+    def again(self) -> Self:
+        """Return the account as it was when the release was made."""
+
     def check(self, model: AllOf) -> None:
         """Refuse models that cannot be judged across releases."""
 
@@ -145,11 +148,19 @@ class Plan:
 
     def pinned(self) -> Plan:
         """Return the plan with the ledger as it is now, in the policy that travels with the release too."""
-        if self.account is None or self.account.records is not None:
+        if self.account is None:
             return self
         account = self.account.pinned()
-        document = {**self.document, "ledger": {**self.document["ledger"], "records": account.records}}
+        if account is self.account:
+            return self
+        # a copy of this policy must not take a ledger that is gone for a new one
+        named = {name: value for name, value in self.document["ledger"].items() if name != "new"}
+        document = {**self.document, "ledger": {**named, "records": account.records}}
         return replace(self, account=account, document=document)
+
+    def repeating(self) -> Plan:
+        """Return the plan of a release that is made again: the ledger counts as it was then."""
+        return self if self.account is None else replace(self, account=self.account.again())
 
     def model(self) -> AllOf:
         """Return the models, bound to their sensitive columns."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -134,6 +134,26 @@ class Attribute:
                 code="needs-companion",
                 hint="Verify where the private companion is, pass --data, or publish with 'publish: [reference]'.",
             )
+
+    def with_further(self, n: int) -> Attribute:
+        """Return the column with so many further values, each once, that nobody knows anything of.
+
+        They stand behind all others where values have an order, right below the root of a hierarchy, and in the most
+        sensitive category.
+        """
+        names = [f"\0 further {i}" for i in range(n)] if len(self.labels) else []
+        more, root = np.arange(n), len(self.levels) - 1
+        levels = [
+            np.append(level, 0 * more if h == root else int(level.max(initial=-1)) + 1 + more)
+            for h, level in enumerate(self.levels)
+        ]
+        shown = [(*row, *names) if h < root else row for h, row in enumerate(self.level_labels)]
+        numbers = None if self.numbers is None else np.append(self.numbers, self.numbers.max(initial=0) + 1 + more)
+        categories = None if self.categories is None else np.append(self.categories, np.zeros(n, dtype=np.int64))
+        return replace(
+            self, labels=(*self.labels, *names), units=np.append(self.units, np.full(n, self.unit)), numbers=numbers,
+            categories=categories, levels=tuple(levels), level_labels=tuple(shown),
+        )  # fmt: skip
 
     def n_present(self) -> int:
         """How many codes occur."""

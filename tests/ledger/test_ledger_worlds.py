@@ -55,6 +55,10 @@ def part(n: int) -> Part:
 def test_what_takes_too_long_is_not_decided():
     assert expected(part(3), 10_000).tolist() == [pytest.approx(1 / 3)] * 9
     assert expected(part(9), 100) is None
+    # one kind alone may have more arrangements than there is time for
+    ten = ([0] * 10, [0] * 10, [80] * 10, range(10), range(10), [1] * 10, [40] * 10)
+    crowd = Part(np.array([400]), *(np.array(x) for x in ten))
+    assert expected(crowd, 100) is None
     assert possible(part(4), Limits(0)) is None
     occurs = possible(part(4), Limits(60))
     assert occurs is not None and occurs.all()

@@ -90,7 +90,7 @@ class Finding:
         moved = self.people - self.left - self.came
         parts = [
             f"{counted(n, 'person', 'people')} {what}"
-            for n, what in ((self.left, "left"), (self.came, "came"), (moved, "are grouped otherwise"))
+            for n, what in ((self.left, "left"), (self.came, "came"), (moved, "changed groups"))
             if n
         ]
         seen = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1] if parts else "who is there"

@@ -41,13 +41,14 @@ from hushtable.ledger.verdict import Finding, Verdict
 from hushtable.ledger.worlds import Worlds, solve
 from hushtable.models.base import PrivacyModel, Stat, Threat
 from hushtable.models.compose import AllOf
+from hushtable.table.people import PERSON_UNITS
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
 __all__ = ["check_judgeable", "judge"]
 
-_PARTS = 720_720
-"""Parts of a person that averages are counted in: halves, thirds and so on, up to sixteenths, are whole numbers."""
+_PARTS = PERSON_UNITS
+"""Parts of a person that averages are counted in: halves, thirds and so on are whole numbers of them."""
 
 
 def check_judgeable(model: AllOf) -> None:
@@ -183,6 +184,11 @@ class _Case:
         people = np.maximum(system.size[:n], np.bincount(kind, minlength=n))
         share = worlds.share[cells] / system.size[kind]
         units = np.maximum(np.rint(share * people[kind] * _PARTS), 1).astype(np.int64)
+        # what rounding leaves over goes to the rarest value, so that frequent ones keep their exact share
+        rarest = np.lexsort((units, kind))
+        rarest = rarest[np.flatnonzero(np.diff(kind[rarest], prepend=-1))]
+        over = people[kind[rarest]] * _PARTS - np.bincount(kind, units, n).astype(np.int64)[kind[rarest]]
+        units[rarest] = np.maximum(units[rarest] + over, 1)
         average = Histogram.from_pairs(system.kind[cells], code[system.code[cells]], units, n, _PARTS)
         return _Left(kinds, average, kinds.values[first, :key], worlds.undecided[:n])
 

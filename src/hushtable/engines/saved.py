@@ -311,7 +311,7 @@ class Saved:
 
     def _problem(self) -> Problem:
         if self.plan.account is not None and self.plan.algorithm.keeps_signatures:
-            return problem_of(self._read(None), self.plan)
+            return problem_of(self._read(None), self.plan.repeating())
         return problem_from(self._encoded((Role.QUASI, Role.SENSITIVE)), self.plan)
 
     def _check_original(self, table: EncodedTable) -> None:

@@ -69,7 +69,7 @@ def test_a_column_that_some_people_do_not_keep_does_not_hide_another(book, besid
 def test_what_two_releases_linked_is_remembered_when_a_third_lacks_the_column(tmp_path):
     drawn, people, checked = random.Random(3), "ABCDEFG", 0
     rules, bare = policy(TWO, insensitive=["city"]), policy(TWO)
-    for turn in range(400):
+    for turn in range(120):
         ill, city = ({p: drawn.choice(values) for p in people} for values in ("abc", "xyz"))
         classes = [{p: drawn.randrange(2) for p in people} for _ in range(3)]
 

@@ -177,13 +177,8 @@ def describe(
     codes = [own for _, own, _ in columns]
     found = [value_keys(name, labels, key, spelling) for name, _, labels in columns]
     hashes = [made for made, _ in found]
-    for (name_, _, _), made in zip(columns[: len(release.encoded.sensitive)], hashes, strict=False):
-        if len(set(made)) < len(made):
-            raise DataError(
-                f"Column {name_!r} spells a value in several ways, which are one to the ledger.",
-                code="spellings",
-                hint="Write each value in one way.",
-            )
+    for c, made in zip(release.encoded.sensitive, hashes, strict=False):
+        _check_once(c.name, made)
     for _, before in found:
         older |= before
     entry_class, entry_values, entry_units, entry_rows = _joint(label.astype(np.int64), codes, _units(release, rows))
@@ -213,6 +208,16 @@ def describe(
     settings = release.policy.get("columns", {})
     changing = frozenset(called[c] for c in called if settings.get(c, {}).get("changes"))
     return Described(entry, own, promise, older, unanswered, changing)
+
+
+def _check_once(column: str, hashes: Sequence[bytes]) -> None:
+    """Refuse values that differ in their spelling alone: a model that names one would not see the other."""
+    if len(set(hashes)) < len(hashes):
+        raise DataError(
+            f"Column {column!r} spells a value in several ways, which are one to the ledger.",
+            code="spellings",
+            hint="Write each value in one way.",
+        )
 
 
 def _units(release: Released, rows: IntArray) -> IntArray:

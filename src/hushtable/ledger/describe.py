@@ -169,11 +169,7 @@ def describe(
     persons, classes = persons_of[rows[real]], label[real].astype(np.int64)
     records = _records(release.encoded, rows[real], persons, key)
     order = np.lexsort((classes, records, persons[:, 1], persons[:, 0]))
-    columns: list[tuple[str, IntArray, Sequence[str | None]]] = [
-        (c.name, release.codes_of(c.name), c.coded.labels[0]) for c in release.encoded.sensitive
-    ]
-    others = _others(release)
-    columns += [(name, *_coded(release.table.column(name))) for name in others]
+    columns, others = _columns(release)
     codes = [own for _, own, _ in columns]
     found = [value_keys(name, labels, key, spelling) for name, _, labels in columns]
     hashes = [made for made, _ in found]
@@ -208,6 +204,15 @@ def describe(
     settings = release.policy.get("columns", {})
     changing = frozenset(called[c] for c in called if settings.get(c, {}).get("changes"))
     return Described(entry, own, promise, older, unanswered, changing)
+
+
+def _columns(release: Released) -> tuple[list[tuple[str, IntArray, Sequence[str | None]]], tuple[str, ...]]:
+    """Return the sensitive columns, then those beside them, with their codes and labels; and the names of the latter."""
+    found: list[tuple[str, IntArray, Sequence[str | None]]] = [
+        (c.name, release.codes_of(c.name), c.coded.labels[0]) for c in release.encoded.sensitive
+    ]
+    others = _others(release)
+    return [*found, *((name, *_coded(release.table.column(name))) for name in others)], others
 
 
 def _check_once(column: str, hashes: Sequence[bytes]) -> None:

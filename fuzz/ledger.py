@@ -38,7 +38,7 @@ from hushtable.table.reference import Attribute, Reference
 
 __all__ = ["believed", "described", "main", "run_case"]
 
-EXACT = Limits(60, 1_000_000)
+EXACT = Limits(60, 10_000_000)
 """Every world is counted."""
 
 Shares = Mapping[str, Fraction]

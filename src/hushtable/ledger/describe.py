@@ -207,7 +207,7 @@ def describe(
 
 
 def _columns(release: Released) -> tuple[list[tuple[str, IntArray, Sequence[str | None]]], tuple[str, ...]]:
-    """Return the sensitive columns, then those beside them, with their codes and labels; and the names of the latter."""
+    """Return the sensitive columns and those beside them, with codes and labels; and the names of the latter."""
     found: list[tuple[str, IntArray, Sequence[str | None]]] = [
         (c.name, release.codes_of(c.name), c.coded.labels[0]) for c in release.encoded.sensitive
     ]

@@ -109,7 +109,7 @@ def test_the_ledger_of_the_policy(call, policy, people, tmp_path):
     gone = call("run", policy, "--data", people, "--json")
     assert gone.code == 2 and gone.data["code"] == "no-ledger"
     policy.write_text(text + "ledger: {file: book, new: true}\n", encoding="utf-8")
-    assert "Held against 0 earlier releases" in call("run", policy, "--data", people).words
+    assert "The ledger is empty so far." in call("run", policy, "--data", people).words
     policy.write_text(text + "ledger: book\n", encoding="utf-8")
     release = tmp_path / "release"
     answer = call("ledger", "add", release, "--data", people, "--json")

@@ -90,7 +90,7 @@ def test_a_ledger_that_is_not_there_stops_a_run(file):
     assert release.policy["ledger"] == {"file": str(file), "records": 0}
     assert not file.exists()
     ht.Ledger(file).add(release)
-    with pytest.raises(DataError, match="is new, but it has 1 releases") as caught:
+    with pytest.raises(DataError, match="is new, but it has 1 release") as caught:
         ht.anonymize(table(range(12)), first_of(file))
     assert caught.value.code == "ledger-not-new"
 
@@ -184,7 +184,7 @@ def test_a_release_can_be_made_again_after_others_were_added(file, tmp_path):
 def test_a_ledger_that_lost_releases_is_noticed(file, tmp_path):
     rules = policy(file, ledger={"file": str(file), "records": 2})
     ht.Ledger(file).add(ht.anonymize(table(range(12)), first_of(file)))
-    with pytest.raises(DataError, match="has 1 releases, but the policy counts 2"):
+    with pytest.raises(DataError, match="has 1 release, but the policy counts 2"):
         ht.anonymize(table(range(20, 32)), rules)
 
 

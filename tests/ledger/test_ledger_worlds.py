@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from support_ledger import people, verdict_of
@@ -76,6 +78,14 @@ def test_a_solver_that_fails_decides_nothing(monkeypatch, error):
     verdict = verdict_of(again, TWO, limits=Limits(60, -1))
     assert not verdict.ok and {f.how for f in verdict.findings} == {"undecided"}
     assert "could not be decided" in verdict.findings[0].sentence()
+
+
+@pytest.mark.parametrize(("x", "bound"), [([1.0] * 16, -16.0), ([0.5] * 16, -16.0), (list(np.eye(4).ravel()), None)])
+def test_an_answer_of_the_solver_is_checked(monkeypatch, x, bound):
+    """Whole numbers that do not solve the equations decide nothing, nor does a best that the solver does not tell."""
+    found = SimpleNamespace(x=np.array(x), status=0, mip_dual_bound=bound)
+    monkeypatch.setattr("scipy.optimize.milp", lambda *_, **__: found)
+    assert possible(part(4), Limits(60)) is None
 
 
 def test_equations_without_a_solution_are_not_accepted():

@@ -41,7 +41,7 @@ class Format(StrEnum):
 ExpectNewPeople = Annotated[
     bool,
     typer.Option(
-        "--expect-new-people", help="With a ledger: nobody need be in an earlier release.", show_default=False
+        "--expect-new-people", help="With a ledger: accept that nobody is in an earlier release.", show_default=False
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else on stdout.")]

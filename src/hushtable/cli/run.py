@@ -199,7 +199,8 @@ def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
     put(to, f"Keep {found['files']['companion']} to yourself: verifying and measuring the release may need it, and it "
             "tells what the release hides.")  # fmt: skip
     if "held_against" in found.get("ledger", {}):
-        put(to, f"Held against {found['ledger']['held_against']:,} earlier releases of "
-                f"{found['ledger']['of_these_people']:,} of these people.")  # fmt: skip
+        earlier, people = found["ledger"]["held_against"], found["ledger"]["of_these_people"]
+        releases = "1 earlier release" if earlier == 1 else f"{earlier:,} earlier releases"
+        put(to, f"Held against {releases} of {people:,} of these people." if earlier else "The ledger is empty so far.")
     if "published" in found:
         put(to, f"Published at {found['published']}.")

@@ -16,7 +16,7 @@ from hushtable.ledger.key import Key
 from hushtable.ledger.ledger import Ledger, held_against
 from hushtable.ledger.signatures import Commitments, commitments
 from hushtable.ledger.spelling import Spelling
-from hushtable.ledger.verdict import Verdict
+from hushtable.ledger.verdict import Verdict, counted
 from hushtable.models.compose import AllOf
 from hushtable.release.released import Released
 from hushtable.table.plan import TablePlan
@@ -101,15 +101,16 @@ class Account:
         key, entries = book.opened()
         if not self.repeating and self.records not in (None, len(entries)):
             raise DataError(
-                f"The ledger {str(self.file)!r} has {len(entries)} releases, but the policy counts {self.records} of "
-                "them ('records').",
+                f"The ledger {str(self.file)!r} has {counted(len(entries), 'release', 'releases')}, but the policy "
+                f"counts {self.records} of them ('records').",
                 code="ledger-shorter" if len(entries) < (self.records or 0) else "ledger-grown",
                 hint="Take 'records' out of the policy: it stands there so that 'hushtable verify --rerun' can repeat "
                 "the release that it came with. If the ledger lost releases, bring it back.",
             )
         if not self.repeating and self.new and entries:
             raise DataError(
-                f"The policy says that the ledger {str(self.file)!r} is new, but it has {len(entries)} releases.",
+                f"The policy says that the ledger {str(self.file)!r} is new, but it has "
+                f"{counted(len(entries), 'release', 'releases')}.",
                 code="ledger-not-new",
                 hint="Take 'new: true' out of the policy: with it, a ledger that is gone would go unnoticed.",
             )

@@ -25,7 +25,7 @@ from hushtable.ledger.spelling import Spelling
 from hushtable.release.released import Released
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["Described", "describe", "person_column", "person_keys", "renamed", "value_keys"]
+__all__ = ["Described", "content_of", "describe", "person_column", "person_keys", "renamed", "value_keys"]
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def describe(
     entry = Entry(
         name=name,
         added=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        digest=key.table(_content(release.table)),
+        digest=key.table(content_of(release.table)),
         sensitive=tuple(called.values()),
         unit=release.encoded.unit,
         persons=persons[order],
@@ -305,7 +305,7 @@ def _stacked(columns: Sequence[Any], rows: int) -> IntArray:
     return np.column_stack(columns).astype(np.int64) if columns else np.empty((rows, 0), dtype=np.int64)
 
 
-def _content(table: pa.Table) -> bytes:
+def content_of(table: pa.Table) -> bytes:
     """Return a digest of the published cells, whatever their types in memory and however they are stored."""
     digest = hashlib.sha256()
     for name in table.column_names:

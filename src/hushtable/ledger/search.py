@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hushtable.arrays import BoolArray, FloatArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.ledger.counting import Part
 
 __all__ = ["Limits", "evened", "possible"]
@@ -70,10 +70,14 @@ def possible(part: Part, limits: Limits) -> BoolArray | None:
             )
             if found.x is None:
                 return None
-            new = wanted & (np.rint(found.x) >= 1)
+            world = np.rint(found.x).astype(np.int64)
+            if not _solves(part, world):
+                return None
+            new = wanted & (world >= 1)
             if not new.any():
                 # the best that could be is known too: below one person there is nobody
-                return seen if found.status == 0 and -(found.mip_dual_bound or 0.0) < 1 - _NEAR else None
+                best = found.mip_dual_bound
+                return seen if found.status == 0 and best is not None and -best < 1 - _NEAR else None
             seen |= new
             if seen.all():
                 return seen
@@ -81,6 +85,15 @@ def possible(part: Part, limits: Limits) -> BoolArray | None:
         # whatever keeps the solver from answering, nothing was decided
         return None
     return None
+
+
+def _solves(part: Part, world: IntArray) -> bool:
+    """Whether whole numbers satisfy all equations: the solver computes with fractions."""
+    people, held = np.zeros_like(part.open), np.zeros_like(part.held)
+    np.add.at(people, part.kind, world)
+    np.add.at(held, part.row, part.weight * world[part.cell])
+    inside = (part.low <= world) & (world <= part.high)
+    return bool(inside.all()) and np.array_equal(people, part.open) and np.array_equal(held, part.held)
 
 
 def evened(part: Part, occurs: BoolArray) -> FloatArray | None:

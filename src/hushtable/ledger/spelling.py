@@ -100,7 +100,7 @@ class Spelling:
             return spelt
         if spelt not in self.recoded[column]:
             raise DataError(
-                f"Column {column!r} has a value that the file does not map which 'same_as' names.",
+                f"The file that 'same_as' names does not map every value of column {column!r}.",
                 code="bad-mapping",
                 hint="Map every value: to itself, where it is called as before.",
             )

@@ -93,7 +93,8 @@ class Finding:
             for n, what in ((self.left, "left"), (self.came, "came"), (moved, "changed groups"))
             if n
         ]
-        seen = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1] if parts else "who is there"
+        parts = parts or ["nobody left or came"]
+        seen = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1]
         if self.how == "crowd":
             return f"Somebody who sees that {seen} is left with too few people to choose from"
         names = " and ".join(self.key) or "value"

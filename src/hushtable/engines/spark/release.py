@@ -19,6 +19,7 @@ from hushtable.engines.spark.engine import SparkOutcome, check_driver, run
 from hushtable.engines.spark.sample import sampled_view
 from hushtable.engines.spark.write import save_parts
 from hushtable.errors import IncompatibleError, UsageError, VerificationError
+from hushtable.ledger.describe import content_of
 from hushtable.release.comparison import Comparison
 from hushtable.release.exposure import Exposure
 from hushtable.release.kept import keep_sorted
@@ -58,10 +59,9 @@ def _held(outcome: SparkOutcome, data: DataFrame, plan: Plan) -> Account:
     assert plan.account is not None
     check_driver(data, outcome.content.records, "a ledger is asked who is in which class")
     again = local.run(data.toArrow(), replace(plan, account=None))
-    mine, theirs = (np.sort(v.stats.units[v.stats.units > 0]) for v in (again.verification, outcome.verification))
-    if not np.array_equal(mine, theirs):
+    if content_of(again.table) != content_of(outcome.shown.frame.toArrow()):
         raise VerificationError(
-            "The driver's release has other classes than the one that Spark made, so the ledger cannot judge it.",
+            "The driver's release is not the one that Spark made, so the ledger cannot judge it.",
             code="spark-engine",
             hint="Run it with the local engine.",
         )

@@ -122,3 +122,10 @@ def test_order_alone_and_empty_settings_are_fine() -> None:
         entity="id",
     )
     assert policy.columns["a"].order == ("low", "high")
+
+
+@pytest.mark.parametrize("setting", [{"same_as": "b"}, {"changes": True}])
+def test_what_only_the_ledger_reads_is_refused_where_it_reads_nothing(setting):
+    with pytest.raises(PolicyError) as caught:
+        ht.Policy(quasi={"a": setting}, models=[ht.KAnonymity(k=2)])
+    assert [fault.code for fault in caught.value.faults] == ["not-for-role"]

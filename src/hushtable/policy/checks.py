@@ -56,6 +56,10 @@ def _column(name: str, column: ColumnPolicy) -> Iterator[Fault]:
         yield refused("weight", "quasi", "the others are not generalised")
     if column.cells is not None and role is not Role.QUASI:
         yield refused("cells", "quasi", "the others are not generalised")
+    if column.same_as is not None and role not in (Role.SENSITIVE, Role.INSENSITIVE):
+        yield refused("same_as", "sensitive and insensitive", "the ledger follows no values of others")
+    if column.changes and role is not Role.SENSITIVE:
+        yield refused("changes", "sensitive", "the ledger asks about no others")
     if column.order and column.kind not in (None, Kind.ORDINAL):
         sentence = f"The column's kind is {column.kind}, but 'order' is for ordinal columns."
         yield Fault(("columns", name, "order"), sentence, "Remove it or write 'kind: ordinal'.", "not-ordinal")

@@ -126,7 +126,7 @@ def class_columns(policy: Mapping[str, Any]) -> list[str]:
 
 
 def _wrong_columns(row: Row, policy: Mapping[str, Any]) -> list[str]:
-    wanted = [name for name, column in policy["columns"].items() if column["role"] != "identifier"]
+    wanted = [name for name, column in policy["columns"].items() if column["role"] not in ("identifier", "drop")]
     if any(name in row for name in _role(policy, "identifier")):
         return ["an identifier was published"]
     if _algorithm(policy) in ("anatomy", "m-invariant"):

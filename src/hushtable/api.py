@@ -62,8 +62,8 @@ def profile(data: Any, missing_values: Sequence[str] = ()) -> Profile:
 def draft_policy(data: Any) -> Policy:
     """Return a policy to begin with, as ``hushtable init`` writes it: a suggestion that a person corrects.
 
-    Roles, kinds and hierarchies are guessed from names and counts; ``profile`` says why. The models are 5-anonymity and
-    three different values of every sensitive column.
+    Roles, kinds and hierarchies are guessed from names and counts; ``profile`` says why. The models are 5-anonymity and,
+    for sensitive columns, three different values in every class or a bound on rare values.
 
     Parameters
     ----------
@@ -353,9 +353,7 @@ def open_release(
     return _opened(place, policy, original, companion)
 
 
-def _opened(
-    place: Path, policy: Policy, original: Any, companion: str | os.PathLike[str] | None
-) -> Release:
+def _opened(place: Path, policy: Policy, original: Any, companion: str | os.PathLike[str] | None) -> Release:
     from hushtable.engines.saved import Saved
     from hushtable.release.companion import load_evidence, own_companion, read_companion, stored_coins
     from hushtable.release.original import Files

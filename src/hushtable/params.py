@@ -217,9 +217,7 @@ class Parametrised:
         known = {p.name: p for p in cls.params()}
         for key in values:
             if key not in known:
-                raise ParameterError(
-                    f"{cls.__name__} has no parameter {key!r}.", hint=did_you_mean(str(key), known)
-                )
+                raise ParameterError(f"{cls.__name__} has no parameter {key!r}.", hint=did_you_mean(str(key), known))
         for param in known.values():
             if param.required and param.name not in values:
                 raise ParameterError(f"{cls.__name__} needs the parameter {param.name!r} ({param.expected()}).")

@@ -45,9 +45,7 @@ def candidates(view: View, people: People, columns: Sequence[int] | None = None)
     return np.cumsum(np.concatenate(lengths)), np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
-def match_chunks(
-    view: View, people: People, columns: Sequence[int] | None = None
-) -> Iterator[tuple[slice, BoolArray]]:
+def match_chunks(view: View, people: People, columns: Sequence[int] | None = None) -> Iterator[tuple[slice, BoolArray]]:
     """Yield, for some people at a time, the matrix of who is covered by which class."""
     used = range(len(view.cells)) if columns is None else columns
     tables = []

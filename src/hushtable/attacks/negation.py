@@ -123,9 +123,7 @@ class Negation(SensitiveAttack):
         """Count the records whose value is believed after the worst statements."""
         column = self.column(view)
         histogram, whole = view.histogram(column), view.whole(column)
-        hit, hit_whole = (
-            compare(belief_after(h, self.n), ">=", self.confidence) for h in (histogram, whole)
-        )
+        hit, hit_whole = (compare(belief_after(h, self.n), ">=", self.confidence) for h in (histogram, whole))
         targets = len(view.released)
         attacked = int(view.people_of(histogram, column)[hit].sum())
         counts = {

@@ -123,9 +123,7 @@ def _rows(path: Path, delimiter: str) -> list[list[str]]:
         return [row for row in rows if row and not row[0].startswith("|")]
 
 
-def _table(
-    path: Path, rows: list[list[str]], names: tuple[str, ...], numeric: frozenset[str] = NUMERIC
-) -> pa.Table:
+def _table(path: Path, rows: list[list[str]], names: tuple[str, ...], numeric: frozenset[str] = NUMERIC) -> pa.Table:
     # copies in circulation have a header or none, and several names for the last column
     if rows and rows[0][: len(names) - 1] == list(names[:-1]):
         rows = rows[1:]

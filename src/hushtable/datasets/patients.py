@@ -206,9 +206,7 @@ def _income(rows: Rows, age: IntArray, education: IntArray, occupation: IntArray
 def _postcode(rows: Rows, country: IntArray) -> pa.Array:
     widest = max(len(c.areas) for c in facts.COUNTRIES)
     # the first area of a country is its largest
-    weights = np.array(
-        [[1.0 / (i + 2) if i < len(c.areas) else 0.0 for i in range(widest)] for c in facts.COUNTRIES]
-    )
+    weights = np.array([[1.0 / (i + 2) if i < len(c.areas) else 0.0 for i in range(widest)] for c in facts.COUNTRIES])
     areas = np.array([c.areas + (0,) * (widest - len(c.areas)) for c in facts.COUNTRIES])
     area = areas[country, rows.given("postcode area", country, weights)]
     crowding = rows.uniform("postcode district")

@@ -139,6 +139,7 @@ def _recode_column(table: pa.Table, plan: Plan, fitted: QuasiColumn, cuts: Float
         kind=coded.kind,
         missing_values=plan.table.missing_values,
         order=column.order,
+        format=column.format,
     ).data
     place = _places(data.dictionary, coded, cuts, column.name)
     if data.indices.null_count and not coded.missing:

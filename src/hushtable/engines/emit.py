@@ -115,7 +115,7 @@ class Published:
         place = {cells.column.name: j for j, cells in enumerate(self.recoded.cells)}
         columns = {}
         for column in self.plan.columns:
-            if column.role is Role.IDENTIFIER:
+            if not column.role.published:
                 continue
             if column.role is Role.QUASI:
                 columns[column.name] = self.recoded.cells_of(place[column.name], groups)

@@ -27,6 +27,7 @@ from hushtable.utility.summary import measure_all, summary_measures
 if TYPE_CHECKING:
     from hushtable.attacks.base import AttackResult
     from hushtable.engines.price import GuardPrice
+    from hushtable.engines.verdict import Verdict
     from hushtable.release.explain.explanation import Explanation
     from hushtable.release.exposure import Exposure
     from hushtable.risk.before_after import BeforeAfter, RiskSummary
@@ -148,6 +149,24 @@ class Release(Released):
         from hushtable.engines.price import guard_price
 
         return guard_price(self, measures)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What the release is still good for, and which settings cost most.
+
+        It looks at the original, so keep it to yourself.
+
+        Examples
+        --------
+        >>> import hushtable as ht
+        >>> people = pa.table({"age": list(range(20, 60)), "sex": ["f", "m"] * 20})
+        >>> policy = ht.Policy(quasi=["age", "sex"], models=[ht.KAnonymity(k=4)])
+        >>> ht.anonymize(people, policy).verdict.grade
+        'useful'
+        """
+        from hushtable.engines.verdict import verdict_of
+
+        return verdict_of(self)
 
     @cached_property
     def linked_frames(self) -> tuple[Any, Any]:

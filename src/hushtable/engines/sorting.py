@@ -64,7 +64,7 @@ def sort_keys(stored: StoredTable, coded: pa.Table, recoded: Recoded, plan: Tabl
         if column.role is Role.QUASI:
             waiting.append(dense_ranks(recoded.published[place[column.name]]))
             continue
-        if column.role is Role.IDENTIFIER:
+        if not column.role.published:
             continue
         flush()
         if column.name in stored.ranks:

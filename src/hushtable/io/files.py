@@ -187,9 +187,7 @@ def iter_batches(
     if isinstance(path, PartitionFile):
         names = column_names(Path(path), delimiter=delimiter, unescape_formulas=unescape_formulas)
         own, wanted = own_columns(path, columns, names)
-        batches = iter_batches(
-            Path(path), own, batch_rows, delimiter=delimiter, unescape_formulas=unescape_formulas
-        )
+        batches = iter_batches(Path(path), own, batch_rows, delimiter=delimiter, unescape_formulas=unescape_formulas)
         return rebatch((with_values(pa.Table.from_batches([b]), path, wanted) for b in batches), batch_rows)
     found, file = _kind_of(path)
     if found == "sql":

@@ -51,9 +51,7 @@ def files_below(folder: Path, wanted: Callable[[Path], bool]) -> list[Path]:
     return list(_walk(folder, folder, {}, wanted))
 
 
-def _walk(
-    base: Path, folder: Path, values: Mapping[str, str | None], wanted: Callable[[Path], bool]
-) -> Iterator[Path]:
+def _walk(base: Path, folder: Path, values: Mapping[str, str | None], wanted: Callable[[Path], bool]) -> Iterator[Path]:
     inside = sorted(path for path in folder.iterdir() if path.name[0] not in "._")
     for path in inside:
         if path.is_file() and wanted(path):

@@ -115,9 +115,7 @@ def _cover_numpy(
             each = (np.bincount(pairs[:, 0], minlength=len(offsets) - 1)[filled] - 1) * weight[j]
             if keep:
                 place = word[j] + (pairs[:, 1] >> 6)
-                np.bitwise_or.at(
-                    bits, (pairs[:, 0], place), np.uint64(1) << (pairs[:, 1] & 63).astype(np.uint64)
-                )
+                np.bitwise_or.at(bits, (pairs[:, 0], place), np.uint64(1) << (pairs[:, 1] & 63).astype(np.uint64))
         if keep:
             first[filled, j], second[filled, j], cost[filled, j] = low, high, each
         else:

@@ -248,9 +248,7 @@ SORTING = 0.25
 """Entries of the outermost list that may be looked at for each comparison that sorting takes."""
 
 
-def gather(
-    points: Any, tree: Any, metric: Any, alive: Any, weights: Any, sums: Any, row: Any, needed: Any
-) -> Any:
+def gather(points: Any, tree: Any, metric: Any, alive: Any, weights: Any, sums: Any, row: Any, needed: Any) -> Any:
     """Remove a record and its nearest, as few as make up the units needed; return them."""
     anybody = np.empty(0, np.bool_)
     no_kinds = np.empty(0, np.int64)

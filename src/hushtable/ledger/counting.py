@@ -102,7 +102,12 @@ def expected(part: Part, limit: int) -> FloatArray | None:
 
 
 def _given(
-    cells: Sequence[int], people: int, rest: _Rest, links: list[list[tuple[int, int]]], low: list[int], high: list[int],
+    cells: Sequence[int],
+    people: int,
+    rest: _Rest,
+    links: list[list[tuple[int, int]]],
+    low: list[int],
+    high: list[int],
     steps: list[int],
 ) -> Iterator[tuple[tuple[int, ...], _Rest]]:
     """Give the people of a kind their values in every way that the classes leave open, as long as steps are left."""

@@ -251,9 +251,7 @@ def _few(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Findin
         yield replace(finding, worst=float(people[few].min()), bound=f">= {member.min_group_size()} people")
 
 
-def _crowd_finding(
-    case: _Case, promise: Promise, member: PrivacyModel, bad: IntArray, score: FloatArray
-) -> Finding:
+def _crowd_finding(case: _Case, promise: Promise, member: PrivacyModel, bad: IntArray, score: FloatArray) -> Finding:
     return _made(case, promise, member, np.isin(case.crowds[0], bad), _worst(member, score), "crowd")
 
 
@@ -268,9 +266,7 @@ def _values(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Fin
         yield from _left(case, promise, member, own, (*key, *more), len(key))
 
 
-def _left(
-    case: _Case, promise: Promise, member: PrivacyModel, own: Key, columns: Key, key: int
-) -> Iterator[Finding]:
+def _left(case: _Case, promise: Promise, member: PrivacyModel, own: Key, columns: Key, key: int) -> Iterator[Finding]:
     left = case.left(columns, key, case.last + 1)
     if left is None:
         return
@@ -305,9 +301,7 @@ def _left(
             yield replace(made, certain=len(np.unique(people)))
 
 
-def _whole(
-    case: _Case, promise: Promise, member: PrivacyModel, own: Key, key: Key, left: _Left
-) -> tuple[bool, float]:
+def _whole(case: _Case, promise: Promise, member: PrivacyModel, own: Key, key: Key, left: _Left) -> tuple[bool, float]:
     """Tell whether a model of the whole table holds for what is left to the people of its release, and its score."""
     about = np.flatnonzero(left.kinds.place[:, promise.release] >= 0)
     stats, reference = _in_codes(case, promise, own, key, left, about)

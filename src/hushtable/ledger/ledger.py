@@ -156,9 +156,7 @@ class Ledger:
             self.check(release).raise_if_refused()
         with self._journal.changing() as (opened, append):
             entries = [Entry.of_line(line) for line in opened.records]
-            now = describe(
-                release, opened.key, name=name, person=self.person, folder=self.folder, place=len(entries)
-            )
+            now = describe(release, opened.key, name=name, person=self.person, folder=self.folder, place=len(entries))
             at = _place(now.entry, entries)
             if at is not None:
                 raise UsageError(
@@ -173,9 +171,7 @@ class Ledger:
         return verdict
 
 
-def held_against(
-    now: Described, entries: Sequence[Entry], key: Key, *, expect_new_people: bool = False
-) -> Verdict:
+def held_against(now: Described, entries: Sequence[Entry], key: Key, *, expect_new_people: bool = False) -> Verdict:
     """Judge a release together with earlier ones: by its own promise, and by theirs."""
     own = replace(now.promise, release=len(entries))
     earlier, promises = now.among(entries), [own, *opened(entries, key)]

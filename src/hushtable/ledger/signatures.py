@@ -77,7 +77,12 @@ class Commitments:
 
 
 def commitments(
-    table: pa.Table, columns: TablePlan, key: stats.Key, entries: Sequence[Entry], secret: Key, person: str,
+    table: pa.Table,
+    columns: TablePlan,
+    key: stats.Key,
+    entries: Sequence[Entry],
+    secret: Key,
+    person: str,
     spelling: Spelling,
 ) -> Commitments | None:
     """Find the signatures of a table's people; None where nobody has one.

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from hushtable.errors import PolicyError
 from hushtable.io.text import label_text
 from hushtable.policy.frozen import Frozen, freeze, thaw
-from hushtable.schema.columns import Kind, Role
+from hushtable.schema.columns import Format, Kind, Role
 
 __all__ = ["BackgroundPolicy", "ColumnPolicy", "Labels", "LedgerFile", "LedgerPolicy", "OutputPolicy", "StrictModel"]
 
@@ -102,9 +102,12 @@ class ColumnPolicy(StrictModel):
     """
 
     role: Role
-    """identifier (never published), quasi (generalised), sensitive (must not be learnt) or insensitive (as it is)"""
+    """identifier (never published), quasi (generalised), sensitive (must not be learnt), insensitive (as it is) or drop
+    (not published)"""
     kind: Kind | None = None
-    """how the values relate; found from the data where left out"""
+    """how the values relate. Defaults to what the data say"""
+    format: Format | None = None
+    """how dates or numbers are written: day-first (31/12/1999), month-first (12/31/1999) or thousands (1,234.56)"""
     hierarchy: Any = None
     """ever coarser labels: a file, a recipe's name, or a recipe with its parameters"""
     weight: Annotated[float, Field(gt=0, le=1e6, strict=True, allow_inf_nan=False)] = 1.0

@@ -23,6 +23,7 @@ SUGAR: dict[str, Role] = {
     "quasi": Role.QUASI,
     "sensitive": Role.SENSITIVE,
     "insensitive": Role.INSENSITIVE,
+    "drop": Role.DROP,
 }
 """Keywords of ``Policy(...)`` that name the columns of a role."""
 

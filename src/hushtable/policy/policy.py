@@ -55,7 +55,7 @@ class Policy(StrictModel):
     ----------
     columns : mapping of str to settings
         ``role``, and where wanted ``kind``, ``hierarchy``, ``weight``, ``categories``, ``order``, ``cells``.
-    identifiers, quasi, sensitive, insensitive : list of str, or mapping of str to settings
+    identifiers, quasi, sensitive, insensitive, drop : list of str, or mapping of str to settings
         The columns of each role, instead of ``columns`` or besides.
     hierarchies : mapping of str to hierarchy
         Hierarchies of columns that were declared without one.
@@ -262,6 +262,7 @@ class Policy(StrictModel):
                 order=column.order,
                 categories=dict(column.categories),
                 cells=None if column.cells is None else build_form(column.cells),
+                format=column.format,
             )
             for name, column in self.columns.items()
         )

@@ -146,7 +146,12 @@ def _column(
     name, role = column.name, str(column.role)
     try:
         ready = prepare(
-            table.column(name), name=name, kind=column.kind, missing_values=plan.missing_values, order=column.order
+            table.column(name),
+            name=name,
+            kind=column.kind,
+            missing_values=plan.missing_values,
+            order=column.order,
+            format=column.format,
         )
     except HushtableError as error:
         return ColumnCheck(name, role, usable=False), None, [Problem.of(name, error)]
@@ -200,9 +205,7 @@ def _models(
         ready = {}
     problems += [Problem.of(members[i].name, reason) for i, reason in infeasible.items()]
     known = ready if quasi else {}
-    checks = [
-        ModelCheck(m.name, m.told(), i not in infeasible if i in known else None) for i, m in enumerate(members)
-    ]
+    checks = [ModelCheck(m.name, m.told(), i not in infeasible if i in known else None) for i, m in enumerate(members)]
     return tuple(checks), problems
 
 

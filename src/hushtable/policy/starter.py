@@ -19,6 +19,11 @@ _POSTCODE = {"zip", "zipcode", "postcode", "postal", "postleitzahl", "plz"}
 _MANY = 50
 _K = 5
 _L = 3
+_SPARE = 2  # a class need not hold nearly all values
+_PREVAILS = 0.6
+_FEW = 12
+_RARE = 0.01
+_BETA = 4
 
 
 def starter_policy(profile: Profile, filename: str) -> str:
@@ -39,7 +44,7 @@ def starter_policy(profile: Profile, filename: str) -> str:
     --------
     >>> import pyarrow as pa
     >>> from hushtable.schema.profile import profile
-    >>> table = pa.table({"age": [31, 42, 31, 42], "disease": ["flu", "flu", "cough", "angina"]})
+    >>> table = pa.table({"age": [31, 42, 31, 42, 31], "disease": ["flu", "cold", "cough", "angina", "gout"]})
     >>> text = starter_policy(profile(table), "people.csv")
     >>> print("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#") and line))
     columns:
@@ -66,7 +71,7 @@ def _with_quasi(profile: Profile) -> Profile:
     if profile.named(Role.QUASI):
         return profile
     usable = [c for c in profile.columns if not c.problem] or list(profile.columns)
-    preference = (Role.INSENSITIVE, Role.IDENTIFIER, Role.SENSITIVE)
+    preference = (Role.DROP, Role.INSENSITIVE, Role.IDENTIFIER, Role.SENSITIVE)
     chosen = min(usable, key=lambda c: preference.index(c.role))
     reason = f"no column looks like a quasi-identifier, and a policy needs one; as {chosen.role}: {chosen.role_reason}"
     columns = tuple(replace(c, role=Role.QUASI, role_reason=reason) if c is chosen else c for c in profile.columns)
@@ -80,6 +85,7 @@ def _heading(profile: Profile, filename: str) -> Iterator[str]:
     yield "#   quasi        may be known from outside; generalised"
     yield "#   sensitive    must not be learnt about a person; published, protected by the models"
     yield "#   insensitive  published as it is"
+    yield "#   drop         not published"
     if profile.like_values:
         yield f"# The first line of the file may be a record: {', '.join(map(in_a_comment, profile.like_values))}"
         yield "# could be values. Names of columns are published, so put a line with names before it."
@@ -110,14 +116,16 @@ def _comments(column: ColumnProfile, listed: Sequence[str]) -> Iterator[str]:
     yield f"{column.role}: {column.role_reason} ({counts})"
     if column.problem:
         yield f"problem: {column.problem}"
-    elif column.kind_reason and column.role is not Role.IDENTIFIER:
+    elif column.kind_reason and column.role.published:
         yield f"{column.kind}: {column.kind_reason}"
     for token in column.tokens:
         if token.text not in listed:
             rows = f"{token.rows:,} {'row' if token.rows == 1 else 'rows'}"
             yield f"{token.text!r} ({rows}) may stand for a missing value: if so, list it in missing_values"
-    if column.role is Role.SENSITIVE and column.kind is Kind.NOMINAL and column.distinct <= _MANY:
-        yield "categories: {secret: [...], open: [...]} would say which values are the most sensitive"
+    if column.times and column.role.published:
+        yield "it holds times of day: as a quasi-identifier it is published as a date at most"
+    if column.role is Role.SENSITIVE:
+        yield from _protection(column)
 
 
 def _options(column: ColumnProfile) -> dict[str, Any]:
@@ -128,6 +136,8 @@ def _options(column: ColumnProfile) -> dict[str, Any]:
     # what cannot be read as numbers or dates can still be used as text; a postcode is no number
     kind = Kind.NOMINAL if column.kind in (None, Kind.ORDINAL) or postcode else column.kind
     options["kind"] = str(kind)
+    if len(column.formats) == 1:
+        options["format"] = str(column.formats[0])
     if column.role is Role.QUASI:
         options["hierarchy"] = {"prefix": "*"} if postcode else _hierarchy(kind, column)
     return options
@@ -156,7 +166,7 @@ def _settings(profile: Profile) -> Iterator[str]:
         yield from _setting("missing_values", list(tokens))
     if profile.entity:
         found = next(c for c in profile.columns if c.name == profile.entity)
-        yield f"# Whose a row is: {found.distinct:,} values in {profile.rows:,} rows, so a person has several rows."
+        yield f"# Each row's person: {found.distinct:,} values in {profile.rows:,} rows, so people have several rows."
         yield "# People are counted then, not rows. Remove it if every row is another person."
         yield from _setting("entity", profile.entity)
     yield "# How generalised values are published: regions, intervals, sets, nodes, counts or midpoint."
@@ -166,10 +176,37 @@ def _settings(profile: Profile) -> Iterator[str]:
 
 def _diversity(profile: Profile) -> list[dict[str, Any]]:
     sensitive = [c for c in profile.columns if c.role is Role.SENSITIVE]
-    if sensitive and all(c.distinct >= _L for c in sensitive):
-        return [{"distinct-l": {"l": _L}}]
-    # more diversity than values occur, or diversity of a single value, cannot be had
-    return [{"distinct-l": {"l": min(_L, c.distinct), "on": c.name}} for c in sensitive if c.distinct > 1]
+    chosen = {c.name: model for c in sensitive if (model := _model(c))}
+    alike = list(chosen.values())
+    if alike and len(chosen) == len(sensitive) and all(model == alike[0] for model in alike):
+        return [alike[0]]
+    return [{name: {**values, "on": column}} for column, model in chosen.items() for name, values in model.items()]
+
+
+def _model(column: ColumnProfile) -> dict[str, Any]:
+    """A model that protects a sensitive column at a bearable price; none where there is no such model.
+
+    Classes that must hold nearly all values of a column, or a rare one each, are so large that they say nothing. Where
+    one value prevails, it is the rare ones that need protection: their share in a class is bounded by a multiple of
+    their share in the table.
+    """
+    l = min(_L, column.distinct - _SPARE)
+    if l > 1 and column.most <= _PREVAILS:
+        return {"distinct-l": {"l": l}}
+    if 1 < column.distinct <= _FEW and column.least >= _RARE:
+        return {"beta-likeness": {"beta": _BETA}}
+    return {}
+
+
+def _protection(column: ColumnProfile) -> Iterator[str]:
+    """What to know about the model of a sensitive column, or about its absence."""
+    if "beta-likeness" in _model(column):
+        yield f"beta-likeness: no value is more than {_BETA + 1} times as frequent in a class as in the whole table"
+    if column.distinct > 1 and not _model(column):
+        yield f"no model protects it: {column.most:.0%} of its values are the same, and the others are rare"
+        yield "value-bounds would bound how sure anybody can be of a rare value; or group its values, or drop it"
+    if column.kind is Kind.NOMINAL and column.distinct <= _MANY:
+        yield "categories: {secret: [...], open: [...]} would say which values are the most sensitive"
 
 
 def _setting(name: str, value: Any) -> list[str]:

@@ -58,7 +58,7 @@ def publish_buckets(
     columns = {
         c.name: shown.column(c.name).take(pa.array(values if c.role is Role.SENSITIVE else people))
         for c in plan.columns
-        if c.role is not Role.IDENTIFIER
+        if c.role.published
     }
     columns[bucket_column(plan)] = pa.chunked_array([pa.array(number[people])])
     table = compact(pa.table(columns))

@@ -57,7 +57,6 @@ class Account(Protocol):
         """Return what earlier releases commit a new one to, if anything."""
 
 
-
 @dataclass(frozen=True)
 class Plan:
     """What is to be done with a table.

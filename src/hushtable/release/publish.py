@@ -25,7 +25,7 @@ def publish(source: pa.Table, recoded: Recoded, plan: TablePlan, rows: IntArray)
     take = pa.array(rows)
     columns, names = [], []
     for column in plan.columns:
-        if column.role is Role.IDENTIFIER:
+        if not column.role.published:
             continue
         names.append(column.name)
         if column.role is Role.QUASI:

@@ -23,7 +23,7 @@ __all__ = ["check_published_columns", "prepare_as", "published_cells", "sensitiv
 
 def check_published_columns(table: pa.Table, plan: TablePlan, *more: str) -> None:
     """The published table has every published column of the policy, those named here, and nothing else."""
-    wanted = [*(c.name for c in plan.columns if c.role is not Role.IDENTIFIER), *more]
+    wanted = [*(c.name for c in plan.columns if c.role.published), *more]
     leaked = [n for n in table.column_names if n not in wanted]
     if leaked:
         raise PolicyError(
@@ -78,7 +78,14 @@ def prepare_as(
     column: pa.ChunkedArray, plan: ColumnPlan, kind: Kind | None, missing_values: tuple[str, ...]
 ) -> Prepared:
     """Prepare a published column as one of that kind, or else of the policy's, or of what its values tell."""
-    return prepare(column, name=plan.name, kind=kind or plan.kind, missing_values=missing_values, order=plan.order)
+    return prepare(
+        column,
+        name=plan.name,
+        kind=kind or plan.kind,
+        missing_values=missing_values,
+        order=plan.order,
+        format=plan.format,
+    )
 
 
 def sensitive_labels(

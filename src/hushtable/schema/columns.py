@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["Cover", "Kind", "Missing", "Role"]
+__all__ = ["Cover", "Format", "Kind", "Missing", "Role"]
 
 
 class Role(StrEnum):
@@ -12,12 +12,19 @@ class Role(StrEnum):
 
     ``IDENTIFIER`` names a person and never reaches the output. ``QUASI`` may be known from outside and is
     generalised. ``SENSITIVE`` is what must not be learnt about a person. ``INSENSITIVE`` is published as it is.
+    ``DROP`` is not published.
     """
 
     IDENTIFIER = "identifier"
     QUASI = "quasi"
     SENSITIVE = "sensitive"
     INSENSITIVE = "insensitive"
+    DROP = "drop"
+
+    @property
+    def published(self) -> bool:
+        """Whether columns of this role reach the release."""
+        return self not in (Role.IDENTIFIER, Role.DROP)
 
 
 class Kind(StrEnum):
@@ -32,6 +39,22 @@ class Kind(StrEnum):
     def ordered(self) -> bool:
         """Whether the order of values means something."""
         return self is not Kind.NOMINAL
+
+
+class Format(StrEnum):
+    """How numbers or dates are written that could be read in several ways.
+
+    ``DAY_FIRST``: 31/12/1999. ``MONTH_FIRST``: 12/31/1999. ``THOUSANDS``: 1,234.56.
+    """
+
+    DAY_FIRST = "day-first"
+    MONTH_FIRST = "month-first"
+    THOUSANDS = "thousands"
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of columns that are written so."""
+        return Kind.NUMERIC if self is Format.THOUSANDS else Kind.DATE
 
 
 class Missing(StrEnum):

@@ -15,7 +15,15 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import BoolArray
 
-__all__ = ["DAY_FIRST", "in_calendar", "iso_dates", "parse_dates", "readable_dates", "timestamps_to_dates"]
+__all__ = [
+    "DAY_FIRST",
+    "in_calendar",
+    "iso_dates",
+    "numeric_dates",
+    "parse_dates",
+    "readable_dates",
+    "timestamps_to_dates",
+]
 
 _TIME = r"([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?\s?(Z|[+-]\d{2}(:?\d{2})?)?)?$"
 _ISO = rf"^\d{{4}}-\d{{2}}-\d{{2}}{_TIME}"
@@ -55,12 +63,27 @@ def readable_dates(text: pa.Array) -> BoolArray:
     return iso_dates(_as_iso(text))
 
 
+def numeric_dates(text: pa.Array, day_first: bool) -> pa.Array:
+    """Turn dates such as 04/22/1906 into ISO dates; what is not written so stays as it is.
+
+    Examples
+    --------
+    >>> numeric_dates(pa.array(["1/2/1999", "31.12.1999 08:30"]), day_first=True).to_pylist()
+    ['1999-02-01', '1999-12-31 08:30']
+    """
+    return _turned(text, r"^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})", r"\3-0\2-0\1" if day_first else r"\3-0\1-0\2")
+
+
+def _turned(text: pa.Array, pattern: str, order: str) -> pa.Array:
+    turned = pc.replace_substring_regex(text, pattern, order)
+    # two digits each, whether they were written with a zero or without
+    padded = pc.replace_substring_regex(turned, r"^(\d{4})-0?(\d{2})-0?(\d{2})", r"\1-\2-\3")
+    return pc.if_else(pc.match_substring_regex(text, pattern), padded, text)
+
+
 def _as_iso(text: pa.Array) -> pa.Array:
     for pattern, order in _OTHERS:
-        # two digits each, whether they were written with a zero or without
-        turned = pc.replace_substring_regex(text, pattern, order)
-        padded = pc.replace_substring_regex(turned, r"^(\d{4})-0?(\d{2})-0?(\d{2})", r"\1-\2-\3")
-        text = pc.if_else(pc.match_substring_regex(text, pattern), padded, text)
+        text = _turned(text, pattern, order)
     return text
 
 

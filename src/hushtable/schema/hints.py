@@ -5,7 +5,18 @@ from __future__ import annotations
 import itertools
 import re
 
-__all__ = ["DIRECT", "FREE_TEXT", "KEYS", "QUASI", "SENSITIVE", "is_key", "is_person_key", "name_hint", "words_of"]
+__all__ = [
+    "DIRECT",
+    "FREE_TEXT",
+    "KEYS",
+    "QUASI",
+    "SENSITIVE",
+    "SURVEY",
+    "is_key",
+    "is_person_key",
+    "name_hint",
+    "words_of",
+]
 
 DIRECT: dict[str, str] = {
     "a person's name": "=name surname lastname firstname forename fullname givenname maiden nickname username"
@@ -38,15 +49,38 @@ FREE_TEXT: dict[str, str] = {
 }
 """Words that mean texts that people wrote, in which anything may stand."""
 
+SURVEY: dict[str, str] = {
+    "a survey weight": "instance-weight sample-weight sampling-weight survey-weight person-weight household-weight"
+    " final-weight replicate-weight design-weight statistical-weight weighting fnlwgt finalwgt wgt pwgtp perwt hhwt wtsupp"
+    " wtint wtmec fexp",
+    "the design of a survey": "stratum strata psu sdmvpsu sdmvstra sampling-unit sampling-stratum replicate",
+}
+"""Words for what a survey adds to its records."""
+
 SENSITIVE: dict[str, str] = {
-    "health": "disease diagnosis diagnoses illness icd health medical condition symptom treatment medication drug"
-    " therapy hiv cancer disability pregnancy pregnant blood bmi mental surgery procedure allergy diagnose krankheit"
-    " diagnóstico diagnostic",
-    "money": "income salary wage wages pay earnings debt credit loan balance wealth assets benefit benefits pension"
-    " einkommen gehalt lohn salario salaire",
-    "belief": "religion religious faith belief political politics party vote union",
-    "sexual life": "sexual sexuality orientation",
-    "crime": "crime criminal conviction offence offense arrest sentence",
+    "health": "disease diagnosis diagnoses illness icd health medical condition symptom symptoms treatment medication"
+    " drug therapy hiv cancer disability disabled pregnancy pregnant pregnancies blood bmi mental surgery procedure"
+    " allergy diagnose krankheit diagnóstico diagnostic clinical hospital doctor physician doctors"
+    # treatment and course
+    " trt =arm dose dosage placebo chemo chemotherapy radiotherapy randomised randomized relapse recurrence remission"
+    " death died dead deceased mortality survival alive censor censored =status =event =outcome =time =futime =fustat"
+    " follow-up follow =stop stage tumor tumour metastasis metastases =nodes nodal histology grade-tumor karnofsky karno"
+    " ecog severity prognosis transplant icu intubated ventilated"
+    # signs and illnesses
+    " ascites hepato hepatomegaly spiders edema oedema jaundice heart infarct infarction angina stroke diabetes diabetic"
+    " hypertension asthma hepatitis anemia anaemia depression anxiety dementia fracture pain psoriasis lesion smoking"
+    " smoker smoke smokes cigarettes cigs tobacco alcohol drinking drinks obesity obese"
+    # what laboratories and nurses measure
+    " bilirubin bili albumin cholesterol chol hdl ldl triglyceride triglycerides trig trigs glucose insulin hba creatinine"
+    " platelet platelets hemoglobin haemoglobin hemo hematocrit copper phosphatase alk-phos alkphos sgot sgpt =ast =alt"
+    " protime prothrombin lymphocyte lymphocytes leukocyte wbc rbc psa cd ferritin sodium potassium urea calcium"
+    " systolic diastolic sbp dbp =bp pulse temperature oxygen viral ph mmol mgdl",
+    "money": "income salary wage wages pay earnings debt debts credit loan balance wealth assets benefit benefits pension"
+    " capital gain gains losses dividend dividends stock stocks savings rent mortgage expenditure expenses charges claims"
+    " amount earn earned poverty einkommen gehalt lohn salario salaire",
+    "belief": "religion religious faith belief political politics party vote voted union attitude",
+    "sexual life": "sexual sexuality orientation affair affairs contraceptive contraception",
+    "crime": "crime criminal conviction convicted offence offense arrest arrested sentence prison parole recidivism",
     "performance": "grade grades score gpa rating result",
 }
 QUASI: dict[str, str] = {
@@ -55,11 +89,15 @@ QUASI: dict[str, str] = {
     "birth": "birth dob birthday birthdate born yob birthyear geburtsdatum geburtstag geburtsjahr geboren naissance"
     " nacimiento",
     "a place": "zip zipcode postcode postal plz postleitzahl city town county country region state province district"
-    " municipality location latitude longitude lat lon birthplace residence ort wohnort stadt land ville ciudad",
-    "origin": "race ethnicity ethnic nationality citizenship native language nationalität",
-    "family": "marital married relationship household children family spouse familienstand kinder",
-    "education or work": "education school degree occupation job profession workclass employer industry sector"
-    " position hours beruf bildung profesión",
+    " municipality location latitude longitude lat lon birthplace residence neighborhood neighbourhood rural urban"
+    " housing ort wohnort stadt land ville ciudad",
+    "origin": "race ethnicity ethnic nationality citizenship citizen native language nationalität hispanic latino black"
+    " white foreign immigrant immigration ancestry",
+    "family": "marital married marriage divorced widowed relationship household children child kids dependents family"
+    " spouse husband wife parents father mother siblings familienstand kinder",
+    "education or work": "education educ educational school schooling degree college occupation occup job profession"
+    " workclass worker worked work working employer employment employed unemployment unemployed industry sector position"
+    " hours weeks tenure experience beruf bildung profesión",
     "a date": "date admission discharge day month year visit datum fecha aufnahme entlassung",
     "the body": "height weight eye hair",
 }

@@ -9,9 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hushtable.schema.columns import Kind, Role
-from hushtable.schema.hints import DIRECT, FREE_TEXT, KEYS, QUASI, SENSITIVE, is_key, is_person_key, name_hint
+from hushtable.schema.hints import DIRECT, FREE_TEXT, KEYS, QUASI, SENSITIVE, SURVEY, is_key, is_person_key, name_hint
 
-__all__ = ["Facts", "suggest_role"]
+__all__ = ["OTHERS_MIGHT", "Facts", "suggest_role"]
+
+OTHERS_MIGHT = "others might know this"
+"""Why a column is taken for a quasi-identifier that nothing else is known about."""
 
 _FREE_TEXT = 30
 _MANY = 0.5
@@ -71,6 +74,8 @@ def suggest_role(facts: Facts) -> tuple[Role, str]:
         return Role.IDENTIFIER, f"its name suggests {topic}"
     if facts.distinct == 1 and not facts.missing and facts.rows > 1:
         return Role.INSENSITIVE, "every row has the same value"
+    if topic := name_hint(facts.name, SURVEY):
+        return Role.DROP, f"its name suggests {topic}, which singles people out or tells where they live"
     share = facts.unique / facts.present
     keyed = is_key(facts.name) or not name_hint(facts.name, QUASI)
     if (topic := name_hint(facts.name, KEYS)) and share >= _MANY and keyed:
@@ -108,4 +113,4 @@ def _by_values(facts: Facts, share: float) -> tuple[Role, str]:
         return Role.QUASI, "it holds dates, which others may know"
     if quantity and share > _MANY:
         return Role.QUASI, f"{share:.0%} of its numbers occur once, so whoever knows one finds the person"
-    return Role.QUASI, "nothing says that others cannot know it"
+    return Role.QUASI, OTHERS_MIGHT

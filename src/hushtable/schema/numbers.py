@@ -17,10 +17,21 @@ from hushtable.errors import DataError
 from hushtable.io.formulas import PLAIN_NUMBER
 from hushtable.io.text import EXACT
 
-__all__ = ["INFINITY", "LEADING_ZERO", "check_finite", "comma_numbers", "parse_numbers", "plain_numbers", "whole"]
+__all__ = [
+    "INFINITY",
+    "LEADING_ZERO",
+    "THOUSANDS",
+    "check_finite",
+    "comma_numbers",
+    "parse_numbers",
+    "plain_numbers",
+    "whole",
+    "without_thousands",
+]
 
 INFINITY = r"(?i)^[+-]?inf(inity)?$"
 LEADING_ZERO = r"^[+-]?0\d"
+THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
 _GROUPS = r"[.' \x{00a0}\x{202f}]"
 _COMMA = rf"^[+-]?(\d{{1,3}}({_GROUPS}\d{{3}})+,\d+|0,\d+|\d+,(\d{{1,2}}|\d{{4,}}))$"
 
@@ -45,6 +56,17 @@ def comma_numbers(text: pa.Array) -> pa.Array:
     [True, True, True, False, False]
     """
     return pc.match_substring_regex(text, _COMMA)
+
+
+def without_thousands(text: pa.Array) -> pa.Array:
+    """Remove the commas between thousands from (trimmed) numbers; other texts stay as they are.
+
+    Examples
+    --------
+    >>> without_thousands(pa.array(["1,234.56", "12,34"])).to_pylist()
+    ['1234.56', '12,34']
+    """
+    return pc.if_else(pc.match_substring_regex(text, THOUSANDS), pc.replace_substring(text, ",", ""), text)
 
 
 def parse_numbers(text: pa.Array, name: str) -> pa.Array:

@@ -7,8 +7,15 @@ import pyarrow.compute as pc
 
 from hushtable.errors import DataError
 from hushtable.io.text import is_text, to_labels, type_words
-from hushtable.schema.columns import Kind
-from hushtable.schema.dates import in_calendar, iso_dates, parse_dates, readable_dates, timestamps_to_dates
+from hushtable.schema.columns import Format, Kind
+from hushtable.schema.dates import (
+    in_calendar,
+    iso_dates,
+    numeric_dates,
+    parse_dates,
+    readable_dates,
+    timestamps_to_dates,
+)
 from hushtable.schema.numbers import (
     INFINITY,
     LEADING_ZERO,
@@ -16,11 +23,12 @@ from hushtable.schema.numbers import (
     comma_numbers,
     parse_numbers,
     plain_numbers,
+    without_thousands,
     too_large,
     whole,
 )
 
-__all__ = ["convert", "infer_kind"]
+__all__ = ["convert", "infer_kind", "standard"]
 
 _FIRST = 100
 
@@ -66,6 +74,22 @@ def infer_kind(values: pa.Array) -> tuple[Kind, str]:
     if readable_dates(text).all():
         return Kind.DATE, "every value is a date like 31.12.1999 or 1999-12-31"
     return Kind.NOMINAL, "text"
+
+
+def standard(values: pa.Array, format: Format) -> pa.Array:
+    """Return distinct texts in a format as texts that can be read in one way only; others stay as they are.
+
+    Examples
+    --------
+    >>> standard(pa.array(["4/22/1906", "1906-04-22", "?"]), Format.MONTH_FIRST).to_pylist()
+    ['1906-04-22', '1906-04-22', '?']
+    >>> standard(pa.array(["1,234.56", "12"]), Format.THOUSANDS).to_pylist()
+    ['1234.56', '12']
+    """
+    if not is_text(values.type):
+        return values
+    text = _trimmed(values)
+    return without_thousands(text) if format is Format.THOUSANDS else numeric_dates(text, format is Format.DAY_FIRST)
 
 
 def convert(values: pa.Array, kind: Kind, name: str) -> pa.Array:
@@ -158,9 +182,9 @@ def _unreadable(text: pa.Array, bad: pa.Array, kind: Kind, name: str) -> DataErr
     many = "plain numbers" if kind is Kind.NUMERIC else "dates like 1999-12-31"
     verb = f"is not {what}" if len(bad) == 1 else f"are not {many}"
     remedy = (
-        "Write numbers with digits and a decimal point only"
+        "Write numbers with digits and a decimal point only, or set format: thousands for numbers such as 1,234.56"
         if kind is Kind.NUMERIC
-        else "Write dates as 1999-12-31 or 31.12.1999 (in 01/02/1999 day and month cannot be told apart)"
+        else "Write dates as 1999-12-31 or 31.12.1999, or say how they are written (format: day-first or month-first)"
     )
     return DataError(
         f"Column {name!r} cannot be read as {kind}: {len(bad):,} of {total:,} distinct values {verb} "

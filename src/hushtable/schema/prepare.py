@@ -30,8 +30,8 @@ from hushtable.arrays import IntArray
 from hushtable.errors import DataError, PolicyError
 from hushtable.io.dictionaries import encode, from_codes, look_up, smallest_index, to_codes, value_type
 from hushtable.io.text import is_text, to_labels, type_words
-from hushtable.schema.columns import Kind
-from hushtable.schema.parse import convert, infer_kind
+from hushtable.schema.columns import Format, Kind
+from hushtable.schema.parse import convert, infer_kind, standard
 
 __all__ = ["Prepared", "check_publishable", "check_type", "prepare"]
 
@@ -95,6 +95,7 @@ def prepare(
     kind: Kind | None = None,
     missing_values: Sequence[str] = (),
     order: Sequence[str] = (),
+    format: Format | None = None,
 ) -> Prepared:
     """Give a column its kind and its typed distinct values.
 
@@ -109,6 +110,8 @@ def prepare(
         Tokens that stand for a missing value, besides null, NaN and ``''``.
     order : sequence of str
         The values of an ordinal column from low to high. Required for it, refused for others.
+    format : Format, optional
+        How its dates or numbers are written, where that could be read in several ways. Implies the kind.
 
     Raises
     ------
@@ -125,11 +128,15 @@ def prepare(
     number (1 number with thousands separators). Write numbers with digits and a decimal point only, ...
     >>> prepare(pa.array(["low", "high"]), name="risk", order=["low", "high"]).values.to_pylist()
     ['low', 'high']
+    >>> prepare(pa.array(["1,000", "12"]), name="income", format=Format.THOUSANDS).values.to_pylist()
+    [12, 1000]
     """
     kind = _check_order(name, kind, order)
     check_type(name, column.type)
     raw = encode(column)
     values = _without_missing(raw.dictionary, missing_values)
+    if format is not None:
+        values, kind = standard(values, format), kind or format.kind
     if kind is None:
         kind, reason = infer_kind(values)
     else:

@@ -15,11 +15,15 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError
+from hushtable.io.dictionaries import encode, value_type
 from hushtable.io.grids import html_grid, text_grid
-from hushtable.schema.columns import Kind, Role
+from hushtable.io.text import is_text
+from hushtable.schema.columns import Format, Kind, Role
+from hushtable.schema.formats import fitting_formats, format_question
 from hushtable.schema.hints import DIRECT, is_person_key, name_hint
 from hushtable.schema.infer import Facts, suggest_role
 from hushtable.schema.prepare import Prepared, prepare
+from hushtable.schema.shortlist import shortlisted
 from hushtable.schema.subsets import count_duplicates, unique_shares
 from hushtable.schema.tokens import Token, find_tokens
 
@@ -39,7 +43,8 @@ class ColumnProfile:
         None where the column cannot be used as it is; ``problem`` says why.
     kind_reason : str
     distinct, unique, missing : int
-        Distinct values, values that occur once, and rows without a value.
+        Distinct values, values that occur once, and rows without a value. Texts that most likely stand for missing
+        values count as missing; times of day count as part of a date.
     unique_share : float
         Share of all rows whose value occurs once.
     role : Role
@@ -48,6 +53,12 @@ class ColumnProfile:
     tokens : tuple of Token
         Texts that may stand for a missing value but were not listed as such.
     problem : str
+    most, least : float
+        Share of the present values that are the commonest one, and the rarest.
+    formats : tuple of Format
+        How dates or numbers are written that could be read in several ways. Several where the values do not decide.
+    times : bool
+        Whether it holds times of day.
     """
 
     name: str
@@ -61,6 +72,10 @@ class ColumnProfile:
     role_reason: str
     tokens: tuple[Token, ...] = ()
     problem: str = ""
+    most: float = 0.0
+    least: float = 0.0
+    formats: tuple[Format, ...] = ()
+    times: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,7 +104,7 @@ class Profile:
     all_subsets : bool
         Whether every subset of up to three was counted, rather than the most revealing ones.
     entity : str
-        The identifier that seems to say whose a row is, where people have several rows; else ``""``.
+        The identifier that seems to identify each row's person, if people have several rows; else ``""``.
     """
 
     rows: int
@@ -109,7 +124,7 @@ class Profile:
         return f"<p>{self._sizes()}</p>{html_grid(heads, rows)}"
 
     def _sizes(self) -> str:
-        entity = f"; {self.entity!r} seems to say whose a row is" if self.entity else ""
+        entity = f"; {self.entity!r} seems to identify the person of each row" if self.entity else ""
         return f"{self.rows:,} rows, {len(self.columns)} columns, {self.duplicates:,} repeated rows{entity}"
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
@@ -174,8 +189,8 @@ def profile(
     ('numeric', "every value is a plain number, once '?' counts as missing")
     >>> suggest_missing(p)
     ('?',)
-    >>> [(c.name, c.role.value) for c in p.columns]
-    [('age', 'quasi'), ('disease', 'sensitive')]
+    >>> [(c.name, c.role.value, c.missing) for c in p.columns]
+    [('age', 'quasi', 1), ('disease', 'sensitive', 0)]
     """
     columns: list[ColumnProfile] = []
     codes: dict[str, IntArray] = {}
@@ -184,6 +199,15 @@ def profile(
         columns.append(found)
         if ready is not None:
             codes[name] = ready.codes() + 1
+    tokens = _likely_missing(columns)
+    for place, found in enumerate(columns):
+        # what the starter policy lists as missing is counted as missing everywhere
+        if any(token.text in tokens for token in found.tokens):
+            again, ready = _column(found.name, table.column(place), (*missing_values, *tokens), table.num_rows)
+            columns[place] = replace(again, kind_reason=found.kind_reason, tokens=found.tokens)
+            if ready is not None:
+                codes[found.name] = ready.codes() + 1
+    columns = shortlisted(columns, codes)
     quasi = [c.name for c in columns if c.role is Role.QUASI and c.name in codes]
     duplicates = count_duplicates(list(codes.values())) if codes else 0
     step = np.arange(min(table.num_rows, sample_rows)) * table.num_rows // max(min(table.num_rows, sample_rows), 1)
@@ -221,9 +245,16 @@ def _column(
             unusable = ColumnProfile(name, None, "", 0, 0, 0, 0.0, Role.IDENTIFIER, "it cannot be used as it is")
             return replace(unusable, problem=problem), None
     tokens = find_tokens(ready)
-    kind, reason = ready.kind, ready.reason
+    kind, reason, formats = ready.kind, ready.reason, ()
+    if kind is Kind.NOMINAL and not problem:
+        ready, formats = _formatted(column, ready, missing_values, tokens)
+        kind, reason = ready.kind, format_question(formats) if formats else reason
+        kind = formats[0].kind if formats else kind
     if kind is Kind.NOMINAL and tokens and not problem:
         kind, reason = _kind_without(column, name, missing_values, tokens, (kind, reason))
+    times = kind is Kind.DATE and ready.spellings and _has_times(column)
+    if times:
+        ready = prepare(column, name=name, kind=Kind.NOMINAL, missing_values=missing_values)
     counts = ready.counts()
     unique = int((counts == 1).sum())
     facts = Facts(
@@ -238,9 +269,35 @@ def _column(
     )
     role, why = suggest_role(facts)
     found = ColumnProfile(
-        name, kind, reason, len(counts), unique, ready.missing, unique / rows if rows else 0.0, role, why, tokens
-    )
+        name, kind, reason, len(counts), unique, ready.missing, unique / rows if rows else 0.0, role, why, tokens,
+        most=float(counts.max(initial=0) / max(counts.sum(), 1)),
+        least=float(counts.min() / counts.sum()) if len(counts) else 0.0,
+        formats=formats,
+        times=times,
+    )  # fmt: skip
     return (replace(found, kind=None, kind_reason="", problem=problem) if problem else found), ready
+
+
+def _formatted(
+    column: pa.ChunkedArray, ready: Prepared, missing_values: tuple[str, ...], tokens: tuple[Token, ...]
+) -> tuple[Prepared, tuple[Format, ...]]:
+    """A column of text read in the one format that fits all of it, and the formats that do."""
+    listed = pa.array([token.text for token in tokens], pa.string())
+    values = ready.values.filter(pc.invert(pc.is_in(pc.utf8_trim_whitespace(ready.values), listed)))
+    formats = fitting_formats(values)
+    if len(formats) == 1:
+        words = (*missing_values, *(token.text for token in tokens))
+        ready = prepare(column, name=ready.name, missing_values=words, format=formats[0])
+    return ready, formats
+
+
+def _has_times(column: pa.ChunkedArray) -> bool:
+    """Whether cells of a column of dates tell a time of day other than midnight."""
+    kind = value_type(column.type)
+    if pa.types.is_timestamp(kind):
+        return True
+    text = pc.cast(encode(column).dictionary, pa.string())
+    return bool(pc.any(pc.match_substring_regex(text, r"[T ]\d{2}:\d{2}")).as_py()) if is_text(kind) else False
 
 
 def _kind_without(
@@ -282,8 +339,12 @@ def suggest_missing(found: Profile) -> tuple[str, ...]:
     >>> suggest_missing(profile(pa.table({"country": ["NA", "DE"], "age": ["31", "-"]})))
     ('-',)
     """
+    return _likely_missing(found.columns)
+
+
+def _likely_missing(columns: Sequence[ColumnProfile]) -> tuple[str, ...]:
     listed = set()
-    for column in found.columns:
+    for column in columns:
         decisive = column.kind in (Kind.NUMERIC, Kind.DATE)
         for token in column.tokens:
             if token.text.lower() in _CERTAIN or (decisive and not token.number):

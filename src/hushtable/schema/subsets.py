@@ -13,12 +13,12 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
 
-__all__ = ["count_duplicates", "unique_rows", "unique_shares"]
+__all__ = ["count_alone", "count_duplicates", "regroup", "unique_rows", "unique_shares"]
 
 _DENSE = 1 << 23
 
 
-def _regroup(groups: IntArray, codes: IntArray) -> tuple[IntArray, BoolArray]:
+def regroup(groups: IntArray, codes: IntArray) -> tuple[IntArray, BoolArray]:
     """Split groups by one more column: the new group of each row (dense numbers), and whether it is alone there."""
     width = int(codes.max()) + 1 if len(codes) else 1
     span = (int(groups.max()) + 1 if len(groups) else 1) * width
@@ -31,7 +31,7 @@ def _regroup(groups: IntArray, codes: IntArray) -> tuple[IntArray, BoolArray]:
     return inverse.astype(np.int64), (counts == 1)[inverse]
 
 
-def _count_alone(groups: IntArray, codes: IntArray) -> int:
+def count_alone(groups: IntArray, codes: IntArray) -> int:
     """How many rows are alone in their group once it is split by one more column."""
     if not len(groups):
         return 0
@@ -58,7 +58,7 @@ def unique_rows(columns: Sequence[IntArray]) -> BoolArray:
     left = np.arange(rows)
     groups = np.zeros(rows, dtype=np.int64)
     for codes in columns:
-        groups, single = _regroup(groups, codes[left])
+        groups, single = regroup(groups, codes[left])
         alone[left[single]] = True
         left, groups = left[~single], groups[~single]
     return alone
@@ -75,7 +75,7 @@ def count_duplicates(columns: Sequence[IntArray]) -> int:
     left = np.arange(len(columns[0]))
     groups = np.zeros(len(left), dtype=np.int64)
     for codes in columns:
-        groups, single = _regroup(groups, codes[left])
+        groups, single = regroup(groups, codes[left])
         left, groups = left[~single], groups[~single]
     return len(left) - len(np.unique(groups))
 
@@ -152,12 +152,12 @@ def _children(columns: Sequence[IntArray], prefix: tuple[int, ...], lasts: list[
     left = np.arange(rows)
     groups = np.zeros(rows, dtype=np.int64)
     for column in prefix:
-        groups, single = _regroup(groups, columns[column][left])
+        groups, single = regroup(groups, columns[column][left])
         left, groups = left[~single], groups[~single]
     if len(left):
         groups = np.unique(groups, return_inverse=True)[1].astype(np.int64) if prefix else groups
     alone = rows - len(left)
     found = []
     for last in lasts:
-        found.append((last, (alone + _count_alone(groups, columns[last][left])) / rows))
+        found.append((last, (alone + count_alone(groups, columns[last][left])) / rows))
     return found

@@ -31,6 +31,7 @@ ROLES = {
         "Must not be learnt about a person (diagnosis, income). It is published, and protected by the models.",
     ),
     Role.INSENSITIVE: ("Insensitive", "Harmless, and nobody can be found by it. It is published as it is."),
+    Role.DROP: ("Drop", "Not published."),
 }
 KINDS = {
     Kind.NUMERIC: "numbers",

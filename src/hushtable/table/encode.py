@@ -157,7 +157,14 @@ def _prepared(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan) -> Pr
                 code="other-type",
                 hint="Give it the type that it has in the table.",
             ) from None
-    return prepare(joined, name=column.name, kind=column.kind, missing_values=plan.missing_values, order=column.order)
+    return prepare(
+        joined,
+        name=column.name,
+        kind=column.kind,
+        missing_values=plan.missing_values,
+        order=column.order,
+        format=column.format,
+    )
 
 
 def _like(cells: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -188,9 +195,7 @@ def _code(column: ColumnPlan, prepared: Prepared, times: IntArray | None = None)
     return look_up(lookup, data), coded
 
 
-def _quasi(
-    column: ColumnPlan, tables: list[pa.Table], plan: TablePlan, times: IntArray | None = None
-) -> QuasiColumn:
+def _quasi(column: ColumnPlan, tables: list[pa.Table], plan: TablePlan, times: IntArray | None = None) -> QuasiColumn:
     prepared = _prepared(column, tables, plan)
     if plan.missing is Missing.ERROR and prepared.missing:
         missing = prepared.missing if times is None else int(times[prepared.codes() < 0].sum())

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from hushtable.errors import PolicyError
 from hushtable.hierarchy.base import Hierarchy
-from hushtable.schema.columns import Kind, Missing, Role
+from hushtable.schema.columns import Format, Kind, Missing, Role
 from hushtable.table.coded_columns import PublishedAs
 
 __all__ = ["ColumnPlan", "Extra", "TablePlan", "check_columns", "column_errors"]
@@ -38,6 +38,8 @@ class ColumnPlan:
         How this column is published, where it differs from the table's form.
     values : tuple of str
         Values of a sensitive column that are known though no record has them.
+    format : Format, optional
+        How dates or numbers are written, where that could be read in several ways.
     """
 
     name: str
@@ -49,6 +51,7 @@ class ColumnPlan:
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cells: PublishedAs | None = None
     values: tuple[str, ...] = ()
+    format: Format | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ def column_errors(names: list[str], plan: TablePlan) -> Iterator[PolicyError]:
     >>> plan = TablePlan((ColumnPlan("agee", Role.QUASI),))
     >>> for error in column_errors(["age"], plan):
     ...     print(error)
-    These columns have no role in the policy: 'age'. Give each a role: identifier, quasi, sensitive or insensitive.
+    These columns have no role in the policy: 'age'. Give each a role: identifier, quasi, sensitive, insensitive or drop.
     The policy names columns that the table does not have: 'agee'. Did you mean 'age' instead of 'agee'?
     """
     planned = [c.name for c in plan.columns]
@@ -112,7 +115,7 @@ def column_errors(names: list[str], plan: TablePlan) -> Iterator[PolicyError]:
         yield PolicyError(
             f"These columns have no role in the policy: {', '.join(map(repr, unassigned))}.",
             code="unassigned-columns",
-            hint="Give each a role: identifier, quasi, sensitive or insensitive.",
+            hint="Give each a role: identifier, quasi, sensitive, insensitive or drop.",
         )
     if absent:
         near = {name: difflib.get_close_matches(name, unassigned, n=1) for name in absent}

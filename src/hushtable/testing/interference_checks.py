@@ -233,7 +233,7 @@ def _choices(column: ColumnPlan, case: Case) -> Iterator[Any]:
     """What a suppressed record may hold in a column: anything that the policy does not refuse."""
     kind = case.table.schema.field(column.name).type
     values = case.table.column(column.name).drop_null().unique().to_pylist()
-    if column.role in (Role.IDENTIFIER, Role.INSENSITIVE) and pa.types.is_string(kind):
+    if column.role not in (Role.QUASI, Role.SENSITIVE) and pa.types.is_string(kind):
         yield from ("zz-canary-{}", "*", "0")
     elif isinstance(column.hierarchy, Taxonomy) or column.categories or column.order:
         yield from column.order or values

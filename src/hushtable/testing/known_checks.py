@@ -119,4 +119,3 @@ def check_known_algorithm(
             f"{allowed:.0%} of them are allowed",
         )
     return found
-

@@ -185,7 +185,7 @@ def recheck(source: pa.Table, plan: Plan, release: Release) -> GroupStats:
     recount = _Recount(source, plan, release)
     published, rows = release.table, release.source_rows.tolist()
     require(published.num_rows > 0, "an empty release")
-    shown = [c.name for c in plan.table.columns if c.role is not Role.IDENTIFIER]
+    shown = [c.name for c in plan.table.columns if c.role.published]
     if plan.algorithm.recoding is Recoding.NUMBERED:
         number = published.column(-1).to_pylist()
         require(sorted(set(number)) == list(range(1, len(set(number)) + 1)), "groups are not numbered 1, 2, ...")
@@ -223,7 +223,7 @@ def _recheck_buckets(source: pa.Table, plan: Plan, release: Release) -> GroupSta
     require(published.num_rows > 0, "an empty release")
     require(release.made.value_rows is not None, "sensitive values are not apart from their people")
     values: list[int] = release.made.value_rows.tolist() if release.made.value_rows is not None else []
-    shown = [c.name for c in plan.table.columns if c.role is not Role.IDENTIFIER]
+    shown = [c.name for c in plan.table.columns if c.role.published]
     require(published.column_names[:-1] == shown, f"published columns are {published.column_names}, not {shown}")
     require(len(set(rows)) == len(rows), "a record is released twice")
     for name in shown:

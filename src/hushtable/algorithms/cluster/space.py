@@ -51,9 +51,7 @@ class Space:
     unit: int = 1
 
     @classmethod
-    def of(
-        cls, table: EncodedTable, rows: IntArray, *, scale: Scale = "standard", hierarchical: bool = True
-    ) -> Space:
+    def of(cls, table: EncodedTable, rows: IntArray, *, scale: Scale = "standard", hierarchical: bool = True) -> Space:
         """Place these rows of a table.
 
         Raises

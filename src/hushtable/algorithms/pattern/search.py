@@ -180,9 +180,7 @@ def _divide(records: Records, rows: IntArray, offsets: IntArray, chosen: BoolArr
     return np.concatenate(parts), np.concatenate([[0], np.cumsum(np.concatenate(starts))]).astype(np.int64)
 
 
-def _collected(
-    records: Records, found: Sequence[tuple[IntArray, IntArray, IntArray]], bounded: bool
-) -> Patterns:
+def _collected(records: Records, found: Sequence[tuple[IntArray, IntArray, IntArray]], bounded: bool) -> Patterns:
     """Put the levels together, each set once, in an order that depends on content alone."""
     shared = np.concatenate([f[0] for f in found])
     rows = np.concatenate([f[1] for f in found])

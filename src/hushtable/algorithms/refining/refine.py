@@ -42,9 +42,7 @@ ENOUGH = 2000
 """A round that saves less than this part of the loss gives way to the next kind of change."""
 
 
-def refine(
-    problem: Problem, partition: Partition, *, rounds: int = ROUNDS, seconds: float | None = None
-) -> Partition:
+def refine(problem: Problem, partition: Partition, *, rounds: int = ROUNDS, seconds: float | None = None) -> Partition:
     """Return a partition of the same records with at most the loss of the given one.
 
     Parameters

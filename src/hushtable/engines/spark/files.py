@@ -52,7 +52,7 @@ def run_on_spark(
         If Spark does not start, or the table cannot be read.
     """
     table = plan.table
-    unread = [c.name for c in table.columns if c.role is Role.IDENTIFIER and c.name != table.entity]
+    unread = [c.name for c in table.columns if not c.role.published and c.name != table.entity]
     with spark_session(master) as spark, staged(data, unread, output, progress) as files:
         release = run_frame(read_frame(spark, files), plan, progress)
         held: SparkTable = release.published

@@ -64,7 +64,7 @@ def repeated_rows(
     coded = [c.name for c in (*content.quasi, *content.sensitive)]
     n = len(content.quasi)
     columns, sizes = [], []
-    for name in (c.name for c in content.plan.table.columns if c.role is not Role.IDENTIFIER):
+    for name in (c.name for c in content.plan.table.columns if c.role.published):
         at = coded.index(name)
         rank = ranks[at][label] if at < n else dense_ranks(content.dictionaries[at].values)[0][tuples.places[at][owner]]
         columns.append(rank)

@@ -98,7 +98,7 @@ class Shown:
         place = content.place
         self._numbers = numbers = [f"g{i}" for i in range(len(book.packing))]
         quasi = {c.name: j for j, c in enumerate(content.quasi)}
-        shown = [c for c in self.plan.table.columns if c.role is not Role.IDENTIFIER]
+        shown = [c for c in self.plan.table.columns if c.role.published]
         columns = [f"k{quasi[c.name]}" if c.name in quasi else f"c{place[c.name]}" for c in shown]
         # Spark keeps equal tables once: another release of the same input that is let go of would take this one along
         rows = rows.filter(F.lit(jobs.tag).isNotNull())
@@ -124,7 +124,7 @@ class Shown:
 
     def _order(self, content: Content, numbers: list[str]) -> list[Column]:
         """The published columns in the policy's order; neighbouring quasi-identifiers as one number where they are."""
-        shown = [c for c in self.plan.table.columns if c.role is not Role.IDENTIFIER]
+        shown = [c for c in self.plan.table.columns if c.role.published]
         quasi = [c.name for c in content.quasi]
         codes = self.book.packing.unpack_columns([F.col(name) for name in numbers])
         order: list[Column] = []

@@ -197,5 +197,3 @@ def _kind(error: Exception) -> str:
         "TransactionException": "another transaction is in the way, or the disk is full",
     }
     return words.get(type(error).__name__, "the database reports an error")
-
-

@@ -198,7 +198,7 @@ class _Dealing:
             back = np.empty(len(self.order), dtype=np.int64)
             back[self.order] = np.arange(len(self.order))
         columns, names = [], []
-        for column in (c for c in self.plan.columns if c.role is not Role.IDENTIFIER):
+        for column in (c for c in self.plan.columns if c.role.published):
             names.append(column.name)
             if column.role is Role.QUASI:
                 columns.append(self.drawn[column.name].column(back))
@@ -218,7 +218,7 @@ class _Dealing:
     def _known(self, rules: Sequence[Rule]) -> dict[str, Drawn | Fixed]:
         """The columns that rules name."""
         known: dict[str, Drawn | Fixed] = {}
-        planned = {c.name: c for c in self.plan.columns if c.role is not Role.IDENTIFIER}
+        planned = {c.name: c for c in self.plan.columns if c.role.published}
         for rule in rules:
             for name in (c.column for c in rule.conditions):
                 if name not in planned:
@@ -238,7 +238,12 @@ class _Dealing:
         if self.order is not None:
             values = values.take(pa.array(self.order))
         return prepare(
-            values, name=column.name, kind=column.kind, missing_values=self.plan.missing_values, order=column.order
+            values,
+            name=column.name,
+            kind=column.kind,
+            missing_values=self.plan.missing_values,
+            order=column.order,
+            format=column.format,
         )
 
 
@@ -246,7 +251,14 @@ def _typed(column: pa.ChunkedArray, plan: ColumnPlan, missing_values: Sequence[s
     """A published column in its own type, however it was read."""
     if not is_text(value_type(column.type)):
         return column
-    found = prepare(column, name=plan.name, kind=plan.kind, missing_values=missing_values, order=plan.order)
+    found = prepare(
+        column,
+        name=plan.name,
+        kind=plan.kind,
+        missing_values=missing_values,
+        order=plan.order,
+        format=plan.format,
+    )
     if found.kind in (Kind.NUMERIC, Kind.DATE):
         return decode(found.data)
     return published_cells(column)

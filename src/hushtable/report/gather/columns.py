@@ -146,7 +146,7 @@ def _shift(before: IntArray, after: FloatArray) -> float | None:
 
 
 def _plain(name: str, role: Role) -> ColumnEvidence:
-    gone = role is Role.IDENTIFIER
+    gone = not role.published
     return ColumnEvidence(
         name=name,
         role=str(role),

@@ -18,6 +18,7 @@ _ROLES = {
     "quasi": "quasi-identifier",
     "sensitive": "sensitive",
     "insensitive": "insensitive",
+    "drop": "dropped",
 }
 
 _DEPTH = "How far it was generalised: released records by the level of the hierarchy that covers their cell."

@@ -15,7 +15,7 @@ from hushtable.hierarchy.check import check_column
 from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.hierarchy.taxonomy import write_csv
 from hushtable.io.text import to_labels
-from hushtable.schema.columns import Kind
+from hushtable.schema.columns import Format, Kind
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.studio.home import inside
 from hushtable.studio.projects import Project
@@ -56,6 +56,7 @@ def look_at_column(
         kind=Kind(settings["kind"]) if "kind" in settings else None,
         missing_values=tuple(document.get("missing_values", ())),
         order=order,
+        format=Format(settings["format"]) if "format" in settings else None,
     )
     counts = ready.counts()
     found: dict[str, Any] = {

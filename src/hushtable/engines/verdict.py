@@ -1,0 +1,380 @@
+"""A verdict on a release: what it is still good for, and which setting costs most.
+
+The price list is found by trying: the policy is run without each quasi-identifier, without each model of sensitive
+columns, and with another suppression limit. Tables beyond ``SAMPLE`` rows are tried on evenly spaced rows; the best
+changes are then tried on the whole table where that is a matter of seconds. Everything here looks at the original, so it
+belongs to the organisation and not into the release.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.errors import HushtableError
+from hushtable.io.figures import share
+from hushtable.models.base import PrivacyModel, Threat
+from hushtable.release.plan import Plan
+from hushtable.schema.columns import Role
+from hushtable.table.plan import TablePlan
+from hushtable.utility.ncp import ncp_of_columns
+from hushtable.utility.pair_error import PairError
+from hushtable.utility.query_error import QueryError
+
+if TYPE_CHECKING:
+    from hushtable.engines.release import Release
+    from hushtable.release.comparison import Comparison
+
+__all__ = ["SAMPLE", "Change", "Numbers", "Verdict", "verdict_of"]
+
+SAMPLE = 4_000
+"""Rows that changes are tried on."""
+
+_WHOLE = 3_000_000
+_LARGE = 2_000_000
+_SILENT = 0.9
+_LISTED = 5
+_GAIN = 0.02
+_LIMITS = (0.02, 0.05)
+_GRADES = (("nearly empty", 0.5, 0.5), ("coarse", 0.2, 0.25))
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Three numbers on what is lost, each from 0 (nothing) to about 1 (everything).
+
+    Attributes
+    ----------
+    ncp : float
+        Share of the detail of the quasi-identifiers that is gone.
+    query_error : float
+        Median error of counts over ranges of two or three columns. NaN where no column varies.
+    pair_error : float
+        Mean distance of the counts of pairs of columns. NaN where there is one column.
+    """
+
+    ncp: float
+    query_error: float
+    pair_error: float
+
+    @property
+    def cost(self) -> float:
+        """What changes are ranked by: the mean of those that are defined."""
+        known = [min(value, 1.0) for value in (self.ncp, self.query_error, self.pair_error) if not math.isnan(value)]
+        return sum(known) / len(known)
+
+    def as_dict(self) -> dict[str, float | None]:
+        """JSON-ready data."""
+        return {name: None if math.isnan(value) else value for name, value in asdict(self).items()}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of the policy, and what it would give.
+
+    Attributes
+    ----------
+    kind : {"quasi", "model", "suppression"}
+    what : str
+        The change in words.
+    setting : str
+        What to write in the policy.
+    before, after : Numbers
+        Of the same rows.
+    rows : int
+        How many rows it was tried on.
+    price : str
+        What the change gives up.
+    """
+
+    kind: str
+    what: str
+    setting: str
+    before: Numbers
+    after: Numbers
+    rows: int
+    price: str
+
+    @property
+    def gain(self) -> float:
+        """By how much it lowers the cost."""
+        return self.before.cost - self.after.cost
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data."""
+        return {**asdict(self), "before": self.before.as_dict(), "after": self.after.as_dict()}
+
+    def __str__(self) -> str:
+        numbers = [("detail lost", self.before.ncp, self.after.ncp)]
+        if not math.isnan(self.before.query_error + self.after.query_error):
+            numbers.append(("counts off by", self.before.query_error, self.after.query_error))
+        return f"{self.what}: " + ", ".join(f"{name} {share(a)} -> {share(b)}" for name, a, b in numbers)
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """What a release is still good for.
+
+    Attributes
+    ----------
+    grade : {"useful", "coarse", "nearly empty"}
+    numbers : Numbers
+    silent : tuple of str
+        Columns that say nothing any more.
+    suppressed : float
+        Share of the records that is left out.
+    changes : tuple of Change
+        The price list, the change that gains most first.
+    tried : int
+        How many changes were tried.
+    """
+
+    grade: str
+    numbers: Numbers
+    silent: tuple[str, ...]
+    suppressed: float
+    changes: tuple[Change, ...] = ()
+    tried: int = 0
+
+    @property
+    def words(self) -> str:
+        """The verdict in a few sentences."""
+        return " ".join(self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        yield {
+            "useful": "The release is useful.",
+            "coarse": "The release is coarse: totals hold, details do not.",
+            "nearly empty": "The release is nearly empty: it protects people by saying little.",
+        }[self.grade]
+        n = self.numbers
+        yield f"It keeps {share(1 - n.ncp)} of the detail of its quasi-identifiers."
+        if not math.isnan(n.query_error):
+            yield f"Half of the counts taken from it are off by more than {share(n.query_error)}."
+        if not math.isnan(n.pair_error):
+            yield f"Counts of pairs of columns differ by {share(n.pair_error)} on average."
+        if self.suppressed:
+            yield f"{share(self.suppressed)} of the records are left out."
+        if self.silent:
+            named = ", ".join(repr(name) for name in self.silent)
+            yield f"{named} say{'s' if len(self.silent) == 1 else ''} nothing any more."
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data; no value of a record."""
+        return {
+            "grade": self.grade,
+            "words": self.words,
+            "numbers": self.numbers.as_dict(),
+            "silent": list(self.silent),
+            "suppressed": self.suppressed,
+            "changes": [change.as_dict() for change in self.changes],
+            "tried": self.tried,
+        }
+
+    def __repr__(self) -> str:
+        lines = [self.words]
+        if self.changes:
+            lines += ["", "What costs most:", *(f"  {change}" for change in self.changes)]
+        return "\n".join(lines)
+
+
+def verdict_of(release: Release, progress: Callable[[float, str], None] | None = None) -> Verdict:
+    """Judge a release, and find out what costs most.
+
+    Parameters
+    ----------
+    release : Release
+        With its original.
+    progress : callable, optional
+        Called with (share done, what is being done); may raise ``Cancelled``.
+
+    Returns
+    -------
+    Verdict
+        Without a price list where the table has more than two million rows, or the release was made beside another.
+    """
+    comparison = release.comparison()
+    large = comparison.n > _LARGE
+    numbers = _numbers(comparison.rows if large else comparison)
+    numbers = replace(numbers, ncp=float(ncp_of_columns(comparison).mean()))
+    silent = _silent(comparison)
+    changes, tried = ((), 0) if large or not release.repeatable else _prices(release, numbers, progress)
+    return Verdict(_grade(numbers), numbers, silent, comparison.n_suppressed / comparison.n, changes, tried)
+
+
+def _numbers(comparison: Comparison) -> Numbers:
+    return Numbers(
+        float(ncp_of_columns(comparison).mean()),
+        QueryError(queries=200).compute(comparison),
+        PairError().compute(comparison),
+    )
+
+
+def _grade(numbers: Numbers) -> str:
+    for grade, ncp, error in _GRADES:
+        if numbers.ncp >= ncp or numbers.query_error >= error:
+            return grade
+    return "useful"
+
+
+def _silent(comparison: Comparison) -> tuple[str, ...]:
+    """Columns whose cells leave nearly all of their domain open."""
+    lost = ncp_of_columns(comparison)
+    varied = [cells.column.coded.size - int(cells.column.coded.missing) > 1 for cells in comparison.cells]
+    return tuple(
+        cells.column.name
+        for cells, ncp, several in zip(comparison.cells, lost.tolist(), varied, strict=True)
+        if several and ncp >= _SILENT
+    )
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """A change to try."""
+
+    kind: str
+    what: str
+    setting: str
+    price: str
+    plan: Plan
+
+
+def _prices(
+    release: Release, numbers: Numbers, progress: Callable[[float, str], None] | None
+) -> tuple[tuple[Change, ...], int]:
+    plan = replace(release.plan, account=None, coins=None)
+    trials = list(_trials(plan, release.n_suppressed > 0))
+    if not trials:
+        return (), 0
+    original = release.original([c.name for c in plan.table.columns if c.role.published or c.name == plan.table.entity])
+    plan = _reading_only(plan, original)
+    trials = [replace(trial, plan=_reading_only(trial.plan, original)) for trial in trials]
+    sample = _evenly(original, SAMPLE)
+    whole = sample.num_rows == original.num_rows
+    before = numbers if whole else _tried(sample, plan)
+    trials += [trial for trial in [_costly(sample, plan)] if trial is not None]
+    found = []
+    for i, trial in enumerate(trials):
+        if progress is not None:
+            progress(i / len(trials), f"trying it {trial.what}")
+        after = None if before is None else _tried(sample, trial.plan)
+        if before is not None and after is not None:
+            found.append(
+                (trial, Change(trial.kind, trial.what, trial.setting, before, after, sample.num_rows, trial.price))
+            )
+    found.sort(key=lambda pair: -pair[1].gain)
+    listed = [pair for pair in found if pair[1].gain >= _GAIN][:_LISTED]
+    if not whole and original.num_rows * len(plan.table.named(Role.QUASI)) <= _WHOLE:
+        listed = list(_on_the_whole(listed, original, numbers))
+        listed.sort(key=lambda pair: -pair[1].gain)
+    return tuple(change for _, change in listed if change.gain > 0), len(trials)
+
+
+def _on_the_whole(
+    listed: Sequence[tuple[_Trial, Change]], original: pa.Table, numbers: Numbers
+) -> Iterator[tuple[_Trial, Change]]:
+    for trial, change in listed:
+        after = _tried(original, trial.plan)
+        if after is not None:
+            yield trial, replace(change, before=numbers, after=after, rows=original.num_rows)
+
+
+def _tried(table: pa.Table, plan: Plan) -> Numbers | None:
+    """The numbers of a release under another plan; None where there is none."""
+    from hushtable.engines import local  # makes releases, so it is below this module
+
+    try:
+        return _numbers(local.run(table, plan).comparison())
+    except HushtableError:
+        return None
+
+
+def _evenly(table: pa.Table, most: int) -> pa.Table:
+    n = table.num_rows
+    return table if n <= most else table.take(pa.array(np.arange(most) * n // most))
+
+
+def _reading_only(plan: Plan, table: pa.Table) -> Plan:
+    """The plan without the columns that are not read."""
+    kept = tuple(c for c in plan.table.columns if c.name in table.column_names)
+    return replace(plan, table=replace(plan.table, columns=kept))
+
+
+def _trials(plan: Plan, suppressed: bool) -> Iterator[_Trial]:
+    quasi = plan.table.named(Role.QUASI)
+    if len(quasi) > 1:
+        for name in quasi:
+            yield _Trial(
+                "quasi", f"without {name!r} as a quasi-identifier", f"{name}: {{role: drop}}",
+                "the column is not published", replace(plan, table=_dropping(plan.table, name)),
+            )  # fmt: skip
+    optional = [model for model in plan.models if Threat.IDENTITY not in model.threats]
+    if len(optional) < len(plan.models):
+        for model in optional:
+            yield _without(plan, (model,))
+    yield from _limits(plan, suppressed)
+
+
+def _without(plan: Plan, models: Sequence[PrivacyModel]) -> _Trial:
+    """Try without some models."""
+    named = " and ".join(_titled(model) for model in models)
+    rest = tuple(model for model in plan.models if model not in models)
+    return _Trial(
+        "model", f"without {named}", f"remove {named} from models",
+        f"{_listed(models)} may be learnt about somebody", replace(plan, models=rest),
+    )  # fmt: skip
+
+
+def _costly(sample: pa.Table, plan: Plan) -> _Trial | None:
+    """Try without all models that cost much alone: where several bind, leaving one of them out gains nothing."""
+    optional = [model for model in plan.models if Threat.IDENTITY not in model.threats]
+    identity = tuple(model for model in plan.models if model not in optional)
+    if len(optional) < 2 or not identity:
+        return None
+    least = _tried(sample, replace(plan, models=identity))
+    if least is None:
+        return None
+    costly = []
+    for model in optional:
+        alone = _tried(sample, replace(plan, models=(*identity, model)))
+        if alone is None or alone.cost - least.cost >= _GAIN:
+            costly.append(model)
+    return _without(plan, costly) if len(costly) > 1 else None
+
+
+def _limits(plan: Plan, suppressed: bool) -> Iterator[_Trial]:
+    """Other suppression limits: a few outliers may keep everybody's cells wide, or be left out for little."""
+    limits = [limit for limit in _LIMITS if limit > plan.suppression]
+    if suppressed:
+        limits.append(0.0)
+    for limit in limits:
+        try:
+            changed = replace(plan, suppression=limit)
+        except HushtableError:
+            continue  # not every algorithm suppresses, or does without
+        words = f"with up to {share(limit)} of the records suppressed" if limit else "without suppressing records"
+        price = f"up to {share(limit)} of the people are left out" if limit else "nobody is left out"
+        yield _Trial("suppression", words, f"suppression: {limit:g}", price, changed)
+
+
+def _dropping(table: TablePlan, name: str) -> TablePlan:
+    return replace(table, columns=tuple(c for c in table.columns if c.name != name))
+
+
+def _titled(model: PrivacyModel) -> str:
+    values = ", ".join(f"{key}={value}" for key, value in _values(model).items())
+    return f"{model.name} ({values})"
+
+
+def _values(model: PrivacyModel) -> Mapping[str, Any]:
+    return {key: value for key, value in model.values().items() if not isinstance(value, Mapping)}
+
+
+def _listed(models: Sequence[PrivacyModel]) -> str:
+    names = [getattr(model, "on", None) for model in models]
+    return ", ".join(repr(on) for on in names) if all(isinstance(on, str) for on in names) else "a sensitive value"

@@ -1,0 +1,61 @@
+"""Dates and numbers in text that could be read in several ways: which formats would read all of them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.schema.columns import Format
+from hushtable.schema.dates import readable_dates
+from hushtable.schema.numbers import THOUSANDS, plain_numbers
+from hushtable.schema.parse import standard
+
+__all__ = ["fitting_formats", "format_question"]
+
+_NUMERIC_DATE = r"^\d{1,2}[/.-]\d{1,2}[/.-]\d{4}\b"
+_SURELY = r",\d{3},|,\d{3}\."
+
+
+def fitting_formats(values: pa.Array) -> tuple[Format, ...]:
+    """Return the formats that read every distinct text of a column; several where the values do not decide.
+
+    Parameters
+    ----------
+    values : pyarrow.Array
+        Distinct texts, null where missing.
+
+    Examples
+    --------
+    >>> fitting_formats(pa.array(["04/22/1906", "01/02/1910"]))
+    (<Format.MONTH_FIRST: 'month-first'>,)
+    >>> [str(f) for f in fitting_formats(pa.array(["04/02/1906", "01/02/1910"]))]
+    ['day-first', 'month-first']
+    >>> [str(f) for f in fitting_formats(pa.array(["1,234.56", "12"]))]
+    ['thousands']
+    """
+    text = pc.utf8_trim_whitespace(pc.cast(values, pa.string())).drop_null()
+    if not len(text):
+        return ()
+    if pc.any(pc.match_substring_regex(text, _NUMERIC_DATE)).as_py():
+        dates = (Format.DAY_FIRST, Format.MONTH_FIRST)
+        return tuple(f for f in dates if readable_dates(standard(text, f)).all())
+    numbers = pc.all(pc.or_(plain_numbers(text), pc.match_substring_regex(text, THOUSANDS))).as_py()
+    # 1,234 alone may have a decimal comma
+    return (Format.THOUSANDS,) if numbers and pc.any(pc.match_substring_regex(text, _SURELY)).as_py() else ()
+
+
+def format_question(formats: tuple[Format, ...]) -> str:
+    """Return what to ask or say about a column that fits these formats.
+
+    Examples
+    --------
+    >>> format_question((Format.MONTH_FIRST,))
+    'dates such as 12/31/1999, month first'
+    """
+    if len(formats) > 1:
+        return "dates in which day and month cannot be told apart: set format: day-first or format: month-first"
+    return {
+        Format.DAY_FIRST: "dates such as 31/12/1999, day first",
+        Format.MONTH_FIRST: "dates such as 12/31/1999, month first",
+        Format.THOUSANDS: "numbers such as 1,234.56",
+    }[formats[0]]

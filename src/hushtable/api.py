@@ -62,8 +62,8 @@ def profile(data: Any, missing_values: Sequence[str] = ()) -> Profile:
 def draft_policy(data: Any) -> Policy:
     """Return a policy to begin with, as ``hushtable init`` writes it: a suggestion that a person corrects.
 
-    Roles, kinds and hierarchies are guessed from names and counts; ``profile`` says why. The models are 5-anonymity and,
-    for sensitive columns, three different values in every class or a bound on rare values.
+    Roles, kinds and hierarchies are guessed from names and counts; ``profile`` says why. The models are 5-anonymity
+    and, for sensitive columns, three different values in every class or a bound on rare values.
 
     Parameters
     ----------

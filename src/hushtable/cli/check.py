@@ -35,9 +35,10 @@ def check(
     query: Query = None,
     as_json: AsJson = False,
 ) -> None:
-    """Report everything that stands in the way of a run: policy, columns, hierarchies, feasibility.
+    """Find every problem before a run: policy, columns, hierarchies, feasibility. Warn of what is not protected.
 
-    Exits with 2 where something must be mended, with 3 where only the models are infeasible.
+    Exits with 2 if something must be fixed, and with 3 if only the models are infeasible. Warnings do not change the
+    exit code.
     """
     from hushtable.cli.output import deliver
 
@@ -49,6 +50,7 @@ def check(
             "columns": [asdict(c) for c in preflight.columns],
             "lattice": preflight.lattice,
             "models": [asdict(m) for m in preflight.models],
+            "warnings": [asdict(c) for c in preflight.cautions],
         }
     deliver(result, as_json, lambda to: _text(to, preflight, problems, policy_file))
     if problems:
@@ -88,10 +90,12 @@ def _look(
 
 def _text(to: Console, preflight: Preflight | None, problems: Sequence[Problem], policy_file: Path) -> None:
     from hushtable.cli.output import bullet, put
+    from hushtable.cli.verdict import print_cautions
 
     if preflight is not None:
         _columns(to, preflight)
         _models(to, preflight)
+        print_cautions(to, preflight.cautions)
     if problems:
         put(to, f"{len(problems)} problem{'s' if len(problems) > 1 else ''} in the way:", style="bold red")
         for problem in problems:
@@ -99,7 +103,7 @@ def _text(to: Console, preflight: Preflight | None, problems: Sequence[Problem],
     elif preflight is None:
         put(to, f"{policy_file} is a valid policy. Add --data FILE to check it against a table.", style="green")
     else:
-        put(to, "Nothing stands in the way of a run.", style="green")
+        put(to, "No problems found.", style="green")
 
 
 def _columns(to: Console, preflight: Preflight) -> None:
@@ -127,7 +131,7 @@ def _columns(to: Console, preflight: Preflight) -> None:
 def _models(to: Console, preflight: Preflight) -> None:
     from hushtable.cli.output import grid
 
-    words = {True: "nothing speaks against it", False: "no", None: "cannot be told yet"}
+    words = {True: "yes, as far as can be checked", False: "no", None: "not known yet"}
     rows = [
         (f"{m.model} ({', '.join(f'{k}={v}' for k, v in m.parameters.items())})", words[m.feasible])
         for m in preflight.models

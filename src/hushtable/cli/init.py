@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,7 @@ from hushtable.cli.options import AsJson, Query, SqlTable
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from hushtable.policy.cautions import Caution
     from hushtable.schema.profile import Profile
 
 __all__ = ["init"]
@@ -46,6 +48,8 @@ def init(
     from hushtable.io.files import atomic_write_text
     from hushtable.io.sources import read_tables
     from hushtable.io.urls import shown, source_of
+    from hushtable.policy.cautions import cautions
+    from hushtable.policy.policy import Policy
     from hushtable.policy.starter import starter_policy
     from hushtable.release.targets import check_apart
     from hushtable.schema.profile import profile
@@ -57,15 +61,20 @@ def init(
     source = source_of(data, table=table, query=query)
     check_apart(output, [source])
     with waiting("reading and profiling the table"):
-        found = profile(read_tables([source]))
+        read = read_tables([source])
+        found = profile(read)
     name = shown(source)
-    atomic_write_text(output, starter_policy(found, name))
+    text = starter_policy(found, name)
+    warned = cautions(Policy.from_yaml(text), read)
+    atomic_write_text(output, text)
     result = {"data": name, "policy": output, **found.as_dict(), "like_values": list(found.like_values)}
-    deliver(result, as_json, lambda to: _text(to, found, name, output))
+    result["warnings"] = [asdict(caution) for caution in warned]
+    deliver(result, as_json, lambda to: _text(to, found, warned, name, output))
 
 
-def _text(to: Console, found: Profile, data: str, output: Path) -> None:
+def _text(to: Console, found: Profile, warned: Sequence[Caution], data: str, output: Path) -> None:
     from hushtable.cli.output import bullet, grid, put
+    from hushtable.cli.verdict import print_cautions
     from hushtable.io.figures import number
 
     put(to, f"{data}: {found.rows:,} rows, {len(found.columns)} columns, {found.duplicates:,} repeated rows.")
@@ -80,6 +89,8 @@ def _text(to: Console, found: Profile, data: str, output: Path) -> None:
     for column in found.columns:
         if column.problem:
             bullet(to, f"{column.name}: {column.problem}", style="yellow")
+        if len(column.formats) > 1:
+            bullet(to, f"{column.name}: {column.kind_reason}.", style="yellow")
     for having, words in _tokens(found).items():
         listed = ", ".join(repr(word) for word in words)
         bullet(to, f"{_some(having)}: {listed} may stand for a missing value; see missing_values.", style="yellow")
@@ -93,9 +104,10 @@ def _text(to: Console, found: Profile, data: str, output: Path) -> None:
             "put a line with names before it: names are published.",
             style="yellow",
         )
-    if like or found.entity or any(c.problem or c.tokens for c in found.columns):
+    if like or found.entity or any(c.problem or c.tokens or len(c.formats) > 1 for c in found.columns):
         to.print()
     _subsets(to, found)
+    print_cautions(to, warned)
     put(to, f"Starter policy written to {output}. Read it, correct the roles, then:")
     for command in ("check", "run"):
         put(to, f"  hushtable {command} {quote(str(output))} --data {quote(data)}", wrap=False)
@@ -127,7 +139,7 @@ def _subsets(to: Console, found: Profile) -> None:
         of_size = [s for s in found.subsets if len(s.columns) == size and s.unique_share > 0]
         rows += [(" + ".join(s.columns), share(s.unique_share)) for s in of_size[:_SHOWN]]
     if rows:
-        put(to, "Who knows these about a person finds a unique record for this share of the people:")
+        put(to, "Share of people whom these columns alone single out:")
         to.print()
         to.print(grid(["columns", "unique records"], rows, right=["unique records"], fold=["columns"]))
         to.print()

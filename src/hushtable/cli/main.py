@@ -21,7 +21,21 @@ from hushtable.errors import DEBUG, Cancelled
 __all__ = ["COMMANDS", "application", "main"]
 
 COMMANDS = (
-    *("demo", "init", "check", "run", "explore", "verify", "compare", "suggest", "measure", "risk", "attack", "price"),
+    *(
+        "demo",
+        "init",
+        "check",
+        "run",
+        "explore",
+        "verify",
+        "compare",
+        "suggest",
+        "measure",
+        "risk",
+        "attack",
+        "verdict",
+        "price",
+    ),
     *("ledger", "increment", "sample", "report", "explain"),
     *("models", "algorithms", "hierarchies", "forms", "guards", "measures", "risks", "attacks", "templates", "schema"),
     *("studio", "reproduce"),

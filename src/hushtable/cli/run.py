@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +26,10 @@ from hushtable.cli.options import (
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from hushtable.algorithms.base import Progress
+    from hushtable.engines.release import Release
+    from hushtable.engines.verdict import Verdict
+    from hushtable.policy.cautions import Caution
     from hushtable.policy.policy import Policy
 
 __all__ = ["Engine", "run"]
@@ -74,6 +79,17 @@ _PartRows = Annotated[
 ]
 
 
+_Judge = Annotated[
+    bool,
+    typer.Option(
+        "--verdict/--no-verdict",
+        help="Say what the release is still good for. Tables of more than 2,000,000 rows are left to "
+        "'hushtable verdict'.",
+    ),
+]
+_LARGE = 2_000_000
+
+
 def run(
     policy_file: PolicyFile,
     data: Data,
@@ -89,6 +105,7 @@ def run(
     stream: _Stream = None,
     part_rows: _PartRows = None,
     expect_new_people: ExpectNewPeople = False,
+    judge: _Judge = True,
     as_json: AsJson = False,
 ) -> None:
     """Anonymize a table, verify the result and write it.
@@ -101,6 +118,7 @@ def run(
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.signals import nearly_done
+    from hushtable.cli.verdict import print_cautions, print_verdict
     from hushtable.errors import UsageError
     from hushtable.io.urls import shown, source_of
     from hushtable.release.targets import check_target, written_by_hand
@@ -129,12 +147,35 @@ def run(
             master=master,
             progress=progress,
         )
-    nearly_done()
+        nearly_done()
+        verdict, warned = _judged(release, policy, progress) if judge else (None, None)
     published = {} if address is None else {"published": shown(address)}
     account = release.plan.account
     held = {} if account is None else {"ledger": account.told()}
     found = {**release.summary(), **held, "files": _written(output, policy.output.format), **published}
-    deliver(found, as_json, lambda to: _print(to, found, output))
+    if warned is not None:
+        found["warnings"] = [asdict(caution) for caution in warned]
+    if verdict is not None:
+        found["verdict"] = verdict.as_dict()
+
+    def text(to: Console) -> None:
+        _print(to, found, output)
+        print_cautions(to, warned or ())
+        if verdict is not None:
+            print_verdict(to, verdict)
+
+    deliver(found, as_json, text)
+
+
+def _judged(release: Release, policy: Policy, progress: Progress) -> tuple[Verdict | None, Sequence[Caution]]:
+    """What the release is still good for, and what it does not protect."""
+    from hushtable.engines.verdict import verdict_of
+    from hushtable.policy.cautions import cautions
+
+    if release.records > _LARGE:
+        return None, cautions(policy)
+    progress(1.0, "judging what is left")
+    return verdict_of(release), cautions(policy, release.original())
 
 
 def _policy(file: Path, seed: int | None, file_format: Format | None) -> Policy:

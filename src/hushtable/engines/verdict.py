@@ -2,8 +2,8 @@
 
 The price list is found by trying: the policy is run without each quasi-identifier, without each model of sensitive
 columns, and with another suppression limit. Tables beyond ``SAMPLE`` rows are tried on evenly spaced rows; the best
-changes are then tried on the whole table where that is a matter of seconds. Everything here looks at the original, so it
-belongs to the organisation and not into the release.
+changes are then tried on the whole table where that is a matter of seconds. Everything here looks at the original, so
+it belongs to the organisation and not into the release.
 """
 
 from __future__ import annotations

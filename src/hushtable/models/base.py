@@ -173,6 +173,10 @@ class PrivacyModel(Parametrised, ABC):
         """No group with fewer people can satisfy the model. A cheap prefilter."""
         return 1
 
+    def values_needed(self) -> int:
+        """How many different values of its column every group needs; 0 where that is not what the model asks for."""
+        return 0
+
     def feasible(self, table: Reference) -> Infeasible | None:
         """Prove, before any work, that no grouping of this table satisfies the model; else None.
 

@@ -81,6 +81,10 @@ class DistinctL(SensitiveModel):
         """Tell the values that are new to the group."""
         return self._sensitivity.contributes(groups, table)
 
+    def values_needed(self) -> int:
+        """Return l."""
+        return self.l
+
     def min_group_size(self) -> int:
         """Return l."""
         return self.l

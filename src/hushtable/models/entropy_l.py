@@ -93,6 +93,10 @@ class EntropyL(SensitiveModel):
         now = np.minimum(_effective_values(histogram)[:, None], people)
         return np.asarray(np.minimum(then, people + 1) > now * (1 + TOLERANCE))
 
+    def values_needed(self) -> int:
+        """Return l, rounded up."""
+        return whole_number(self.l)
+
     def min_group_size(self) -> int:
         """Return l, rounded up."""
         return whole_number(self.l)

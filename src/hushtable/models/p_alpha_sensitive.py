@@ -95,6 +95,10 @@ class PAlphaSensitive(SensitiveModel):
         new = absent(histogram, attribute.n_values) & few_values[:, None]
         return new | (light[:, None] & (attribute.category_weights() > 0)) | few_people[:, None]
 
+    def values_needed(self) -> int:
+        """Return p."""
+        return self.p
+
     def min_group_size(self) -> int:
         """Return p, or alpha (rounded down) where it is greater: nobody weighs more than 1."""
         return max(self.p, math.floor(self.alpha))

@@ -84,6 +84,10 @@ class PSensitive(SensitiveModel):
         new = absent(histogram, self.attribute(table).n_values)
         return new | (histogram.distinct() > whole_people(groups))[:, None]
 
+    def values_needed(self) -> int:
+        """Return p."""
+        return self.p
+
     def min_group_size(self) -> int:
         """Return p."""
         return self.p

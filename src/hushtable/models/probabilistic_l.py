@@ -93,6 +93,10 @@ class ProbabilisticL(SensitiveModel):
         people = whole_people(groups)[:, None]
         return np.asarray(np.minimum(then, people + 1) > np.minimum(now, people) * (1 + TOLERANCE))
 
+    def values_needed(self) -> int:
+        """Return l, rounded up."""
+        return whole_number(self.l)
+
     def min_group_size(self) -> int:
         """Return l, rounded up."""
         return whole_number(self.l)

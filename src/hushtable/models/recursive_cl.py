@@ -114,6 +114,10 @@ class RecursiveCL(SensitiveModel):
         scarce = (whole_people(groups) < self.l)[:, None] & ~few
         return np.where(few, absent(histogram, n_values), better | scarce)
 
+    def values_needed(self) -> int:
+        """Return l."""
+        return self.l
+
     def min_group_size(self) -> int:
         """Return l."""
         return self.l

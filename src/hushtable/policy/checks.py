@@ -60,6 +60,11 @@ def _column(name: str, column: ColumnPolicy) -> Iterator[Fault]:
         yield refused("same_as", "sensitive and insensitive", "the ledger follows no values of others")
     if column.changes and role is not Role.SENSITIVE:
         yield refused("changes", "sensitive", "the ledger asks about no others")
+    if column.format is not None and role not in (Role.QUASI, Role.SENSITIVE):
+        yield refused("format", "quasi and sensitive", "the values of others are not read")
+    if column.format is not None and (column.order or column.kind not in (None, column.format.kind)):
+        sentence = f"The format {column.format} is for {column.format.kind} columns."
+        yield Fault(("columns", name, "format"), sentence, "Remove it or change 'kind'.", "other-kind")
     if column.order and column.kind not in (None, Kind.ORDINAL):
         sentence = f"The column's kind is {column.kind}, but 'order' is for ordinal columns."
         yield Fault(("columns", name, "order"), sentence, "Remove it or write 'kind: ordinal'.", "not-ordinal")

@@ -107,7 +107,8 @@ class ColumnPolicy(StrictModel):
     kind: Kind | None = None
     """how the values relate. Defaults to what the data say"""
     format: Format | None = None
-    """how dates or numbers are written: day-first (31/12/1999), month-first (12/31/1999) or thousands (1,234.56)"""
+    """how values are written: day-first (31/12/1999), month-first (12/31/1999), thousands (1,234.56) or any-spelling
+    (labels that differ in capitals or spaces alone are the same)"""
     hierarchy: Any = None
     """ever coarser labels: a file, a recipe's name, or a recipe with its parameters"""
     weight: Annotated[float, Field(gt=0, le=1e6, strict=True, allow_inf_nan=False)] = 1.0

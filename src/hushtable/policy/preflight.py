@@ -17,6 +17,7 @@ from hushtable.hierarchy.check import HierarchyReport, check_column, lattice_siz
 from hushtable.hierarchy.flat import Flat
 from hushtable.models.base import Monotone, PrivacyModel
 from hushtable.models.compose import AllOf
+from hushtable.policy.cautions import Caution, cautions
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, prepare
 from hushtable.table.encode import Extra, encode, no_rows, sensitive_column
@@ -86,6 +87,7 @@ class Preflight:
     models: tuple[ModelCheck, ...]
     problems: tuple[Problem, ...]
     lattice: int | None = field(default=None)
+    cautions: tuple[Caution, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -120,7 +122,8 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
     heights = [len(c.levels) - 1 for c in checks if c.role == Role.QUASI and c.levels]
     quasi = plan.named(Role.QUASI)
     lattice = lattice_size(heights) if len(heights) == len(quasi) else None
-    return Preflight(table.num_rows, tuple(checks), models, (*problems, *found), lattice)
+    known = cautions(policy, table)
+    return Preflight(table.num_rows, tuple(checks), models, (*problems, *found), lattice, known)
 
 
 def missing_files(plan: TablePlan) -> Iterator[Problem]:

@@ -42,19 +42,21 @@ class Kind(StrEnum):
 
 
 class Format(StrEnum):
-    """How numbers or dates are written that could be read in several ways.
+    """How values are written that could be read in several ways.
 
-    ``DAY_FIRST``: 31/12/1999. ``MONTH_FIRST``: 12/31/1999. ``THOUSANDS``: 1,234.56.
+    ``DAY_FIRST``: 31/12/1999. ``MONTH_FIRST``: 12/31/1999. ``THOUSANDS``: 1,234.56. ``ANY_SPELLING``: labels that
+    differ in capitals or spaces alone are the same.
     """
 
     DAY_FIRST = "day-first"
     MONTH_FIRST = "month-first"
     THOUSANDS = "thousands"
+    ANY_SPELLING = "any-spelling"
 
     @property
     def kind(self) -> Kind:
         """The kind of columns that are written so."""
-        return Kind.NUMERIC if self is Format.THOUSANDS else Kind.DATE
+        return {Format.THOUSANDS: Kind.NUMERIC, Format.ANY_SPELLING: Kind.NOMINAL}.get(self, Kind.DATE)
 
 
 class Missing(StrEnum):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hushtable.io.dictionaries import encode, value_type
+from hushtable.io.text import is_text
 from hushtable.schema.columns import Format
 from hushtable.schema.dates import readable_dates
 from hushtable.schema.numbers import THOUSANDS, plain_numbers
 from hushtable.schema.parse import standard
 
-__all__ = ["fitting_formats", "format_question"]
+__all__ = ["fitting_formats", "format_question", "has_times"]
 
 _NUMERIC_DATE = r"^\d{1,2}[/.-]\d{1,2}[/.-]\d{4}\b"
 _SURELY = r",\d{3},|,\d{3}\."
@@ -42,6 +44,23 @@ def fitting_formats(values: pa.Array) -> tuple[Format, ...]:
     numbers = pc.all(pc.or_(plain_numbers(text), pc.match_substring_regex(text, THOUSANDS))).as_py()
     # 1,234 alone may have a decimal comma
     return (Format.THOUSANDS,) if numbers and pc.any(pc.match_substring_regex(text, _SURELY)).as_py() else ()
+
+
+def has_times(column: pa.ChunkedArray) -> bool:
+    """Whether a column of dates tells times of day other than midnight.
+
+    Examples
+    --------
+    >>> has_times(pa.chunked_array([["1999-12-31 08:30", None]])), has_times(pa.chunked_array([["1999-12-31"]]))
+    (True, False)
+    """
+    kind = value_type(column.type)
+    if not (is_text(kind) or pa.types.is_timestamp(kind)):
+        return False
+    text = pc.cast(encode(column).dictionary, pa.string())
+    timed = pc.match_substring_regex(text, r"^\d[\d/.-]*\d[T ]\d{2}:\d{2}")
+    midnight = pc.match_substring_regex(text, r"[T ]00:00(:00([.,]0+)?)?\b")
+    return bool(pc.any(pc.and_(timed, pc.invert(midnight))).as_py())
 
 
 def format_question(formats: tuple[Format, ...]) -> str:

@@ -51,7 +51,8 @@ FREE_TEXT: dict[str, str] = {
 
 SURVEY: dict[str, str] = {
     "a survey weight": "instance-weight sample-weight sampling-weight survey-weight person-weight household-weight"
-    " final-weight replicate-weight design-weight statistical-weight weighting fnlwgt finalwgt wgt pwgtp perwt hhwt wtsupp"
+    " final-weight replicate-weight design-weight statistical-weight weighting fnlwgt finalwgt wgt pwgtp perwt"
+    " hhwt wtsupp"
     " wtint wtmec fexp",
     "the design of a survey": "stratum strata psu sdmvpsu sdmvstra sampling-unit sampling-stratum replicate",
 }
@@ -64,19 +65,25 @@ SENSITIVE: dict[str, str] = {
     # treatment and course
     " trt =arm dose dosage placebo chemo chemotherapy radiotherapy randomised randomized relapse recurrence remission"
     " death died dead deceased mortality survival alive censor censored =status =event =outcome =time =futime =fustat"
-    " follow-up follow =stop stage tumor tumour metastasis metastases =nodes nodal histology grade-tumor karnofsky karno"
+    " follow-up follow =stop stage tumor tumour metastasis metastases =nodes nodal histology grade-tumor"
+    " karnofsky karno"
     " ecog severity prognosis transplant icu intubated ventilated"
     # signs and illnesses
-    " ascites hepato hepatomegaly spiders edema oedema jaundice heart infarct infarction angina stroke diabetes diabetic"
+    " ascites hepato hepatomegaly spiders edema oedema jaundice heart infarct infarction angina stroke diabetes"
+    " diabetic"
     " hypertension asthma hepatitis anemia anaemia depression anxiety dementia fracture pain psoriasis lesion smoking"
     " smoker smoke smokes cigarettes cigs tobacco alcohol drinking drinks obesity obese"
     # what laboratories and nurses measure
-    " bilirubin bili albumin cholesterol chol hdl ldl triglyceride triglycerides trig trigs glucose insulin hba creatinine"
-    " platelet platelets hemoglobin haemoglobin hemo hematocrit copper phosphatase alk-phos alkphos sgot sgpt =ast =alt"
+    " bilirubin bili albumin cholesterol chol hdl ldl triglyceride triglycerides trig trigs glucose insulin hba"
+    " creatinine"
+    " platelet platelets hemoglobin haemoglobin hemo hematocrit copper phosphatase alk-phos alkphos sgot sgpt"
+    " =ast =alt"
     " protime prothrombin lymphocyte lymphocytes leukocyte wbc rbc psa cd ferritin sodium potassium urea calcium"
     " systolic diastolic sbp dbp =bp pulse temperature oxygen viral ph mmol mgdl",
-    "money": "income salary wage wages pay earnings debt debts credit loan balance wealth assets benefit benefits pension"
-    " capital gain gains losses dividend dividends stock stocks savings rent mortgage expenditure expenses charges claims"
+    "money": "income salary wage wages pay earnings debt debts credit loan balance wealth assets benefit"
+    " benefits pension"
+    " capital gain gains losses dividend dividends stock stocks savings rent mortgage expenditure expenses"
+    " charges claims"
     " amount earn earned poverty einkommen gehalt lohn salario salaire",
     "belief": "religion religious faith belief political politics party vote voted union attitude",
     "sexual life": "sexual sexuality orientation affair affairs contraceptive contraception",
@@ -91,12 +98,14 @@ QUASI: dict[str, str] = {
     "a place": "zip zipcode postcode postal plz postleitzahl city town county country region state province district"
     " municipality location latitude longitude lat lon birthplace residence neighborhood neighbourhood rural urban"
     " housing ort wohnort stadt land ville ciudad",
-    "origin": "race ethnicity ethnic nationality citizenship citizen native language nationalität hispanic latino black"
+    "origin": "race ethnicity ethnic nationality citizenship citizen native language nationalität hispanic"
+    " latino black"
     " white foreign immigrant immigration ancestry",
     "family": "marital married marriage divorced widowed relationship household children child kids dependents family"
     " spouse husband wife parents father mother siblings familienstand kinder",
     "education or work": "education educ educational school schooling degree college occupation occup job profession"
-    " workclass worker worked work working employer employment employed unemployment unemployed industry sector position"
+    " workclass worker worked work working employer employment employed unemployment unemployed industry sector"
+    " position"
     " hours weeks tenure experience beruf bildung profesión",
     "a date": "date admission discharge day month year visit datum fecha aufnahme entlassung",
     "the body": "height weight eye hair",

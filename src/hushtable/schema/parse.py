@@ -23,9 +23,9 @@ from hushtable.schema.numbers import (
     comma_numbers,
     parse_numbers,
     plain_numbers,
-    without_thousands,
     too_large,
     whole,
+    without_thousands,
 )
 
 __all__ = ["convert", "infer_kind", "standard"]
@@ -85,10 +85,14 @@ def standard(values: pa.Array, format: Format) -> pa.Array:
     ['1906-04-22', '1906-04-22', '?']
     >>> standard(pa.array(["1,234.56", "12"]), Format.THOUSANDS).to_pylist()
     ['1234.56', '12']
+    >>> standard(pa.array(["HIV ", "hiv"]), Format.ANY_SPELLING).to_pylist()
+    ['hiv', 'hiv']
     """
     if not is_text(values.type):
         return values
     text = _trimmed(values)
+    if format is Format.ANY_SPELLING:
+        return pc.utf8_lower(pc.replace_substring_regex(pc.utf8_normalize(text, "NFC"), r"\s+", " "))
     return without_thousands(text) if format is Format.THOUSANDS else numeric_dates(text, format is Format.DAY_FIRST)
 
 

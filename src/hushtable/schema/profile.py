@@ -15,11 +15,9 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError
-from hushtable.io.dictionaries import encode, value_type
 from hushtable.io.grids import html_grid, text_grid
-from hushtable.io.text import is_text
 from hushtable.schema.columns import Format, Kind, Role
-from hushtable.schema.formats import fitting_formats, format_question
+from hushtable.schema.formats import fitting_formats, format_question, has_times
 from hushtable.schema.hints import DIRECT, is_person_key, name_hint
 from hushtable.schema.infer import Facts, suggest_role
 from hushtable.schema.prepare import Prepared, prepare
@@ -245,14 +243,15 @@ def _column(
             unusable = ColumnProfile(name, None, "", 0, 0, 0, 0.0, Role.IDENTIFIER, "it cannot be used as it is")
             return replace(unusable, problem=problem), None
     tokens = find_tokens(ready)
-    kind, reason, formats = ready.kind, ready.reason, ()
+    kind, reason = ready.kind, ready.reason
+    formats: tuple[Format, ...] = ()
     if kind is Kind.NOMINAL and not problem:
         ready, formats = _formatted(column, ready, missing_values, tokens)
         kind, reason = ready.kind, format_question(formats) if formats else reason
         kind = formats[0].kind if formats else kind
     if kind is Kind.NOMINAL and tokens and not problem:
         kind, reason = _kind_without(column, name, missing_values, tokens, (kind, reason))
-    times = kind is Kind.DATE and ready.spellings and _has_times(column)
+    times = kind is Kind.DATE and ready.spellings and has_times(column)
     if times:
         ready = prepare(column, name=name, kind=Kind.NOMINAL, missing_values=missing_values)
     counts = ready.counts()
@@ -289,15 +288,6 @@ def _formatted(
         words = (*missing_values, *(token.text for token in tokens))
         ready = prepare(column, name=ready.name, missing_values=words, format=formats[0])
     return ready, formats
-
-
-def _has_times(column: pa.ChunkedArray) -> bool:
-    """Whether cells of a column of dates tell a time of day other than midnight."""
-    kind = value_type(column.type)
-    if pa.types.is_timestamp(kind):
-        return True
-    text = pc.cast(encode(column).dictionary, pa.string())
-    return bool(pc.any(pc.match_substring_regex(text, r"[T ]\d{2}:\d{2}")).as_py()) if is_text(kind) else False
 
 
 def _kind_without(

@@ -49,7 +49,7 @@ def shortlisted(columns: Sequence[ColumnProfile], codes: Mapping[str, IntArray])
     if len(quasi) <= MANY:
         return list(columns)
     kept = _kept(quasi, codes)
-    why = f"the table has {len(quasi)} columns that others might know; {MANY} that tell more about who somebody is are kept"
+    why = f"others might know {len(quasi)} columns of this table; the {MANY} that identify people best are kept"
     return [c if c.name in kept or c not in quasi else replace(c, role=Role.DROP, role_reason=why) for c in columns]
 
 

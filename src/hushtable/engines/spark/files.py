@@ -12,7 +12,6 @@ from hushtable.engines.spark.staged import staged
 from hushtable.engines.spark.write import save_parts
 from hushtable.io.urls import Source
 from hushtable.release.plan import Plan
-from hushtable.schema.columns import Role
 
 __all__ = ["run_on_spark"]
 

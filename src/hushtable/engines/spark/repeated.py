@@ -18,7 +18,6 @@ from hushtable.engines.spark.content import Content, Tuples
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS
 from hushtable.kernels.grouping import number_rows
-from hushtable.schema.columns import Role
 from hushtable.table.ranks import dense_ranks
 
 __all__ = ["repeat", "repeated_rows"]

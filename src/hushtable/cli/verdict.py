@@ -1,0 +1,58 @@
+"""``hushtable verdict``, and the verdict that follows every run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hushtable.cli.options import AsJson, Data, Files, ReleaseFolder
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hushtable.engines.verdict import Verdict
+    from hushtable.policy.cautions import Caution
+
+__all__ = ["print_cautions", "print_verdict", "verdict"]
+
+_STYLES = {"useful": "green", "coarse": "yellow", "nearly empty": "bold red"}
+
+
+def verdict(folder: ReleaseFolder, data: Data, files: Files = None, as_json: AsJson = False) -> None:
+    """Say what a release is still good for, and which settings cost most.
+
+    The policy is run without each quasi-identifier and each model to find out, on a sample where the table is large.
+    """
+    from hushtable.cli.opening import opened
+    from hushtable.cli.output import deliver
+    from hushtable.engines.verdict import verdict_of
+
+    with opened(folder, data, files) as (release, progress):
+        found = verdict_of(release, progress)
+    deliver({"release": folder, **found.as_dict()}, as_json, lambda to: print_verdict(to, found))
+
+
+def print_verdict(to: Console, found: Verdict) -> None:
+    """Print a verdict and its price list."""
+    from hushtable.cli.output import bullet, put
+
+    put(to, found.words, style=_STYLES[found.grade])
+    if not found.changes:
+        if found.tried:
+            put(to, f"None of {found.tried} single changes of the policy would make it much better.")
+        return
+    rows = found.changes[0].rows
+    put(to, f"What costs most (tried on {rows:,} records):")
+    for change in found.changes:
+        bullet(to, f"{change}. Write '{change.setting}'; then {change.price}.")
+
+
+def print_cautions(to: Console, found: Sequence[Caution]) -> None:
+    """Print what a person should know before publishing."""
+    from hushtable.cli.output import bullet, put
+
+    if found:
+        put(to, "Before you publish:", style="bold yellow")
+        for caution in found:
+            bullet(to, str(caution), style="yellow")
+        to.print()

@@ -1,0 +1,217 @@
+"""What a release under a policy would not protect, though nothing keeps it from being made.
+
+Problems stop a run (``policy.preflight``); cautions do not. They say what a person should know before signing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hushtable.arrays import IntArray
+from hushtable.errors import HushtableError
+from hushtable.io.dictionaries import encode, value_type
+from hushtable.io.figures import share
+from hushtable.io.text import is_text
+from hushtable.schema.columns import Format, Kind, Role
+from hushtable.schema.formats import fitting_formats, format_question, has_times
+from hushtable.schema.parse import standard
+from hushtable.schema.prepare import prepare
+from hushtable.schema.shortlist import MANY
+from hushtable.schema.subsets import count_alone, regroup, unique_rows
+
+if TYPE_CHECKING:
+    from hushtable.policy.policy import Policy
+
+__all__ = ["Caution", "cautions"]
+
+_ROWS = 200_000
+_UNIQUE = 0.05
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Caution:
+    """One thing to know before a release is made or signed.
+
+    Attributes
+    ----------
+    code : str
+        What it is about, for programs.
+    where : str
+        The column or the part of the policy; several columns are separated by commas.
+    message : str
+    hint : str
+        What would help.
+    """
+
+    code: str
+    where: str
+    message: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message} {self.hint}"
+
+
+def cautions(policy: Policy, table: pa.Table | None = None) -> tuple[Caution, ...]:
+    """Return what a policy does not protect; with the table, also what its values tell.
+
+    Parameters
+    ----------
+    policy : Policy
+    table : pyarrow.Table, optional
+        The original. Large tables are looked at in evenly spaced rows.
+
+    Examples
+    --------
+    >>> from hushtable.policy.policy import Policy
+    >>> policy = Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}])
+    >>> [c.code for c in cautions(policy)]
+    ['no-sensitive']
+    >>> people = pa.table({"age": [30, 31], "job": ["Smith", "smith "]})
+    >>> policy = policy.changed(sensitive=["job"], models=[{"k-anonymity": {"k": 2}}, {"distinct-l": {"l": 2}}])
+    >>> for caution in cautions(policy, people):
+    ...     print(caution.code)
+    all-values
+    spellings
+    """
+    found = list(_of_policy(policy))
+    if table is not None and table.num_rows:
+        n = table.num_rows
+        rows = np.arange(min(n, _ROWS)) * n // min(n, _ROWS)
+        looked_at = table if n <= _ROWS else table.take(pa.array(rows))
+        found += _of_table(policy, looked_at.select([c for c in policy.columns if c in table.column_names]))
+    return tuple(found)
+
+
+def _of_policy(policy: Policy) -> Iterator[Caution]:
+    sensitive, quasi = policy.named(Role.SENSITIVE), policy.named(Role.QUASI)
+    if not sensitive:
+        yield Caution(
+            "no-sensitive", "columns",
+            "No column is sensitive, so nothing limits what can be learnt about the people of a class.",
+            "Give the role 'sensitive' to columns that must not be learnt, such as diagnoses or incomes.",
+        )  # fmt: skip
+    bare = _unjudged(policy)
+    if bare:
+        yield Caution(
+            "unprotected", ", ".join(bare), "No model limits what can be learnt from these sensitive columns.",
+            "Add a model such as distinct-l, t-closeness or value-bounds on them.",
+        )  # fmt: skip
+    if len(quasi) > MANY:
+        yield Caution(
+            "many-quasi", "columns",
+            f"The policy has {len(quasi)} quasi-identifiers; beyond {MANY}, releases say little.",
+            "Drop those that others hardly know or that analysts do not need.",
+        )  # fmt: skip
+    if policy.publish:
+        yield Caution(
+            "publish", "publish", f"release.json tells everybody: {', '.join(policy.publish)}.",
+            "It includes what suppressed records hold. Leave 'publish' out unless that is harmless.",
+        )  # fmt: skip
+
+
+def _unjudged(policy: Policy) -> list[str]:
+    """Sensitive columns that no model looks at."""
+    judged = {name for member in policy.model().members for key in member.histogram_keys() for name in key}
+    return [name for name in policy.named(Role.SENSITIVE) if name not in judged]
+
+
+def _of_table(policy: Policy, table: pa.Table) -> Iterator[Caution]:
+    yield from _nearly_all(policy, table)
+    for name in table.column_names:
+        column = policy.columns[name]
+        if column.role in (Role.QUASI, Role.SENSITIVE) and column.kind in (None, Kind.NOMINAL) and not column.format:
+            yield from _text(name, table.column(name))
+        if column.role is Role.INSENSITIVE and has_times(table.column(name)):
+            yield Caution(
+                "times", name, "Times of day are published as they are.",
+                "Few people share a minute. Drop the column, or make it a quasi-identifier.",
+            )  # fmt: skip
+    yield from _unique(policy, table)
+
+
+def _nearly_all(policy: Policy, table: pa.Table) -> Iterator[Caution]:
+    """Models that ask every class for nearly all values of a column."""
+    for member in policy.model().members:
+        needed, on = member.values_needed(), getattr(member, "on", None)
+        if not needed or not isinstance(on, str) or on not in table.column_names:
+            continue
+        distinct = len(encode(table.column(on).drop_null()).dictionary)
+        if distinct - 1 <= needed <= distinct:
+            yield Caution(
+                "all-values", on,
+                f"{member.name} asks every class for {needed} of the column's {distinct} values.",
+                "Classes become very large. Ask for fewer, or use beta-likeness or value-bounds.",
+            )  # fmt: skip
+
+
+def _text(name: str, column: pa.ChunkedArray) -> Iterator[Caution]:
+    if not is_text(value_type(column.type)):
+        return
+    values = pc.cast(encode(column).dictionary, pa.string()).drop_null()
+    try:
+        text = prepare(pa.chunked_array([values]), name=name).kind is Kind.NOMINAL
+    except HushtableError:
+        return
+    formats = fitting_formats(values) if text else ()
+    if formats:
+        named = " or ".join(f"format: {f}" for f in formats)
+        yield Caution("format", name, f"It is read as text, but holds {format_question(formats)}.", f"Set {named}.")
+        return
+    joined = len(values) - len(standard(values, Format.ANY_SPELLING).unique()) if text else 0
+    if joined:
+        yield Caution(
+            "spellings", name,
+            f"{joined:,} of its {len(values):,} values differ from others in capitals or spaces alone, "
+            "and count as different ones.",
+            "Set format: any-spelling to join them, or correct them in the table.",
+        )  # fmt: skip
+
+
+def _unique(policy: Policy, table: pa.Table) -> Iterator[Caution]:
+    """People who are unique on columns that are published as they are."""
+    exact = {*policy.named(Role.INSENSITIVE), *_unjudged(policy)}
+    names = [name for name in table.column_names if name in exact]
+    codes = {name: _codes(table.column(name)) for name in names}
+    if not codes:
+        return
+    alone = float(unique_rows(list(codes.values())).mean())
+    if alone < _UNIQUE:
+        return
+    which = _telling(codes)
+    yield Caution(
+        "unique", ", ".join(which),
+        f"{share(alone)} of the records are unique on columns that are published as they are; "
+        f"{' and '.join(map(repr, which))} {'do' if len(which) > 1 else 'does'} most of it.",
+        "Whoever knows these cells finds the row. Make the columns quasi-identifiers, or drop them.",
+    )  # fmt: skip
+
+
+def _telling(codes: dict[str, IntArray]) -> Sequence[str]:
+    """The columns that make most records unique, the most telling first."""
+    left = list(codes)
+    chosen: list[str] = []
+    groups = np.zeros(len(codes[left[0]]), dtype=np.int64)
+    most = 0
+    while left and len(chosen) < _NAMED:
+        counts = {name: count_alone(groups, codes[name]) for name in left}
+        best = max(left, key=lambda name: (counts[name], len(np.unique(codes[name]))))
+        if chosen and counts[best] <= most:
+            break
+        most = counts[best]
+        chosen.append(best)
+        left.remove(best)
+        groups = regroup(groups, codes[best])[0]
+    return chosen
+
+
+def _codes(column: pa.ChunkedArray) -> IntArray:
+    coded = encode(column)
+    return np.asarray(coded.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64) + 1

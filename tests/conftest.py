@@ -23,9 +23,7 @@ collect_ignore_glob = ["**/conftest.py", "conftest.py"]
 settings.register_profile("default", deadline=None)
 # the same examples on every run, so that a red build means a changed program
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.register_profile(
-    "thorough", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("thorough", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
 
 

@@ -68,9 +68,7 @@ def look(problem: Problem, node: tuple[int, ...]) -> Seen:
     gone = {g for g, ok in zip(there, good, strict=True) if not ok}
     kept = [g for g in there if g not in gone]
     while kept and not all(m.table_satisfied(stats.take(kept), problem.reference)[0] for m in tablewise.members):
-        failing = next(
-            m for m in tablewise.members if not m.table_satisfied(stats.take(kept), problem.reference)[0]
-        )
+        failing = next(m for m in tablewise.members if not m.table_satisfied(stats.take(kept), problem.reference)[0])
         score = failing.score(stats.take(kept), problem.reference).tolist()
         worst = kept[score.index(min(score) if failing.sense == ">=" else max(score))]
         if sum(int(stats.units[g]) for g in gone | {worst}) > problem.budget:

@@ -25,9 +25,7 @@ SUN_TABLE_1 = pa.table(
         "Age": [27, 28, 26, 25, 41, 48, 45, 42, 33, 37, 36, 35],
         "Country": "USA Canada USA Canada China Japan India India USA Canada Canada USA".split(),
         "Zip": "14248 14207 14206 14249 13053 13074 13064 13062 14248 14204 14205 14248".split(),
-        "Disease": (
-            "HIV HIV Cancer Cancer Hepatitis Phthisis Asthma Obesity Flu Flu Flu Indigestion".split()
-        ),
+        "Disease": ("HIV HIV Cancer Cancer Hepatitis Phthisis Asthma Obesity Flu Flu Flu Indigestion".split()),
     }
 )
 SUN_TABLE_3 = pa.table(

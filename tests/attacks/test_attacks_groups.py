@@ -46,9 +46,7 @@ def test_rick_and_rudy_in_words(sun):
 
 
 def test_a_planted_class_is_read_off():
-    table = pa.table(
-        {"age": [20, 21, 22, 60, 61, 62], "zip": [1] * 6, "disease": ["HIV"] * 3 + ["Flu", "HIV", "Flu"]}
-    )
+    table = pa.table({"age": [20, 21, 22, 60, 61, 62], "zip": [1] * 6, "disease": ["HIV"] * 3 + ["Flu", "HIV", "Flu"]})
     result = ht.anonymize(table, policy([ht.KAnonymity(k=3)])).attack("homogeneity")
     assert (result.targets, result.successes, result.baseline) == (6, 3, 0.0)
     assert result.counts["attacked classes"] == 1 and result.lift == 0.5
@@ -88,9 +86,7 @@ def test_outsiders_are_the_control():
 
 
 def test_similarity_sees_what_homogeneity_does_not():
-    table = pa.table(
-        {"age": [20, 21, 60, 61], "zip": [1] * 4, "disease": ["HIV", "Cancer", "HIV", "Flu"]}
-    )
+    table = pa.table({"age": [20, 21, 60, 61], "zip": [1] * 4, "disease": ["HIV", "Cancer", "HIV", "Flu"]})
     release = ht.anonymize(table, policy([ht.KAnonymity(k=2)], categories=True))
     assert release.attack("homogeneity").successes == 0
     counts = release.attack("similarity").counts

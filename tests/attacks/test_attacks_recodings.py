@@ -42,9 +42,7 @@ def test_attacks_run_on_every_recoding(algorithm, cells):
         suppression=0.1,
     )
     release = ht.anonymize(mixed(), policy)
-    representatives = algorithm != "anatomy" and any(
-        not c.tells_bounds for c in release.recoded.cells
-    )
+    representatives = algorithm != "anatomy" and any(not c.tells_bounds for c in release.recoded.cells)
     lacking = {"similarity"} | ({"downcoding"} if representatives else set())
     if algorithm not in ("mondrian", "lattice-sweep") or cells != "nodes":
         lacking.add("combinatorial-refinement")

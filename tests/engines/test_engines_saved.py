@@ -106,9 +106,7 @@ def test_a_batch_is_opened_and_added_to_a_ledger(tmp_path):
     people = random_people(60, 1)
     names = pa.array([f"p{i}" for i in range(60)])
     people = people.append_column("who", names)
-    rules = ht.Policy(
-        identifiers=["who"], quasi=["age", "country"], sensitive=["illness"], models=[ht.KAnonymity(k=3)]
-    )
+    rules = ht.Policy(identifiers=["who"], quasi=["age", "country"], sensitive=["illness"], models=[ht.KAnonymity(k=3)])
     first = ht.anonymize(people.slice(0, 40), rules)
     first.save(tmp_path / "first")
     earlier = ht.open_release(tmp_path / "first", people.slice(0, 40))

@@ -19,7 +19,7 @@ from hushtable.io.sql.access import check_sql_target, read_sql, sql_names, write
 from hushtable.io.sql.place import SqlPlace
 
 D = decimal.Decimal
-ODD = 'we"ird na\'me; -- ü'
+ODD = "we\"ird na'me; -- ü"
 UTC = dt.UTC
 
 

@@ -117,6 +117,7 @@ def test_a_column_that_no_earlier_release_has_is_asked_about(file):
 
 def test_a_renamed_column_is_followed(file):
     """What the two classes of e have in common is gout."""
+
     def people(ages, column):
         ill = ["flu", "gout", "flu", "angina", "gout", "angina"]
         return pa.table({"name": list("abcdef"), "age": ages, column: ill})

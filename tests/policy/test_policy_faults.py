@@ -35,8 +35,8 @@ def message(text: str) -> str:
         ),
         (
             BASE.replace("role: sensitive", "role: sensitve"),
-            "p.yaml: line 3: columns.disease.role: It must be one of identifier, quasi, sensitive, insensitive. "
-            "Got 'sensitve' instead. Did you mean 'sensitive'?",
+            "p.yaml: line 3: columns.disease.role: It must be one of identifier, quasi, sensitive, insensitive, "
+            "drop. Got 'sensitve' instead. Did you mean 'sensitive'?",
         ),
         (
             BASE + "output: {fromat: csv}",

@@ -35,7 +35,6 @@ def test_tampered_files_are_found_out(tmp_path):
     assert not verify_published(pa.table(two), plan.table, plan.model(), evidence).ok
 
 
-
 def test_bad_release_json(tmp_path):
     with pytest.raises(DataError, match="There is no"):
         load_evidence(tmp_path / "release.json")
@@ -47,12 +46,10 @@ def test_bad_release_json(tmp_path):
         load_evidence(tmp_path / "release.json")
 
 
-
 def test_a_table_without_rows_is_no_release():
     plan = plan_of([KAnonymity(k=2)])
     with pytest.raises(DataError, match="no rows"):
         verify_published(people_table([(1, "Fiji", "a")]).slice(1), plan.table, plan.model(), None)
-
 
 
 def test_nulls_and_empty_text_are_not_one_class(tmp_path):

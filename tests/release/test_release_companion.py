@@ -132,9 +132,7 @@ def test_models_of_classes_state_what_they_achieve_and_so_do_others_if_nothing_w
 
 def test_people_with_several_rows_are_not_counted_in_public(tmp_path):
     table = people().append_column("who", pa.array([f"p{i % 15}" for i in range(30)]))
-    policy = ht.Policy(
-        identifiers=["who"], quasi=["age"], sensitive=["ill"], models=[ht.KAnonymity(k=3)], entity="who"
-    )
+    policy = ht.Policy(identifiers=["who"], quasi=["age"], sensitive=["ill"], models=[ht.KAnonymity(k=3)], entity="who")
     folder = ht.anonymize(table, policy).save(tmp_path / "out")
     told = json.loads((folder / "release.json").read_text())
     assert "people" not in told and [model["achieved"] for model in told["models"]] == [None]

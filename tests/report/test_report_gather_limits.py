@@ -12,9 +12,7 @@ PEOPLE = pa.table({"age": list(range(20, 50)), "disease": ["flu", "gout", "HIV"]
 
 
 def told(algorithm, **more):
-    policy = ht.Policy(
-        quasi=["age"], sensitive=["disease"], models=[ht.DistinctL(l=2)], algorithm=algorithm, **more
-    )
+    policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.DistinctL(l=2)], algorithm=algorithm, **more)
     return " ".join(templates.build("general").report(ht.anonymize(PEOPLE, policy), attacks=False).limits)
 
 

@@ -21,7 +21,8 @@ from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import prepare
 
 NUMBERS_HINT = (
-    "Write numbers with digits and a decimal point only, list markers such as NA under missing_values, or set "
+    "Write numbers with digits and a decimal point only, or set format: thousands for numbers such as 1,234.56, list "
+    "markers such as NA under missing_values, or set "
     "kind: nominal."
 )
 

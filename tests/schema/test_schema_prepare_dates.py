@@ -13,7 +13,8 @@ from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import check_publishable
 
 DATES_HINT = (
-    "Write dates as 1999-12-31 or 31.12.1999 (in 01/02/1999 day and month cannot be told apart), list markers such as "
+    "Write dates as 1999-12-31 or 31.12.1999, or say how they are written (format: day-first or month-first), list "
+    "markers such as "
     "NA under missing_values, or set kind: nominal."
 )
 

@@ -99,6 +99,7 @@ def test_every_row_has_its_own_lot_whatever_the_order_of_rows():
     assert len(set(lots.tolist())) == table.n_rows
     order = np.random.default_rng(1).permutation(50)
     again = Coins(b"key").lots(replace(case, table=case.table.take(pa.array(order))).encoded([]))
+
     # equal rows may have changed places among themselves, so lots are compared with what the rows hold
     def held(lots, rows):
         shown = rows.drop_columns(["name", "person"])

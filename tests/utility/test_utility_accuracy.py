@@ -102,9 +102,7 @@ def test_any_release_gives_a_share_or_nan(comparison):
         assert math.isnan(got) or 0 <= got <= 1
     task = Task.of(comparison, None, 0.3)
     assert task is not None
-    known = [
-        code - int(comparison.table.sensitive[0].coded.missing) for code in comparison.table.sensitive[0].codes
-    ]
+    known = [code - int(comparison.table.sensitive[0].coded.missing) for code in comparison.table.sensitive[0].codes]
     assert task.target.tolist() == known
     trains = any(t >= 0 and not tested for t, tested in zip(known, task.tested, strict=True))
     tests = any(t >= 0 and tested for t, tested in zip(known, task.tested, strict=True))

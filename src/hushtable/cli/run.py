@@ -119,28 +119,20 @@ def run(
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.signals import nearly_done
     from hushtable.cli.verdict import print_cautions, print_verdict
-    from hushtable.errors import UsageError
     from hushtable.io.urls import shown, source_of
     from hushtable.release.targets import check_target, written_by_hand
 
-    policy = _policy(policy_file, seed, file_format)
-    if expect_new_people:
-        policy = _expecting(policy)
+    policy = _policy(policy_file, seed, file_format, expect_new_people)
     sources = [source_of(source, table=table, query=query) for source in data]
     check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
-    if engine is Engine.SPARK and (stream or part_rows is not None):
-        raise UsageError(
-            "Spark does not stream: it holds no table in memory of one machine.",
-            code="stream",
-            hint="Leave out --stream and --part-rows, or leave out --engine spark.",
-        )
+    chosen = _engine(engine, stream, part_rows)
     announce_compiling()
     with progress_bar() as progress:
         release = run_policy(
             sources,
             policy,
             output,
-            engine=_engine(engine, stream),
+            engine=chosen,
             to=address,
             overwrite=overwrite,
             part_rows=part_rows,
@@ -152,11 +144,10 @@ def run(
     published = {} if address is None else {"published": shown(address)}
     account = release.plan.account
     held = {} if account is None else {"ledger": account.told()}
-    found = {**release.summary(), **held, "files": _written(output, policy.output.format), **published}
-    if warned is not None:
-        found["warnings"] = [asdict(caution) for caution in warned]
+    judged: dict[str, Any] = {} if warned is None else {"warnings": [asdict(caution) for caution in warned]}
     if verdict is not None:
-        found["verdict"] = verdict.as_dict()
+        judged["verdict"] = verdict.as_dict()
+    found = {**release.summary(), **held, "files": _written(output, policy.output.format), **published, **judged}
 
     def text(to: Console) -> None:
         _print(to, found, output)
@@ -178,7 +169,7 @@ def _judged(release: Release, policy: Policy, progress: Progress) -> tuple[Verdi
     return verdict_of(release), cautions(policy, release.original())
 
 
-def _policy(file: Path, seed: int | None, file_format: Format | None) -> Policy:
+def _policy(file: Path, seed: int | None, file_format: Format | None, expect_new_people: bool) -> Policy:
     """The policy, with what the command line says instead."""
     from hushtable.policy.files import load_policy
 
@@ -187,7 +178,7 @@ def _policy(file: Path, seed: int | None, file_format: Format | None) -> Policy:
         policy = policy.changed(seed=seed)
     if file_format is not None and file_format.value != policy.output.format:
         policy = policy.changed(output={"format": file_format.value})
-    return policy
+    return _expecting(policy) if expect_new_people else policy
 
 
 def _expecting(policy: Policy) -> Policy:
@@ -203,7 +194,15 @@ def _expecting(policy: Policy) -> Policy:
     return policy.changed(ledger={**policy.ledger.settings(), "expect_new_people": True})
 
 
-def _engine(engine: Engine, stream: bool | None) -> str:
+def _engine(engine: Engine, stream: bool | None, part_rows: int | None) -> str:
+    from hushtable.errors import UsageError
+
+    if engine is Engine.SPARK and (stream or part_rows is not None):
+        raise UsageError(
+            "Spark does not stream: it holds no table in memory of one machine.",
+            code="stream",
+            hint="Leave out --stream and --part-rows, or leave out --engine spark.",
+        )
     if engine is Engine.SPARK:
         return "spark"
     return "auto" if stream is None else "stream" if stream else "local"

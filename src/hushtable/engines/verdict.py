@@ -9,14 +9,14 @@ it belongs to the organisation and not into the release.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from hushtable.errors import HushtableError
+from hushtable.errors import IncompatibleError, Infeasible, NotFound
 from hushtable.io.figures import share
 from hushtable.models.base import PrivacyModel, Threat
 from hushtable.release.plan import Plan
@@ -28,7 +28,7 @@ from hushtable.utility.query_error import QueryError
 
 if TYPE_CHECKING:
     from hushtable.engines.release import Release
-    from hushtable.release.comparison import Comparison
+    from hushtable.release.comparison import Comparison, RowComparison
 
 __all__ = ["SAMPLE", "Change", "Numbers", "Verdict", "verdict_of"]
 
@@ -39,7 +39,7 @@ _WHOLE = 3_000_000
 _LARGE = 2_000_000
 _SILENT = 0.9
 _LISTED = 5
-_GAIN = 0.02
+_GAIN = 0.01
 _LIMITS = (0.02, 0.05)
 _GRADES = (("nearly empty", 0.5, 0.5), ("coarse", 0.2, 0.25))
 
@@ -85,7 +85,7 @@ class Change:
     setting : str
         What to write in the policy.
     before, after : Numbers
-        Of the same rows.
+        Of the same rows and columns: where a column goes, those of the others.
     rows : int
         How many rows it was tried on.
     price : str
@@ -113,7 +113,8 @@ class Change:
         numbers = [("detail lost", self.before.ncp, self.after.ncp)]
         if not math.isnan(self.before.query_error + self.after.query_error):
             numbers.append(("counts off by", self.before.query_error, self.after.query_error))
-        return f"{self.what}: " + ", ".join(f"{name} {share(a)} -> {share(b)}" for name, a, b in numbers)
+        others = "in the other columns " if self.kind == "quasi" else ""
+        return f"{self.what}: {others}" + ", ".join(f"{name} {share(a)} -> {share(b)}" for name, a, b in numbers)
 
 
 @dataclass(frozen=True, repr=False)
@@ -203,7 +204,7 @@ def verdict_of(release: Release, progress: Callable[[float, str], None] | None =
     numbers = _numbers(comparison.rows if large else comparison)
     numbers = replace(numbers, ncp=float(ncp_of_columns(comparison).mean()))
     silent = _silent(comparison)
-    changes, tried = ((), 0) if large or not release.repeatable else _prices(release, numbers, progress)
+    changes, tried = ((), 0) if large or not release.repeatable else _prices(release, comparison.rows, progress)
     return Verdict(_grade(numbers), numbers, silent, comparison.n_suppressed / comparison.n, changes, tried)
 
 
@@ -242,10 +243,21 @@ class _Trial:
     setting: str
     price: str
     plan: Plan
+    without: str = ""
+
+    def numbers_of(self, comparison: RowComparison) -> Numbers:
+        """The numbers of a release, as far as they can be compared with those of the trial."""
+        place = [cells.column.name for cells in comparison.cells].index(self.without) if self.without else None
+        if place is None:
+            return _numbers(comparison)
+        kept = [j for j in range(len(comparison.cells)) if j != place]
+        cells = tuple(comparison.cells[j] for j in kept)
+        table = replace(comparison.table, quasi=tuple(comparison.table.quasi[j] for j in kept))
+        return _numbers(replace(comparison, cells=cells, table=table))
 
 
 def _prices(
-    release: Release, numbers: Numbers, progress: Callable[[float, str], None] | None
+    release: Release, made: RowComparison, progress: Callable[[float, str], None] | None
 ) -> tuple[tuple[Change, ...], int]:
     plan = replace(release.plan, account=None, coins=None)
     trials = list(_trials(plan, release.n_suppressed > 0))
@@ -256,41 +268,47 @@ def _prices(
     trials = [replace(trial, plan=_reading_only(trial.plan, original)) for trial in trials]
     sample = _evenly(original, SAMPLE)
     whole = sample.num_rows == original.num_rows
-    before = numbers if whole else _tried(sample, plan)
+    before = made if whole else _made(sample, plan)
     trials += [trial for trial in [_costly(sample, plan)] if trial is not None]
-    found = []
-    for i, trial in enumerate(trials):
-        if progress is not None:
-            progress(i / len(trials), f"trying it {trial.what}")
-        after = None if before is None else _tried(sample, trial.plan)
-        if before is not None and after is not None:
-            found.append(
-                (trial, Change(trial.kind, trial.what, trial.setting, before, after, sample.num_rows, trial.price))
-            )
-    found.sort(key=lambda pair: -pair[1].gain)
-    listed = [pair for pair in found if pair[1].gain >= _GAIN][:_LISTED]
+    found = list(_changes(trials, sample, before, progress))
+    listed = [pair for pair in _ranked(found) if pair[1].gain >= _GAIN][:_LISTED]
     if not whole and original.num_rows * len(plan.table.named(Role.QUASI)) <= _WHOLE:
-        listed = list(_on_the_whole(listed, original, numbers))
-        listed.sort(key=lambda pair: -pair[1].gain)
+        listed = _ranked(_changes([trial for trial, _ in listed], original, made, progress))
     return tuple(change for _, change in listed if change.gain > 0), len(trials)
 
 
-def _on_the_whole(
-    listed: Sequence[tuple[_Trial, Change]], original: pa.Table, numbers: Numbers
+def _changes(
+    trials: Sequence[_Trial],
+    table: pa.Table,
+    before: RowComparison | None,
+    progress: Callable[[float, str], None] | None,
 ) -> Iterator[tuple[_Trial, Change]]:
-    for trial, change in listed:
-        after = _tried(original, trial.plan)
-        if after is not None:
-            yield trial, replace(change, before=numbers, after=after, rows=original.num_rows)
+    """What each trial gives that leads to a release."""
+    for i, trial in enumerate(trials):
+        if progress is not None:
+            progress(i / len(trials), f"trying it {trial.what}")
+        after = None if before is None else _tried(table, trial.plan)
+        if before is not None and after is not None:
+            numbers = trial.numbers_of(before)
+            yield trial, Change(trial.kind, trial.what, trial.setting, numbers, after, table.num_rows, trial.price)
+
+
+def _ranked(found: Iterable[tuple[_Trial, Change]]) -> list[tuple[_Trial, Change]]:
+    return sorted(found, key=lambda pair: -pair[1].gain)
 
 
 def _tried(table: pa.Table, plan: Plan) -> Numbers | None:
     """The numbers of a release under another plan; None where there is none."""
+    made = _made(table, plan)
+    return None if made is None else _numbers(made)
+
+
+def _made(table: pa.Table, plan: Plan) -> RowComparison | None:
     from hushtable.engines import local  # makes releases, so it is below this module
 
     try:
-        return _numbers(local.run(table, plan).comparison())
-    except HushtableError:
+        return local.run(table, plan).comparison().rows
+    except (Infeasible, NotFound, IncompatibleError):
         return None
 
 
@@ -311,7 +329,7 @@ def _trials(plan: Plan, suppressed: bool) -> Iterator[_Trial]:
         for name in quasi:
             yield _Trial(
                 "quasi", f"without {name!r} as a quasi-identifier", f"{name}: {{role: drop}}",
-                "the column is not published", replace(plan, table=_dropping(plan.table, name)),
+                "the column is not published", replace(plan, table=_dropping(plan.table, name)), name,
             )  # fmt: skip
     optional = [model for model in plan.models if Threat.IDENTITY not in model.threats]
     if len(optional) < len(plan.models):
@@ -355,7 +373,7 @@ def _limits(plan: Plan, suppressed: bool) -> Iterator[_Trial]:
     for limit in limits:
         try:
             changed = replace(plan, suppression=limit)
-        except HushtableError:
+        except IncompatibleError:
             continue  # not every algorithm suppresses, or does without
         words = f"with up to {share(limit)} of the records suppressed" if limit else "without suppressing records"
         price = f"up to {share(limit)} of the people are left out" if limit else "nobody is left out"
@@ -363,7 +381,7 @@ def _limits(plan: Plan, suppressed: bool) -> Iterator[_Trial]:
 
 
 def _dropping(table: TablePlan, name: str) -> TablePlan:
-    return replace(table, columns=tuple(c for c in table.columns if c.name != name))
+    return replace(table, columns=tuple(replace(c, role=Role.DROP) if c.name == name else c for c in table.columns))
 
 
 def _titled(model: PrivacyModel) -> str:

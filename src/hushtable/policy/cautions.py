@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import IntArray
 from hushtable.errors import HushtableError
-from hushtable.io.dictionaries import encode, value_type
+from hushtable.io.dictionaries import encode, to_codes, value_type
 from hushtable.io.figures import share
 from hushtable.io.text import is_text
 from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.formats import fitting_formats, format_question, has_times
 from hushtable.schema.parse import standard
-from hushtable.schema.prepare import prepare
+from hushtable.schema.prepare import check_type, prepare
 from hushtable.schema.shortlist import MANY
 from hushtable.schema.subsets import count_alone, regroup, unique_rows
 
@@ -33,6 +33,7 @@ __all__ = ["Caution", "cautions"]
 _ROWS = 200_000
 _UNIQUE = 0.05
 _NAMED = 3
+_RARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,8 @@ def cautions(policy: Policy, table: pa.Table | None = None) -> tuple[Caution, ..
     >>> policy = Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}])
     >>> [c.code for c in cautions(policy)]
     ['no-sensitive']
-    >>> people = pa.table({"age": [30, 31], "job": ["Smith", "smith "]})
-    >>> policy = policy.changed(sensitive=["job"], models=[{"k-anonymity": {"k": 2}}, {"distinct-l": {"l": 2}}])
+    >>> people = pa.table({"age": [30, 31, 32], "job": ["Smith", "smith ", "baker"]})
+    >>> policy = policy.changed(sensitive=["job"], models=[{"k-anonymity": {"k": 2}}, {"distinct-l": {"l": 3}}])
     >>> for caution in cautions(policy, people):
     ...     print(caution.code)
     all-values
@@ -86,8 +87,19 @@ def cautions(policy: Policy, table: pa.Table | None = None) -> tuple[Caution, ..
         n = table.num_rows
         rows = np.arange(min(n, _ROWS)) * n // min(n, _ROWS)
         looked_at = table if n <= _ROWS else table.take(pa.array(rows))
-        found += _of_table(policy, looked_at.select([c for c in policy.columns if c in table.column_names]))
+        found += _of_table(policy, looked_at.select([c for c in policy.columns if _usable(c, table)]))
     return tuple(found)
+
+
+def _usable(name: str, table: pa.Table) -> bool:
+    """Whether a column is there and can be looked at; one that cannot is a problem, not a caution."""
+    if name not in table.column_names:
+        return False
+    try:
+        check_type(name, table.schema.field(name).type)
+    except HushtableError:
+        return False
+    return True
 
 
 def _of_policy(policy: Policy) -> Iterator[Caution]:
@@ -143,8 +155,10 @@ def _nearly_all(policy: Policy, table: pa.Table) -> Iterator[Caution]:
         needed, on = member.values_needed(), getattr(member, "on", None)
         if not needed or not isinstance(on, str) or on not in table.column_names:
             continue
-        distinct = len(encode(table.column(on).drop_null()).dictionary)
-        if distinct - 1 <= needed <= distinct:
+        occurring = np.sort(np.bincount(_codes(table.column(on).drop_null()))[1:])[::-1]
+        distinct = len(occurring)
+        rare = needed <= distinct and occurring[needed - 1] < _RARE * occurring.sum()
+        if (needed == distinct > 2) or (needed >= distinct - 1 and rare):
             yield Caution(
                 "all-values", on,
                 f"{member.name} asks every class for {needed} of the column's {distinct} values.",
@@ -213,5 +227,4 @@ def _telling(codes: dict[str, IntArray]) -> Sequence[str]:
 
 
 def _codes(column: pa.ChunkedArray) -> IntArray:
-    coded = encode(column)
-    return np.asarray(coded.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64) + 1
+    return to_codes(encode(column)) + 1

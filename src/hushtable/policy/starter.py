@@ -22,7 +22,7 @@ _L = 3
 _SPARE = 2  # a class need not hold nearly all values
 _PREVAILS = 0.6
 _FEW = 12
-_RARE = 0.01
+_RARE = 0.005
 _BETA = 4
 
 
@@ -190,9 +190,8 @@ def _model(column: ColumnProfile) -> dict[str, Any]:
     one value prevails, it is the rare ones that need protection: their share in a class is bounded by a multiple of
     their share in the table.
     """
-    l = min(_L, column.distinct - _SPARE)
-    if l > 1 and column.most <= _PREVAILS:
-        return {"distinct-l": {"l": l}}
+    if column.distinct > 1 and column.most <= _PREVAILS:
+        return {"distinct-l": {"l": _L if column.distinct >= _L + _SPARE else 2}}
     if 1 < column.distinct <= _FEW and column.least >= _RARE:
         return {"beta-likeness": {"beta": _BETA}}
     return {}

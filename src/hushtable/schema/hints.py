@@ -29,7 +29,7 @@ DIRECT: dict[str, str] = {
     "an address": "address street ip ipaddress mac url website strasse straße adresse anschrift dirección",
     "an account": "account creditcard card-number iccid imei plate vin konto",
 }
-"""Words that mean an identifier whatever the values look like; ``=`` marks one that must be the whole name."""
+"""Words that mean an identifier; ``=`` marks one that must be the whole name, a ``*`` the beginning of a word."""
 
 KEYS: dict[str, str] = {"a key or name": "id name uuid guid key number no nr code identifier index rownum nummer"}
 """Words that mean an identifier only where most values are unique."""
@@ -41,7 +41,7 @@ PEOPLE = (
     "patient person customer client member student pupil employee user subject participant respondent citizen"
     " patienten kunden mitglied paciente cliente"
 )
-"""Words for people: with a key after them they say whose a row is."""
+"""Words for people: with a key after them they identify a row's person."""
 
 FREE_TEXT: dict[str, str] = {
     "free text": "note notes comment comments remark remarks description freetext free-text memo narrative bemerkung"
@@ -61,9 +61,10 @@ SURVEY: dict[str, str] = {
 SENSITIVE: dict[str, str] = {
     "health": "disease diagnosis diagnoses illness icd health medical condition symptom symptoms treatment medication"
     " drug therapy hiv cancer disability disabled pregnancy pregnant pregnancies blood bmi mental surgery procedure"
-    " allergy diagnose krankheit diagnóstico diagnostic clinical hospital doctor physician doctors"
+    " allergy diagnose krankheit diagnóstico diagnostic clinical"
     # treatment and course
-    " trt =arm dose dosage placebo chemo chemotherapy radiotherapy randomised randomized relapse recurrence remission"
+    " hlth* disea* diag* medic* patho* onco* symptom* karn* trt treat rx surg lymph bwt lwt birthweight =arm"
+    " =arms dose dosage placebo chemo chemotherapy radiotherapy randomised randomized relapse recurrence remission"
     " death died dead deceased mortality survival alive censor censored =status =event =outcome =time =futime =fustat"
     " follow-up follow =stop stage tumor tumour metastasis metastases =nodes nodal histology grade-tumor"
     " karnofsky karno"
@@ -80,7 +81,8 @@ SENSITIVE: dict[str, str] = {
     " =ast =alt"
     " protime prothrombin lymphocyte lymphocytes leukocyte wbc rbc psa cd ferritin sodium potassium urea calcium"
     " systolic diastolic sbp dbp =bp pulse temperature oxygen viral ph mmol mgdl",
-    "money": "income salary wage wages pay earnings debt debts credit loan balance wealth assets benefit"
+    "what a study asks": "=class =classification =target =label =y =response =default",
+    "money": "income checking salary wage wages pay earnings debt debts credit loan balance wealth assets benefit"
     " benefits pension"
     " capital gain gains losses dividend dividends stock stocks savings rent mortgage expenditure expenses"
     " charges claims"
@@ -136,14 +138,15 @@ def is_key(name: str) -> bool:
 
 
 def is_person_key(name: str) -> bool:
-    """Whether a name says that the column tells whose a row is.
+    """Whether a name says that the column identifies each row's person.
 
     Examples
     --------
     >>> is_person_key("patient_no"), is_person_key("visit_id")
     (True, False)
     """
-    return is_key(name) and not set(PEOPLE.split()).isdisjoint(words_of(name))
+    words = words_of(name)
+    return is_key(name) and (words == ["id"] or not set(PEOPLE.split()).isdisjoint(words))
 
 
 def name_hint(name: str, hints: dict[str, str]) -> str:
@@ -157,9 +160,10 @@ def name_hint(name: str, hints: dict[str, str]) -> str:
     words = words_of(name)
     joined = "".join(words)
     pairs = {f"{a}-{b}" for a, b in itertools.pairwise(words)}
+    tried = {*words, joined, f"={joined}", *pairs, *(p.replace("-", "") for p in pairs)}
     for topic, listed in hints.items():
         known = set(listed.split())
-        tried = {*words, joined, f"={joined}", *pairs, *(p.replace("-", "") for p in pairs)}
-        if known & tried:
+        begun = tuple(word[:-1] for word in known if word.endswith("*"))
+        if known & tried or any(word.startswith(begun) for word in words if begun):
             return topic
     return ""

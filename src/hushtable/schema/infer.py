@@ -19,6 +19,8 @@ OTHERS_MIGHT = "others might know this"
 _FREE_TEXT = 30
 _MANY = 0.5
 _SEVERAL = 50
+_YES_OR_NO = 5
+_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,9 @@ def suggest_role(facts: Facts) -> tuple[Role, str]:
     """
     if facts.distinct == 0:
         return Role.INSENSITIVE, "it has no values"
-    if topic := name_hint(facts.name, DIRECT):
+    # a column "telephone" with two values says whether there is one
+    topic = name_hint(facts.name, DIRECT)
+    if topic and not (facts.distinct <= _YES_OR_NO and facts.rows >= _ROWS):
         return Role.IDENTIFIER, f"its name suggests {topic}"
     if facts.distinct == 1 and not facts.missing and facts.rows > 1:
         return Role.INSENSITIVE, "every row has the same value"

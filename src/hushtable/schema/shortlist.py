@@ -3,7 +3,7 @@
 Every quasi-identifier costs detail in all the others. Beyond ten of them a release says little, so the starter policy
 keeps ten: of every topic that others plausibly know (age, sex, place, family, work) the column that identifies people
 best, then those that add most to what is known already. The rest is proposed to be dropped. In a table about health,
-columns without a telling name are taken for sensitive.
+numbers without a telling name are taken for sensitive.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def shortlisted(columns: Sequence[ColumnProfile], codes: Mapping[str, IntArray])
 
 
 def _as_health(column: ColumnProfile) -> ColumnProfile:
-    if column.role is not Role.QUASI or column.role_reason != OTHERS_MIGHT or column.kind is Kind.DATE:
+    # labels may name places and people: they stay quasi-identifiers
+    if column.role is not Role.QUASI or column.role_reason != OTHERS_MIGHT or column.kind is not Kind.NUMERIC:
         return column
     return replace(column, role=Role.SENSITIVE, role_reason="most columns of the table are about health")
 
@@ -71,8 +72,7 @@ def _kept(quasi: Sequence[ColumnProfile], codes: Mapping[str, IntArray]) -> list
     while len(kept) < MANY:
         open_topics = {topics[name] for name in left} - {topics[name] for name in kept} - {""}
         named = [name for name in left if topics[name] in open_topics] or [n for n in left if topics[n]] or left
-        # ties go to the column that stands first
-        best = max(named, key=lambda name: count_alone(groups, held[name]) + _spread(groups, held[name]))
+        best = max(named, key=lambda name: _telling(groups, held[name]))  # ties go to the column that stands first
         kept.append(best)
         left.remove(best)
         groups = regroup(groups, held[best])[0]
@@ -85,6 +85,6 @@ def _topic(column: ColumnProfile) -> str:
     return topic if topic != "a date" or column.kind is Kind.DATE else ""
 
 
-def _spread(groups: IntArray, codes: IntArray) -> float:
-    """How many groups there would be, as a share of a row: it decides where nobody is alone yet."""
-    return len(np.unique(regroup(groups, codes)[0])) / (len(codes) + 1)
+def _telling(groups: IntArray, codes: IntArray) -> tuple[int, int, int]:
+    """How many rows a column would set apart; how many groups it would make; how many values it has."""
+    return count_alone(groups, codes), len(np.unique(regroup(groups, codes)[0])), len(np.unique(codes))

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from hushtable.policy.cautions import cautions
+from hushtable.policy.faults import InvalidPolicy
+from hushtable.policy.policy import Policy
+
+K = {"k-anonymity": {"k": 2}}
+
+
+def codes(policy: Policy, table: pa.Table | None = None) -> list[str]:
+    return [caution.code for caution in cautions(policy, table)]
+
+
+def test_nothing_to_say():
+    policy = Policy(quasi=["age"], sensitive=["job"], models=[K, {"distinct-l": {"l": 2}}])
+    table = pa.table({"age": [1, 2, 3, 4] * 5, "job": ["a", "b", "c", "d"] * 5})
+    assert codes(policy, table) == []
+
+
+def test_sensitive_columns_that_no_model_looks_at():
+    policy = Policy(quasi=["age"], sensitive=["job", "pay"], models=[K, {"distinct-l": {"l": 2, "on": "job"}}])
+    (found,) = cautions(policy)
+    assert (found.code, found.where) == ("unprotected", "pay")
+    assert codes(Policy(quasi=["age"], models=[K])) == ["no-sensitive"]
+
+
+def test_more_than_ten_quasi_identifiers_and_what_is_published():
+    policy = Policy(quasi=[f"q{i}" for i in range(11)], sensitive=["s"], models=[K], publish=["reference"])
+    assert codes(policy) == ["unprotected", "many-quasi", "publish"]
+
+
+@pytest.mark.parametrize(
+    ("values", "l", "said"),
+    [
+        (["a", "b", "c"] * 10, 3, True),  # every class would hold every value
+        (["a"] * 28 + ["b"] * 2, 2, True),
+        (["a", "b"] * 15, 2, False),
+        (["a", "b", "c", "d", "e", "f"] * 5, 3, False),
+        (["a"] * 20 + ["b"] * 9 + ["c"], 2, False),
+    ],
+)
+def test_models_that_ask_for_nearly_all_values(values, l, said):
+    policy = Policy(quasi=["age"], sensitive=["d"], models=[K, {"distinct-l": {"l": l}}])
+    table = pa.table({"age": list(range(30)), "d": values})
+    assert ("all-values" in codes(policy, table)) is said
+
+
+def test_values_that_differ_in_capitals_or_spaces():
+    policy = Policy(quasi=["age"], sensitive=["d"], models=[K, {"distinct-l": {"l": 2}}])
+    table = pa.table({"age": [1, 2, 3, 4], "d": ["HIV", "HIV ", " HIV", "hiv"]})
+    (found,) = [c for c in cautions(policy, table) if c.code == "spellings"]
+    assert found.message.startswith("3 of its 4 values differ")
+    assert "HIV" not in str(found)
+    joined = policy.with_column("d", format="any-spelling")
+    assert "spellings" not in codes(joined, table)
+
+
+def test_people_who_are_unique_on_columns_published_as_they_are():
+    n = 200
+    policy = Policy(quasi=["age"], sensitive=["d"], insensitive=["a", "b", "c"], models=[K, {"distinct-l": {"l": 2}}])
+    r = np.random.default_rng(3)
+    table = pa.table(
+        {
+            "age": [1] * n,
+            "d": ["x", "y", "z", "w"] * (n // 4),
+            "a": r.integers(0, 40, n),
+            "b": r.integers(0, 40, n),
+            "c": ["same"] * n,
+        }
+    )
+    (found,) = cautions(policy, table)
+    assert (found.code, found.where) == ("unique", "a, b")
+    both = list(zip(table["a"].to_pylist(), table["b"].to_pylist(), strict=True))
+    alone = sum(both.count(pair) == 1 for pair in both) / n
+    assert f"{alone:.1%} of the records are unique" in found.message
+
+
+def test_sensitive_columns_without_a_model_count_as_published_as_they_are():
+    policy = Policy(quasi=["age"], sensitive=["d"], models=[K])
+    table = pa.table({"age": [1] * 50, "d": list(range(50))})
+    assert codes(policy, table) == ["unprotected", "unique"]
+
+
+def test_dates_and_numbers_that_are_read_as_text():
+    policy = Policy(quasi=["born"], sensitive=["d"], models=[K, {"distinct-l": {"l": 2}}])
+    table = pa.table({"born": ["04/22/1906", "01/02/1910"], "d": ["a", "b"]})
+    (found,) = cautions(policy, table)
+    assert (found.code, found.hint) == ("format", "Set format: month-first.")
+    assert codes(policy.with_column("born", format="month-first"), table) == []
+
+
+def test_times_of_day_in_insensitive_columns():
+    policy = Policy(quasi=["age"], insensitive=["at"], sensitive=["d"], models=[K, {"distinct-l": {"l": 2}}])
+    table = pa.table({"age": [1, 2], "at": ["2020-01-01 08:31", "2020-01-01 09:00"], "d": ["a", "b"]})
+    assert "times" in codes(policy, table)
+
+
+def test_a_format_has_to_fit_role_and_kind():
+    with pytest.raises(InvalidPolicy, match="'format' is for quasi and sensitive columns"):
+        Policy(quasi=["age"], insensitive={"d": {"format": "thousands"}}, models=[K])
+    with pytest.raises(InvalidPolicy, match="The format month-first is for date columns"):
+        Policy(quasi={"age": {"kind": "numeric", "format": "month-first"}}, models=[K])
+
+
+def test_no_value_is_ever_said():
+    policy = Policy(quasi=["q"], sensitive=["d"], insensitive=["i"], models=[K, {"distinct-l": {"l": 2}}])
+    table = pa.table({name: [f"canary {i}", f"Canary {i}"] * 10 for i, name in enumerate("qdi")})
+    assert "canary" not in " ".join(map(str, cautions(policy, table))).lower()

@@ -13,6 +13,7 @@ from hushtable.engines.stream import run_files
 from hushtable.errors import DataError
 from hushtable.io.coded import read_coded
 from hushtable.io.files import column_names, iter_batches, read_table, write_table
+from hushtable.io.formulas import guard_table
 from hushtable.io.sources import iter_runs, read_tables, table_files
 
 TABLE = pa.table(
@@ -82,7 +83,7 @@ def test_a_file_that_has_the_column_itself_and_one_outside_the_parts(folder: Pat
 
 def test_a_file_keeps_the_values_of_its_folders(tmp_path: Path) -> None:
     (tmp_path / "town=Oslo").mkdir()
-    write_table(pa.table({"=age": [31]}), tmp_path / "town=Oslo" / "a.csv")
+    write_table(guard_table(pa.table({"=age": [31]})), tmp_path / "town=Oslo" / "a.csv")
     (file,) = table_files([tmp_path])
     assert table_files([file]) == [file]
     assert read_coded(file).column_names == ["'=age", "town"]

@@ -114,7 +114,7 @@ def test_release_json_has_these_keys_and_no_others(tmp_path):
     told = json.loads((folder / "release.json").read_text())
     assert set(told) == {
         *("hushtable", "columns", "algorithm", "satisfied", "rows", "classes", "file", "records", "released"),
-        *("suppressed", "models", "notes", "release", "format"),
+        *("suppressed", "models", "notes", "release", "format", "guarded"),
     }
     assert (told["records"], told["released"], told["suppressed"], told["notes"]) == (31, 30, 1, {})
     # what t-closeness achieved is compared with the whole table, of which suppressed records are a part
@@ -179,7 +179,7 @@ def test_nothing_public_tells_how_many_counterfeits_there_are(tmp_path, twice):
     told = json.loads((folder / "release.json").read_text())
     assert set(told) == {
         *("hushtable", "columns", "algorithm", "satisfied", "rows", "classes", "file", "models", "notes"),
-        *("release", "rows_may_be_counterfeits", "format", "ledger"),
+        *("release", "rows_may_be_counterfeits", "format", "ledger", "guarded"),
     }
     assert told["rows_may_be_counterfeits"] is True and told["notes"] == {}
     assert told["rows"] == second.table.num_rows and told["models"][0]["achieved"] is None

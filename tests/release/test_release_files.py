@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 from support_release_files import FORMATS, same, saved
 
+import hushtable as ht
 from hushtable.algorithms.base import Recoding
 from hushtable.algorithms.invariant.m_invariant import MInvariant
 from hushtable.api import run_plan
@@ -237,3 +239,18 @@ def test_numbers_with_exponents_are_known_again(tmp_path, format):
     plan = plan_of([EntropyL(l=2.0)], columns=[quasi("age"), ColumnPlan("x", Role.SENSITIVE)])
     _, published, evidence = saved(table, plan, tmp_path, format)
     assert verify_published(published, plan.table, plan.model(), evidence).ok
+
+
+def test_apostrophes_only_for_spreadsheets(tmp_path):
+    labels = [" - 50000.", "=1+1", "'=2"]
+    table = pa.table({"x": labels * 4, "s": [*labels, "ok"] * 3})
+    for reader, guarded in (("any", False), ("spreadsheet", True)):
+        policy = ht.Policy(quasi=["x"], sensitive=["s"], models=[ht.KAnonymity(k=2)], output={"reader": reader})
+        folder = ht.anonymize(table, policy).save(tmp_path / reader)
+        assert json.loads((folder / "release.json").read_text())["guarded"] is guarded
+        text = (folder / "release.csv").read_text()
+        assert ("' - 50000." in text) is guarded
+        opened = ht.open_release(folder, table)
+        assert sorted(opened.table["s"].to_pylist()) == sorted(table["s"].to_pylist())
+        assert opened.verify().ok
+        assert ht.verify(folder / "release.csv", policy).ok

@@ -119,7 +119,7 @@ def run(
     from hushtable.cli.progress import announce_compiling, progress_bar
     from hushtable.cli.signals import nearly_done
     from hushtable.cli.verdict import print_cautions, print_verdict
-    from hushtable.io.urls import shown, source_of
+    from hushtable.io.urls import source_of
     from hushtable.release.targets import check_target, written_by_hand
 
     policy = _policy(policy_file, seed, file_format, expect_new_people)
@@ -141,13 +141,8 @@ def run(
         )
         nearly_done()
         verdict, warned = _judged(release, policy, progress) if judge else (None, None)
-    published = {} if address is None else {"published": shown(address)}
-    account = release.plan.account
-    held = {} if account is None else {"ledger": account.told()}
-    judged: dict[str, Any] = {} if warned is None else {"warnings": [asdict(caution) for caution in warned]}
-    if verdict is not None:
-        judged["verdict"] = verdict.as_dict()
-    found = {**release.summary(), **held, "files": _written(output, policy.output.format), **published, **judged}
+    found = {**release.summary(), "files": _written(output, policy.output.format)}
+    found |= _also(release, policy, address, verdict, warned)
 
     def text(to: Console) -> None:
         _print(to, found, output)
@@ -156,6 +151,33 @@ def run(
             print_verdict(to, verdict)
 
     deliver(found, as_json, text)
+
+
+def _also(
+    release: Release, policy: Policy, address: str | None, verdict: Verdict | None, warned: Sequence[Caution] | None
+) -> dict[str, Any]:
+    """What is said beyond the summary, where there is something to say."""
+    from hushtable.io.urls import shown
+
+    account = release.plan.account
+    found: dict[str, Any] = {} if account is None else {"ledger": account.told()}
+    if address is not None:
+        found["published"] = shown(address)
+    if warned is not None:
+        found["warnings"] = [asdict(caution) for caution in warned]
+    if verdict is not None:
+        found["verdict"] = verdict.as_dict()
+    return {**found, "formulas": _formulas(release, policy)}
+
+
+def _formulas(release: Release, policy: Policy) -> dict[str, Any]:
+    """How many published cells a spreadsheet would run, and whether they were written for one."""
+    from hushtable.io.formulas import count_formulas
+
+    if policy.output.format != "csv":
+        return {}
+    cells = count_formulas(release.table) if release.records <= _LARGE else None
+    return {"cells": cells, "guarded": policy.output.reader == "spreadsheet"}
 
 
 def _judged(release: Release, policy: Policy, progress: Progress) -> tuple[Verdict | None, Sequence[Caution]]:
@@ -221,6 +243,19 @@ def _written(folder: Path, wanted: str) -> dict[str, Path]:
     return {**written, "companion": folder.with_name(f"{folder.name}.private")}
 
 
+def _print_formulas(to: Console, found: Mapping[str, Any]) -> None:
+    from hushtable.cli.output import put
+
+    if not found or found["cells"] == 0:
+        return
+    cells = "Text" if found["cells"] is None else "1 cell" if found["cells"] == 1 else f"{found['cells']:,} cells"
+    if found["guarded"]:
+        put(to, f"{cells} that a spreadsheet would run got a leading apostrophe.", style="yellow")
+    else:
+        put(to, f"{cells} might be run as formulas by a spreadsheet. If the file will be opened in one, write "
+                "output: {reader: spreadsheet} in the policy.", style="yellow")  # fmt: skip
+
+
 def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
     from hushtable.cli.output import put
     from hushtable.cli.summary import print_summary
@@ -238,6 +273,7 @@ def _print(to: Console, found: Mapping[str, Any], output: Path) -> None:
             put(to, f"  {found['files'][kind].name:<16} {meaning}", wrap=False)
     put(to, f"Keep {found['files']['companion']} to yourself: verifying and measuring the release may need it, and it "
             "tells what the release hides.")  # fmt: skip
+    _print_formulas(to, found.get("formulas") or {})
     if "held_against" in found.get("ledger", {}):
         earlier, people = found["ledger"]["held_against"], found["ledger"]["of_these_people"]
         releases = "1 earlier release" if earlier == 1 else f"{earlier:,} earlier releases"

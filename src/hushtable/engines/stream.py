@@ -35,6 +35,7 @@ from hushtable.errors import IncompatibleError, ParameterError, UsageError
 from hushtable.io.canonical import digest
 from hushtable.io.coded import read_coded
 from hushtable.io.files import column_names
+from hushtable.io.formulas import guard_table
 from hushtable.io.layout import Rows
 from hushtable.io.parts import write_pieces
 from hushtable.io.secret import load_secret
@@ -51,7 +52,7 @@ from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded
 from hushtable.release.reread import published_cells
 from hushtable.release.verify import Verification
-from hushtable.release.written import Written
+from hushtable.release.written import Written, for_spreadsheets
 from hushtable.schema.columns import Role
 from hushtable.table.encode import check_columns, encode
 
@@ -151,7 +152,7 @@ def run_files(
             name = f"release.{format}"
             parts = parts_of(len(order), part_rows)
             published = published.with_spill([piece for part in parts for piece in part], work, report)
-            columns = _write(published, parts, place / name, part_rows is not None, report)
+            columns = _write(published, parts, place / name, part_rows is not None, plan, report)
             report(1.0, "verifying")
             verification = _verify(place / name, problem, plan, recoded, order)
             verification.raise_if_violated()
@@ -197,7 +198,12 @@ def _problem(stored: StoredTable, plan: Plan, progress: Progress) -> tuple[Probl
 
 
 def _write(
-    published: Published, parts: Sequence[Sequence[Piece]], path: Path, in_parts: bool, progress: Progress
+    published: Published,
+    parts: Sequence[Sequence[Piece]],
+    path: Path,
+    in_parts: bool,
+    plan: Plan,
+    progress: Progress,
 ) -> list[str]:
     """Write the table as one file or as parts; return its columns."""
     schema = published.schema
@@ -205,15 +211,24 @@ def _write(
         path.mkdir()
     for number, part in enumerate(parts, start=1):
         file = path / f"part-{number:05}{path.suffix}" if in_parts else path
-        write_pieces(published.groups(part, progress), schema, file)
+        pieces = published.groups(part, progress)
+        if _guarded(path, plan):
+            write_pieces(map(guard_table, pieces), guard_table(schema.empty_table()).schema, file)
+        else:
+            write_pieces(pieces, schema, file)
     names: list[str] = schema.names
     return names
+
+
+def _guarded(path: Path, plan: Plan) -> bool:
+    """Whether text that a spreadsheet would run gets an apostrophe in a file."""
+    return path.suffix == ".csv" and for_spreadsheets(plan.document)
 
 
 def _verify(path: Path, problem: Problem, plan: Plan, recoded: Recoded, order: AnyArray) -> Verification:
     """Verify from what was written, and from nothing that was to be written."""
     quasi, sensitive = plan.table.named(Role.QUASI), plan.table.named(Role.SENSITIVE)
-    written = read_coded(path, [*quasi, *sensitive], unescape_formulas=True)
+    written = read_coded(path, [*quasi, *sensitive], unescape_formulas=_guarded(path, plan))
     cells = {name: published_cells(written.column(name)) for name in quasi}
     table = pa.table({**cells, **{name: written.column(name) for name in sensitive}})
     return judge(problem, plan.table, recoded, table, order)

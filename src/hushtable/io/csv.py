@@ -49,7 +49,7 @@ def read_csv(
     columns : sequence of str, optional
         Read only these, in this order.
     unescape_formulas : bool
-        Undo the apostrophes that ``hushtable.io.files.write_table`` puts before cells a spreadsheet would run.
+        Undo the apostrophes that ``hushtable.io.formulas.guard_table`` puts before cells a spreadsheet would run.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Writing CSV: UTF-8, fields quoted only where needed, formulas neutralised, dictionaries kept as dictionaries.
+"""Writing CSV: UTF-8, fields quoted only where needed, dictionaries kept as dictionaries.
 
 Text is prepared on each column's distinct values, and rows are joined by Arrow in slices: no cell becomes a Python
 object, and the bytes do not depend on Arrow's own CSV writer.
@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from hushtable.errors import DataError, OutputError
 from hushtable.io.dictionaries import encode, value_type
-from hushtable.io.formulas import escape_formulas
 from hushtable.io.text import to_labels
 
 __all__ = ["Writer", "write_csv", "write_csv_header", "write_csv_rows"]
@@ -32,8 +31,7 @@ class Writer(Protocol):
 def write_csv(table: pa.Table, out: Writer, *, delimiter: str = ",") -> None:
     r"""Write a table as CSV.
 
-    Null is an empty cell. Cells and column names that a spreadsheet would run get a leading apostrophe
-    (``hushtable.io.formulas``); ``read_csv(..., unescape_formulas=True)`` takes it off again.
+    Null is an empty cell.
 
     Parameters
     ----------
@@ -47,7 +45,7 @@ def write_csv(table: pa.Table, out: Writer, *, delimiter: str = ",") -> None:
     >>> out = io.BytesIO()
     >>> write_csv(pa.table({"a": ["x,y", "=1+1", None], "b": [1.0, 2.5, None]}), out)
     >>> out.getvalue()
-    b'a,b\n"x,y",1\n\'=1+1,2.5\n,\n'
+    b'a,b\n"x,y",1\n=1+1,2.5\n,\n'
     """
     write_csv_header(table.column_names, out, delimiter=delimiter)
     write_csv_rows(table, out, delimiter=delimiter)
@@ -113,8 +111,7 @@ def _decoded(column: pa.DictionaryArray, alone: bool) -> pa.Array:
 
 
 def _fields(text: pa.Array, delimiter: str, alone: bool) -> pa.Array:
-    """Each text as a CSV field: formulas escaped, quoted where it must be."""
-    text = escape_formulas(text)
+    """Each text as a CSV field, quoted where it must be."""
     needs = pc.match_substring(text, delimiter)
     for sign in ('"', "\n", "\r"):
         needs = pc.or_(needs, pc.match_substring(text, sign))

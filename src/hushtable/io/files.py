@@ -122,7 +122,7 @@ def read_table(
     delimiter : str, optional
         For CSV; found where left out.
     unescape_formulas : bool
-        For CSV: undo what ``write_table`` does to cells that a spreadsheet would run.
+        For CSV: undo what ``guard_table`` does to cells that a spreadsheet would run.
 
     Returns
     -------
@@ -260,9 +260,9 @@ def write_table(table: pa.Table, path: Source) -> None:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_table(pa.table({"a": ["=1+1"]}), Path(folder, "t.csv"))
+    ...     write_table(pa.table({"a": ["x,y"]}), Path(folder, "t.csv"))
     ...     Path(folder, "t.csv").read_text().split()
-    ['a', "'=1+1"]
+    ['a', '"x,y"']
     """
     if is_url(path):
         url = Url.of(str(path))

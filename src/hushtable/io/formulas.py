@@ -2,9 +2,10 @@
 
 A spreadsheet that opens a CSV file runs cells that begin with ``=``, ``+``, ``-`` or ``@``; some programs strip white
 space before it, break the line at a tab, a carriage return or a line feed, or take the full-width signs of East Asian
-keyboards for the others. So a cell (or column name) that begins with such a sign, after white space or not, or with a
-tab or a line end, is written with a leading apostrophe, unless it is a plain number such as ``-5``. A cell that
-already is one or more apostrophes before all that gets one more, so that the escape can be undone exactly.
+keyboards for the others. For files that spreadsheets read (``output: {reader: spreadsheet}``), a cell or column name
+that begins with such a sign, after white space or not, or with a tab or a line end, gets a leading apostrophe, unless
+it is a plain number such as ``-5``. A cell that already is one or more apostrophes before all that gets one more, so
+that the escape can be undone exactly. Other programs would take the apostrophe for a part of the label.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["PLAIN_NUMBER", "bare_formulas", "escape_formulas", "unescape_formulas"]
+from hushtable.io.dictionaries import counts, encode, value_type
+from hushtable.io.text import is_text
+
+__all__ = ["PLAIN_NUMBER", "bare_formulas", "count_formulas", "escape_formulas", "guard_table", "unescape_formulas"]
 
 PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 """What counts as a plain number: digits, one decimal point, an exponent; no separators, no percent sign."""
@@ -35,6 +39,41 @@ def escape_formulas(text: pa.Array) -> pa.Array:
     ["'=1+1", '-5', "'-x", "' =1", "''=1", 'ok']
     """
     return pc.if_else(_escapes(text), pc.binary_join_element_wise("'", text, ""), text)
+
+
+def guard_table(table: pa.Table) -> pa.Table:
+    """Return a table whose text and column names no spreadsheet runs.
+
+    Examples
+    --------
+    >>> guard_table(pa.table({"=a": ["-x", None], "b": [-1, 2]})).to_pydict()
+    {"'=a": ["'-x", None], 'b': [-1, 2]}
+    """
+    columns = []
+    for column in table.columns:
+        if is_text(value_type(column.type)):
+            coded = encode(column)
+            column = pa.chunked_array(
+                [pa.DictionaryArray.from_arrays(coded.indices, escape_formulas(coded.dictionary))]
+            )
+        columns.append(column)
+    return pa.table(columns, names=escape_formulas(pa.array(table.column_names, pa.string())).to_pylist())
+
+
+def count_formulas(table: pa.Table) -> int:
+    """Return how many cells a spreadsheet would run.
+
+    Examples
+    --------
+    >>> count_formulas(pa.table({"a": ["-x", "=1", "-5", "ok"]}))
+    2
+    """
+    found = 0
+    for column in table.columns:
+        if is_text(value_type(column.type)):
+            coded = encode(column)
+            found += int(counts(coded)[_escapes(coded.dictionary).to_numpy(zero_copy_only=False)].sum())
+    return found
 
 
 def unescape_formulas(text: pa.Array) -> pa.Array:

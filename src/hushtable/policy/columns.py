@@ -177,3 +177,5 @@ class OutputPolicy(StrictModel):
 
     format: Literal["csv", "parquet"] = "csv"
     """the published table's file format"""
+    reader: Literal["any", "spreadsheet"] = "any"
+    """spreadsheet: text in CSV files that a spreadsheet would run gets a leading apostrophe"""

@@ -24,6 +24,7 @@ from hushtable.models.base import PrivacyModel, Stat
 from hushtable.release.companion import RELEASE_FORMAT, release_mark, write_companion
 from hushtable.release.recode import forms_shown
 from hushtable.release.released import Released
+from hushtable.release.written import for_spreadsheets
 from hushtable.table.reference import Attribute
 from hushtable.table.stats import Key
 
@@ -93,6 +94,7 @@ def _public(release: Released, summary: Mapping[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {"format": RELEASE_FORMAT}
     told |= {key: summary[key] for key in ("hushtable", "columns", "algorithm", "satisfied", "rows", "classes")}
     told |= {key: summary[key] for key in ("file", "release")}
+    told["guarded"] = for_spreadsheets(release.policy)
     if release.may_have_counterfeits:
         told["rows_may_be_counterfeits"] = True
     else:

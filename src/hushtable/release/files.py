@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from hushtable.algorithms.base import Recoding
 from hushtable.arrays import IntArray
 from hushtable.errors import UsageError
 from hushtable.io.files import write_table
+from hushtable.io.formulas import guard_table
 from hushtable.release.companion import release_folders
 from hushtable.release.evidence import write_documents
 from hushtable.release.released import Released
+from hushtable.release.written import for_spreadsheets, sensitive_path
 
 __all__ = ["save_release"]
 
@@ -40,19 +43,22 @@ def save_release(
         raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
     with release_folders(folder, overwrite=overwrite, together=together) as (target, private):
         name = f"release.{format}"
+        guarded = for_spreadsheets(release.policy)
         people = release.table
         if release.apart:
-            from hushtable.release.written import sensitive_path
-
             people, values = release.halves()
-            write_table(values, sensitive_path(target / name))
-        write_table(people, target / name)
+            _write(values, sensitive_path(target / name), guarded)
+        _write(people, target / name, guarded)
         if release.plan.algorithm.recoding is Recoding.PATTERN:
             from hushtable.release.rules import patterns
 
-            write_table(patterns(release), target / "patterns.csv")
+            _write(patterns(release), target / "patterns.csv", guarded)
         write_documents(release, target, private, name, measured, lambda: _shown_classes(release))
     return Path(folder)
+
+
+def _write(table: pa.Table, path: Path, guarded: bool) -> None:
+    write_table(guard_table(table) if guarded and path.suffix == ".csv" else table, path)
 
 
 def _shown_classes(release: Released) -> IntArray:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,9 +13,10 @@ import pyarrow.compute as pc
 from hushtable.io.coded import read_coded
 from hushtable.io.dictionaries import decode
 from hushtable.release.bucket import join_tables
+from hushtable.release.companion import load_evidence
 from hushtable.table.plan import TablePlan
 
-__all__ = ["Written", "read_published", "sensitive_path"]
+__all__ = ["Written", "for_spreadsheets", "is_guarded", "read_published", "sensitive_path"]
 
 
 def sensitive_path(path: Path) -> Path:
@@ -27,8 +30,25 @@ def sensitive_path(path: Path) -> Path:
     return path.with_name(f"{path.stem}-sensitive{path.suffix}")
 
 
+def for_spreadsheets(document: Mapping[str, Any]) -> bool:
+    """Whether a policy says that spreadsheets read the published files.
+
+    Examples
+    --------
+    >>> for_spreadsheets({"output": {"format": "csv", "reader": "spreadsheet"}}), for_spreadsheets({})
+    (True, False)
+    """
+    return bool(dict(document.get("output") or {}).get("reader") == "spreadsheet")
+
+
+def is_guarded(folder: Path) -> bool:
+    """Whether the text of a release was written for spreadsheets; releases that do not say so were."""
+    file = folder / "release.json"
+    return bool(load_evidence(file).get("guarded", True)) if file.exists() else True
+
+
 def read_published(path: Path, linked: TablePlan | None = None) -> pa.Table:
-    """Read a published file; the guard against spreadsheet formulas is taken off again.
+    """Read a published file; apostrophes before text that a spreadsheet would run are taken off again.
 
     Parameters
     ----------
@@ -36,10 +56,11 @@ def read_published(path: Path, linked: TablePlan | None = None) -> pa.Table:
     linked : TablePlan, optional
         Given where the sensitive values are in a file of their own, which is read too.
     """
-    table = read_coded(path, unescape_formulas=True)
+    guarded = is_guarded(path.parent)
+    table = read_coded(path, unescape_formulas=guarded)
     if linked is None:
         return table
-    return join_tables(table, read_coded(sensitive_path(path), unescape_formulas=True), linked)
+    return join_tables(table, read_coded(sensitive_path(path), unescape_formulas=guarded), linked)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 Every quasi-identifier is cut into at most 10 bins of neighbouring codes. For each pair of columns the error is the
 total variation distance between the original's joint distribution and the one that the release suggests, where a
 class is spread evenly over what its cells cover: 0 where all counts agree, 1 where none does. The measure is the mean
-over the pairs, or over ``pairs`` of them, drawn at random, where there are more. Suppressed records are missing from the
-release's counts.
+over the pairs, or over ``pairs`` of them, drawn at random, where there are more. Suppressed records are missing from
+the release's counts.
 
 References
 ----------

@@ -27,6 +27,7 @@ from hushtable.engines.spark.paths import to_read, to_write
 from hushtable.errors import UsageError, VerificationError
 from hushtable.io.coded import read_coded
 from hushtable.io.files import iter_batches, write_table
+from hushtable.io.formulas import guard_table
 from hushtable.io.layout import Rows
 from hushtable.io.sources import table_files
 from hushtable.kernels.grouping import number_rows
@@ -35,6 +36,7 @@ from hushtable.release.evidence import write_documents
 from hushtable.release.places import writing_rows
 from hushtable.release.recode import class_numbers
 from hushtable.release.rules import patterns_of
+from hushtable.release.written import for_spreadsheets
 from hushtable.schema.columns import Role
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ def save_parts(
         release_folders(folder, overwrite=overwrite, together=elsewhere) as (target, private),
     ):
         name = f"release.{format}"
+        shown = guard_table if for_spreadsheets(release.policy) else _as_it_is
         place = target / (name if many else ".parts")
         with spark_errors("writing the release"):
             if many:
@@ -92,14 +95,19 @@ def save_parts(
         _tidy(place)
         _check(outcome, place)
         if release.plan.algorithm.recoding is Recoding.PATTERN:
-            write_table(_patterns(release, place), target / "patterns.csv")
+            write_table(shown(_patterns(release, place)), target / "patterns.csv")
         if to is not None:
             elsewhere.enter_context(writing_rows([(to, _rows(place))], overwrite=overwrite))
         if not many:
-            write_table(read_coded(place), target / name)
+            rows = read_coded(place)
+            write_table(shown(rows) if format == "csv" else rows, target / name)
             shutil.rmtree(place)
         write_documents(release, target, private, name, release.measures(), lambda: _shown_classes(outcome))
     return Path(folder)
+
+
+def _as_it_is(table: pa.Table) -> pa.Table:
+    return table
 
 
 def _patterns(release: Release, place: Path) -> pa.Table:

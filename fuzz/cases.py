@@ -136,6 +136,10 @@ def random_case(seed: int, engine: str | None = None) -> Case:
         for settings in (policy, *columns.values()):
             if settings.get("cells") == "midpoint":
                 settings["cells"] = "intervals"
+    if r.random() < 0.3:
+        policy["output"] = {"reader": "spreadsheet"}
+    if "note" in columns and r.random() < 0.2:
+        columns["note"] = {"role": "drop"}
     case = Case(seed, rows, types, policy, engine, options)
     if {"k-map", "delta-presence"} & set(chosen) or r.random() < 0.02:
         case.population = _population(case, row, r)

@@ -175,13 +175,15 @@ def _text(value: Any) -> str:
 
 
 def _read(path: Path, case: Case) -> list[Row]:
-    """A published file as rows: by the csv module, with the sign against spreadsheet formulas taken off."""
+    """A published file as rows: by the csv module, with the sign against spreadsheet formulas taken off where it was asked for."""
     if path.suffix == ".parquet":
         rows: list[Row] = pq.read_table(path, partitioning=None).to_pylist()
         return rows if case.options["read"] == "parquet" else [_typed(row, case) for row in rows]
     with path.open(encoding="utf-8", newline="") as lines:
         found = list(csv.DictReader(lines))
-    return [_typed({n: unguarded(v) for n, v in row.items()}, case) for row in found]
+    if "output" in case.policy:
+        found = [{n: unguarded(v) for n, v in row.items()} for row in found]
+    return [_typed(row, case) for row in found]
 
 
 def unguarded(text: str) -> str:

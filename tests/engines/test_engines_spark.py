@@ -98,6 +98,27 @@ def test_text_that_is_numbers_dates_and_listed_missing_values(on_spark):
     same(on_spark(table, plan, 3), run_plan(table, plan))
 
 
+def test_formats_and_dropped_columns(on_spark):
+    n = 60
+    table = pa.table(
+        {
+            "born": [f"{1 + i % 12}/{1 + i % 28}/{1950 + i % 40}" for i in range(n)],
+            "pay": [f"{1000 + 37 * i:,}.50" for i in range(n)],
+            "illness": [["Flu", "flu ", "cold", "gout"][i % 4] for i in range(n)],
+            "gone": [f"secret {i}" for i in range(n)],
+        }
+    )
+    policy = ht.Policy(
+        quasi={"born": {"format": "month-first"}, "pay": {"format": "thousands"}},
+        sensitive={"illness": {"format": "any-spelling"}},
+        drop=["gone"],
+        models=[{"k-anonymity": {"k": 4}}, {"distinct-l": {"l": 3}}],
+    )
+    release = run_plan(table, policy.plan())
+    assert release.columns == ["born", "pay", "illness"]
+    same(on_spark(table, policy.plan(), 3), release)
+
+
 def test_awkward_names_collations_and_columns_of_nothing(on_spark, spark):
     from pyspark.sql import functions
 

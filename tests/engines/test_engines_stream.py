@@ -289,3 +289,28 @@ def test_another_run_at_work_is_respected(files: dict[str, list[Path]], tmp_path
 
     run_files(files["csv"], policy_of().plan(), tmp_path / "out", progress=start_another)
     assert (tmp_path / "out" / "release.csv").exists()
+
+
+def test_formats_dropped_columns_and_spreadsheets(tmp_path: Path) -> None:
+    n = 60
+    table = pa.table(
+        {
+            "born": [f"{1 + i % 12}/{1 + i % 28}/{1950 + i % 40}" for i in range(n)],
+            "pay": [f"{1000 + 37 * i:,}.50" for i in range(n)],
+            "illness": [["Flu", "flu ", "=cold", "gout"][i % 4] for i in range(n)],
+            "gone": [f"secret {i}" for i in range(n)],
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    policy = ht.Policy(
+        quasi={"born": {"format": "month-first"}, "pay": {"format": "thousands"}},
+        sensitive={"illness": {"format": "any-spelling"}},
+        drop=["gone"],
+        models=[{"k-anonymity": {"k": 4}}, {"distinct-l": {"l": 3}}],
+        output={"reader": "spreadsheet"},
+    )
+    local, stream = both([tmp_path / "t.parquet"], policy, tmp_path / "out", format="csv")
+    assert contents(local) == contents(stream)
+    text = (stream / "release.csv").read_text()
+    assert "'=cold" in text and "secret" not in text
+    assert ht.open_release(stream, table).verify().ok

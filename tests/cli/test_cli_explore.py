@@ -48,6 +48,21 @@ def test_a_column_or_a_level_that_there_is_not(call, searched, people):
     for levels in (f"{CANARY}=1", "age=99"):
         answer = call("explore", searched, "--data", people, "--levels", levels)
         assert answer.code == 2 and answer.err.startswith("Error")
+    answer = call("explore", searched, "--data", people, "--levels", "age=99")
+    assert "'age' has no level 99. Its levels are 0 to" in answer.words
+
+
+def test_levels_without_output_show_what_they_would_give(call, searched, people, tmp_path):
+    answer = call("explore", searched, "--data", people, "--levels", "age=4, zip=4")
+    assert answer.code == 0 and "With age=4,zip=4:" in answer.words
+    assert "To publish this solution, add --output DIR." in answer.words
+    assert "The levels, with the number of labels on each:" in answer.words
+    assert {path.name for path in tmp_path.iterdir()} == {"people.csv", "policy.yaml"}
+
+
+def test_levels_that_do_not_satisfy_the_models(call, searched, people):
+    answer = call("explore", searched, "--data", people, "--levels", "age=0,zip=0")
+    assert answer.code == 3 and "With age=0, zip=0 the models do not hold" in answer.words
 
 
 def test_an_algorithm_without_a_space(call, policy, people):

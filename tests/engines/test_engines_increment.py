@@ -209,6 +209,21 @@ def test_people_of_the_earlier_release_are_refused():
         ht.increment(ages(20, 21, 22, start=4), policy(), first)
 
 
+def test_any_of_several_identifiers_tells_who_is_who():
+    def batch(names, codes, start=0):
+        return (
+            ages(*range(20, 20 + len(names)), start=start)
+            .set_column(0, "name", pa.array(names))
+            .append_column("code", pa.array(codes))
+        )
+
+    both = policy().changed(columns={**policy().document()["columns"], "code": {"role": "identifier"}})
+    first = ht.anonymize(batch(list("abcdef"), list("uvwxyz")), both)
+    with pytest.raises(DataError, match="3 people of the batch are in the earlier release: they have the same 'code'"):
+        ht.increment(batch(["Aa", "Bb", "Cc"], list("uvw")), both, first)
+    ht.increment(batch(["Aa", "Bb", "Cc"], ["new"] * 3), both, first)  # a code that all share identifies nobody
+
+
 def test_people_of_the_earlier_release_are_known_however_their_names_are_written():
     first = ht.anonymize(ages(20, 21, 22).set_column(0, "name", pa.array(["Zo\u00eb", "Ann", "Bo"])), policy())
     batch = ages(20, 21, 22).set_column(0, "name", pa.array(["Zoe\u0308", " Ann", "Cy"]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Data, Folder, names
+from hushtable.cli.options import AsJson, Data, Folder, Query, SqlTable, names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,6 +49,13 @@ _Measures = Annotated[
     str | None, typer.Option("--measures", metavar="NAMES", help="Measure these too, separated by commas.")
 ]
 
+_Privacy = Annotated[
+    str | None, typer.Option("--privacy", metavar="NAME", help="What the frontier weighs against utility.")
+]
+_Utility = Annotated[
+    str | None, typer.Option("--utility", metavar="NAME", help="What the frontier weighs against privacy.")
+]
+
 
 def compare(
     spec_file: _SpecFile,
@@ -59,18 +66,16 @@ def compare(
     suppression: _Suppression = None,
     measures: _Measures = None,
     accuracy: Annotated[bool, typer.Option("--accuracy", help="Train classifiers too: accuracy and its drop.")] = False,
-    privacy: Annotated[
-        str | None, typer.Option("--privacy", metavar="NAME", help="What the frontier weighs against utility.")
-    ] = None,
-    utility: Annotated[
-        str | None, typer.Option("--utility", metavar="NAME", help="What the frontier weighs against privacy.")
-    ] = None,
+    privacy: _Privacy = None,
+    utility: _Utility = None,
     output: Folder = Path("comparison"),
     chart: Annotated[ChartFormat, typer.Option("--chart", help="The chart's format.")] = ChartFormat.SVG,
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Processes; as many as there are cores where left out.")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget what an earlier run has finished.")] = False,
+    table: SqlTable = None,
+    query: Query = None,
     as_json: AsJson = False,
 ) -> None:
     """Try many settings on one table: what each protects, what it costs, and which are worth it.
@@ -101,7 +106,7 @@ def compare(
     when_cancelled(f"Finished settings are kept in {kept}; the same command goes on from there.")
     with counting_bar("settings") as progress:
         found = run_comparison(
-            read_tables(data),
+            read_tables(data, table=table, query=query),
             spec.policy,
             spec.grid,
             wanted=spec.wanted,

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Data, PolicyFile, Query, SqlTable
-from hushtable.errors import UsageError
+from hushtable.errors import NotFound, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from hushtable.engines.release import Release
 
 __all__ = ["explore", "parse_levels"]
 
@@ -78,7 +80,7 @@ def explore(
                 code="no-space",
                 hint="Choose an algorithm that generalises whole columns, such as optimal.",
             )
-        chosen = found.apply(wanted) if wanted else found
+        chosen = found if wanted is None else _applied(found, wanted)
         if output is not None:
             progress(1.0, "writing")
             chosen.save(output, format=policy.output.format, overwrite=overwrite)
@@ -90,15 +92,53 @@ def explore(
         "notes": dict(found.partition.notes),
         "solutions": rows,
         "applied": {"levels": dict(chosen.partition.notes.get("levels", {})), **chosen.verification.as_dict()},
+        "chosen": wanted is not None,
+        "labels": {c.name: [len(labels) for labels in c.coded.labels] for c in found.encoded.quasi},
+        "measures": chosen.measures(),
         "output": output,
     }
     deliver(result, as_json, lambda to: _print(to, result))
 
 
+def _applied(found: Release, levels: Mapping[str, int]) -> Release:
+    """The solution with these levels.
+
+    Raises
+    ------
+    UsageError
+        If a column has no such level.
+    NotFound
+        If the models do not hold with these levels.
+    """
+    heights = {column.name: column.coded.height for column in found.encoded.quasi}
+    for name, level in levels.items():
+        if name not in heights:
+            hint = did_you_mean(name, heights) or f"The quasi-identifiers are {', '.join(heights)}."
+            raise UsageError(f"{name!r} is no quasi-identifier of the policy.", code="levels", hint=hint)
+        if level > heights[name]:
+            raise UsageError(
+                f"{name!r} has no level {level}.", code="levels", hint=f"Its levels are 0 to {heights[name]}."
+            )
+    try:
+        return found.apply(levels)
+    except NotFound as error:
+        listed = ", ".join(f"{name}={level}" for name, level in levels.items())
+        raise NotFound(
+            f"With {listed} the models do not hold within the policy's suppression limit of "
+            f"{found.plan.suppression:.4g}.",
+            code=error.code,
+            hint="Choose higher levels, or a solution of the list that fits.",
+        ) from None
+
+
 def _print(to: Console, result: Mapping[str, Any]) -> None:
     from hushtable.cli.output import put
+    from hushtable.cli.summary import print_measures, print_models
 
     put(to, f"{result['looked_at']:,} solutions were looked at; {result['fit']:,} of them satisfy the models.")
+    put(to, "The levels, with the number of labels on each:")
+    for name, labels in result["labels"].items():
+        put(to, f"   {name}: {', '.join(f'{level} ({n:,})' for level, n in enumerate(labels))}", wrap=False)
     put(to, "")
     for place, row in enumerate(result["solutions"], 1):
         cost = f"cost {row['cost']:.6g}" if row["fits"] else "does not fit"
@@ -106,7 +146,14 @@ def _print(to: Console, result: Mapping[str, Any]) -> None:
         named = (f"{name.removeprefix('level of ')}={level}" for name, level in row.items() if "level of " in name)
         put(to, "   " + ",".join(named), wrap=False)
     put(to, "")
+    if result["chosen"]:
+        levels = ",".join(f"{name}={level}" for name, level in result["applied"]["levels"].items())
+        put(to, f"With {levels}:")
+        print_models(to, result["applied"]["models"])
+        print_measures(to, result["measures"])
     if result["output"] is not None:
         put(to, f"Verified from the published cells and written to {result['output']}.")
+    elif result["chosen"]:
+        put(to, "To publish this solution, add --output DIR.")
     else:
         put(to, "To publish one of them: --levels NAME=LEVEL,... --output DIR")

@@ -39,6 +39,8 @@ from hushtable.table.plan import TablePlan
 
 __all__ = ["increment"]
 
+_OWN = 0.9
+
 _RECODINGS = (Recoding.LOCAL, Recoding.GLOBAL)
 _JUDGED = (Role.QUASI, Role.SENSITIVE)
 
@@ -135,20 +137,21 @@ def _no_ranges(what: str) -> IncompatibleError:
 
 
 def _check_people(table: pa.Table, plan: Plan, earlier: Release) -> None:
-    """Refuse people who are in the earlier release, where the policy says who is who."""
-    identifiers = plan.table.named(Role.IDENTIFIER)
+    """Refuse people who are in the earlier release, as far as identifiers tell who is who."""
     named = plan.account.person if plan.account is not None else plan.table.entity
-    person = named or (identifiers[0] if len(identifiers) == 1 else None)
-    if person is None or person not in earlier.policy.get("columns", {}):
-        return
-    source = earlier.original([person])
-    old, new = (set(same_name(_plain(t.column(person)).unique()).to_pylist()) - {None, ""} for t in (source, table))
-    if old & new:
-        raise DataError(
-            f"{len(old & new):,} people of the batch are in the earlier release.",
-            code="known-people",
-            hint="A batch is of other people. To publish the same again, use a ledger and m-invariance.",
-        )
+    identifiers = [named] if named is not None else list(plan.table.named(Role.IDENTIFIER))
+    known = [name for name in identifiers if name in earlier.policy.get("columns", {})]
+    for name in known:
+        source = earlier.original([name])
+        old, new = (set(same_name(_plain(t.column(name)).unique()).to_pylist()) - {None, ""} for t in (source, table))
+        # of several identifiers, one that people share (a note, a clinic) does not tell who is who
+        tells = len(known) == 1 or len(new) >= _OWN * table.num_rows
+        if tells and old & new:
+            raise DataError(
+                f"{len(old & new):,} people of the batch are in the earlier release: they have the same {name!r}.",
+                code="known-people",
+                hint="A batch is of other people. To publish the same again, use a ledger and m-invariance.",
+            )
 
 
 def _union(table: pa.Table, names: list[str], earlier: Release) -> pa.Table:

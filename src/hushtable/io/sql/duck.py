@@ -12,6 +12,7 @@ import pyarrow as pa
 from hushtable.errors import DataError, HushtableError, UsageError
 from hushtable.io.dictionaries import decode
 from hushtable.io.layout import Rows
+from hushtable.io.names import check_names
 from hushtable.io.sql.base import (
     Database,
     Written,
@@ -55,7 +56,7 @@ class DuckDatabase(Database):
         with self._reading(place) as session:
             empty = True
             with _said(place):
-                names = list(session.sql(f"SELECT * FROM {place.relation()} LIMIT 0").columns)
+                names = _names(session, place)
                 relation = session.sql(select_text(place, names, columns))
                 # the older name is that of DuckDB 1
                 reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
@@ -74,7 +75,7 @@ class DuckDatabase(Database):
     def names(self, place: SqlPlace) -> list[str]:
         """Ask for no row."""
         with self._reading(place) as session, _said(place):
-            return list(session.sql(f"SELECT * FROM {place.relation()} LIMIT 0").columns)
+            return _names(session, place)
 
     def count(self, place: SqlPlace, most: int) -> int:
         """Let the database count."""
@@ -127,6 +128,14 @@ class DuckDatabase(Database):
             session.execute("SET TimeZone = 'UTC'")
             session.execute(_QUIET)
             yield session
+
+
+def _names(session: Any, place: SqlPlace) -> list[str]:
+    """The columns' names; a subquery would quietly rename one that occurs twice."""
+    if place.query is None:
+        return list(session.sql(f"SELECT * FROM {place.relation()} LIMIT 0").columns)
+    described = session.execute(f"DESCRIBE {place.query}").fetchall()
+    return check_names([row[0] for row in described], "The query's answer")
 
 
 def _check_one_select(query: str) -> None:

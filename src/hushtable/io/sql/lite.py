@@ -117,6 +117,9 @@ def _declared(session: sqlite3.Connection, place: SqlPlace) -> list[tuple[str, s
     """The columns and the types they were declared with, which only a view tells of a query."""
     # the view alone would not say what is wrong with a query
     session.execute(f"SELECT * FROM {place.relation()} LIMIT 0")
+    if place.query is not None:
+        # a subquery would quietly rename a column that occurs twice
+        check_names([column[0] for column in session.execute(place.query).description], "The query's answer")
     session.execute("PRAGMA query_only = OFF")
     session.execute(f"CREATE TEMP VIEW hushtable_asked AS SELECT * FROM {place.relation()}")
     found = session.execute("PRAGMA table_info(hushtable_asked)").fetchall()

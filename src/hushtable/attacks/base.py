@@ -112,10 +112,14 @@ class Attack(Parametrised, ABC):
         What the adversary knows, as a sentence.
     remedy : str
         What to change in the policy, as a paragraph.
+    learns : {"person", "value", "presence", "cell"}
+        What a right guess tells: who a row is, a sensitive value, that somebody is in the table, or the exact value
+        behind a published cell.
     """
 
     knowledge: ClassVar[str] = ""
     remedy: ClassVar[str] = ""
+    learns: ClassVar[str] = "value"
 
     @abstractmethod
     def run(self, view: View) -> AttackResult:

@@ -69,6 +69,7 @@ class CombinatorialRefinement(Attack):
     cells: Annotated[int, AtLeast(1), "at most so many cells are attacked, drawn at random"] = 100
 
     name: ClassVar[str] = "combinatorial-refinement"
+    learns: ClassVar[str] = "cell"
     knowledge: ClassVar[str] = (
         "The adversary has the release and the hierarchies, and knows that a greedy local recoding with this k made it."
     )

@@ -53,6 +53,7 @@ class Downcoding(Attack):
     """
 
     name: ClassVar[str] = "downcoding"
+    learns: ClassVar[str] = "cell"
     knowledge: ClassVar[str] = (
         "The adversary has the release and the hierarchies, and knows that every cell is the smallest that covers its "
         "class."

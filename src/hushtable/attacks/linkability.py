@@ -60,6 +60,7 @@ class Linkability(Attack):
     targets: Annotated[int, AtLeast(2), "at most so many people are in both tables, drawn at random"] = 1000
 
     name: ClassVar[str] = "linkability"
+    learns: ClassVar[str] = "person"
     knowledge: ClassVar[str] = (
         "The adversary has two tables about the same people of the release, each with some of the quasi-identifiers "
         "and none in common."

@@ -89,6 +89,7 @@ class Linkage(Attack):
     targets: Annotated[int, AtLeast(1), "at most so many people are attacked, drawn at random"] = 5000
 
     name: ClassVar[str] = "linkage"
+    learns: ClassVar[str] = "person"
     knowledge: ClassVar[str] = (
         "The adversary has a table of people with their exact quasi-identifiers, and knows that they are in the "
         "release."

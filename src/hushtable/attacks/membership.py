@@ -62,6 +62,7 @@ class Membership(Attack):
     targets: Annotated[int, AtLeast(1), "at most so many people of each side, drawn at random"] = 5000
 
     name: ClassVar[str] = "membership"
+    learns: ClassVar[str] = "presence"
     knowledge: ClassVar[str] = (
         "The adversary knows people's exact quasi-identifiers, and that half of them are in the release."
     )

@@ -36,7 +36,7 @@ COMMANDS = (
         "verdict",
         "price",
     ),
-    *("ledger", "increment", "sample", "report", "explain"),
+    *("ledger", "increment", "sample", "report", "sign", "explain"),
     *("models", "algorithms", "hierarchies", "forms", "guards", "measures", "risks", "attacks", "templates", "schema"),
     *("studio", "reproduce"),
 )

@@ -30,7 +30,7 @@ def report(
     ] = "general",
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="Above it a person counts as at risk. The template's where left out.",
+        typer.Option("--threshold", help="Above it a person counts as at risk. Defaults to the template's.",
                      show_default=False),
     ] = None,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Whether to attack the release.")] = True,
@@ -39,6 +39,11 @@ def report(
         bool,
         typer.Option("--labels", help="Name values that enough people share. Without it no value appears at all."),
     ] = False,
+    about: Annotated[
+        Path | None,
+        typer.Option("--about", metavar="FILE", show_default=False,
+                     help="YAML file with dataset, purpose, organisation, signer and recipients."),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report.")] = False,
     files: Files = None,
     as_json: AsJson = False,
@@ -53,8 +58,10 @@ def report(
     from hushtable.cli.signals import nearly_done
     from hushtable.errors import UsageError
     from hushtable.release.targets import OURS
+    from hushtable.report.content.about import read_about
     from hushtable.report.files import json_path
 
+    said = read_about(about)
     parameters = {} if threshold is None else {"threshold": threshold}
     registry.templates.build(template, parameters)
     names = registered(only, registry.attacks)
@@ -67,6 +74,7 @@ def report(
             template,
             attacks=attacks if names is None else names,
             labels=labels,
+            about=said,
             progress=progress,
             **parameters,
         )

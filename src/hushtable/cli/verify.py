@@ -26,7 +26,11 @@ _Promised = Annotated[
 _Evidence = Annotated[
     Path | None,
     typer.Option(
-        "--evidence", metavar="FILE", help="Defaults to the release.json next to the table.", show_default=False
+        "--evidence",
+        metavar="FILE",
+        help="release.json, or the JSON file of a report: then files and signature are checked too. Defaults to the "
+        "release.json next to the table.",
+        show_default=False,
     ),
 ]
 _Companion = Annotated[
@@ -65,16 +69,20 @@ def verify(
     from hushtable.cli.rerun import run_again
     from hushtable.io.urls import shown, source_of
     from hushtable.policy.files import load_policy
+    from hushtable.report.checking import check_report, is_report
 
     announce_compiling()
     source = source_of(published, table=table)
     policy = load_policy(policy_file)
+    checked = None
+    if evidence is not None and is_report(evidence):
+        checked, evidence = check_report(evidence, source), None
     if rerun:
         verification = run_again(source, policy, data or [])
     else:
         with waiting("reading and verifying"):
             verification = api.verify(source, policy, evidence, companion, data or None)
-    found = {"file": shown(source), "reproduced": rerun, **verification.as_dict()}
+    found = {"file": shown(source), "reproduced": rerun, **verification.as_dict(), "evidence": checked}
     deliver(found, as_json, lambda to: _print(to, found))
     if not found["satisfied"]:
         raise typer.Exit(1)
@@ -88,6 +96,8 @@ def _print(to: Console, found: Mapping[str, Any]) -> None:
     print_models(to, found["models"])
     if found["reproduced"]:
         put(to, "The policy, run again on the original, gives this very file.")
+    if found["evidence"]:
+        put(to, found["evidence"]["words"])
     if found["satisfied"]:
         put(to, "Satisfied: every model holds.", style="green")
     else:

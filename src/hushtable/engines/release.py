@@ -315,6 +315,7 @@ class Release(Released):
         *,
         attacks: bool | Sequence[str] = True,
         labels: bool = False,
+        about: Any = None,
         progress: Callable[[float, str], None] | None = None,
         **parameters: Any,
     ) -> Any:
@@ -325,11 +326,14 @@ class Release(Released):
         path : path
             The HTML file; the JSON file has the same name with ``.json``.
         template : str
-            Whose questions come first: ``general``, ``wp216``, ``ema``, ``nist-800-188``, or a plug-in's.
+            Whose questions come first: ``general``, ``wp216``, ``ema``, ``hipaa``, ``ehds``, ``iso-27559``,
+            ``nist-800-188``, or a plug-in's.
         attacks : bool or sequence of str
             All attacks that can be run, none, or those named.
         labels : bool
             Name values that enough records share. Left out, no value of a person appears anywhere.
+        about : About, mapping or path, optional
+            Dataset, purpose, organisation, signer and recipients: as data, or a YAML file.
         progress : callable, optional
             Called with (share done, what is being done); may raise ``Cancelled``.
         **parameters
@@ -354,7 +358,7 @@ class Release(Released):
         True
         """
         chosen = templates.build(template, parameters)
-        return chosen.write(self, path, attacks=attacks, labels=labels, progress=progress)
+        return chosen.write(self, path, attacks=attacks, labels=labels, about=about, progress=progress)
 
     def sample(self, seed: int = 0, rows: int | None = None, where: Sequence[str] = ()) -> Any:
         """Draw a table with the original's columns and types from what is published, and from nothing else.

@@ -6,7 +6,16 @@ from typing import Literal
 
 from hushtable.report.content.base import Part
 
-__all__ = ["Adversary", "AttackEvidence", "Band", "ModelEvidence", "NotRun", "RiskEvidence", "RiskNumbers"]
+__all__ = [
+    "Adversary",
+    "AttackEvidence",
+    "Band",
+    "ModelEvidence",
+    "NotRun",
+    "RecipientEvidence",
+    "RiskEvidence",
+    "RiskNumbers",
+]
 
 
 class ModelEvidence(Part):
@@ -98,6 +107,28 @@ class AttackEvidence(Part):
     above_baseline: bool
     """whether the whole interval lies above the baseline"""
     remedy: str
+    learns: Literal["person", "value", "presence", "cell"] = "value"
+    """what a right guess tells: who a row is, a sensitive value, that somebody is in the table, or an exact cell"""
+
+
+class RecipientEvidence(Part):
+    """What one recipient could do with what it already holds."""
+
+    name: str
+    holds: tuple[str, ...]
+    """published columns that it may hold about people"""
+    terms: str
+    smallest: int
+    """published rows in the smallest group that looks alike in those columns"""
+    highest: float
+    """highest chance to pick the right row for a person"""
+    average: float
+    share_at_risk: float
+    """share of the rows above the report's threshold"""
+    learnt: str | None
+    """the sensitive column that is learnt for certain most often; none where there is none to learn"""
+    share_learnt: float
+    """share of the rows whose group has one value of that column"""
 
 
 class NotRun(Part):

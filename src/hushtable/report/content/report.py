@@ -4,11 +4,32 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from hushtable.report.content.about import About
 from hushtable.report.content.base import Part
-from hushtable.report.content.privacy import Adversary, AttackEvidence, Band, ModelEvidence, NotRun, RiskEvidence
+from hushtable.report.content.privacy import (
+    Adversary,
+    AttackEvidence,
+    Band,
+    ModelEvidence,
+    NotRun,
+    RecipientEvidence,
+    RiskEvidence,
+)
 from hushtable.report.content.utility import Accuracy, Association, ColumnEvidence, Measured
 
-__all__ = ["FORMAT", "Facts", "Finding", "Provenance", "Report", "Rules", "Summary", "Treatment", "report_schema"]
+__all__ = [
+    "FORMAT",
+    "Facts",
+    "Finding",
+    "Provenance",
+    "Published",
+    "Report",
+    "Rules",
+    "Summary",
+    "Treatment",
+    "Usefulness",
+    "report_schema",
+]
 
 FORMAT = "hushtable-report/1"
 """Name and version of the JSON file's format; it changes whenever a reader would have to."""
@@ -77,6 +98,24 @@ class Rules(Part):
     sentences: tuple[str, ...]
 
 
+class Published(Part):
+    """A file of the release."""
+
+    name: str
+    sha256: str
+    size: int
+    """bytes"""
+
+
+class Usefulness(Part):
+    """What the release is still good for, and what costs most."""
+
+    grade: Literal["useful", "coarse", "nearly empty"]
+    words: str
+    changes: tuple[str, ...]
+    """changes of the policy, the one that gains most first"""
+
+
 class Facts(Part):
     """All that was found, whatever the template."""
 
@@ -93,6 +132,12 @@ class Facts(Part):
     measures: tuple[Measured, ...]
     accuracy: tuple[Accuracy, ...]
     rules: Rules
+    files: tuple[Published, ...] = ()
+    """the files of the release; none where it was not saved"""
+    recipients: tuple[RecipientEvidence, ...] = ()
+    usefulness: Usefulness | None = None
+    warnings: tuple[str, ...] = ()
+    """what the policy does not protect"""
 
 
 class Finding(Part):
@@ -133,6 +178,8 @@ class Report(Part):
     facts: Facts
     limits: tuple[str, ...]
     """what no release of this kind can promise"""
+    about_release: About = About()
+    """what its publisher says about it"""
 
 
 def report_schema() -> dict[str, Any]:

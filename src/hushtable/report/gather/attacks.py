@@ -55,4 +55,5 @@ def _evidence(result: AttackResult) -> AttackEvidence:
         control=result.control,
         above_baseline=result.targets > 0 and low > result.baseline,
         remedy=result.remedy,
+        learns=known[result.name].learns,
     )

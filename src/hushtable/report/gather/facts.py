@@ -12,11 +12,13 @@ from hushtable.report.gather.associations import associations
 from hushtable.report.gather.attacks import attack_evidence
 from hushtable.report.gather.columns import ROUNDING, binned_columns, column_evidence
 from hushtable.report.gather.privacy import adversaries, bands, model_evidence, risk_evidence
-from hushtable.report.gather.provenance import provenance, treatment
-from hushtable.report.gather.utility import measured, trained
+from hushtable.report.gather.provenance import provenance, published_files, treatment
+from hushtable.report.gather.recipients import recipient_evidence
+from hushtable.report.gather.utility import measured, trained, usefulness, warnings
 
 if TYPE_CHECKING:
-    from hushtable.release.released import Released
+    from hushtable.engines.release import Release
+    from hushtable.report.content.about import About
 
 __all__ = ["LEAST", "facts_of"]
 
@@ -25,7 +27,8 @@ LEAST = 10
 
 
 def facts_of(
-    release: Released,
+    release: Release,
+    about: About,
     *,
     threshold: float,
     comparison: str,
@@ -37,7 +40,8 @@ def facts_of(
 
     Parameters
     ----------
-    release : Released
+    release : Release
+    about : About
     threshold, comparison : float and str
         When a person counts as at risk.
     attacks : bool or sequence of str
@@ -71,6 +75,10 @@ def facts_of(
         measures=measured(comparing, _stage(progress, 0.5, 0.7)),
         accuracy=trained(comparing, _stage(progress, 0.7, 0.95)),
         rules=_rules(least, labels),
+        files=published_files(release),
+        recipients=recipient_evidence(release, about, threshold, comparison),
+        usefulness=usefulness(release, _stage(progress, 0.95, 1.0)),
+        warnings=warnings(release),
     )
 
 
@@ -96,7 +104,7 @@ def _rules(least: int, labels: bool) -> Rules:
             "not "
             "tell single records.",
             names,
-            "The input is named by a keyed hash: without the secret of the house nobody can find out by trying what it "
+            "The input is named by a keyed hash: without the publisher's secret nobody can find out by trying what it "
             "was.",
         ),
     )

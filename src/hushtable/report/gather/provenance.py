@@ -19,15 +19,17 @@ from hushtable.registry import algorithms, guards
 from hushtable.release.evidence import PRICE
 from hushtable.release.exposure import Exposure
 from hushtable.release.recode import forms_shown
-from hushtable.report.content.report import Provenance, Treatment
+from hushtable.release.written import Written
+from hushtable.report.content.report import Provenance, Published, Treatment
 from hushtable.report.gather.words import parameter_words, summary_of
+from hushtable.report.signature import file_digest
 from hushtable.schema.columns import Missing
 from hushtable.table.ranks import dense_ranks
 
 if TYPE_CHECKING:
     from hushtable.release.released import Released
 
-__all__ = ["input_hash", "provenance", "treatment"]
+__all__ = ["input_hash", "provenance", "published_files", "treatment"]
 
 _RECODING = {
     "global": "every value of a column is generalised the same way everywhere",
@@ -94,6 +96,19 @@ def treatment(release: Released, after: Exposure) -> Treatment:
         missing=str(missing),
         missing_meaning=_MISSING[missing],
         can_draw=all(f.can_draw for f in forms_shown(release.plan.table, release.plan.algorithm.recoding)),
+    )
+
+
+def published_files(release: Released) -> tuple[Published, ...]:
+    """Return the files of a saved release with their SHA-256; none for one that is in memory alone."""
+    written = release.published
+    if not isinstance(written, Written):
+        return ()
+    folder = written.path.parent
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return tuple(
+        Published(name=file.relative_to(folder).as_posix(), sha256=file_digest(file), size=file.stat().st_size)
+        for file in files
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from hushtable.report.content.privacy import AttackEvidence
 from hushtable.report.content.report import Facts, Finding, Summary
 from hushtable.report.gather.limits import assumptions, not_promised
 from hushtable.report.numbers import count, percent
@@ -53,8 +56,27 @@ def _figures(facts: Facts) -> tuple[tuple[str, str, str], ...]:
             (percent(first.after.average), "the same on average", f"before: {percent(first.before.average)}")
         )
     figures.append((percent(done.suppressed_share), "of the records left out", f"{count(done.suppressed)} records"))
-    tried = len(facts.attacks)
-    if tried:
-        above = sum(a.above_baseline for a in facts.attacks)
-        figures.append((f"{above} of {tried}", "attacks did better than guessing", "which ones: see “Attacks”"))
-    return tuple(figures)
+    return (*figures, *_harm(facts.attacks))
+
+
+_LEARNT = {
+    "person": "people are linked to their row because of the release",
+    "value": "people have a sensitive value guessed rightly because of the release",
+    "presence": "people are known to be in the table because of the release",
+    "cell": "records have an exact value behind a published cell guessed rightly",
+}
+"""What right guesses mean, the gravest first."""
+
+
+def _harm(attacks: tuple[AttackEvidence, ...]) -> Iterator[tuple[str, str, str]]:
+    """What the gravest of the successful attacks means, in people; nothing where none was tried."""
+    if not attacks:
+        return
+    for learns, words in _LEARNT.items():
+        beyond = [a for a in attacks if a.above_baseline and a.learns == learns]
+        if beyond:
+            worst = max(beyond, key=lambda a: a.rate - a.baseline)
+            more = round((worst.rate - worst.baseline) * worst.targets)
+            yield f"{count(more)} of {count(worst.targets)}", words, f"the attack “{worst.name}”; see “Attacks”"
+            return
+    yield "0", "people harmed by the attacks that were tried", f"{len(attacks)} attacks did no better than guessing"

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from hushtable.engines.verdict import verdict_of
+from hushtable.policy.cautions import cautions
+from hushtable.policy.policy import Policy
 from hushtable.registry import measures
 from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.report.content.base import finite
+from hushtable.report.content.report import Usefulness
 from hushtable.report.content.utility import Accuracy, Measured
 from hushtable.report.gather.words import summary_of
 
-__all__ = ["measured", "trained"]
+if TYPE_CHECKING:
+    from hushtable.engines.release import Release
+
+__all__ = ["measured", "trained", "usefulness", "warnings"]
 
 _CLASSIFIER = "tree"
 """A decision tree: as telling as logistic regression here, and forty times as fast on 30,000 records."""
@@ -33,6 +41,20 @@ def measured(comparison: Comparison, progress: Callable[[float, str], None]) -> 
             )
         )
     return tuple(found)
+
+
+def usefulness(release: Release, progress: Callable[[float, str], None]) -> Usefulness | None:
+    """Judge what the release is still good for; None where its original is not at hand."""
+    if release.source is None:
+        return None
+    found = verdict_of(release, progress)
+    return Usefulness(grade=found.grade, words=found.words, changes=tuple(map(str, found.changes)))
+
+
+def warnings(release: Release) -> tuple[str, ...]:
+    """Return what the policy does not protect."""
+    table = None if release.source is None else release.original()
+    return tuple(str(caution) for caution in cautions(Policy(**dict(release.policy)), table))
 
 
 def trained(comparison: RowComparison, progress: Callable[[float, str], None]) -> tuple[Accuracy, ...]:

@@ -9,11 +9,14 @@ from hushtable.report.content.report import Report
 from hushtable.report.page.html import Markup, join, tag
 from hushtable.report.page.privacy import adversaries_section, attacks_section, models_section, risks_section
 from hushtable.report.page.story import (
+    about_section,
     findings_section,
     limits_section,
     provenance_section,
+    signature_section,
     summary_box,
     treatment_section,
+    usefulness_section,
 )
 from hushtable.report.page.style import STYLE
 from hushtable.report.page.utility import columns_section, utility_section
@@ -21,6 +24,7 @@ from hushtable.report.page.utility import columns_section, utility_section
 __all__ = ["page"]
 
 _SECTIONS = {
+    "about": ("Dataset, purpose and recipients", about_section),
     "findings": ("Questions and answers", findings_section),
     "origin": ("What was released, from what", provenance_section),
     "models": ("Promises and what was achieved", models_section),
@@ -30,7 +34,9 @@ _SECTIONS = {
     "treatment": ("Suppressed records and missing values", treatment_section),
     "columns": ("Column by column", columns_section),
     "utility": ("What it is still good for", utility_section),
+    "verdict": ("Verdict and price list", usefulness_section),
     "limits": ("Limits", limits_section),
+    "signature": ("Files and signature", signature_section),
 }
 
 

@@ -7,7 +7,18 @@ from hushtable.report.numbers import count, percent
 from hushtable.report.page.html import Child, Markup, join, tag
 from hushtable.report.page.parts import bullets, facts_table
 
-__all__ = ["findings_section", "limits_section", "provenance_section", "summary_box", "treatment_section"]
+__all__ = [
+    "about_section",
+    "findings_section",
+    "limits_section",
+    "provenance_section",
+    "signature_section",
+    "summary_box",
+    "treatment_section",
+    "usefulness_section",
+]
+
+_BLANK = "\u2026" * 24
 
 
 def summary_box(report: Report) -> Markup:
@@ -37,6 +48,73 @@ def summary_box(report: Report) -> Markup:
         class_="verdict" if said.ok and not said.unmet else "verdict bad",
         aria_labelledby="summary",
     )
+
+
+def about_section(report: Report) -> Markup:
+    """Which data, for what, to whom: what the publisher says."""
+    said = report.about_release
+    rows: list[tuple[str, Child]] = [
+        ("Dataset", said.dataset or _BLANK),
+        ("Publisher", said.organisation or _BLANK),
+        ("Purpose", said.purpose or _BLANK),
+    ]
+    made = [facts_table("What is released, by whom and for what", rows)]
+    if report.facts.recipients:
+        rows = [
+            (
+                who.name,
+                join(
+                    f"May hold: {', '.join(who.holds) or 'nothing'}. ",
+                    f"Terms: {who.terms}. " if who.terms else None,
+                    f"At least {count(who.smallest)} rows look alike to them. The chance to pick the right one is "
+                    f"{percent(who.highest)} at most and {percent(who.average)} on average; it is above the threshold "
+                    f"for {percent(who.share_at_risk)} of the rows. ",
+                    f"“{who.learnt}” is certain for {percent(who.share_learnt)} of the rows."
+                    if who.learnt
+                    else "There is no sensitive column left to learn.",
+                ),
+            )
+            for who in report.facts.recipients
+        ]
+        made.append(facts_table("Recipients, and what each could do with what it holds", rows))
+    return join(*made)
+
+
+def usefulness_section(report: Report) -> Markup:
+    """The verdict and its price list, and what the policy does not protect."""
+    found = report.facts.usefulness
+    parts: list[Child] = []
+    if found is not None:
+        parts.append(tag("p", tag("strong", found.words)))
+        if found.changes:
+            parts += [tag("h3", "What costs most"), bullets(found.changes)]
+    if report.facts.warnings:
+        parts += [tag("h3", "Before you publish"), bullets(report.facts.warnings)]
+    return join(*parts) if parts else tag("p", "The original is not at hand, so nothing is said here.")
+
+
+def signature_section(report: Report) -> Markup:
+    """The released files, and a place to sign."""
+    files = report.facts.files
+    rows: list[tuple[str, Child]] = [(f.name, tag("code", f.sha256)) for f in files]
+    listed = (
+        facts_table("SHA-256 of every released file", rows)
+        if rows
+        else tag("p", "The release was not saved when this report was made, so no file is tied to it.")
+    )
+    block: list[tuple[str, Child]] = [
+        ("Name and role", report.about_release.signer or _BLANK),
+        ("Place and date", _BLANK),
+        ("Signature", _BLANK),
+    ]
+    return join(
+        listed,
+        facts_table("I have read this evidence and approve the release of the files above", block),
+        tag(
+            "p", "For a signature that software can check: ", tag("code", "hushtable sign EVIDENCE.json"),
+            ". It is checked by ", tag("code", "hushtable verify RELEASE_FILE --evidence EVIDENCE.json"), ".",
+        ),
+    )  # fmt: skip
 
 
 def findings_section(report: Report) -> Markup:

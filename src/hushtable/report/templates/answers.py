@@ -7,12 +7,21 @@ from collections.abc import Collection
 import numpy as np
 
 from hushtable.models.base import TOLERANCE
-from hushtable.report.content.privacy import AttackEvidence
+from hushtable.report.content.privacy import AttackEvidence, RecipientEvidence
 from hushtable.report.content.report import Facts, Finding
 from hushtable.report.numbers import count, number, percent
 from hushtable.risk.linkage import above
 
-__all__ = ["attacks_named", "attribute_models", "highest_risk", "identifiers_gone", "models_hold", "utility_kept"]
+__all__ = [
+    "attacks_named",
+    "attribute_models",
+    "for_people",
+    "highest_risk",
+    "identifiers_gone",
+    "models_hold",
+    "recipients_assessed",
+    "utility_kept",
+]
 
 
 def models_hold(facts: Facts, question: str) -> Finding:
@@ -151,3 +160,41 @@ def utility_kept(facts: Facts, question: str) -> Finding:
         status="to judge",
         evidence=tuple(evidence),
     )
+
+
+def recipients_assessed(facts: Facts, question: str) -> Finding:
+    """What each recipient could do with what it may already hold."""
+    if not facts.recipients:
+        return Finding(
+            question=question,
+            answer="No recipient is named, so nobody's own data were considered.",
+            status="to judge",
+            evidence=("Name recipients and the columns that they may hold: hushtable report --about FILE.",),
+        )
+    exposed = [who.name for who in facts.recipients if who.share_at_risk or who.share_learnt]
+    return Finding(
+        question=question,
+        answer=f"Not for {', '.join(exposed)}: see the evidence." if exposed else "Yes, for every recipient named.",
+        status="to judge" if exposed else "met",
+        evidence=tuple(
+            f"{who.name}: at least {count(who.smallest)} rows look alike; {percent(who.share_at_risk)} of the rows are "
+            f"above the threshold; "
+            + (
+                f"“{who.learnt}” is certain for {percent(who.share_learnt)}."
+                if who.learnt
+                else "nothing left to learn."
+            )
+            for who in facts.recipients
+        ),
+    )
+
+
+def for_people(question: str, *points: str) -> Finding:
+    """What no number answers."""
+    return Finding(
+        question=question, answer="The following is for people to decide.", status="to judge", evidence=points
+    )
+
+
+def _learnt(who: RecipientEvidence) -> str:
+    return f"“{who.learnt}” is certain for {percent(who.share_learnt)}" if who.learnt else "nothing is left to learn"

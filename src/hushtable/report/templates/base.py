@@ -46,6 +46,7 @@ class Template(Parametrised, ABC):
         *,
         attacks: bool | Sequence[str] = True,
         labels: bool = False,
+        about: Any = None,
         progress: Progress | None = None,
     ) -> Report:
         """Gather the evidence about a release.
@@ -57,15 +58,20 @@ class Template(Parametrised, ABC):
             All attacks that can be run, none, or those named.
         labels : bool
             Name values of columns that enough records share; they are numbered otherwise.
+        about : About, mapping or path, optional
+            Dataset, purpose, organisation, signer and recipients; see ``hushtable.report.content.about``.
         progress : callable, optional
             Called with (share done, what is being done); may raise ``Cancelled``.
         """
+        from hushtable.report.content.about import read_about
         from hushtable.report.gather.facts import facts_of
         from hushtable.report.gather.limits import limits
         from hushtable.report.gather.summary import summary
 
+        said = read_about(about)
         facts = facts_of(
             release,
+            said,
             threshold=self.threshold,
             comparison=self.comparison,
             attacks=attacks,
@@ -81,6 +87,7 @@ class Template(Parametrised, ABC):
             findings=findings,
             facts=facts,
             limits=limits(facts),
+            about_release=said,
         )
 
     def write(self, release: Any, path: str | os.PathLike[str], **options: Any) -> Report:

@@ -13,7 +13,14 @@ from typing import ClassVar
 
 from hushtable.report.content.report import Facts, Finding
 from hushtable.report.numbers import count
-from hushtable.report.templates.answers import attacks_named, highest_risk, identifiers_gone, models_hold, utility_kept
+from hushtable.report.templates.answers import (
+    attacks_named,
+    for_people,
+    highest_risk,
+    identifiers_gone,
+    models_hold,
+    utility_kept,
+)
 from hushtable.report.templates.base import Template
 
 __all__ = ["NIST800188"]
@@ -56,7 +63,16 @@ class NIST800188(Template):
                 otherwise="None of the attacks that were tried did better than guessing.",
             ),
             utility_kept(facts, "Is the quality of the data sufficient?"),
-            _governance(),
+            for_people(
+                "What has to be decided by people?",
+                "Who may receive the release, and under which agreement: the public, signatories, or a protected "
+                "enclave.",
+                "Which other datasets, published or leaked, cover the same people (the mosaic effect).",
+                "Who answers for the release, when it is reviewed again, and what happens if somebody is "
+                "re-identified.",
+                "Whether another technique, such as synthetic data or differential privacy, would serve the purpose "
+                "better.",
+            ),
         )
 
 
@@ -70,19 +86,4 @@ def _quasi(facts: Facts) -> Finding:
         answer=f"{len(quasi)} columns were taken for quasi-identifiers; whether these are all is for people to judge.",
         status="to judge",
         evidence=tuple(evidence),
-    )
-
-
-def _governance() -> Finding:
-    return Finding(
-        question="What has to be decided by people?",
-        answer="The following is not in the data.",
-        status="to judge",
-        evidence=(
-            "Who may receive the release, and under which agreement: the public, signatories, or a protected enclave.",
-            "Which other datasets, published or leaked, cover the same people (the mosaic effect).",
-            "Who answers for the release, when it is reviewed again, and what happens if somebody is re-identified.",
-            "Whether another technique, such as synthetic data or differential privacy, would serve the purpose "
-            "better.",
-        ),
     )

@@ -1,0 +1,221 @@
+"""Detached signatures of evidence: Ed25519 with a key of the signer's own.
+
+What is signed is a statement: the SHA-256 of the report's JSON and HTML files, who signed, and when. The JSON file
+holds the SHA-256 of every released file, so that one signature ties person, evidence and release together. It is kept
+next to the report as ``evidence.json.sig``. The private key stays in a file that only its owner may read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hushtable.errors import DataError, OutputError, UsageError
+from hushtable.io.atomic import atomic_write_text
+
+__all__ = ["Signature", "check_signature", "file_digest", "fingerprint", "new_key", "sign_report", "signature_path"]
+
+_FORMAT = "hushtable-signature/1"
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A signature that holds.
+
+    Attributes
+    ----------
+    signer : str
+    signed : str
+        When (UTC), as the signer says.
+    fingerprint : str
+        Of the public key: compare it with the one that the signer gave you.
+    """
+
+    signer: str
+    signed: str
+    fingerprint: str
+
+
+def signature_path(report: Path) -> Path:
+    """Return where the signature of a report's JSON file is.
+
+    Examples
+    --------
+    >>> signature_path(Path("evidence.json")).name
+    'evidence.json.sig'
+    """
+    return report.with_name(f"{report.name}.sig")
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file, as hexadecimal digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def fingerprint(public: bytes) -> str:
+    """Return a public key's fingerprint: the first 16 bytes of its SHA-256, in groups.
+
+    Examples
+    --------
+    >>> fingerprint(bytes(32))
+    '6668 7aad f862 bd77 6c8f c18b 8e9f 8e20'
+    """
+    digits = hashlib.sha256(public).hexdigest()[:32]
+    return " ".join(digits[i : i + 4] for i in range(0, 32, 4))
+
+
+def new_key(path: Path) -> str:
+    """Write a new private key, readable by its owner alone; return the public key's fingerprint.
+
+    Raises
+    ------
+    OutputError
+        If the file exists or cannot be written.
+    """
+    _need_cryptography()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    key = Ed25519PrivateKey.generate()
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise OutputError(f"{str(path)!r} exists.", code="exists", hint="Choose another file for the key.") from None
+    except OSError as error:
+        raise OutputError(
+            f"The key {str(path)!r} cannot be written: {os.strerror(error.errno or 0)}.", hint="Choose another file."
+        ) from None
+    with os.fdopen(handle, "w", encoding="ascii") as stream:
+        stream.write(key.private_bytes_raw().hex() + "\n")
+    return fingerprint(key.public_key().public_bytes_raw())
+
+
+def sign_report(report: Path, key: Path, signer: str = "") -> Signature:
+    """Sign a report: its JSON file and the HTML file of the same name.
+
+    Parameters
+    ----------
+    report : path
+        The JSON file.
+    key : path
+        The private key, as ``new_key`` writes it.
+    signer : str
+        Who signs. Defaults to the signer that the report names.
+
+    Raises
+    ------
+    DataError
+        If it is no report.
+    UsageError
+        If the key is none, or others may read it.
+    """
+    _need_cryptography()
+    private = _private(key)
+    told = _report(report)
+    named = signer or str(dict(told.get("about_release") or {}).get("signer") or "")
+    files = [report, *(page for page in [report.with_suffix(".html")] if page.exists())]
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    statement = {
+        "format": _FORMAT,
+        "files": {file.name: file_digest(file) for file in files},
+        "signer": named,
+        "signed": now,
+    }
+    public = private.public_key().public_bytes_raw()
+    signed = private.sign(_canonical(statement))
+    text = json.dumps({"statement": statement, "public_key": public.hex(), "signature": signed.hex()}, indent=1)
+    atomic_write_text(signature_path(report), text + "\n")
+    return Signature(named, now, fingerprint(public))
+
+
+def check_signature(report: Path) -> Signature | None:
+    """Check the signature of a report; None where there is none.
+
+    Raises
+    ------
+    DataError
+        If the signature does not belong to these files.
+    """
+    place = signature_path(report)
+    if not place.exists():
+        return None
+    _need_cryptography()
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        found = json.loads(place.read_text(encoding="utf-8"))
+        statement, public = found["statement"], bytes.fromhex(found["public_key"])
+        Ed25519PublicKey.from_public_bytes(public).verify(bytes.fromhex(found["signature"]), _canonical(statement))
+        files = dict(statement["files"])
+        signer, signed = str(statement["signer"]), str(statement["signed"])
+    except (ValueError, KeyError, TypeError, AttributeError, InvalidSignature):
+        raise _broken(place, "is not a signature, or was changed") from None
+    if report.name not in files:
+        raise _broken(place, f"does not speak of {report.name!r}")
+    for name, digest in files.items():
+        # nothing but files next to the report, whatever a forged statement says
+        file = report.with_name(Path(str(name)).name)
+        if not file.exists() or file_digest(file) != digest:
+            raise _broken(place, f"was made for another {name!r}")
+    return Signature(signer, signed, fingerprint(public))
+
+
+def _broken(place: Path, what: str) -> DataError:
+    return DataError(
+        f"The signature {str(place)!r} {what}.",
+        code="signature",
+        hint="Do not trust this evidence: ask the signer for the original files.",
+    )
+
+
+def _report(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict) or not str(found.get("format", "")).startswith("hushtable-report/"):
+        raise DataError(
+            f"{str(path)!r} is not the JSON file of a report.",
+            code="not-a-report",
+            hint="Give the JSON file that 'hushtable report' wrote.",
+        )
+    return found
+
+
+def _private(path: Path) -> Any:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    try:
+        mode = path.stat().st_mode
+        raw = bytes.fromhex(path.read_text(encoding="ascii").strip())
+        if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
+            raise UsageError(
+                f"The key {str(path)!r} can be read by others.", code="key", hint=f"chmod 600 {str(path)!r}"
+            )
+        return Ed25519PrivateKey.from_private_bytes(raw)
+    except (OSError, ValueError):
+        raise UsageError(
+            f"{str(path)!r} is no signing key.", code="key", hint="Make one with 'hushtable sign --new-key'."
+        ) from None
+
+
+def _canonical(statement: Any) -> bytes:
+    return json.dumps(statement, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+
+
+def _need_cryptography() -> None:
+    try:
+        import cryptography  # noqa: F401
+    except ImportError:
+        raise UsageError(
+            "Signatures need the package cryptography, which is not installed.",
+            code="no-cryptography",
+            hint="Install it with: pip install 'hushtable[sign]'.",
+        ) from None

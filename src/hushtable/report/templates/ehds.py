@@ -1,0 +1,76 @@
+"""The template for secondary use of health data in the European Health Data Space.
+
+References
+----------
+Regulation (EU) 2025/327 on the European Health Data Space, chapter IV: purposes, data permits, minimisation, secure
+processing environments, and anonymised results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hushtable.report.content.report import Facts, Finding
+from hushtable.report.templates.answers import (
+    attacks_named,
+    attribute_models,
+    for_people,
+    highest_risk,
+    identifiers_gone,
+    models_hold,
+    recipients_assessed,
+    utility_kept,
+)
+from hushtable.report.templates.base import Template
+
+__all__ = ["EHDS"]
+
+
+@dataclass(frozen=True)
+class EHDS(Template):
+    """Secondary use of health data in the European Health Data Space.
+
+    Parameters
+    ----------
+    threshold : float
+        Above it a person counts as at risk.
+    comparison : {">", ">="}
+
+    Examples
+    --------
+    >>> EHDS().threshold
+    0.09
+    """
+
+    name: ClassVar[str] = "ehds"
+    title: ClassVar[str] = "Evidence for secondary use of health data"
+    about: ClassVar[str] = (
+        "For a health data access body that decides on data for secondary use under Regulation (EU) 2025/327: are the "
+        "data anonymised rather than pseudonymised, limited to what the purpose needs, and safe against attempts that "
+        "the regulation forbids?"
+    )
+
+    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+        """Answer the template's questions."""
+        return (
+            identifiers_gone(facts, "Are the data anonymised rather than pseudonymised: are direct identifiers gone?"),
+            highest_risk(facts, "Is the risk of re-identification low for every natural person?", strict=True),
+            recipients_assessed(facts, "Is it low for each data user, given what that user may hold?"),
+            attacks_named(
+                facts,
+                None,
+                "Would an attempt at re-identification succeed?",
+                otherwise="None of the attacks that were tried did better than guessing.",
+                extra=attribute_models(facts),
+            ),
+            models_hold(facts, "Do the technical measures of the policy hold?"),
+            utility_kept(facts, "Do the data still serve the purpose?"),
+            for_people(
+                "What does the access body decide?",
+                "Whether the purpose is one that the regulation permits, and none that it prohibits.",
+                "Whether every published column is needed for the purpose (data minimisation).",
+                "Whether anonymised data suffice, or pseudonymised data in a secure processing environment are needed.",
+                "What the data permit says about duration, users and publication of results.",
+            ),
+        )

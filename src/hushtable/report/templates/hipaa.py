@@ -1,0 +1,75 @@
+"""The template for a HIPAA expert determination: a very small risk for anticipated recipients.
+
+References
+----------
+45 CFR 164.514(b)(1), expert determination; U.S. Department of Health and Human Services, "Guidance regarding methods
+for de-identification of protected health information", 2012.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hushtable.report.content.report import Facts, Finding
+from hushtable.report.templates.answers import (
+    attacks_named,
+    for_people,
+    highest_risk,
+    identifiers_gone,
+    models_hold,
+    recipients_assessed,
+    utility_kept,
+)
+from hushtable.report.templates.base import Template
+
+__all__ = ["HIPAA"]
+
+
+@dataclass(frozen=True)
+class HIPAA(Template):
+    """Expert determination under HIPAA: a very small risk for anticipated recipients.
+
+    Parameters
+    ----------
+    threshold : float
+        Above it a person counts as at risk.
+    comparison : {">", ">="}
+
+    Examples
+    --------
+    >>> HIPAA().threshold
+    0.09
+    """
+
+    name: ClassVar[str] = "hipaa"
+    title: ClassVar[str] = "Evidence for a HIPAA expert determination"
+    about: ClassVar[str] = (
+        "For an expert who determines, under 45 CFR 164.514(b)(1), that the risk is very small that an anticipated "
+        "recipient could identify an individual, alone or with other reasonably available information. It holds the "
+        "methods and results that the rule asks the expert to document."
+    )
+
+    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+        """Answer the template's questions."""
+        return (
+            highest_risk(facts, "Is the risk very small for every individual?", strict=True),
+            recipients_assessed(facts, "Is it very small for each anticipated recipient?"),
+            identifiers_gone(facts, "Are the identifiers that the safe-harbour method lists gone?"),
+            models_hold(facts, "Which method was applied, and does it hold?"),
+            attacks_named(
+                facts,
+                None,
+                "Did attempts at re-identification and inference succeed?",
+                otherwise="None of the attacks that were tried did better than guessing.",
+            ),
+            utility_kept(facts, "What does it cost in data utility?"),
+            for_people(
+                "What does the expert decide?",
+                "Replicability: which features of the people stay the same over time and so can be matched again.",
+                "Availability: which outside sources, such as voter lists or registries, hold those features.",
+                "Distinguishability: whether anybody stands out on features that this policy leaves exact.",
+                "Whether the threshold above is small enough for this release, and for how long the determination "
+                "holds.",
+            ),
+        )

@@ -1,0 +1,73 @@
+"""The template for a de-identification framework: context, data, identifiability, governance.
+
+References
+----------
+ISO/IEC 27559:2022, "Information security, cybersecurity and privacy protection: privacy enhancing data
+de-identification framework".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hushtable.report.content.report import Facts, Finding
+from hushtable.report.templates.answers import (
+    attacks_named,
+    for_people,
+    highest_risk,
+    identifiers_gone,
+    models_hold,
+    recipients_assessed,
+    utility_kept,
+)
+from hushtable.report.templates.base import Template
+
+__all__ = ["ISO27559"]
+
+
+@dataclass(frozen=True)
+class ISO27559(Template):
+    """De-identification in the style of ISO/IEC 27559: context, data, identifiability, governance.
+
+    Parameters
+    ----------
+    threshold : float
+        Above it a person counts as at risk.
+    comparison : {">", ">="}
+
+    Examples
+    --------
+    >>> ISO27559().threshold
+    0.09
+    """
+
+    name: ClassVar[str] = "iso-27559"
+    title: ClassVar[str] = "De-identification evidence by context, data and governance"
+    about: ClassVar[str] = (
+        "For a review in the style of ISO/IEC 27559: the context that the data go into, the data themselves, how "
+        "identifiable people are in both together, and who governs the release afterwards."
+    )
+
+    def findings(self, facts: Facts) -> tuple[Finding, ...]:
+        """Answer the template's questions."""
+        return (
+            recipients_assessed(facts, "Context: is identifiability acceptable for each recipient?"),
+            identifiers_gone(facts, "Data: are direct identifiers gone?"),
+            highest_risk(facts, "Identifiability: is everybody at or below the threshold?", strict=True),
+            models_hold(facts, "Mitigation: does the de-identification hold?"),
+            attacks_named(
+                facts,
+                None,
+                "Identifiability: did adversarial testing succeed?",
+                otherwise="None of the attacks that were tried did better than guessing.",
+            ),
+            utility_kept(facts, "Data: are they still useful?"),
+            for_people(
+                "Governance: what has to be decided and kept?",
+                "Who is accountable for the release, and who approves changes of its context.",
+                "Which controls recipients have in place: contracts, access, training, audits.",
+                "When identifiability is assessed again, since other data appear over time.",
+                "What is done, and who is told, if somebody is re-identified.",
+            ),
+        )

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+
+def test_from_a_run_to_a_checked_signature(call, policy, people, tmp_path):
+    assert call("run", policy, "--data", people, "--no-verdict").code == 0
+    (tmp_path / "about.yaml").write_text("dataset: People\nsigner: A. Steward\n")
+    answer = call("report", "release", "--data", people, "--no-attacks", "--about", "about.yaml")
+    assert answer.code == 0
+    made = call("sign", "--new-key", "--key", "steward.key", "--json").data
+    signed = call("sign", "evidence.json", "--key", "steward.key", "--json").data
+    assert signed["fingerprint"] == made["fingerprint"] and signed["signer"] == "A. Steward"
+    told = ("verify", "release/release.csv", "--policy", "release/policy.yaml", "--evidence", "evidence.json")
+    answer = call(*told)
+    assert answer.code == 0 and "Signed by A. Steward" in answer.words and made["fingerprint"] in answer.words
+    table = tmp_path / "release" / "release.json"
+    table.write_text(table.read_text() + " ")
+    answer = call(*told)
+    assert answer.code == 1 and "is not the one that the evidence describes" in answer.words
+
+
+def test_nothing_to_sign(call):
+    answer = call("sign")
+    assert answer.code == 2 and "Nothing to sign" in answer.words
+    answer = call("sign", "evidence.json", "--key", "absent.key")
+    assert answer.code == 2 and "is no signing key" in answer.words
+
+
+def test_the_report_says_what_is_wrong_with_its_words_before_the_work(call, policy, people, tmp_path):
+    call("run", policy, "--data", people, "--no-verdict")
+    (tmp_path / "about.yaml").write_text("purpos: x\n")
+    answer = call("report", "release", "--data", people, "--about", "about.yaml")
+    assert answer.code == 2 and "purpos" in answer.words and not (tmp_path / "evidence.html").exists()

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import hushtable as ht
+from hushtable.errors import DataError, OutputError, UsageError, VerificationError
+from hushtable.report.checking import check_report, is_report
+from hushtable.report.signature import check_signature, file_digest, new_key, sign_report, signature_path
+
+PEOPLE = pa.table(
+    {"age": list(range(20, 60)), "town": ["a", "b"] * 20, "illness": ["flu", "gout", "cold", "none"] * 10}
+)
+POLICY = ht.Policy(quasi=["age", "town"], sensitive=["illness"], models=[ht.KAnonymity(k=4), ht.DistinctL(l=2)])
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """A folder with a release, its report and a key."""
+    ht.anonymize(PEOPLE, POLICY).save(tmp_path / "release")
+    release = ht.open_release(tmp_path / "release", PEOPLE)
+    release.report(tmp_path / "evidence.html", attacks=False, about={"signer": "A. Steward"})
+    new_key(tmp_path / "key")
+    return tmp_path
+
+
+def test_the_evidence_names_every_file_with_its_hash(saved: Path) -> None:
+    files = json.loads((saved / "evidence.json").read_text())["facts"]["files"]
+    assert {f["name"]: f["sha256"] for f in files} == {
+        file.name: file_digest(file) for file in (saved / "release").iterdir()
+    }
+    assert is_report(saved / "evidence.json") and not is_report(saved / "release" / "release.json")
+
+
+def test_a_signature_holds_until_something_changes(saved: Path) -> None:
+    report, table = saved / "evidence.json", saved / "release" / "release.csv"
+    assert check_signature(report) is None
+    assert "not signed" in check_report(report, table)["words"]
+    made = sign_report(report, saved / "key")
+    assert check_signature(report) == made
+    assert made.signer == "A. Steward"
+    assert check_report(report, table)["fingerprint"] == made.fingerprint
+
+
+@pytest.mark.parametrize("file", ["evidence.json", "evidence.html"])
+def test_changed_evidence_is_refused(saved: Path, file: str) -> None:
+    sign_report(saved / "evidence.json", saved / "key")
+    with (saved / file).open("a") as stream:
+        stream.write(" ")
+    with pytest.raises(DataError, match=f"was made for another '{file}'"):
+        check_signature(saved / "evidence.json")
+
+
+@pytest.mark.parametrize("part", ["signer", "signed", "files"])
+def test_a_changed_statement_is_refused(saved: Path, part: str) -> None:
+    sign_report(saved / "evidence.json", saved / "key")
+    place = signature_path(saved / "evidence.json")
+    told = json.loads(place.read_text())
+    told["statement"][part] = {} if part == "files" else "B. Other"
+    place.write_text(json.dumps(told))
+    with pytest.raises(DataError, match="is not a signature, or was changed"):
+        check_signature(saved / "evidence.json")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"statement": {}, "public_key": "zz", "signature": ""}'])
+def test_what_is_no_signature(saved: Path, text: str) -> None:
+    signature_path(saved / "evidence.json").write_text(text)
+    with pytest.raises(DataError, match="is not a signature"):
+        check_signature(saved / "evidence.json")
+
+
+@pytest.mark.parametrize("harm", ["change", "remove", "add"])
+def test_a_release_that_is_not_the_one_signed_for_is_refused(saved: Path, harm: str) -> None:
+    table = saved / "release" / "release.csv"
+    policy = saved / "release" / "policy.yaml"
+    if harm == "change":
+        policy.write_text(policy.read_text() + "\n")
+    elif harm == "remove":
+        policy.unlink()
+    else:
+        (saved / "release" / "more.csv").write_text("a\n1\n")
+    with pytest.raises(VerificationError, match="evidence"):
+        check_report(saved / "evidence.json", table)
+
+
+def test_keys(saved: Path) -> None:
+    assert (saved / "key").stat().st_mode & 0o077 == 0
+    with pytest.raises(OutputError, match="exists"):
+        new_key(saved / "key")
+    (saved / "key").chmod(0o644)
+    with pytest.raises(UsageError, match="can be read by others"):
+        sign_report(saved / "evidence.json", saved / "key")
+    (saved / "bad").write_text("no key")
+    for key in ("bad", "absent"):
+        with pytest.raises(UsageError, match="is no signing key"):
+            sign_report(saved / "evidence.json", saved / key)
+    with pytest.raises(DataError, match="is not the JSON file of a report"):
+        sign_report(saved / "release" / "release.json", saved / "key")

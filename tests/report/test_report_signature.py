@@ -94,8 +94,10 @@ def test_keys(saved: Path) -> None:
     with pytest.raises(UsageError, match="can be read by others"):
         sign_report(saved / "evidence.json", saved / "key")
     (saved / "bad").write_text("no key")
+    (saved / "bad").chmod(0o600)
     for key in ("bad", "absent"):
         with pytest.raises(UsageError, match="is no signing key"):
             sign_report(saved / "evidence.json", saved / key)
+    (saved / "key").chmod(0o600)
     with pytest.raises(DataError, match="is not the JSON file of a report"):
         sign_report(saved / "release" / "release.json", saved / "key")

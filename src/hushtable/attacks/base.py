@@ -112,9 +112,9 @@ class Attack(Parametrised, ABC):
         What the adversary knows, as a sentence.
     remedy : str
         What to change in the policy, as a paragraph.
-    learns : {"person", "value", "presence", "cell"}
-        What a right guess tells: who a row is, a sensitive value, that somebody is in the table, or the exact value
-        behind a published cell.
+    learns : {"person", "value", "alone", "presence", "cell"}
+        What a right guess tells: who a row is, a sensitive value, that a description fits one person alone, that
+        somebody is in the table, or the exact value behind a published cell.
     """
 
     knowledge: ClassVar[str] = ""

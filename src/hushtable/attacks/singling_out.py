@@ -68,7 +68,7 @@ class SinglingOut(SensitiveAttack):
     guesses: Annotated[int, AtLeast(1), "at most so many descriptions are tried, drawn at random"] = 2000
 
     name: ClassVar[str] = "singling-out"
-    learns: ClassVar[str] = "person"
+    learns: ClassVar[str] = "alone"
     knowledge: ClassVar[str] = "The adversary has the release and nothing else."
     remedy: ClassVar[str] = (
         "Values that occur once in a class isolate a person together with its cells. Fewer, coarser values of the "

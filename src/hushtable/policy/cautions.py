@@ -5,7 +5,7 @@ Problems stop a run (``policy.preflight``); cautions do not. They say what a per
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,17 +18,19 @@ from hushtable.errors import HushtableError
 from hushtable.io.dictionaries import encode, to_codes, value_type
 from hushtable.io.figures import share
 from hushtable.io.text import is_text
+from hushtable.models.compose import AllOf
 from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.formats import fitting_formats, format_question, has_times
 from hushtable.schema.parse import standard
 from hushtable.schema.prepare import check_type, prepare
 from hushtable.schema.shortlist import MANY
 from hushtable.schema.subsets import count_alone, regroup, unique_rows
+from hushtable.table.plan import TablePlan
 
 if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
 
-__all__ = ["Caution", "cautions"]
+__all__ = ["Caution", "cautions", "cautions_of"]
 
 _ROWS = 200_000
 _UNIQUE = 0.05
@@ -82,12 +84,17 @@ def cautions(policy: Policy, table: pa.Table | None = None) -> tuple[Caution, ..
     all-values
     spellings
     """
-    found = list(_of_policy(policy))
+    return cautions_of(policy.table_plan(), policy.model(), policy.publish, table)
+
+
+def cautions_of(plan: TablePlan, model: AllOf, publish: Sequence[str], table: pa.Table | None) -> tuple[Caution, ...]:
+    """Return what a plan does not protect; see ``cautions``."""
+    found = list(_of_policy(plan, model, publish))
     if table is not None and table.num_rows:
         n = table.num_rows
         rows = np.arange(min(n, _ROWS)) * n // min(n, _ROWS)
         looked_at = table if n <= _ROWS else table.take(pa.array(rows))
-        found += _of_table(policy, looked_at.select([c for c in policy.columns if _usable(c, table)]))
+        found += _of_table(plan, model, looked_at.select([c.name for c in plan.columns if _usable(c.name, table)]))
     return tuple(found)
 
 
@@ -102,15 +109,15 @@ def _usable(name: str, table: pa.Table) -> bool:
     return True
 
 
-def _of_policy(policy: Policy) -> Iterator[Caution]:
-    sensitive, quasi = policy.named(Role.SENSITIVE), policy.named(Role.QUASI)
+def _of_policy(plan: TablePlan, model: AllOf, publish: Sequence[str]) -> Iterator[Caution]:
+    sensitive, quasi = plan.named(Role.SENSITIVE), plan.named(Role.QUASI)
     if not sensitive:
         yield Caution(
             "no-sensitive", "columns",
             "No column is sensitive, so nothing limits what can be learnt about the people of a class.",
             "Give the role 'sensitive' to columns that must not be learnt, such as diagnoses or incomes.",
         )  # fmt: skip
-    bare = _unjudged(policy)
+    bare = _unjudged(plan, model)
     if bare:
         yield Caution(
             "unprotected", ", ".join(bare), "No model limits what can be learnt from these sensitive columns.",
@@ -122,23 +129,23 @@ def _of_policy(policy: Policy) -> Iterator[Caution]:
             f"The policy has {len(quasi)} quasi-identifiers; beyond {MANY}, releases say little.",
             "Drop those that others hardly know or that analysts do not need.",
         )  # fmt: skip
-    if policy.publish:
+    if publish:
         yield Caution(
-            "publish", "publish", f"release.json tells everybody: {', '.join(policy.publish)}.",
+            "publish", "publish", f"release.json tells everybody: {', '.join(publish)}.",
             "It includes what suppressed records hold. Leave 'publish' out unless that is harmless.",
         )  # fmt: skip
 
 
-def _unjudged(policy: Policy) -> list[str]:
+def _unjudged(plan: TablePlan, model: AllOf) -> list[str]:
     """Sensitive columns that no model looks at."""
-    judged = {name for member in policy.model().members for key in member.histogram_keys() for name in key}
-    return [name for name in policy.named(Role.SENSITIVE) if name not in judged]
+    judged = {name for member in model.members for key in member.histogram_keys() for name in key}
+    return [name for name in plan.named(Role.SENSITIVE) if name not in judged]
 
 
-def _of_table(policy: Policy, table: pa.Table) -> Iterator[Caution]:
-    yield from _nearly_all(policy, table)
-    for name in table.column_names:
-        column = policy.columns[name]
+def _of_table(plan: TablePlan, model: AllOf, table: pa.Table) -> Iterator[Caution]:
+    yield from _nearly_all(model, table)
+    for column in (c for c in plan.columns if c.name in table.column_names):
+        name = column.name
         if column.role in (Role.QUASI, Role.SENSITIVE) and column.kind in (None, Kind.NOMINAL) and not column.format:
             yield from _text(name, table.column(name))
         if column.role is Role.INSENSITIVE and has_times(table.column(name)):
@@ -146,12 +153,12 @@ def _of_table(policy: Policy, table: pa.Table) -> Iterator[Caution]:
                 "times", name, "Times of day are published as they are.",
                 "Few people share a minute. Drop the column, or make it a quasi-identifier.",
             )  # fmt: skip
-    yield from _unique(policy, table)
+    yield from _unique({*plan.named(Role.INSENSITIVE), *_unjudged(plan, model)}, table)
 
 
-def _nearly_all(policy: Policy, table: pa.Table) -> Iterator[Caution]:
+def _nearly_all(model: AllOf, table: pa.Table) -> Iterator[Caution]:
     """Models that ask every class for nearly all values of a column."""
-    for member in policy.model().members:
+    for member in model.members:
         needed, on = member.values_needed(), getattr(member, "on", None)
         if not needed or not isinstance(on, str) or on not in table.column_names:
             continue
@@ -189,9 +196,8 @@ def _text(name: str, column: pa.ChunkedArray) -> Iterator[Caution]:
         )  # fmt: skip
 
 
-def _unique(policy: Policy, table: pa.Table) -> Iterator[Caution]:
+def _unique(exact: Collection[str], table: pa.Table) -> Iterator[Caution]:
     """People who are unique on columns that are published as they are."""
-    exact = {*policy.named(Role.INSENSITIVE), *_unjudged(policy)}
     names = [name for name in table.column_names if name in exact]
     codes = {name: _codes(table.column(name)) for name in names}
     if not codes:

@@ -107,8 +107,9 @@ class AttackEvidence(Part):
     above_baseline: bool
     """whether the whole interval lies above the baseline"""
     remedy: str
-    learns: Literal["person", "value", "presence", "cell"] = "value"
-    """what a right guess tells: who a row is, a sensitive value, that somebody is in the table, or an exact cell"""
+    learns: Literal["person", "value", "alone", "presence", "cell"] = "value"
+    """what a right guess tells: who a row is, a sensitive value, that a description fits one person alone, that
+    somebody is in the table, or an exact cell"""
 
 
 class RecipientEvidence(Part):

@@ -62,6 +62,7 @@ def _figures(facts: Facts) -> tuple[tuple[str, str, str], ...]:
 _LEARNT = {
     "person": "people are linked to their row because of the release",
     "value": "people have a sensitive value guessed rightly because of the release",
+    "alone": "people are singled out by their published cells",
     "presence": "people are known to be in the table because of the release",
     "cell": "records have an exact value behind a published cell guessed rightly",
 }

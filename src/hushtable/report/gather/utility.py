@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hushtable.engines.verdict import verdict_of
-from hushtable.policy.cautions import cautions
-from hushtable.policy.policy import Policy
+from hushtable.policy.cautions import cautions_of
 from hushtable.registry import measures
 from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.report.content.base import finite
@@ -47,14 +45,17 @@ def usefulness(release: Release, progress: Callable[[float, str], None]) -> Usef
     """Judge what the release is still good for; None where its original is not at hand."""
     if release.source is None:
         return None
-    found = verdict_of(release, progress)
+    progress(0.0, "judging what is left")
+    found = release.verdict
     return Usefulness(grade=found.grade, words=found.words, changes=tuple(map(str, found.changes)))
 
 
 def warnings(release: Release) -> tuple[str, ...]:
     """Return what the policy does not protect."""
     table = None if release.source is None else release.original()
-    return tuple(str(caution) for caution in cautions(Policy(**dict(release.policy)), table))
+    plan = release.plan
+    found = cautions_of(plan.table, plan.model(), tuple(plan.document.get("publish") or ()), table)
+    return tuple(map(str, found))
 
 
 def trained(comparison: RowComparison, progress: Callable[[float, str], None]) -> tuple[Accuracy, ...]:

@@ -46,9 +46,9 @@ class EHDS(Template):
     name: ClassVar[str] = "ehds"
     title: ClassVar[str] = "Evidence for secondary use of health data"
     about: ClassVar[str] = (
-        "For a health data access body that decides on data for secondary use under Regulation (EU) 2025/327: are the "
-        "data anonymised rather than pseudonymised, limited to what the purpose needs, and safe against attempts that "
-        "the regulation forbids?"
+        "For a health data access body that decides on data for secondary use under Regulation (EU) 2025/327: whether "
+        "the data are anonymised rather than pseudonymised, limited to what the purpose needs, and safe against "
+        "attempts that the regulation forbids."
     )
 
     def findings(self, facts: Facts) -> tuple[Finding, ...]:

@@ -159,7 +159,7 @@ def _column(
         counts=ready.counts(),
     )
     check = ColumnCheck(name, role, str(ready.kind), len(ready.values), ready.missing, report.nodes, report.ok)
-    problems = [_of_report(name, report, sentence) for sentence in report.problems]
+    problems = [_of_report(column, report, sentence) for sentence in report.problems]
     # a broken hierarchy does not keep us from looking at everything else
     again = column if report.ok else replace(column, hierarchy=None)
     try:
@@ -172,12 +172,11 @@ def _column(
     return check, again, problems
 
 
-def _of_report(name: str, report: HierarchyReport, sentence: str) -> Problem:
+def _of_report(column: ColumnPlan, report: HierarchyReport, sentence: str) -> Problem:
     if "cover" in sentence and report.uncovered_values:
-        hint = "Add a row for each of them to the hierarchy, or list what stands for missing under missing_values."
-        return Problem(name, sentence, hint, "uncovered")
+        return Problem(column.name, sentence, getattr(column.hierarchy, "if_uncovered", ""), "uncovered")
     hint = "Give every label one parent." if report.not_nested else ""
-    return Problem(name, sentence, hint, "not-nested" if report.not_nested else "hierarchy")
+    return Problem(column.name, sentence, hint, "not-nested" if report.not_nested else "hierarchy")
 
 
 def _models(

@@ -67,6 +67,7 @@ def init(
 def _text(to: Console, found: Profile, data: str, output: Path) -> None:
     from hushtable.cli.output import bullet, grid, put
     from hushtable.io.figures import number
+    from hushtable.schema.columns import Role
 
     put(to, f"{data}: {found.rows:,} rows, {len(found.columns)} columns, {found.duplicates:,} repeated rows.")
     rows = [
@@ -80,6 +81,9 @@ def _text(to: Console, found: Profile, data: str, output: Path) -> None:
     for column in found.columns:
         if column.problem:
             bullet(to, f"{column.name}: {column.problem}", style="yellow")
+    for column in found.columns:
+        if column.hierarchy_reason and column.role is Role.QUASI:
+            bullet(to, f"{column.name}: {column.hierarchy_reason}; see its hierarchy.")
     for having, words in _tokens(found).items():
         listed = ", ".join(repr(word) for word in words)
         bullet(to, f"{_some(having)}: {listed} may stand for a missing value; see missing_values.", style="yellow")
@@ -93,7 +97,7 @@ def _text(to: Console, found: Profile, data: str, output: Path) -> None:
             "put a line with names before it: names are published.",
             style="yellow",
         )
-    if like or found.entity or any(c.problem or c.tokens for c in found.columns):
+    if like or found.entity or any(c.problem or c.tokens or c.hierarchy_reason for c in found.columns):
         to.print()
     _subsets(to, found)
     put(to, f"Starter policy written to {output}. Read it, correct the roles, then:")

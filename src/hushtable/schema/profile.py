@@ -1,6 +1,6 @@
 """What a table looks like before a policy is written: counts, likely roles with reasons, and how many are unique.
 
-A profile holds column names, counts and missing-value tokens, and no other cell of the table.
+A profile holds column names, counts, missing-value tokens and likely hierarchies, and no other cell of the table.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from hushtable.arrays import IntArray
 from hushtable.errors import DataError
 from hushtable.io.grids import html_grid, text_grid
 from hushtable.schema.columns import Kind, Role
+from hushtable.schema.hierarchies import suggest_hierarchy
 from hushtable.schema.hints import DIRECT, is_person_key, name_hint
 from hushtable.schema.infer import Facts, suggest_role
 from hushtable.schema.prepare import Prepared, prepare
@@ -48,6 +49,10 @@ class ColumnProfile:
     tokens : tuple of Token
         Texts that may stand for a missing value but were not listed as such.
     problem : str
+    hierarchy : Any
+        The likely hierarchy, as it stands in a policy.
+    hierarchy_reason : str
+        Why, where more than the kind and the number of values speaks for it.
     """
 
     name: str
@@ -61,6 +66,8 @@ class ColumnProfile:
     role_reason: str
     tokens: tuple[Token, ...] = ()
     problem: str = ""
+    hierarchy: Any = "flat"
+    hierarchy_reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -221,9 +228,11 @@ def _column(
             unusable = ColumnProfile(name, None, "", 0, 0, 0, 0.0, Role.IDENTIFIER, "it cannot be used as it is")
             return replace(unusable, problem=problem), None
     tokens = find_tokens(ready)
-    kind, reason = ready.kind, ready.reason
-    if kind is Kind.NOMINAL and tokens and not problem:
-        kind, reason = _kind_without(column, name, missing_values, tokens, (kind, reason))
+    found = ready
+    if ready.kind is Kind.NOMINAL and tokens and not problem:
+        found = _without(column, name, missing_values, tokens, ready)
+    likely = suggest_hierarchy(found, tuple(t.text for t in tokens))
+    kind, reason = likely.kind, likely.kind_reason
     counts = ready.counts()
     unique = int((counts == 1).sum())
     facts = Facts(
@@ -237,20 +246,17 @@ def _column(
         length=_length(ready.values),
     )
     role, why = suggest_role(facts)
-    found = ColumnProfile(
-        name, kind, reason, len(counts), unique, ready.missing, unique / rows if rows else 0.0, role, why, tokens
-    )
-    return (replace(found, kind=None, kind_reason="", problem=problem) if problem else found), ready
+    made = ColumnProfile(
+        name, kind, reason, len(counts), unique, ready.missing, unique / rows if rows else 0.0, role, why, tokens,
+        hierarchy=likely.hierarchy, hierarchy_reason=likely.reason,
+    )  # fmt: skip
+    return (replace(made, kind=None, kind_reason="", problem=problem) if problem else made), ready
 
 
-def _kind_without(
-    column: pa.ChunkedArray,
-    name: str,
-    missing_values: tuple[str, ...],
-    tokens: tuple[Token, ...],
-    otherwise: tuple[Kind, str],
-) -> tuple[Kind, str]:
-    """The kind that the column would have if its suspicious tokens were listed as missing."""
+def _without(
+    column: pa.ChunkedArray, name: str, missing_values: tuple[str, ...], tokens: tuple[Token, ...], otherwise: Prepared
+) -> Prepared:
+    """The column as it would be if its suspicious tokens were listed as missing, where that changes its kind."""
     words = tuple(t.text for t in tokens)
     try:
         again = prepare(column, name=name, missing_values=(*missing_values, *words))
@@ -259,7 +265,7 @@ def _kind_without(
     if again.kind is Kind.NOMINAL:
         return otherwise
     listed = " and ".join(repr(w) for w in words)
-    return again.kind, f"{again.reason}, once {listed} {'counts' if len(words) == 1 else 'count'} as missing"
+    return replace(again, reason=f"{again.reason}, once {listed} {'counts' if len(words) == 1 else 'count'} as missing")
 
 
 def _length(values: pa.Array) -> float:

@@ -116,6 +116,13 @@ def test_missing_value_markers_are_no_values() -> None:
     assert suggested("country", ["Germany", "Peru", "Chile", "?"], ("?",)) == (Kind.NOMINAL, {"standard": "countries"})
 
 
+def test_words_that_may_be_values_get_a_group() -> None:
+    table = pa.table({"country": ["Germany", "Peru", "Chile", "Kenya", "Ghana", "unknown"] * 5})
+    (column,) = profile(table).columns
+    assert column.hierarchy == {"standard": {"classification": "countries", "others": "other"}}
+    assert column.hierarchy_reason.endswith("; 1 other becomes the group 'other'")
+
+
 def test_a_profile_says_why() -> None:
     table = pa.table({"diagnosis code": ["I21.9", "J45.0", "E11.9", "?"] * 5, "isco": [2211, 5223, 9112, 110] * 5})
     dx, isco = profile(table).columns

@@ -67,7 +67,7 @@ def suggest_hierarchy(column: Prepared, ignored: tuple[str, ...] = ()) -> Sugges
         if found is not None:
             of, unknown = found.classification.name, found.unknown
             wanted = {"classification": of, "others": "other"} if unknown else of
-            more = f"; {unknown} others become the group 'other'" if unknown else ""
+            more = f"; {unknown} other{' becomes' if unknown == 1 else 's become'} the group 'other'" if unknown else ""
             kind_reason = why if kind is Kind.NOMINAL else found.reason
             return Suggested(Kind.NOMINAL, kind_reason, {"standard": wanted}, found.reason + more)
     if not _POSTCODE.isdisjoint(words_of(column.name)):

@@ -231,7 +231,8 @@ def _column(
     found = ready
     if ready.kind is Kind.NOMINAL and tokens and not problem:
         found = _without(column, name, missing_values, tokens, ready)
-    likely = suggest_hierarchy(found, tuple(t.text for t in tokens))
+    # other tokens stay values of a column of text
+    likely = suggest_hierarchy(found, tuple(t.text for t in tokens if t.text.lower() in _CERTAIN))
     kind, reason = likely.kind, likely.kind_reason
     counts = ready.counts()
     unique = int((counts == 1).sum())

@@ -15,8 +15,8 @@ _FEWEST = 3
 """Of fewer different values nothing is told."""
 _FIRST = 200
 """So many values show whether a closer look is worth its time."""
-_MOST_VALUES, _MOST_RECORDS = 0.2, 0.1
-"""Shares of values and of records that may be unknown to a classification."""
+_MOST_VALUES, _MOST_RECORDS, _FEW = 0.2, 0.1, 3
+"""Shares of values and of records that may be unknown to a classification; so few values may have more records."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,8 @@ def recognise(name: str, values: Sequence[str], counts: IntArray) -> Recognised 
         fits = [known.place(value) is not None for value in values]
         n = sum(fits)
         outside = int(counts.sum() - counts[fits].sum())
-        if n < _FEWEST or len(fits) - n > _MOST_VALUES * len(fits) or outside > _MOST_RECORDS * counts.sum():
+        many = outside > _MOST_RECORDS * counts.sum() and len(fits) - n > _FEW
+        if n < _FEWEST or len(fits) - n > _MOST_VALUES * len(fits) or many:
             continue
         if named or known.telling([value for value, fit in zip(values, fits, strict=True) if fit], about):
             reason = f"{'its' if n == len(fits) else 'nearly all of its'} values are {known.title}"

@@ -93,7 +93,7 @@ def test_cut_points_nest_and_have_many_records_on_both_sides(
         assert set(coarse) < set(fine)
         assert coarse == sorted(coarse)
     # a policy is handed over: what it says of the numbers, many have in common
-    for first, last in pairwise([*levels[0], np.inf] if levels else []):
+    for first, last in pairwise([-np.inf, *levels[0], np.inf] if levels else []):
         assert int(counts[(numbers >= first) & (numbers < last)].sum()) >= 20
 
 

@@ -100,11 +100,14 @@ class Standard(Recipe):
         [('New Jersey', 'New York', 'Pennsylvania'), None]
         >>> Standard("icd-10").below(["I21*", "I21.9"], "diagnosis")
         [('I21', 'I21.9'), None]
+        >>> Standard("us-states").below(["Middle Atlantic", "OH"], "state")
+        [('NJ', 'NY', 'PA'), None]
         """
         if self.classification == "ages":
             return AGES.below(labels, column)
-        members = classification(self.classification).members
-        listed = {label: dict.fromkeys(members.get(label, ())) for label in labels}
+        known = classification(self.classification)
+        members, spelt = known.members, known.spelt_like(labels)
+        listed = {label: dict.fromkeys(spelt.get(code, code) for code in members.get(label, ())) for label in labels}
         # "221*" holds at least the code 221
         shown = {label.rstrip("*") if label.endswith("*") else label: None for label in labels if label not in members}
         for value in shown:

@@ -61,7 +61,7 @@ def round_cuts(numbers: AnyArray, counts: IntArray) -> list[list[_Number]]:
     # the twentieth amount, not the least, says where amounts begin
     begin = 1 if whole else 10.0 ** math.floor(math.log10(amounts[np.searchsorted(reached, _LEAST)]))
     ends: list[_Number] = [0] if int(counts[numbers < 0].sum()) >= _LEAST else []
-    ends += [_plain(begin)] if zeros else []
+    ends += [_plain(begin)] if zeros >= _LEAST else []
     bands = min(_BANDS, n // _LEAST)
     wanted = (amounts[np.searchsorted(reached, n * i / bands)] for i in range(1, bands))
     cuts = _supported([_rounded(float(amount), whole) for amount in wanted], amounts, people, ends)

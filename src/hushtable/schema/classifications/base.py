@@ -40,6 +40,8 @@ class Classification:
         Words in a column's name that mean this classification.
     about : str
         Words in a column's name that go with it, and with other things too.
+    forms : tuple of tuples of str
+        All spellings of every value, the usual one first, where a column may have any of them.
     telling : callable
         Whether values that it knows are hardly anything else; given are the values, and whether the column's name has a
         word of ``about``.
@@ -59,6 +61,7 @@ class Classification:
     codes: Callable[[], Iterable[str]]
     named: str = ""
     about: str = ""
+    forms: tuple[tuple[str, ...], ...] = ()
     telling: Callable[[list[str], bool], bool] = lambda _values, _about: False
 
     @cached_property
@@ -69,6 +72,19 @@ class Classification:
             for group in self.place(code) or ():
                 found.setdefault(group, {})[code] = None
         return {group: tuple(codes) for group, codes in found.items()}
+
+    def spelt_like(self, values: Iterable[str]) -> dict[str, str]:
+        """Return every value in the spelling that most of these have; nothing where there is only one.
+
+        Examples
+        --------
+        >>> classification("us-states").spelt_like(["OH", "TX"])["Maine"]
+        'ME'
+        """
+        texts = {value.strip() for value in values}
+        found = [sum(text in texts for text in spellings) for spellings in zip(*self.forms, strict=True)]
+        best = found.index(max(found)) if any(found) else 0
+        return {row[0]: row[best] for row in self.forms}
 
 
 @cache

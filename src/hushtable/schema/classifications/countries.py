@@ -142,22 +142,22 @@ _OTHER_NAMES = (
 )
 
 
-def _read() -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
+def _read() -> tuple[dict[str, tuple[str, str]], tuple[tuple[str, ...], ...]]:
     groups: dict[str, tuple[str, str]] = {"XK": ("Southern Europe", "Europe"), "XKX": ("Southern Europe", "Europe")}
-    groups["kosovo"], names = groups["XK"], []
+    groups["kosovo"], forms = groups["XK"], []
     for region, countries in _REGIONS.items():
         for country in countries.split("; "):
             two, three, number, name = country.split(" ", 3)
-            names.append(name)
+            forms.append((name, two, three, number))
             for known in (two, three, number, spelling(name)):
                 groups[known] = region
     for other in _OTHER_NAMES.split("; "):
         two, name = other.split(" ", 1)
         groups[spelling(name)] = groups[two]
-    return groups, tuple(names)
+    return groups, tuple(forms)
 
 
-_GROUPS, _NAMES = _read()
+_GROUPS, _FORMS = _read()
 
 
 def _place(value: str) -> tuple[str, str] | None:
@@ -179,7 +179,8 @@ CLASSIFICATION = Classification(
     version="M49 as of 2024",
     levels=("sub-region", "region"),
     place=_place,
-    codes=lambda: _NAMES,
+    codes=lambda: (name for name, *_ in _FORMS),
+    forms=_FORMS,
     about="country countries nation nationality citizenship citizen native birthplace birth origin residence land",
     telling=named_or_many,
 )

@@ -30,18 +30,18 @@ _DIVISIONS: dict[tuple[str, str], str] = {
 _OTHER_NAMES = {"washingtondc": "dc", "usvirginislands": "vi", "commonwealthpuertorico": "pr"}
 
 
-def _read() -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
-    groups, names = {}, []
+def _read() -> tuple[dict[str, tuple[str, str]], tuple[tuple[str, ...], ...]]:
+    groups, forms = {}, []
     for division, states in _DIVISIONS.items():
         for state in states.split(", "):
             number, code, name = state.split(" ", 2)
-            names.append(name)
+            forms.append((name, code, number))
             for known in (number, code, spelling(name)):
                 groups[known.casefold()] = division
-    return {**groups, **{name: groups[code] for name, code in _OTHER_NAMES.items()}}, tuple(names)
+    return {**groups, **{name: groups[code] for name, code in _OTHER_NAMES.items()}}, tuple(forms)
 
 
-_GROUPS, _NAMES = _read()
+_GROUPS, _FORMS = _read()
 
 
 def _place(value: str) -> tuple[str, str] | None:
@@ -56,7 +56,8 @@ CLASSIFICATION = Classification(
     version="as of 2020",
     levels=("division", "region"),
     place=_place,
-    codes=lambda: _NAMES,
+    codes=lambda: (name for name, *_ in _FORMS),
+    forms=_FORMS,
     named="fips",
     about="state states",
     telling=named_or_many,

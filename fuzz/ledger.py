@@ -90,7 +90,7 @@ def believed(
     system, found = kinds.system, solve(kinds.system, EXACT if limits is None else limits)
     if found.undecided.any():
         raise AssertionError("undecided")
-    names = [[v.split(" ")[1] for v in history.numbers(c)] for c in columns]
+    names = [[v.split(" ")[1] for v in history.numbers[c]] for c in columns]
     labels = [sorted({r.label for r in x.rows} | {label for label, _ in x.fakes}) for x in releases]
     out: Belief = {}
     for record, kind in zip(kinds.record.tolist(), kinds.kind.tolist(), strict=True):

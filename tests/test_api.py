@@ -134,7 +134,7 @@ def test_a_drafted_policy_runs_once_it_is_corrected(table):
     assert {n: str(c.role) for n, c in drafted.columns.items()} == {
         "name": "identifier", "age": "quasi", "zip": "quasi", "disease": "sensitive",
     }  # fmt: skip
-    assert drafted.columns["zip"].hierarchy == "prefix"
+    assert drafted.columns["zip"].hierarchy == {"standard": "us-zip3"}
     changed = drafted.with_column("zip", role="insensitive").changed(models=[ht.KAnonymity(k=3)])
     assert changed.columns["zip"].hierarchy is None
     assert ht.anonymize(table, changed).verify().ok

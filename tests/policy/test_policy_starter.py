@@ -26,7 +26,8 @@ def test_patients(patients: pa.Table) -> None:
         assert f"# {column.role}: {column.role_reason}" in text
     assert policy.columns["postcode"].hierarchy == "prefix"
     assert policy.columns["admission"].hierarchy == "dates"
-    assert policy.columns["age"].hierarchy == {"intervals": {"quantiles": (16, 8, 4, 2)}}
+    assert policy.columns["age"].hierarchy == {"standard": "ages"}
+    assert policy.columns["country"].hierarchy == {"standard": "countries"}
     assert policy.models == ({"k-anonymity": {"k": 5}}, {"distinct-l": {"l": 3}})
     assert text.startswith("# A starter policy for patients.csv: 1,000 rows, 11 columns.\n")
     assert "% of the records are unique on" in text
@@ -46,7 +47,7 @@ def test_hierarchies_by_kind() -> None:
     )
     _, policy = start(table)
     assert policy.columns["zip code"].kind == "nominal"
-    assert policy.columns["zip code"].hierarchy == "prefix"
+    assert policy.columns["zip code"].hierarchy == {"standard": "us-zip3"}
     assert policy.columns["town"].hierarchy == "frequency"
     assert policy.columns["hair"].hierarchy == "flat"
     assert policy.columns["visit date"].hierarchy == "dates"

@@ -100,5 +100,6 @@ def _page(to: Console, page: Mapping[str, Any], known: type[Parametrised], examp
         bullet(to, f"{PROPERTIES[name]}: {_words(value)}")
     if example:
         required = ", ".join(f"{p.name}: ..." for p in known.params() if p.required)
+        entry = getattr(known, "in_a_policy", "") or f"{{{page['name']}: {{{required}}}}}"
         to.print()
-        put(to, "In a policy: " + example.format(entry=f"{{{page['name']}: {{{required}}}}}"))
+        put(to, "In a policy: " + example.format(entry=entry))

@@ -15,7 +15,7 @@ from hushtable.cli.options import AsJson, Query, SqlTable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hushtable.policy.cautions import Caution
+    from hushtable.release.cautions import Caution
     from hushtable.schema.profile import Profile
 
 __all__ = ["init"]
@@ -48,7 +48,6 @@ def init(
     from hushtable.io.files import atomic_write_text
     from hushtable.io.sources import read_tables
     from hushtable.io.urls import shown, source_of
-    from hushtable.policy.cautions import cautions
     from hushtable.policy.policy import Policy
     from hushtable.policy.starter import starter_policy
     from hushtable.release.targets import check_apart
@@ -65,7 +64,7 @@ def init(
         found = profile(read)
     name = shown(source)
     text = starter_policy(found, name)
-    warned = cautions(Policy.from_yaml(text), read)
+    warned = Policy.from_yaml(text).cautions(read)
     atomic_write_text(output, text)
     result = {"data": name, "policy": output, **found.as_dict(), "like_values": list(found.like_values)}
     result["warnings"] = [asdict(caution) for caution in warned]
@@ -76,6 +75,7 @@ def _text(to: Console, found: Profile, warned: Sequence[Caution], data: str, out
     from hushtable.cli.output import bullet, grid, put
     from hushtable.cli.verdict import print_cautions
     from hushtable.io.figures import number
+    from hushtable.schema.columns import Role
 
     put(to, f"{data}: {found.rows:,} rows, {len(found.columns)} columns, {found.duplicates:,} repeated rows.")
     rows = [
@@ -91,6 +91,9 @@ def _text(to: Console, found: Profile, warned: Sequence[Caution], data: str, out
             bullet(to, f"{column.name}: {column.problem}", style="yellow")
         if len(column.formats) > 1:
             bullet(to, f"{column.name}: {column.kind_reason}.", style="yellow")
+    for column in found.columns:
+        if column.hierarchy_reason and column.role is Role.QUASI:
+            bullet(to, f"{column.name}: {column.hierarchy_reason}; see its hierarchy.")
     for having, words in _tokens(found).items():
         listed = ", ".join(repr(word) for word in words)
         bullet(to, f"{_some(having)}: {listed} may stand for a missing value; see missing_values.", style="yellow")
@@ -104,7 +107,8 @@ def _text(to: Console, found: Profile, warned: Sequence[Caution], data: str, out
             "put a line with names before it: names are published.",
             style="yellow",
         )
-    if like or found.entity or any(c.problem or c.tokens or len(c.formats) > 1 for c in found.columns):
+    shown = any(c.problem or c.tokens or c.hierarchy_reason or len(c.formats) > 1 for c in found.columns)
+    if like or found.entity or shown:
         to.print()
     _subsets(to, found)
     print_cautions(to, warned)

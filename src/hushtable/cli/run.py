@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from hushtable.algorithms.base import Progress
     from hushtable.engines.release import Release
     from hushtable.engines.verdict import Verdict
-    from hushtable.policy.cautions import Caution
     from hushtable.policy.policy import Policy
+    from hushtable.release.cautions import Caution
 
 __all__ = ["Engine", "run"]
 
@@ -183,12 +183,11 @@ def _formulas(release: Release, policy: Policy) -> dict[str, Any]:
 def _judged(release: Release, policy: Policy, progress: Progress) -> tuple[Verdict | None, Sequence[Caution]]:
     """What the release is still good for, and what it does not protect."""
     from hushtable.engines.verdict import verdict_of
-    from hushtable.policy.cautions import cautions
 
     if release.records > _LARGE:
-        return None, cautions(policy)
+        return None, policy.cautions()
     progress(1.0, "judging what is left")
-    return verdict_of(release), cautions(policy, release.original())
+    return verdict_of(release), policy.cautions(release.original())
 
 
 def _policy(file: Path, seed: int | None, file_format: Format | None, expect_new_people: bool) -> Policy:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from hushtable.engines.verdict import Verdict
-    from hushtable.policy.cautions import Caution
+    from hushtable.release.cautions import Caution
 
 __all__ = ["print_cautions", "print_verdict", "verdict"]
 

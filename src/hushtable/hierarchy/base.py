@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -96,6 +96,9 @@ class Coded:
 @dataclass(frozen=True)
 class Hierarchy(Parametrised, ABC):
     """A recipe for a hierarchy: one subclass per file, found through the registry."""
+
+    in_a_policy: ClassVar[str] = ""
+    """An example of it as it stands in a policy, in YAML."""
 
     @abstractmethod
     def code(self, values: pa.Array, kind: Kind, *, missing: bool, column: str, counts: IntArray) -> Coded:

@@ -104,6 +104,10 @@ class Recipe(Hierarchy):
 
     shorthand: ClassVar[str] = ""
     """The parameter that ``{name: value}`` in a policy sets, where value is no mapping."""
+    if_uncovered: ClassVar[str] = (
+        "Add a row for each of them to the hierarchy, or list what stands for missing under missing_values."
+    )
+    """What to do about values that the recipe does not cover."""
 
     @abstractmethod
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
@@ -117,7 +121,7 @@ class Recipe(Hierarchy):
                 f"The hierarchy of column {column!r} does not cover {draft.uncovered_values} of its values"
                 f" ({draft.uncovered_records} records).",
                 code="uncovered",
-                hint="Add a row for each of them to the hierarchy, or declare them as missing values.",
+                hint=self.if_uncovered,
             )
         return assemble(draft, kind, missing=missing, column=column)
 

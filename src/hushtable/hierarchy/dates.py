@@ -55,6 +55,7 @@ class Dates(Recipe):
     levels: Annotated[tuple[_Unit, ...], "periods, the shortest first"] = ("month", "quarter", "year", "decade")
 
     name: ClassVar[str] = "dates"
+    in_a_policy: ClassVar[str] = "{dates: [month, quarter, year]}"
     shorthand: ClassVar[str] = "levels"
 
     def __post_init__(self) -> None:

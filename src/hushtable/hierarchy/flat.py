@@ -27,6 +27,7 @@ class Flat(Recipe):
     """
 
     name: ClassVar[str] = "flat"
+    in_a_policy: ClassVar[str] = "flat"
 
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
         """Return the values alone."""

@@ -56,6 +56,7 @@ class Frequency(Recipe):
     fanout: Annotated[int, AtLeast(2), "how many nodes make one of the next level, on average"] = 4
 
     name: ClassVar[str] = "frequency"
+    in_a_policy: ClassVar[str] = "{frequency: 4}"
     shorthand: ClassVar[str] = "fanout"
 
     def below(self, labels: Sequence[str], column: str) -> list[Below | None]:

@@ -74,6 +74,7 @@ class Intervals(Recipe):
     high: Annotated[_Number | None, "everything from here on is one open interval"] = None
 
     name: ClassVar[str] = "intervals"
+    in_a_policy: ClassVar[str] = "{intervals: [5, 10, 20]}"
     shorthand: ClassVar[str] = "widths"
 
     def __post_init__(self) -> None:

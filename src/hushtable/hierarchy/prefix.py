@@ -63,6 +63,7 @@ class Prefix(Recipe):
     from_end: Annotated[bool, "mask the last characters first"] = True
 
     name: ClassVar[str] = "prefix"
+    in_a_policy: ClassVar[str] = '{prefix: "*"}'
     shorthand: ClassVar[str] = "mask"
 
     def __post_init__(self) -> None:

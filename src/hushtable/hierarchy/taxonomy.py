@@ -67,6 +67,7 @@ class Taxonomy(Recipe):
     delimiter: Annotated[str | None, "what separates the labels of the file"] = None
 
     name: ClassVar[str] = "taxonomy"
+    in_a_policy: ClassVar[str] = "country.csv"
     shorthand: ClassVar[str] = "file"
 
     def __post_init__(self) -> None:

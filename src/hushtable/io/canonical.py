@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["canonical_json", "digest"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["canonical_json", "digest", "table_digest"]
 
 
 def canonical_json(data: Any) -> str:
@@ -30,6 +33,35 @@ def digest(data: Any) -> str:
     True
     """
     return hashlib.sha256(canonical_json(data).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def table_digest(table: pa.Table) -> bytes:
+    """Return the SHA-256 of the cells of a table, whatever their types in memory and however they are stored.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table_digest(pa.table({"a": [1, 2]})) == table_digest(pa.table({"a": [1.0, 2.0]}))
+    True
+    """
+    import numpy as np
+
+    from hushtable.io.dictionaries import encode, to_codes
+    from hushtable.io.text import to_labels
+
+    found = hashlib.sha256()
+    for name in table.column_names:
+        coded = encode(table.column(name))
+        texts = to_labels(coded.dictionary).to_pylist()
+        labels = [b"\x01" if v is None else v.encode("utf-8", "surrogatepass") for v in texts]
+        order = sorted(range(len(labels)), key=labels.__getitem__)
+        place = np.empty(len(labels) + 1, dtype="<i4")
+        place[order], place[-1] = np.arange(len(labels)), -1
+        found.update(f"\x00column {len(name)} {name} {len(labels)}".encode("utf-8", "surrogatepass"))
+        for at in order:
+            found.update(len(labels[at]).to_bytes(8, "little") + labels[at])
+        found.update(place[to_codes(coded)].tobytes())
+    return found.digest()
 
 
 def _plain_numbers(data: Any) -> Any:

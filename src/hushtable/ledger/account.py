@@ -165,7 +165,7 @@ class Account:
         key, entries = self.opened()
         if not entries:
             return replace(self, held=Verdict(0, 0, 0))
-        now = describe(release, key, person=self.person, folder=self.folder, place=len(entries))
+        now = describe(release, key, person=self.person, folder=self.folder)
         verdict = held_against(now, entries, key, expect_new_people=self.expect_new_people)
         verdict.raise_if_refused()
         return replace(self, held=verdict)

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.kernels.grouping import number_rows
-from hushtable.ledger.describe import Described
+from hushtable.ledger.describe import Described, joint
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.judge import judge
 from hushtable.ledger.promise import Promise
@@ -26,7 +25,7 @@ _MOST = 100_000
 
 def advised(now: Described, earlier: Sequence[Entry], promises: Sequence[Promise], verdict: Verdict) -> Verdict:
     """Return the verdict with the changes that would be accepted."""
-    if verdict.ok or not earlier or not verdict.findings:
+    if not earlier or not verdict.findings:
         return verdict
     advice = []
     if len(now.entry.classes) <= _MOST:
@@ -69,11 +68,10 @@ def _changes(
 
 def _touched(classes: IntArray, hit: BoolArray) -> IntArray:
     """Return the new classes of some people, and of those who were in earlier classes with them."""
-    found = [classes[hit & (classes[:, -1] >= 0), -1]]
-    for e in range(classes.shape[1] - 1):
-        company = np.isin(classes[:, e], np.unique(classes[hit & (classes[:, e] >= 0), e]))
-        found.append(classes[company & (classes[:, e] >= 0) & (classes[:, -1] >= 0), -1])
-    return np.unique(np.concatenate(found))
+    company = hit.copy()
+    for own in classes[:, :-1].T:
+        company |= np.isin(own, own[hit & (own >= 0)])
+    return np.unique(classes[company & (classes[:, -1] >= 0), -1])
 
 
 def _rebuilt(now: Described, label: IntArray, stay: BoolArray) -> Described:
@@ -81,17 +79,13 @@ def _rebuilt(now: Described, label: IntArray, stay: BoolArray) -> Described:
     entry, own = now.entry, now.own[stay]
     _, number = np.unique(label[entry.classes[stay]], return_inverse=True)
     n = int(number.max()) + 1
-    of_class = np.full(entry.n_classes, 0, dtype=np.int64)
+    of_class = np.zeros(entry.n_classes, dtype=np.int64)
     of_class[entry.classes[stay]] = number
-    fakes = np.zeros(n, dtype=np.int64)
-    np.add.at(fakes, of_class[label], entry.counterfeits)
-    columns = [number, *own.T]
-    of_row, first = number_rows(columns, [int(c.max(initial=0)) + 1 for c in columns])
-    rows = np.bincount(of_row, minlength=len(first)).astype(np.int64)
+    fakes = np.bincount(of_class[label], entry.counterfeits, n).astype(np.int64)
+    codes = np.column_stack([number, own]).astype(np.int64)
     made = replace(
-        entry, persons=entry.persons[stay], records=entry.records[stay], classes=number.astype(np.int64),
-        tags=entry.tags[stay], counterfeits=fakes, entry_class=number[first], entry_values=own[first],
-        entry_rows=rows, entry_units=rows * entry.unit,
+        entry, persons=entry.persons[stay], records=entry.records[stay], classes=codes[:, 0],
+        tags=entry.tags[stay], counterfeits=fakes, **joint(codes, np.full(len(codes), entry.unit)),
     )  # fmt: skip
     return replace(now, entry=made, own=own)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import factorial
+from itertools import chain, repeat
+from math import factorial, prod
 
 import numpy as np
 
@@ -21,6 +22,8 @@ _WIDEST = 400
 """A part with more variables has too many worlds to be counted."""
 
 _Rest = tuple[int, ...]
+_Cell = tuple[int, int, list[tuple[int, int]]]
+"""How many people have a value at least and at most, and where they count how much."""
 
 
 @dataclass(frozen=True)
@@ -67,48 +70,35 @@ def expected(part: Part, limit: int) -> FloatArray | None:
     n = len(part.open)
     if len(part.kind) > _WIDEST:
         return None
-    links: list[list[tuple[int, int]]] = [[] for _ in part.kind]
-    last = [-1] * len(part.held)
+    cells: list[_Cell] = [(low, high, []) for low, high in zip(part.low.tolist(), part.high.tolist(), strict=True)]
     for cell, row, weight in zip(part.cell.tolist(), part.row.tolist(), part.weight.tolist(), strict=True):
-        links[cell].append((row, weight))
-        last[row] = max(last[row], int(part.kind[cell]))
-    cells: list[list[int]] = [[] for _ in range(n)]
-    for cell, kind in enumerate(part.kind.tolist()):
-        cells[kind].append(cell)
-    due: list[list[int]] = [[] for _ in range(n)]
-    for row, kind in enumerate(last):
-        due[kind].append(row)
-    low, high = part.low.tolist(), part.high.tolist()
-    layers: list[dict[_Rest, int]] = [{tuple(part.held.tolist()): 1}]
-    steps: list[list[tuple[_Rest, _Rest, int, tuple[int, ...]]]] = []
+        cells[cell][2].append((row, weight))
+    last = np.zeros(len(part.held), dtype=np.int64)
+    np.maximum.at(last, part.row, part.kind[part.cell])
+    ends = np.searchsorted(part.kind, np.arange(n + 1))
     left = [limit]
+    # what the kinds so far leave of the classes, in how many ways, and how many people have each value in all of these
+    worlds: dict[_Rest, tuple[int, list[int]]] = {tuple(part.held.tolist()): (1, [])}
     for i in range(n):
-        then: dict[_Rest, int] = {}
-        made = []
-        for rest, ways in layers[-1].items():
-            for taken, after in _given(cells[i], int(part.open[i]), rest, links, low, high, left):
-                if any(after[row] for row in due[i]):
+        then: dict[_Rest, tuple[int, list[int]]] = {}
+        mine, due, size = cells[ends[i] : ends[i + 1]], np.flatnonzero(last == i).tolist(), int(part.open[i])
+        for rest, (ways, people) in worlds.items():
+            for taken, after in _given(mine, size, rest, left):
+                if any(after[row] for row in due):
                     continue
-                worth = factorial(int(part.open[i]))
-                for number in taken:
-                    worth //= factorial(number)
-                then[after] = then.get(after, 0) + ways * worth
-                made.append((rest, after, worth, taken))
+                worth = factorial(size) // prod(map(factorial, taken))
+                so_far, others = then.get(after, (0, repeat(0)))
+                own = chain((x * worth for x in people), (number * ways * worth for number in taken))
+                then[after] = so_far + ways * worth, [a + b for a, b in zip(own, others, strict=False)]
             if left[0] < 0:
                 return None
-        layers.append(then)
-        steps.append(made)
-    return _averages(layers, steps, cells, len(part.kind))
+        worlds = then
+    total, sums = next(iter(worlds.values()), (1, [0] * len(part.kind)))
+    return np.array([number / total for number in sums])
 
 
 def _given(
-    cells: Sequence[int],
-    people: int,
-    rest: _Rest,
-    links: list[list[tuple[int, int]]],
-    low: list[int],
-    high: list[int],
-    steps: list[int],
+    cells: Sequence[_Cell], people: int, rest: _Rest, steps: list[int]
 ) -> Iterator[tuple[tuple[int, ...], _Rest]]:
     """Give the people of a kind their values in every way that the classes leave open, as long as steps are left."""
 
@@ -120,41 +110,15 @@ def _given(
             if left == 0:
                 yield tuple(taken), tuple(now)
             return
-        cell = cells[at]
-        most = min([high[cell], left, *(now[row] // weight for row, weight in links[cell])])
+        low, high, links = cells[at]
+        most = min([high, left, *(now[row] // weight for row, weight in links)])
         # the values behind this one can take only so many
-        least = max(low[cell], left - sum(high[other] for other in cells[at + 1 :]))
+        least = max(low, left - sum(high for _, high, _ in cells[at + 1 :]))
         for number in range(least, most + 1):
-            for row, weight in links[cell]:
+            for row, weight in links:
                 now[row] -= number * weight
             yield from give(at + 1, left - number, now, [*taken, number])
-            for row, weight in links[cell]:
+            for row, weight in links:
                 now[row] += number * weight
 
     yield from give(0, people, list(rest), [])
-
-
-def _averages(
-    layers: list[dict[_Rest, int]],
-    steps: list[list[tuple[_Rest, _Rest, int, tuple[int, ...]]]],
-    cells: list[list[int]],
-    n_cells: int,
-) -> FloatArray:
-    out = np.zeros(n_cells)
-    total = sum(layers[-1].values())
-    if not total:
-        return out
-    behind: dict[_Rest, int] = dict.fromkeys(layers[-1], 1)
-    for i in range(len(steps) - 1, -1, -1):
-        before: dict[_Rest, int] = {}
-        sums = [0] * len(cells[i])
-        for rest, after, worth, taken in steps[i]:
-            if after in behind:
-                ways = worth * behind[after]
-                before[rest] = before.get(rest, 0) + ways
-                for j, number in enumerate(taken):
-                    sums[j] += number * ways * layers[i][rest]
-        for cell, value in zip(cells[i], sums, strict=True):
-            out[cell] = value / total
-        behind = before
-    return out

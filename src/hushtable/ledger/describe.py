@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError, UsageError
+from hushtable.io.canonical import table_digest
 from hushtable.io.dictionaries import encode, to_codes
 from hushtable.io.text import to_labels
 from hushtable.kernels.grouping import number_rows
@@ -22,10 +23,11 @@ from hushtable.ledger.entry import Entry, PersonIds
 from hushtable.ledger.key import Key
 from hushtable.ledger.promise import Promise, sealed
 from hushtable.ledger.spelling import Spelling
+from hushtable.ledger.trace import numbered
 from hushtable.release.released import Released
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["Described", "content_of", "describe", "person_column", "person_keys", "renamed", "value_keys"]
+__all__ = ["Described", "describe", "joint", "person_column", "person_keys", "renamed", "value_keys"]
 
 
 @dataclass(frozen=True)
@@ -38,25 +40,18 @@ class Described:
     own : int64 array, records x columns
         The codes of each record's own values, in the order of the entry's records. Never written.
     promise : Promise
-        What it promises; its place is behind all earlier releases.
+        What it promises; its place among the releases is for whoever knows those to say.
     older : dict
         What people and values were called by 0.1.0, and what they are called now, where that differs.
-    unanswered : tuple of str
-        Sensitive columns of which the policy does not say that they are new, as earlier releases would call them.
-    changing : set of str
-        Sensitive columns of which the policy says that values change.
+    spelling : Spelling
+        How its policy calls columns, which of them are new, and whose values change.
     """
 
     entry: Entry
     own: IntArray
     promise: Promise
     older: Mapping[str, str] = field(default_factory=dict)
-    unanswered: tuple[str, ...] = ()
-    changing: frozenset[str] = frozenset()
-
-    def among(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return earlier releases with people and values called as here."""
-        return renamed(entries, self.older)
+    spelling: Spelling = field(default_factory=Spelling)
 
 
 def person_column(policy: Any, person: str | None) -> str:
@@ -135,7 +130,6 @@ def describe(
     name: str = "",
     person: str | None = None,
     folder: Path | None = None,
-    place: int = 0,
 ) -> Described:
     """Describe a release for a ledger.
 
@@ -150,8 +144,6 @@ def describe(
         The column that says whose a record is.
     folder : Path, optional
         What the files of its policy are relative to.
-    place : int
-        How many releases there are before it.
     """
     if not isinstance(release, Released):
         raise UsageError(
@@ -166,82 +158,76 @@ def describe(
     shown = release.verification.labels[: release.table.num_rows]
     used, label = np.unique(shown, return_inverse=True)
     real = np.flatnonzero(rows >= 0)
-    persons, classes = persons_of[rows[real]], label[real].astype(np.int64)
+    persons = persons_of[rows[real]]
     records = _records(release.encoded, rows[real], persons, key)
-    order = np.lexsort((classes, records, persons[:, 1], persons[:, 0]))
-    columns, others = _columns(release)
-    codes = [own for _, own, _ in columns]
-    found = [value_keys(name, labels, key, spelling) for name, _, labels in columns]
-    hashes = [made for made, _ in found]
-    for c, made in zip(release.encoded.sensitive, hashes, strict=False):
-        _check_once(c.name, made)
-    for _, before in found:
-        older |= before
-    entry_class, entry_values, entry_units, entry_rows = _joint(label.astype(np.int64), codes, _units(release, rows))
-    own = _stacked([c[real][order] for c in codes], len(real))
+    order = np.lexsort((label[real], records, persons[:, 1], persons[:, 0]))
+    columns, hashes = _columns(release), []
     called = {c.name: spelling.column(c.name) for c in release.encoded.sensitive}
-    promise = Promise(place, "", release.model, release.reference, called, spelling.ignore_case)
+    for column, _, labels in columns:
+        made, before = value_keys(column, labels, key, spelling)
+        if column in called and len(set(made)) < len(made):
+            # a model that names one spelling would not see the other
+            raise DataError(
+                f"Column {column!r} spells a value in several ways, which are one to the ledger.",
+                code="spellings",
+                hint="Write each value in one way.",
+            )
+        hashes.append(made)
+        older |= before
+    codes = np.column_stack([label, *(own for _, own, _ in columns)]).astype(np.int64)
+    own = codes[real][order][:, 1:]
+    promise = Promise(0, "", release.model, release.reference, called, spelling.ignore_case)
     entry = Entry(
         name=name,
         added=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        digest=key.table(content_of(release.table)),
+        digest=key.table(table_digest(release.table)),
         sensitive=tuple(called.values()),
         unit=release.encoded.unit,
         persons=persons[order],
         records=records[order],
-        classes=classes[order],
+        classes=codes[real][order][:, 0],
         counterfeits=np.bincount(label[rows < 0], minlength=len(used)).astype(np.int64),
         values=tuple(tuple(h.hex() for h in own_hashes) for own_hashes in hashes),
-        entry_class=entry_class,
-        entry_units=entry_units,
-        entry_values=entry_values,
-        entry_rows=entry_rows,
-        others=tuple(spelling.column(name) for name in others),
+        **joint(codes, _units(release, rows)),
+        others=tuple(spelling.column(name) for name, _, _ in columns[len(called) :]),
         tags=_tags(persons[order], own, hashes, key),
         sealed=sealed(promise, key),
     )
-    unanswered = tuple(called[c] for c in called if c not in spelling.new)
-    settings = release.policy.get("columns", {})
-    changing = frozenset(called[c] for c in called if settings.get(c, {}).get("changes"))
-    return Described(entry, own, promise, older, unanswered, changing)
+    return Described(entry, own, promise, older, spelling)
 
 
-def _columns(release: Released) -> tuple[list[tuple[str, IntArray, Sequence[str | None]]], tuple[str, ...]]:
-    """Return the sensitive columns and those beside them, with codes and labels; and the names of the latter."""
+def _columns(release: Released) -> list[tuple[str, IntArray, Sequence[str | None]]]:
+    """Return the sensitive columns, then the insensitive ones of the same rows, with codes and labels."""
     found: list[tuple[str, IntArray, Sequence[str | None]]] = [
         (c.name, release.codes_of(c.name), c.coded.labels[0]) for c in release.encoded.sensitive
     ]
-    others = _others(release)
-    return [*found, *((name, *_coded(release.table.column(name))) for name in others)], others
-
-
-def _check_once(column: str, hashes: Sequence[bytes]) -> None:
-    """Refuse values that differ in their spelling alone: a model that names one would not see the other."""
-    if len(set(hashes)) < len(hashes):
-        raise DataError(
-            f"Column {column!r} spells a value in several ways, which are one to the ledger.",
-            code="spellings",
-            hint="Write each value in one way.",
-        )
+    if release.apart:
+        return found  # the others stand beside the people, and the sensitive values apart
+    roles = {name: column.get("role") for name, column in release.policy.get("columns", {}).items()}
+    others = [name for name in release.table.column_names if roles.get(name) == "insensitive"]
+    return [*found, *((name, *_coded(release.table.column(name))) for name in others)]
 
 
 def _units(release: Released, rows: IntArray) -> IntArray:
     """Return what every published row counts; counterfeits count as people here."""
-    units = np.full(len(rows), release.encoded.unit, dtype=np.int64)
-    if len(release.encoded.row_units):
-        units[rows >= 0] = release.encoded.row_units[rows[rows >= 0]]
-    return units
+    units, of_row = np.full(len(rows), release.encoded.unit), release.encoded.row_units
+    return np.where(rows >= 0, of_row[rows], units) if len(of_row) else units
 
 
 def _tags(persons: PersonIds, own: IntArray, hashes: Sequence[Sequence[bytes]], key: Key) -> Any:
     """Hash each record's person with each of its values."""
-    whose = np.ascontiguousarray(persons, dtype="<u8").tobytes()
     out = np.zeros(own.shape, dtype=np.uint64)
     for j, values in enumerate(hashes):
-        made = b"".join(key.tag(whose[16 * i : 16 * i + 16], values[code]) for i, code in enumerate(own[:, j].tolist()))
         # 0 stands for no tag
-        out[:, j] = np.maximum(np.frombuffer(made, dtype="<u8"), 1)
+        out[:, j] = np.maximum(_hashed(key.tag, persons, map(values.__getitem__, own[:, j].tolist())), 1)
     return out
+
+
+def _hashed(make: Callable[[bytes, bytes], bytes], persons: PersonIds, parts: Iterable[bytes]) -> Any:
+    """Return the hash of each person with something of theirs, as a number."""
+    whose = np.ascontiguousarray(persons, dtype="<u8").tobytes()
+    made = b"".join(make(whose[16 * i : 16 * i + 16], part) for i, part in enumerate(parts))
+    return np.frombuffer(made, dtype="<u8").astype(np.uint64)
 
 
 def renamed(entries: Sequence[Entry], older: Mapping[str, str]) -> list[Entry]:
@@ -250,12 +236,9 @@ def renamed(entries: Sequence[Entry], older: Mapping[str, str]) -> list[Entry]:
 
 
 def _renamed(entry: Entry, older: Mapping[str, str]) -> Entry:
-    persons = np.ascontiguousarray(entry.persons, dtype="<u8")
-    raw = persons.tobytes()
-    for i in range(len(persons)):
-        new = older.get(raw[16 * i : 16 * i + 16].hex())
-        if new is not None:
-            persons[i] = np.frombuffer(bytes.fromhex(new), dtype="<u8")
+    raw = np.ascontiguousarray(entry.persons, dtype="<u8").tobytes().hex()
+    names = [older.get(name, name) for name in (raw[i : i + 32] for i in range(0, len(raw), 32))]
+    persons = np.frombuffer(bytes.fromhex("".join(names)), dtype="<u8").reshape(-1, 2)
     values = tuple(tuple(older.get(v, v) for v in column) for column in entry.values)
     return replace(entry, persons=persons.astype(np.uint64), values=values)
 
@@ -267,19 +250,7 @@ def _records(table: EncodedTable, rows: IntArray, persons: PersonIds, key: Key) 
     for row in rows[first].tolist():
         cells = [(c.coded.labels[0][int(c.codes[row])] or "").encode("utf-8", "surrogatepass") for c in table.quasi]
         contents.append(hashlib.sha256(b"".join(len(c).to_bytes(8, "little") + c for c in cells)).digest())
-    whose = np.ascontiguousarray(persons, dtype="<u8").tobytes()
-    made = b"".join(
-        key.record(whose[16 * i : 16 * i + 16], contents[number]) for i, number in enumerate(numbers.tolist())
-    )
-    return np.frombuffer(made, dtype="<u8").astype(np.uint64)
-
-
-def _others(release: Released) -> tuple[str, ...]:
-    """Return the insensitive columns that are published in the same rows as the sensitive ones."""
-    if release.apart:
-        return ()  # they stand beside the people, and the sensitive values apart
-    roles = {name: column.get("role") for name, column in release.policy.get("columns", {}).items()}
-    return tuple(name for name in release.table.column_names if roles.get(name) == "insensitive")
+    return _hashed(key.record, persons, map(contents.__getitem__, numbers.tolist()))
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[IntArray, list[str]]:
@@ -289,34 +260,19 @@ def _coded(column: pa.ChunkedArray) -> tuple[IntArray, list[str]]:
     return np.array(code, dtype=np.int64)[to_codes(coded) + 1], list(number)
 
 
-def _joint(label: IntArray, codes: Sequence[Any], units: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return the joint histogram of the columns: classes, codes by column, units and rows of its entries."""
-    columns = [label, *codes]
-    numbers, first = number_rows(columns, [int(c.max(initial=0)) + 1 for c in columns])
+def joint(codes: IntArray, units: IntArray) -> dict[str, Any]:
+    """Return the joint histogram of columns of codes, the first of which is the class, as an entry keeps it.
+
+    Examples
+    --------
+    >>> {name: part.tolist() for name, part in joint(np.array([[0, 1], [0, 1]]), np.array([1, 1])).items()}
+    {'entry_class': [0], 'entry_values': [[1]], 'entry_units': [2], 'entry_rows': [2]}
+    """
+    numbers, first = numbered(codes)
     total = np.zeros(len(first), dtype=np.int64)
     np.add.at(total, numbers, units)
-    keep = total > 0
-    first = first[keep]
-    rows = np.bincount(numbers, minlength=len(total))[keep].astype(np.int64)
-    return label[first], _stacked([c[first] for c in codes], len(first)), total[keep], rows
-
-
-def _stacked(columns: Sequence[Any], rows: int) -> IntArray:
-    return np.column_stack(columns).astype(np.int64) if columns else np.empty((rows, 0), dtype=np.int64)
-
-
-def content_of(table: pa.Table) -> bytes:
-    """Return a digest of the published cells, whatever their types in memory and however they are stored."""
-    digest = hashlib.sha256()
-    for name in table.column_names:
-        coded = encode(table.column(name))
-        texts = to_labels(coded.dictionary).to_pylist()
-        labels = [b"\x01" if v is None else v.encode("utf-8", "surrogatepass") for v in texts]
-        order = sorted(range(len(labels)), key=labels.__getitem__)
-        place = np.empty(len(labels) + 1, dtype="<i4")
-        place[order], place[-1] = np.arange(len(labels)), -1
-        digest.update(f"\x00column {len(name)} {name} {len(labels)}".encode("utf-8", "surrogatepass"))
-        for at in order:
-            digest.update(len(labels[at]).to_bytes(8, "little") + labels[at])
-        digest.update(place[to_codes(coded)].tobytes())
-    return digest.digest()
+    keep, rows = total > 0, np.bincount(numbers, minlength=len(total)).astype(np.int64)
+    held = codes[first[keep]]
+    return {
+        "entry_class": held[:, 0], "entry_values": held[:, 1:], "entry_units": total[keep], "entry_rows": rows[keep],
+    }  # fmt: skip

@@ -106,6 +106,10 @@ class Entry:
         """Number of people."""
         return len(np.unique(self.persons, axis=0)) if len(self.persons) else 0
 
+    def tags_of(self, column: str) -> npt.NDArray[np.uint64]:
+        """Return every record's tag of a column."""
+        return self.tags[:, self.columns.index(column)]
+
     def summary(self) -> dict[str, Any]:
         """What ``hushtable ledger list`` shows."""
         return {
@@ -130,19 +134,18 @@ class Entry:
     def of_line(cls, line: bytes) -> Entry:
         """Return the entry that ``line`` wrote."""
         try:
-            data: dict[str, Any] = json.loads(line)
-            given: dict[str, Any] = {name: _unpacked(v) if isinstance(v, Mapping) else v for name, v in data.items()}
+            data = json.loads(line).items()
+            given: dict[str, Any] = {name: _unpacked(v) if isinstance(v, Mapping) else v for name, v in data}
+            n = len(given["values"])
             given |= {
                 "sensitive": tuple(given["sensitive"]),
                 # entries of before there were others do not have them
                 "others": tuple(given.get("others", ())),
                 "values": tuple(tuple(keys) for keys in given["values"]),
                 "persons": given["persons"].reshape(-1, 2),
-                "tags": given.get("tags", _NONE),
-                "entry_values": given["entry_values"].reshape(len(given["entry_class"]), len(given["values"])),
+                "tags": given["tags"].reshape(len(given["classes"]), n) if "tags" in given else _NONE,
+                "entry_values": given["entry_values"].reshape(len(given["entry_class"]), n),
             }
-            if "tags" in data:
-                given["tags"] = given["tags"].reshape(len(given["classes"]), len(given["values"]))
             return cls(**given)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             # the chain is intact, so this is not tampering

@@ -21,11 +21,11 @@ from __future__ import annotations
 import hmac
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from hushtable.errors import DataError, OutputError
 from hushtable.io.atomic import sync_folder
@@ -38,12 +38,11 @@ _WAIT = 0.05
 _CHECK = 64
 
 
-class Opened:
+class Opened(NamedTuple):
     """A locked ledger: its key and its records, checked."""
 
-    def __init__(self, key: Key, records: list[bytes]) -> None:
-        self.key = key
-        self.records = records
+    key: Key
+    records: list[bytes]
 
 
 class Journal:
@@ -99,46 +98,41 @@ class Journal:
         if not self.exists():
             yield Opened(Key.new(), [])
             return
-        with _opened(self.path, os.O_RDONLY) as stream, _locked(stream, self, exclusive=False):
+        with _locked(self, changing=False) as stream:
             key = read_key(self.key_path)
             records, _ = _checked(stream.read(), key, self.path)
             yield Opened(key, records)
 
     @contextmanager
-    def changing(self) -> Iterator[tuple[Opened, _Add]]:
+    def changing(self) -> Iterator[tuple[Opened, Callable[[bytes], None]]]:
         """Lock the ledger, made if there is none, and yield it with a function that adds a record."""
         self.exists()
-        with _opened(self.path, os.O_RDWR | os.O_CREAT) as stream, _locked(stream, self, exclusive=True):
+        with _locked(self, changing=True) as stream:
             data = stream.read()
             if not data and not self.key_path.exists():
                 key = Key.new()
-                write_key(self.key_path, replace(key, head=replace(key.head, pending=_grown(key.head, _MAGIC))))
+                write_key(self.key_path, replace(key, head=replace(key.head, pending=_begun(key.head))))
             key = read_key(self.key_path)
             records, head = _checked(data, key, self.path)
             key = _settled(stream, key, head, self.path, self.key_path)
-            yield Opened(key, records), _Add(stream, key, self.key_path)
+
+            def add(record: bytes) -> None:
+                nonlocal key
+                head = key.head
+                check = key.check(head.last, record)
+                line = check.encode() + b" " + record + b"\n"
+                then = Head(head.count + 1, head.size + len(line), check)
+                write_key(self.key_path, replace(key, head=replace(head, pending=then)))
+                _append(stream, head.size, line)
+                key = replace(key, head=then)
+                write_key(self.key_path, key)
+
+            yield Opened(key, records), add
 
 
-class _Add:
-    """Adds one record to a locked ledger."""
-
-    def __init__(self, stream: IO[bytes], key: Key, key_path: Path) -> None:
-        self._stream, self._key, self._key_path = stream, key, key_path
-
-    def __call__(self, record: bytes) -> None:
-        """Append a record (one line) and make it last."""
-        head = self._key.head
-        check = self._key.check(head.last, record)
-        line = check.encode() + b" " + record + b"\n"
-        then = Head(head.count + 1, head.size + len(line), check)
-        write_key(self._key_path, replace(self._key, head=replace(head, pending=then)))
-        _append(self._stream, head.size, line)
-        self._key = replace(self._key, head=then)
-        write_key(self._key_path, self._key)
-
-
-def _grown(head: Head, text: bytes) -> Head:
-    return Head(head.count, head.size + len(text), head.last)
+def _begun(head: Head) -> Head:
+    """Return the head of a ledger that has its first line and no record."""
+    return replace(head, size=len(_MAGIC), pending=None)
 
 
 def _settled(stream: IO[bytes], key: Key, head: Head, path: Path, key_path: Path) -> Key:
@@ -148,10 +142,9 @@ def _settled(stream: IO[bytes], key: Key, head: Head, path: Path, key_path: Path
     if head.size == 0:
         _append(stream, 0, _MAGIC)
         sync_folder(path.parent)
-        head = _grown(head, _MAGIC)
-    elif head == key.head.pending:
-        os.fsync(stream.fileno())
+        head = _begun(head)
     else:
+        # a whole record counts, a part of one goes
         stream.truncate(head.size)
         os.fsync(stream.fileno())
     settled = replace(key, head=replace(head, pending=None))
@@ -217,23 +210,8 @@ def _tampered(path: Path, what: str) -> DataError:
 
 
 @contextmanager
-def _opened(path: Path, flags: int) -> Iterator[IO[bytes]]:
-    try:
-        handle = os.open(path, flags, 0o600)
-    except OSError as error:
-        kind = OutputError if flags & os.O_RDWR else DataError
-        raise kind(
-            f"The ledger {str(path)!r} cannot be opened: {os.strerror(error.errno or 0)}.",
-            code="ledger-unusable",
-            hint="Check the path and its permissions.",
-        ) from None
-    with os.fdopen(handle, "r+b" if flags & os.O_RDWR else "rb") as stream:
-        yield stream
-
-
-@contextmanager
-def _locked(stream: IO[bytes], journal: Journal, *, exclusive: bool) -> Iterator[None]:
-    """Hold the file's lock; it is given back when the file is closed, however the process ends."""
+def _locked(journal: Journal, *, changing: bool) -> Iterator[IO[bytes]]:
+    """Open the file and hold its lock; that is given back when the file is closed, however the process ends."""
     try:
         import fcntl
     except ImportError:
@@ -241,17 +219,26 @@ def _locked(stream: IO[bytes], journal: Journal, *, exclusive: bool) -> Iterator
             "This system cannot lock files, so two processes could spoil a ledger.", code="no-locks",
             hint="Keep the ledger on a POSIX system.",
         ) from None  # fmt: skip
+    try:
+        handle = os.open(journal.path, os.O_RDWR | os.O_CREAT if changing else os.O_RDONLY, 0o600)
+    except OSError as error:
+        raise (OutputError if changing else DataError)(
+            f"The ledger {str(journal.path)!r} cannot be opened: {os.strerror(error.errno or 0)}.",
+            code="ledger-unusable",
+            hint="Check the path and its permissions.",
+        ) from None
     until = time.monotonic() + journal.patience
-    while True:
-        try:
-            fcntl.flock(stream, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
-            break
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                raise OutputError(
-                    f"Another process has been using the ledger {str(journal.path)!r} for {journal.patience:g} s.",
-                    code="ledger-busy",
-                    hint="Try again when it has finished. Nothing was added.",
-                ) from None
-            time.sleep(_WAIT)
-    yield
+    with os.fdopen(handle, "r+b" if changing else "rb") as stream:
+        while True:
+            try:
+                fcntl.flock(stream, (fcntl.LOCK_EX if changing else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise OutputError(
+                        f"Another process has been using the ledger {str(journal.path)!r} for {journal.patience:g} s.",
+                        code="ledger-busy",
+                        hint="Try again when it has finished. Nothing was added.",
+                    ) from None
+                time.sleep(_WAIT)
+        yield stream

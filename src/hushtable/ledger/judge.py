@@ -31,12 +31,12 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import IncompatibleError
-from hushtable.kernels.grouping import number_rows
 from hushtable.ledger.describe import Described
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.kinds import History, Kinds
 from hushtable.ledger.promise import Promise
 from hushtable.ledger.search import Limits
+from hushtable.ledger.trace import numbered
 from hushtable.ledger.verdict import Finding, Verdict
 from hushtable.ledger.worlds import Worlds, solve
 from hushtable.models.base import PrivacyModel, Stat, Threat
@@ -89,12 +89,7 @@ def judge(
     for promise in promises:
         check_judgeable(promise.model)
         for member in promise.model.members:
-            if not member.histogram_keys():
-                findings += _crowds(case, promise, member)
-                continue
-            if Threat.IDENTITY in member.threats:
-                findings += _few(case, promise, member)
-            findings += _values(case, promise, member)
+            findings += _Question(case, promise, member).answered()
     # what several promises say is said once
     said = [f for i, f in enumerate(findings) if not any(_says(g, f) for g in findings[:i])]
     traces = history.traces
@@ -156,7 +151,7 @@ class _Case:
 
     def _solved(self, kinds: Kinds, key: Key) -> _Left:
         worlds = solve(kinds.system, self.limits, lambda high: self._hopeless(kinds, key, high))
-        return self._averaged(kinds, len(key), worlds)
+        return _averaged(kinds, len(key), worlds)
 
     def _hopeless(self, kinds: Kinds, key: Key, high: IntArray) -> BoolArray:
         """Tell which kinds break a promise even if everything that they might have were equally likely."""
@@ -164,33 +159,14 @@ class _Case:
         open_to = high > 0
         many = np.bincount(system.kind[open_to], minlength=len(system.size))
         even = np.where(open_to, (system.size / np.maximum(many, 1))[system.kind], 0.0)
-        left = self._averaged(kinds, len(key), Worlds(even, np.zeros(len(system.size), dtype=np.bool_)))
         lost = np.zeros(len(system.size), dtype=np.bool_)
+        left = _averaged(kinds, len(key), Worlds(even, np.zeros_like(lost)))
         for promise in self.promises:
             for member in promise.model.members:
-                own = next(iter(member.histogram_keys()), ())
-                if own and member.by_support and promise.calls(own) == key:
-                    about = kinds.place[:, promise.release] >= 0 if promise.release < kinds.place.shape[1] else False
-                    lost[:n] |= about & _broken(self, promise, member, own, key, left)[0]
+                asked = _Question(self, promise, member)
+                if asked.own and member.by_support and asked.key == key and promise.release < kinds.place.shape[1]:
+                    lost[:n] |= (kinds.place[:, promise.release] >= 0) & asked.broken(left)[0]
         return lost
-
-    def _averaged(self, kinds: Kinds, key: int, worlds: Worlds) -> _Left:
-        system, n = kinds.system, len(kinds.place)
-        sizes = [int(column.max(initial=0)) + 1 for column in kinds.values[:, :key].T]
-        code, first = number_rows(list(kinds.values[:, :key].T), sizes)
-        cells = np.flatnonzero((system.kind < n) & (worlds.share > 0))
-        kind = system.kind[cells]
-        # a single person with two possible values counts as two people with one each
-        people = np.maximum(system.size[:n], np.bincount(kind, minlength=n))
-        share = worlds.share[cells] / system.size[kind]
-        units = np.maximum(np.rint(share * people[kind] * _PARTS), 1).astype(np.int64)
-        # what rounding leaves over goes to the rarest value, so that frequent ones keep their exact share
-        rarest = np.lexsort((units, kind))
-        rarest = rarest[np.flatnonzero(np.diff(kind[rarest], prepend=-1))]
-        over = people[kind[rarest]] * _PARTS - np.bincount(kind, units, n).astype(np.int64)[kind[rarest]]
-        units[rarest] = np.maximum(units[rarest] + over, 1)
-        average = Histogram.from_pairs(system.kind[cells], code[system.code[cells]], units, n, _PARTS)
-        return _Left(kinds, average, kinds.values[first, :key], worlds.undecided[:n])
 
     @cached_property
     def crowds(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
@@ -202,223 +178,229 @@ class _Case:
         return group, first, people, before
 
 
-def _judged(case: _Case, promise: Promise) -> IntArray:
-    """Return the crowds that a promise is about."""
-    _, first, people, before = case.crowds
-    about = case.history.traces.classes[first, promise.release] >= 0
-    if promise.release == case.last:
-        # others whom it tells apart
-        return np.flatnonzero(about | (before > people))
-    return np.flatnonzero(about & (before > people))
+def _averaged(kinds: Kinds, key: int, worlds: Worlds) -> _Left:
+    system, n = kinds.system, len(kinds.place)
+    code, first = numbered(kinds.values[:, :key])
+    cells = np.flatnonzero((system.kind < n) & (worlds.share > 0))
+    kind = system.kind[cells]
+    # a single person with two possible values counts as two people with one each
+    people = np.maximum(system.size[:n], np.bincount(kind, minlength=n))
+    share = worlds.share[cells] / system.size[kind]
+    units = np.maximum(np.rint(share * people[kind] * _PARTS), 1).astype(np.int64)
+    # what rounding leaves over goes to the rarest value, so that frequent ones keep their exact share
+    rarest = np.lexsort((units, kind))
+    rarest = rarest[np.flatnonzero(np.diff(kind[rarest], prepend=-1))]
+    over = people[kind[rarest]] * _PARTS - np.bincount(kind, units, n).astype(np.int64)[kind[rarest]]
+    units[rarest] = np.maximum(units[rarest] + over, 1)
+    average = Histogram.from_pairs(kind, code[system.code[cells]], units, n, _PARTS)
+    return _Left(kinds, average, kinds.values[first, :key], worlds.undecided[:n])
 
 
-def _whole_crowds(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Finding]:
-    """Judge the crowds of a release together, for a model of the whole table."""
-    traces = case.history.traces
-    _, first, people, _ = case.crowds
-    about = np.flatnonzero(traces.classes[first, promise.release] >= 0)
-    stats = GroupStats(people[about])
-    if bool(member.table_satisfied(stats, promise.reference)[0]):
-        return
-    if promise.release < case.last:
-        there = traces.classes[:, promise.release] >= 0
-        before = traces.people(np.where(there, traces.before, -1), int(traces.before.max(initial=-1)) + 1)
-        if not bool(member.table_satisfied(GroupStats(before[before > 0]), promise.reference)[0]):
-            return
-    yield _crowd_finding(case, promise, member, about, member.score(stats, promise.reference))
+@dataclass(frozen=True)
+class _Question:
+    """Whether one model of a promise holds.
 
-
-def _crowds(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Finding]:
-    """Judge the people of every kind."""
-    judged = _judged(case, promise)
-    people = case.crowds[2][judged]
-    if member.table_level:
-        yield from _whole_crowds(case, promise, member)
-        return
-    bad = np.flatnonzero(~member.satisfied(GroupStats(people), promise.reference))
-    if len(bad):
-        score = member.score(GroupStats(people[bad]), promise.reference)
-        yield _crowd_finding(case, promise, member, judged[bad], score)
-
-
-def _few(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Finding]:
-    """Count the people of kinds for a model that promises a crowd beside its sensitive values."""
-    judged = _judged(case, promise)
-    people = case.crowds[2][judged]
-    few = people < member.min_group_size()
-    if few.any():
-        finding = _crowd_finding(case, promise, member, judged[few], people[few].astype(np.float64))
-        yield replace(finding, worst=float(people[few].min()), bound=f">= {member.min_group_size()} people")
-
-
-def _crowd_finding(case: _Case, promise: Promise, member: PrivacyModel, bad: IntArray, score: FloatArray) -> Finding:
-    return _made(case, promise, member, np.isin(case.crowds[0], bad), _worst(member, score), "crowd")
-
-
-def _values(case: _Case, promise: Promise, member: PrivacyModel) -> Iterator[Finding]:
-    """Judge what the worlds leave, by the values alone and by whole rows."""
-    (own,) = member.histogram_keys()
-    key = promise.calls(own)
-    for more in [(), *case.history.beside(key)]:
-        # a class alone says what the release's own verifier has judged
-        if sum(bool({*key, *more} & set(entry.columns)) for entry in case.history.entries) < 2:
-            continue
-        yield from _left(case, promise, member, own, (*key, *more), len(key))
-
-
-def _left(case: _Case, promise: Promise, member: PrivacyModel, own: Key, columns: Key, key: int) -> Iterator[Finding]:
-    left = case.left(columns, key, case.last + 1)
-    if left is None:
-        return
-    place = left.kinds.place
-    mine = promise.release == case.last
-    present = place[:, case.last] >= 0
-    about = place[:, promise.release] >= 0
-    if member.table_level:
-        judged = np.flatnonzero(about)
-        holds, worst = _whole(case, promise, member, own, columns[:key], left)
-        then = None if mine or holds else case.left(columns, key, case.last)
-        if not holds and (then is None or _whole(case, promise, member, own, columns[:key], then)[0]):
-            how = "undecided" if left.undecided[judged].any() else "values"
-            yield _made(case, promise, member, _records(case, left, judged), worst, how, columns, key)
-        return
-    bad, certain, score = _broken(case, promise, member, own, columns[:key], left)
-    # what the earlier releases told without the new one is not its fault
-    excused = ~present if mine else np.ones(len(place), dtype=np.bool_)
-    relevant = bad & (about | (mine & ~present))
-    if len(columns) > key:
-        # whose row has changed is not known: nobody is judged by rows who is together with such a one
-        relevant &= ~_unsure(case, left, columns)
-    if np.any(relevant & excused):
-        relevant &= ~(excused & _before(case, promise, member, own, columns, key, left, (certain, score)))
-    for unknown, how in ((left.undecided, "undecided"), (~left.undecided, "values")):
-        hit = np.flatnonzero(relevant & unknown)
-        if len(hit):
-            made = _made(
-                case, promise, member, _records(case, left, hit), _worst(member, score[hit]), how, columns, key
-            )
-            people = case.history.traces.person[_records(case, left, hit[certain[hit]])]
-            yield replace(made, certain=len(np.unique(people)))
-
-
-def _whole(case: _Case, promise: Promise, member: PrivacyModel, own: Key, key: Key, left: _Left) -> tuple[bool, float]:
-    """Tell whether a model of the whole table holds for what is left to the people of its release, and its score."""
-    about = np.flatnonzero(left.kinds.place[:, promise.release] >= 0)
-    stats, reference = _in_codes(case, promise, own, key, left, about)
-    holds = bool(member.table_satisfied(stats, reference)[0]) and not left.undecided[about].any()
-    return holds, _worst(member, member.score(stats, reference)) if len(about) else float("nan")
-
-
-def _broken(
-    case: _Case, promise: Promise, member: PrivacyModel, own: Key, key: Key, left: _Left
-) -> tuple[BoolArray, BoolArray, FloatArray]:
-    """Tell for which kinds a model does not hold or is undecided, whose value is certain, and all scores."""
-    every = np.arange(len(left.kinds.place))
-    stats, reference = _in_codes(case, promise, own, key, left, every)
-    # crowds are judged for themselves: what matters here are shares
-    times = np.maximum(-(-member.min_group_size() * stats.unit // np.maximum(stats.units, 1)), 1)
-    hist = stats.histogram(own)
-    stats = GroupStats(stats.units * times, stats.unit, {own: replace(hist, units=hist.units * times[hist.groups])})
-    good, score = member.composed(stats, left.kinds.widest, reference), member.score(stats, reference)
-    return ~good | left.undecided, (left.average.distinct() == 1) & ~left.undecided, score
-
-
-def _before(
-    case: _Case, promise: Promise, member: PrivacyModel, own: Key, columns: Key, key: int, left: _Left,
-    found: tuple[BoolArray, FloatArray],
-) -> BoolArray:  # fmt: skip
-    """Tell for which kinds the model did not hold without the new release either, and was no better."""
-    then = case.left(columns, key, case.last)
-    out = np.zeros(len(left.kinds.place), dtype=np.bool_)
-    if then is None or (promise.release == case.last and not len(then.kinds.place)):
-        return out
-    bad, sure, score = _broken(case, promise, member, own, columns[:key], then)
-    bad &= ~then.undecided
-    sign = 1.0 if member.sense == ">=" else -1.0
-    now, old = left.kinds.place[:, : case.last], then.kinds.place
-    both = np.concatenate([now, old])
-    number, _ = number_rows(list((both + 1).T), [int(column.max(initial=-1)) + 2 for column in both.T])
-    n = int(number.max(initial=-1)) + 1
-    was, known, best = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_), np.full(n, -np.inf)
-    np.logical_or.at(was, number[len(now) :], bad)
-    np.logical_or.at(known, number[len(now) :], sure)
-    np.maximum.at(best, number[len(now) :], sign * score)
-    mine, there = number[: len(now)], (now >= 0).any(axis=1)
-    # scores of the same beliefs may differ in their last digits
-    no_worse = (sign * found[1] >= best[mine] - 1e-9 * np.abs(best[mine])) & (~found[0] | known[mine])
-    out[there] = (was[mine] & no_worse)[there]
-    return out
-
-
-def _in_codes(
-    case: _Case, promise: Promise, own: Key, key: Key, left: _Left, some: IntArray
-) -> tuple[GroupStats, Reference]:
-    """Return what is left in the codes of a promise's table, and that table.
-
-    People whom the new release leaves out may have values that it does not know. They are counted as if its table
-    held each once: behind all others where values have an order, right below the root of a hierarchy, and in the most
-    sensitive category.
+    Attributes
+    ----------
+    case : _Case
+    promise : Promise
+    member : PrivacyModel
+        One of its models.
+    beside : tuple of str
+        Columns that link rows, beside those that the model looks at.
     """
-    entry, attribute = case.history.entries[promise.release], promise.reference.attribute(own)
-    code, known, n = np.zeros(len(left.values), dtype=np.int64), np.ones(len(left.values), dtype=np.bool_), 1
-    for j, name in enumerate(key):
-        values = entry.values[entry.columns.index(name)]
-        place = np.full(len(case.history.numbers(name)), -1, dtype=np.int64)
-        place[[case.history.numbers(name)[v] for v in values]] = np.arange(len(values))
-        mine = place[left.values[:, j]]
-        known &= mine >= 0
-        code, n = code * len(values) + mine, n * len(values)
-    code = np.where(known, code, n + np.cumsum(~known) - 1)
-    hist = left.average.take(some)
-    hist = Histogram.from_pairs(hist.groups, code[hist.values], hist.units, len(hist), hist.unit)
-    total = hist.sum(hist.units)
-    whole = np.rint(total / _PARTS) * _PARTS
-    # averages are rounded; what differs from whole people by that is whole people
-    people = np.where(np.abs(total - whole) < _PARTS // 1000, whole, total).astype(np.int64)
-    stats = GroupStats(people, hist.unit, {own: hist})
-    further = int((~known).sum())
-    if not further:
-        return stats, promise.reference
-    more = attribute.with_further(further)
-    return stats, replace(promise.reference, attributes={**promise.reference.attributes, own: more})
 
+    case: _Case
+    promise: Promise
+    member: PrivacyModel
+    beside: Key = ()
 
-def _unsure(case: _Case, left: _Left, columns: Key) -> BoolArray:
-    """Tell which kinds are, in all releases with these columns, together with somebody whose row has changed."""
-    whole = [e for e, entry in enumerate(case.history.entries) if set(columns) & set(entry.columns)]
-    classes = case.history.traces.classes[:, whole]
-    group, first = number_rows(list((classes + 1).T), [int(c.max(initial=-1)) + 2 for c in classes.T])
-    changed = np.zeros(len(first), dtype=np.bool_)
-    changed[group[np.bincount(left.kinds.record, minlength=len(group)) > 1]] = True
-    out = np.zeros(len(left.kinds.place), dtype=np.bool_)
-    np.logical_or.at(out, left.kinds.kind, changed[group[left.kinds.record]])
-    return out
+    @property
+    def own(self) -> Key:
+        """The columns that the model looks at, as its release calls them; none where it counts people alone."""
+        return next(iter(self.member.histogram_keys()), ())
 
+    @property
+    def key(self) -> Key:
+        """The same columns, as the ledger calls them."""
+        return self.promise.calls(self.own)
 
-def _records(case: _Case, left: _Left, kinds: IntArray) -> BoolArray:
-    """Tell which records are of some kinds."""
-    out = np.zeros(len(case.history.traces.person), dtype=np.bool_)
-    out[left.kinds.record[np.isin(left.kinds.kind, kinds)]] = True
-    return out
+    @property
+    def mine(self) -> bool:
+        """Whether the new release itself has promised it."""
+        return self.promise.release == self.case.last
 
+    def answered(self) -> Iterator[Finding]:
+        """Judge the people of every kind, and what the worlds leave: by the values alone, and by whole rows."""
+        if not self.own and self.member.table_level:
+            yield from self._whole_crowds()
+        elif not self.own or Threat.IDENTITY in self.member.threats:
+            yield from self._crowds()
+        history = self.case.history
+        for more in [(), *history.beside(self.key)] if self.own else []:
+            asked = replace(self, beside=more)
+            # a class alone says what the release's own verifier has judged
+            several = sum(bool({*self.key, *more} & set(entry.columns)) for entry in history.entries) >= 2
+            left = asked._left(self.case.last + 1) if several else None
+            if left is not None:
+                yield from asked._table_values(left) if self.member.table_level else asked._values(left)
 
-def _worst(member: PrivacyModel, score: FloatArray) -> float:
-    return float(score.min() if member.sense == ">=" else score.max())
+    def _whole_crowds(self) -> Iterator[Finding]:
+        """Judge the crowds of a release together, for a model of the whole table."""
+        traces, reference = self.case.history.traces, self.promise.reference
+        group, first, people, _ = self.case.crowds
+        about = traces.classes[first, self.promise.release] >= 0
+        stats = GroupStats(people[about])
+        there = traces.classes[:, self.promise.release] >= 0
+        before = traces.people(np.where(there, traces.before, -1), int(traces.before.max(initial=-1)) + 1)
+        if not self._holds(stats) and (self.mine or self._holds(GroupStats(before[before > 0]))):
+            yield self._made(about[group], self._worst(self.member.score(stats, reference)), "crowd")
 
+    def _holds(self, stats: GroupStats, reference: Reference | None = None) -> bool:
+        return bool(self.member.table_satisfied(stats, reference or self.promise.reference)[0])
 
-def _made(
-    case: _Case, promise: Promise, member: PrivacyModel, hit: BoolArray, worst: float, how: str, columns: Key = (),
-    key: int = 0,
-) -> Finding:  # fmt: skip
-    traces = case.history.traces
+    def _crowds(self) -> Iterator[Finding]:
+        """Judge the people of every kind; of a model that looks at values too, by the crowd that it needs."""
+        group, first, people, before = self.case.crowds
+        about = self.case.history.traces.classes[first, self.promise.release] >= 0
+        apart = before > people
+        # the new release is judged for others too whom it tells apart
+        judged = np.flatnonzero(about | apart if self.mine else about & apart)
+        stats, least = GroupStats(people[judged]), self.member.min_group_size()
+        bad = people[judged] < least if self.own else ~self.member.satisfied(stats, self.promise.reference)
+        if not bad.any():
+            return
+        hit = np.isin(group, judged[bad])
+        if self.own:
+            found = self._made(hit, float(people[judged][bad].min()), "crowd")
+            yield replace(found, bound=f">= {least} people")
+        else:
+            score = self.member.score(stats.take(np.flatnonzero(bad)), self.promise.reference)
+            yield self._made(hit, self._worst(score), "crowd")
 
-    def people(which: BoolArray) -> int:
-        return len(np.unique(traces.person[hit & which]))
+    def _left(self, upto: int) -> _Left | None:
+        """Return what the first releases leave."""
+        return self.case.left((*self.key, *self.beside), len(self.key), upto)
 
-    there, before = traces.row >= 0, (traces.classes[:, :-1] >= 0).any(axis=1)
-    return Finding(
-        model=member.name, parameters=member.told(), how=how, people=people(np.ones_like(hit)), worst=worst,
-        bound=f"{member.sense} {member.bound:.6g}", promised=promise.name,
-        left=people(~there), came=people(there & ~before), columns=columns, beside=columns[key:],
-        records=np.flatnonzero(hit),
-    )  # fmt: skip
+    def _table_values(self, left: _Left) -> Iterator[Finding]:
+        """Judge what the worlds leave to the people of a release together, for a model of the whole table."""
+        holds, worst = self._whole(left)
+        then = None if self.mine or holds else self._left(self.case.last)
+        if not holds and (then is None or self._whole(then)[0]):
+            judged = left.kinds.place[:, self.promise.release] >= 0
+            how = "undecided" if left.undecided[judged].any() else "values"
+            yield self._made(self._records(left, judged), worst, how)
+
+    def _whole(self, left: _Left) -> tuple[bool, float]:
+        """Tell whether the model holds for what is left to the people of its release, and its score."""
+        about = np.flatnonzero(left.kinds.place[:, self.promise.release] >= 0)
+        stats, reference = self._in_codes(left, about)
+        holds = self._holds(stats, reference) and not left.undecided[about].any()
+        return holds, self._worst(self.member.score(stats, reference)) if len(about) else float("nan")
+
+    def _values(self, left: _Left) -> Iterator[Finding]:
+        """Judge what the worlds leave to every kind."""
+        present, about = (left.kinds.place[:, e] >= 0 for e in (self.case.last, self.promise.release))
+        bad, certain, score = self.broken(left)
+        # what the earlier releases told without the new one is not its fault
+        excused = ~present | (not self.mine)
+        relevant = bad & (about | (~present & self.mine))
+        if self.beside:
+            # whose row has changed is not known: nobody is judged by rows who is together with such a one
+            relevant &= ~self._unsure(left)
+        if np.any(relevant & excused):
+            relevant &= ~(excused & self._before(left, certain, score))
+        for unknown, how in ((left.undecided, "undecided"), (~left.undecided, "values")):
+            hit = relevant & unknown
+            if hit.any():
+                made = self._made(self._records(left, hit), self._worst(score[hit]), how)
+                people = self.case.history.traces.person[self._records(left, hit & certain)]
+                yield replace(made, certain=len(np.unique(people)))
+
+    def broken(self, left: _Left) -> tuple[BoolArray, BoolArray, FloatArray]:
+        """Tell for which kinds the model does not hold or is undecided, whose value is certain, and all scores."""
+        stats, reference = self._in_codes(left, np.arange(len(left.kinds.place)))
+        # crowds are judged for themselves: what matters here are shares
+        times = np.maximum(-(-self.member.min_group_size() * stats.unit // np.maximum(stats.units, 1)), 1)
+        hist = stats.histogram(self.own)
+        hist = replace(hist, units=hist.units * times[hist.groups])
+        stats = GroupStats(stats.units * times, stats.unit, {self.own: hist})
+        good, score = self.member.composed(stats, left.kinds.widest, reference), self.member.score(stats, reference)
+        return ~good | left.undecided, (left.average.distinct() == 1) & ~left.undecided, score
+
+    def _before(self, left: _Left, certain: BoolArray, score: FloatArray) -> BoolArray:
+        """Tell for which kinds the model did not hold without the new release either, and was no better."""
+        then = self._left(self.case.last)
+        if then is None or (self.mine and not len(then.kinds.place)):
+            return np.zeros(len(left.kinds.place), dtype=np.bool_)
+        bad, sure, old_score = self.broken(then)
+        sign = 1.0 if self.member.sense == ">=" else -1.0
+        now, old = left.kinds.place[:, : self.case.last], then.kinds.place
+        number, first = numbered(np.concatenate([now, old]))
+        mine, theirs, n = number[: len(now)], number[len(now) :], len(first)
+        was, known = (np.bincount(theirs, some, n)[mine] > 0 for some in (bad & ~then.undecided, sure))
+        best = np.full(n, -np.inf)
+        np.maximum.at(best, theirs, sign * old_score)
+        # scores of the same beliefs may differ in their last digits
+        no_worse = (sign * score >= best[mine] - 1e-9 * np.abs(best[mine])) & (~certain | known)
+        return np.asarray(was & no_worse & (now >= 0).any(axis=1))
+
+    def _in_codes(self, left: _Left, some: IntArray) -> tuple[GroupStats, Reference]:
+        """Return what is left to some kinds in the codes of the promise's table, and that table.
+
+        People whom the new release leaves out may have values that it does not know. They are counted as if its table
+        held each once: behind all others where values have an order, right below the root of a hierarchy, and in the
+        most sensitive category.
+        """
+        history, reference = self.case.history, self.promise.reference
+        entry = history.entries[self.promise.release]
+        code, known, n = np.zeros(len(left.values), dtype=np.int64), np.ones(len(left.values), dtype=np.bool_), 1
+        for j, name in enumerate(self.key):
+            values = entry.values[entry.columns.index(name)]
+            place = np.full(len(history.numbers[name]), -1, dtype=np.int64)
+            place[[history.numbers[name][v] for v in values]] = np.arange(len(values))
+            mine = place[left.values[:, j]]
+            known &= mine >= 0
+            code, n = code * len(values) + mine, n * len(values)
+        hist = left.average.take(some).relabel(np.where(known, code, n + np.cumsum(~known) - 1))
+        total = hist.sum(hist.units)
+        whole = np.rint(total / _PARTS) * _PARTS
+        # averages are rounded; what differs from whole people by that is whole people
+        people = np.where(np.abs(total - whole) < _PARTS // 1000, whole, total).astype(np.int64)
+        if not known.all():
+            more = reference.attribute(self.own).with_further(int((~known).sum()))
+            reference = replace(reference, attributes={**reference.attributes, self.own: more})
+        return GroupStats(people, hist.unit, {self.own: hist}), reference
+
+    def _unsure(self, left: _Left) -> BoolArray:
+        """Tell which kinds are, in all releases with these columns, together with somebody whose row has changed."""
+        history, columns, kinds = self.case.history, {*self.key, *self.beside}, left.kinds
+        whole = [e for e, entry in enumerate(history.entries) if columns & set(entry.columns)]
+        group, first = numbered(history.traces.classes[:, whole])
+        changed = np.zeros(len(first), dtype=np.bool_)
+        changed[group[np.bincount(kinds.record, minlength=len(group)) > 1]] = True
+        return np.bincount(kinds.kind, changed[group[kinds.record]], len(kinds.place)) > 0
+
+    def _records(self, left: _Left, kinds: BoolArray) -> BoolArray:
+        """Tell which records are of some kinds."""
+        out = np.zeros(len(self.case.history.traces.person), dtype=np.bool_)
+        out[left.kinds.record[kinds[left.kinds.kind]]] = True
+        return out
+
+    def _worst(self, score: FloatArray) -> float:
+        return float(score.min() if self.member.sense == ">=" else score.max())
+
+    def _made(self, hit: BoolArray, worst: float, how: str) -> Finding:
+        traces, member = self.case.history.traces, self.member
+
+        def people(which: BoolArray) -> int:
+            return len(np.unique(traces.person[hit & which]))
+
+        there, before = traces.row >= 0, (traces.classes[:, :-1] >= 0).any(axis=1)
+        return Finding(
+            model=member.name, parameters=member.told(), how=how, people=people(np.ones_like(hit)), worst=worst,
+            bound=f"{member.sense} {member.bound:.6g}", promised=self.promise.name,
+            left=people(~there), came=people(there & ~before),
+            columns=() if how == "crowd" else (*self.key, *self.beside), beside=self.beside,
+            records=np.flatnonzero(hit),
+        )  # fmt: skip

@@ -19,7 +19,7 @@ import json
 import os
 import secrets
 import stat
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,20 +54,11 @@ class Head:
     last: str
     pending: Head | None = None
 
-    def data(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "count": self.count,
-            "size": self.size,
-            "last": self.last,
-            "pending": None if self.pending is None else self.pending.data(),
-        }
-
     @classmethod
     def of(cls, data: dict[str, Any]) -> Head:
-        """Return the head that ``data`` gave."""
+        """Return the head that stands in a key's file."""
         pending = data["pending"]
-        return cls(data["count"], data["size"], data["last"], None if pending is None else cls.of(pending))
+        return cls(**{**data, "pending": None if pending is None else cls.of(pending)})
 
 
 @dataclass(frozen=True)
@@ -144,7 +135,7 @@ class Key:
 
     def text(self) -> bytes:
         """Return the key as it stands in its file."""
-        body = {"format": _FORMAT, "secret": self.secret.hex(), "head": self.head.data()}
+        body = {"format": _FORMAT, "secret": self.secret.hex(), "head": asdict(self.head)}
         check = self._keyed("head", _canonical(body)).hex()
         return _canonical({**body, "check": check}) + b"\n"
 

@@ -21,10 +21,9 @@ from functools import cached_property
 import numpy as np
 
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.kernels.grouping import number_rows
 from hushtable.ledger.entry import Entry
-from hushtable.ledger.trace import Traces, record_units, trace
-from hushtable.table.stats import Key
+from hushtable.ledger.trace import Traces, numbered, trace
+from hushtable.table.stats import Histogram, Key
 
 __all__ = ["History", "Kinds", "System"]
 
@@ -93,7 +92,6 @@ class History:
     def __init__(self, entries: Sequence[Entry], own: IntArray) -> None:
         self.entries, self._own = list(entries), own
         self.unit = math.lcm(*(e.unit for e in entries))
-        self._numbers: dict[str, dict[str, int]] = {}
 
     @cached_property
     def traces(self) -> Traces:
@@ -103,27 +101,36 @@ class History:
     @cached_property
     def _units(self) -> IntArray:
         """What every record counts in every release: a row, or in those of 0.1.0, which kept no rows, its share."""
-        units = record_units(self.traces, self.entries, self.unit)
+        units = (self.traces.classes >= 0).astype(np.int64)
         for e, entry in enumerate(self.entries):
-            if len(entry.entry_rows):
-                units[:, e] = np.minimum(units[:, e], 1)
+            if not len(entry.entry_rows):
+                several = np.bincount(self.traces.person, units[:, e])[self.traces.person].astype(np.int64)
+                each = entry.unit // np.maximum(several, 1) if entry.unit > 1 else 1
+                units[:, e] *= each * (self.unit // entry.unit)
         return units
 
-    def numbers(self, column: str) -> dict[str, int]:
-        """Number the values of a column over all releases."""
-        if column not in self._numbers:
-            found: dict[str, int] = {}
-            for entry in self.entries:
-                if column in entry.columns:
-                    for value in entry.values[entry.columns.index(column)]:
-                        found.setdefault(value, len(found))
-            self._numbers[column] = found
-        return self._numbers[column]
+    @cached_property
+    def numbers(self) -> dict[str, dict[str, int]]:
+        """The number of every value of every column, over all releases."""
+        found: dict[str, dict[str, int]] = {}
+        for entry in self.entries:
+            for column, values in zip(entry.columns, entry.values, strict=True):
+                own = found.setdefault(column, {})
+                for value in values:
+                    own.setdefault(value, len(own))
+        return found
 
-    def ids(self, entry: Entry, column: str) -> IntArray:
-        """Return the numbers of the values that the classes of a release hold, entry by entry."""
-        at, numbers = entry.columns.index(column), self.numbers(column)
-        return np.array([numbers[v] for v in entry.values[at]], dtype=np.int64)[entry.entry_values[:, at]]
+    def ids(self, entry: Entry, column: str, codes: IntArray) -> IntArray:
+        """Return the numbers of values of a release, given rows of its own codes."""
+        at = entry.columns.index(column)
+        return np.array([self.numbers[column][v] for v in entry.values[at]], dtype=np.int64)[codes[:, at]]
+
+    def same(self, column: str, e: int, f: int) -> BoolArray:
+        """Tell, of every record that is in both of two releases, whether its value of a column is the same."""
+        rows = self.traces.rows[:, [e, f]]
+        there = rows[(rows >= 0).all(axis=1)].T
+        then, now = (self.entries[at].tags_of(column)[own] for at, own in zip((e, f), there, strict=True))
+        return np.asarray(then == now)
 
     @cached_property
     def kept(self) -> dict[str, float]:
@@ -134,14 +141,10 @@ class History:
         found: dict[str, list[float]] = {}
         for f, later in enumerate(self.entries):
             for e, entry in enumerate(self.entries[:f]):
-                both = np.flatnonzero((self.traces.classes[:, e] >= 0) & (self.traces.classes[:, f] >= 0))
-                for name in set(entry.columns) & set(later.columns) if len(both) else ():
-                    share = 0.99
-                    if entry.known and later.known:
-                        then = entry.tags[self.traces.rows[both, e], entry.columns.index(name)]
-                        now = later.tags[self.traces.rows[both, f], later.columns.index(name)]
-                        share = float(np.mean(then == now))
-                    found.setdefault(name, []).append(share)
+                both = (self.traces.classes[:, [e, f]] >= 0).all(axis=1)
+                for name in set(entry.columns) & set(later.columns) if both.any() else ():
+                    known = entry.known and later.known
+                    found.setdefault(name, []).append(float(np.mean(self.same(name, e, f))) if known else 0.99)
         return {name: min(shares) for name, shares in found.items() if max(shares) > 0.5}
 
     def beside(self, key: Key) -> list[Key]:
@@ -169,25 +172,23 @@ class History:
             return None
         coded = _Coded(self, columns, n, whole)
         record, classes, weights = self._pieces(columns, n, coded)
-        dealt = np.flatnonzero((classes[:, whole] >= 0).any(axis=1))
-        beside = np.setdiff1d(np.arange(len(record)), dealt)
-        number, first = number_rows(*_shifted([*classes[dealt].T, *weights[dealt].T]))
+        dealt = (classes[:, whole] >= 0).any(axis=1)
+        number, first = numbered(np.hstack([classes[dealt], weights[dealt]]))
         place, weight = classes[dealt][first], weights[dealt][first]
         size = np.bincount(number, minlength=len(first)).astype(np.int64)
-        slack = np.zeros(len(coded.fakes), dtype=np.int64)
-        for e in coded.rows_of:
-            here = beside[classes[beside, e] >= 0]
-            np.add.at(slack, coded.start[e] + classes[here, e], weights[here, e])
-        system = coded.system(place, weight, size, slack)
+        others: list[_Others] = [(e, self.entries[e].counterfeits, release.fake) for e, release in coded.of.items()]
+        for e in coded.of:
+            here = ~dealt & (classes[:, e] >= 0)
+            slack = np.bincount(classes[here, e], weights[here, e], self.entries[e].n_classes)
+            others.append((e, slack.astype(np.int64), 1))
+        system = coded.system(place, weight, size, others)
         return Kinds(place, record[dealt], number, coded.values, coded.widest(place, key), system)
 
     def _pieces(self, columns: Key, n: int, coded: _Coded) -> tuple[IntArray, IntArray, IntArray]:
         """Cut everybody's records where a value of these columns has changed; return records, classes and units."""
         traces = self.traces
         classes = traces.classes[:, :n].copy()
-        for e in range(n):
-            if e not in coded.rows_of:
-                classes[:, e] = -1
+        classes[:, [e for e in range(n) if e not in coded.of]] = -1
         turn = np.zeros(len(classes), dtype=np.int64)
         last = np.zeros((len(classes), len(columns)), dtype=np.uint64)
         piece = np.zeros(classes.shape, dtype=np.int64)
@@ -197,7 +198,7 @@ class History:
                 tags = np.zeros((len(here), len(columns)), dtype=np.uint64)
                 for j, name in enumerate(columns):
                     if name in entry.columns:
-                        tags[:, j] = entry.tags[traces.rows[here, e], entry.columns.index(name)]
+                        tags[:, j] = entry.tags_of(name)[traces.rows[here, e]]
                 changed = ((tags != 0) & (last[here] != 0) & (tags != last[here])).any(axis=1)
                 turn[here] += changed
                 last[here] = np.where((tags != 0) | changed[:, None], tags, last[here])
@@ -205,145 +206,124 @@ class History:
             if not entry.known and len(here):
                 # from then on it is another one
                 turn[here] += self._contradicted(e, here, columns, coded)
-        out_record, out_classes, out_units = [], [], []
-        for t in range(int(turn.max(initial=0)) + 1):
-            mine = np.where(piece == t, classes, -1)
-            some = np.flatnonzero((mine >= 0).any(axis=1))
-            out_record.append(some)
-            out_classes.append(mine[some])
-            out_units.append(np.where(mine[some] >= 0, self._units[some, :n], 0))
-        return np.concatenate(out_record), np.concatenate(out_classes), np.concatenate(out_units)
+        pieces = [np.where(piece == t, classes, -1) for t in range(int(turn.max(initial=0)) + 1)]
+        record = np.concatenate([np.flatnonzero((own >= 0).any(axis=1)) for own in pieces])
+        cut = np.concatenate([own[(own >= 0).any(axis=1)] for own in pieces])
+        return record, cut, np.where(cut >= 0, self._units[record, :n], 0)
 
     def _contradicted(self, e: int, here: IntArray, columns: Key, coded: _Coded) -> BoolArray:
         """Who of a release of 0.1.0, which kept no tags, has a value now that the class did not hold."""
         now, row = self.entries[-1], self.traces.row[here]
         if not set(columns) <= set(now.columns):
             return np.zeros(len(here), dtype=np.bool_)
-        known = [np.array([self.numbers(c)[v] for v in now.values[now.columns.index(c)]]) for c in columns]
-        own = np.column_stack([k[self._own[:, now.columns.index(c)]] for k, c in zip(known, columns, strict=True)])
-        code = coded.codes_of(own)
+        code = coded.codes_of(np.column_stack([self.ids(now, c, self._own) for c in columns]))
         present = row >= 0
         found = np.ones(len(here), dtype=np.bool_)
-        found[present] = coded.held_in(e, self.traces.classes[here[present], e], code[row[present]])
+        found[present] = coded.of[e].found(self.traces.classes[here[present], e], code[row[present]])[1]
         return ~found
+
+
+_Others = tuple[int, IntArray, int]
+
+
+class _Published:
+    """What the classes of a release hold, by combinations of those of the columns that it has.
+
+    Parameters
+    ----------
+    held : Histogram
+        By class and by codes of the release.
+    project : int64 array
+        What the codes that releases with all columns share are called here.
+    first : int
+        The first of its equations, one for every entry of ``held``.
+    fake : int
+        What a counterfeit counts.
+    """
+
+    def __init__(self, held: Histogram, project: IntArray, first: int, fake: int) -> None:
+        self.held, self.first, self.fake, self._project = held, first, fake, project
+        self._span = int(max(project.max(initial=0), held.values.max(initial=0))) + 1
+        self._keys = held.groups * self._span + held.values
+
+    def found(self, classes: IntArray, codes: IntArray) -> tuple[IntArray, BoolArray]:
+        """Return the equation of each class and shared code, and which of them there are."""
+        wanted = classes * self._span + self._project[codes]
+        at = np.minimum(np.searchsorted(self._keys, wanted), max(len(self._keys) - 1, 0))
+        return self.first + at, (codes >= 0) & (self._keys[at] == wanted)
 
 
 class _Coded:
     """The classes of some releases by combinations of values, in codes that all releases with all columns share."""
 
     def __init__(self, history: History, columns: Key, n: int, whole: Sequence[int]) -> None:
-        entries = history.entries[:n]
-        self._history, self._columns = history, columns
-        values = {}
+        entries, self._whole = history.entries[:n], whole
+        own = {e: [j for j, c in enumerate(columns) if c in entry.columns] for e, entry in enumerate(entries)}
+        ids = {}
         for e, entry in enumerate(entries):
-            own = [c for c in columns if c in entry.columns]
-            if own:
-                values[e] = own, np.column_stack([history.ids(entry, c) for c in own])
-        sizes = [len(history.numbers(c)) for c in columns]
-        joined = np.concatenate([values[e][1] for e in whole])
-        number, first = number_rows(list(joined.T), sizes)
-        self.values = joined[first]
-        self.start = np.concatenate([[0], np.cumsum([e.n_classes for e in entries])]).astype(np.int64)
-        self.fakes = np.concatenate([e.counterfeits for e in entries]).astype(np.int64)
-        self._project: dict[int, IntArray] = {}
-        self.rows_of: dict[int, IntArray] = {}
-        self._spans: dict[int, int] = {}
-        self.first_row: dict[int, int] = {}
-        held: list[IntArray] = []
+            if own[e]:
+                ids[e] = np.column_stack([history.ids(entry, columns[j], entry.entry_values) for j in own[e]])
+        joined = np.concatenate([ids[e] for e in whole])
+        self.values = joined[numbered(joined)[1]]
+        self.of: dict[int, _Published] = {}
         at = 0
-        ends = np.cumsum([0, *(len(values[e][1]) for e in whole)])
-        for e, (own, ids) in values.items():
-            if e in whole:
-                code, project = number[ends[whole.index(e)] : ends[whole.index(e) + 1]], np.arange(len(first))
-            else:
-                some = [columns.index(c) for c in own]
-                both, _ = number_rows(list(np.concatenate([self.values[:, some], ids]).T), [sizes[j] for j in some])
-                project, code = both[: len(first)], both[len(first) :]
-            span = int(max(project.max(initial=0), code.max(initial=0))) + 1
-            keys, place = np.unique(entries[e].entry_class * span + code, return_inverse=True)
-            units = np.zeros(len(keys), dtype=np.int64)
-            counted = entries[e].entry_units * (history.unit // entries[e].unit)
-            np.add.at(units, place, entries[e].entry_rows if len(entries[e].entry_rows) else counted)
-            self.rows_of[e], self._project[e], self._spans[e] = keys, project, span
-            self.first_row[e] = at
-            held.append(units)
-            at += len(keys)
-        self.held: IntArray = np.concatenate(held)
-        self._whole = list(whole)
+        for e, found in ids.items():
+            both, _ = numbered(np.concatenate([self.values[:, own[e]], found]))
+            project, code, entry = both[: len(self.values)], both[len(self.values) :], entries[e]
+            rows = len(entry.entry_rows) > 0
+            units = entry.entry_rows if rows else entry.entry_units * (history.unit // entry.unit)
+            held = Histogram.from_pairs(entry.entry_class, code, units, entry.n_classes)
+            self.of[e] = _Published(held, project, at, 1 if rows else history.unit)
+            at += len(held.units)
+        self.held: IntArray = np.concatenate([release.held.units for release in self.of.values()])
 
     def codes_of(self, own: IntArray) -> IntArray:
         """Return the shared codes of combinations; -1 for those that no release with all columns has."""
         n = len(self.values)
-        sizes = [len(self._history.numbers(c)) for c in self._columns]
-        both, _ = number_rows(list(np.concatenate([self.values, own]).T), sizes)
-        code = np.full(int(both.max(initial=0)) + 1, -1, dtype=np.int64)
+        both, first = numbered(np.concatenate([self.values, own]))
+        code = np.full(len(first), -1, dtype=np.int64)
         code[both[:n]] = np.arange(n)
         return code[both[n:]]
 
-    def found(self, e: int, classes: IntArray, codes: IntArray) -> tuple[IntArray, BoolArray]:
-        """Return the equation of each class and code, and which of them there are."""
-        keys = self.rows_of[e]
-        wanted = classes * self._spans[e] + self._project[e][codes]
-        at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        return self.first_row[e] + at, (codes >= 0) & (keys[at] == wanted)
-
-    def held_in(self, e: int, classes: IntArray, codes: IntArray) -> BoolArray:
-        """Whether classes hold codes."""
-        return self.found(e, classes, codes)[1]
-
     def widest(self, place: IntArray, key: int) -> IntArray:
         """Return how many different values of the key the richest class of each kind has."""
-        own = list(self.values[:, :key].T)
-        of_key, _ = number_rows(own, [int(c.max(initial=0)) + 1 for c in own])
+        of_key, _ = numbered(self.values[:, :key])
         widest = np.zeros(len(place), dtype=np.int64)
         for e in self._whole:
-            keys, span = self.rows_of[e], self._spans[e]
-            width = int(of_key.max(initial=0)) + 1
-            pairs = np.unique(keys // span * width + of_key[keys % span])
-            distinct = np.bincount(pairs // width, minlength=int(self.start[e + 1] - self.start[e]))
             here = place[:, e] >= 0
+            distinct = self.of[e].held.relabel(of_key).distinct()
             widest[here] = np.maximum(widest[here], distinct[place[here, e]])
         return widest
 
-    def system(self, place: IntArray, weight: IntArray, size: IntArray, slack: IntArray) -> System:
-        """Set up the equations."""
+    def system(self, place: IntArray, weight: IntArray, size: IntArray, others: Sequence[_Others]) -> System:
+        """Set up the equations of some kinds, given their classes, what a record of each counts, and their records.
+
+        ``others`` are what fills classes beside them: a release, how many of each of its classes, what one counts.
+        """
         kind, code = self._cells(place)
         keep = np.ones(len(kind), dtype=np.bool_)
-        for e in self.rows_of:
-            here = np.flatnonzero(place[kind, e] >= 0)
-            at, there = self.found(e, place[kind[here], e], code[here])
-            keep[here] &= there & (self.held[at] >= weight[kind[here], e])
-        kind, code = kind[keep], code[keep]
-        cell: list[IntArray] = []
-        row: list[IntArray] = []
-        times: list[IntArray] = []
-        for e in self.rows_of:
-            here = np.flatnonzero(place[kind, e] >= 0)
-            cell.append(here)
-            row.append(self.found(e, place[kind[here], e], code[here])[0])
-            times.append(weight[kind[here], e])
-        sizes, n = [size], len(kind)
-        more_kind, more_code = [kind], [code]
-        for number in (self.fakes, slack):
-            for e, keys in self.rows_of.items():
-                whole = number is self.fakes and not len(self._history.entries[e].entry_rows)
-                each = self._history.unit if whole else 1
-                label = keys // self._spans[e]
-                counts = number[self.start[e] : self.start[e + 1]]
-                used = np.flatnonzero(counts > 0)
-                place_of = np.full(len(counts), -1, dtype=np.int64)
-                place_of[used] = sum(map(len, sizes)) + np.arange(len(used))
-                rows = np.flatnonzero(place_of[label] >= 0)
-                more_kind.append(place_of[label[rows]])
-                more_code.append(np.full(len(rows), -1, dtype=np.int64))
-                cell.append(n + np.arange(len(rows)))
-                row.append(self.first_row[e] + rows)
-                times.append(np.full(len(rows), each, dtype=np.int64))
-                sizes.append(counts[used])
-                n += len(rows)
-        every = (sizes, more_kind, more_code, cell, row, times)
-        size, kind, code, of_cell, of_row, of_weight = (np.concatenate(part).astype(np.int64) for part in every)
-        return System(size, kind, code, of_cell, of_row, of_weight, self.held)
+        links = []
+        for e, release in self.of.items():
+            cell = np.flatnonzero(place[kind, e] >= 0)
+            row, there = release.found(place[kind[cell], e], code[cell])
+            times = weight[kind[cell], e]
+            keep[cell] &= there & (self.held[row] >= times)
+            links.append((cell, row, times))
+        number = np.cumsum(keep) - 1
+        links = [(number[cell[keep[cell]]], row[keep[cell]], times[keep[cell]]) for cell, row, times in links]
+        sizes, kinds, n = [size], [kind[keep]], len(size)
+        for e, counts, each in others:
+            used, label = np.flatnonzero(counts > 0), self.of[e].held.groups
+            rows = np.flatnonzero(counts[label] > 0)
+            start = sum(map(len, kinds))
+            links.append((start + np.arange(len(rows)), self.of[e].first + rows, np.full(len(rows), each)))
+            kinds.append(n + np.searchsorted(used, label[rows]))
+            sizes.append(counts[used])
+            n += len(used)
+        size, kind = np.concatenate(sizes), np.concatenate(kinds)
+        code = np.concatenate([code[keep], np.full(len(kind) - keep.sum(), -1)])
+        cell, row, times = (np.concatenate(part).astype(np.int64) for part in zip(*links, strict=True))
+        return System(size, kind, code, cell, row, times, self.held)
 
     def _cells(self, place: IntArray) -> tuple[IntArray, IntArray]:
         """Return the values of one class of every kind: it has no others."""
@@ -352,17 +332,9 @@ class _Coded:
         for e in reversed(self._whole):
             here = np.flatnonzero(fresh & (place[:, e] >= 0))
             fresh[here] = False
-            keys, span = self.rows_of[e], self._spans[e]
-            ends = np.searchsorted(keys, np.arange(int(self.start[e + 1] - self.start[e]) + 1) * span)
-            lengths = np.diff(ends)[place[here, e]]
-            kinds.append(np.repeat(here, lengths))
-            inside = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-            codes.append(keys[np.repeat(ends[place[here, e]], lengths) + inside] % span)
+            held = self.of[e].held.take(place[here, e])
+            kinds.append(here[held.groups])
+            codes.append(held.values)
         kind, code = np.concatenate(kinds), np.concatenate(codes)
         order = np.lexsort((code, kind))
         return kind[order], code[order]
-
-
-def _shifted(columns: Sequence[IntArray]) -> tuple[list[IntArray], list[int]]:
-    """Columns of numbers from -1 on as ``number_rows`` takes them."""
-    return [c + 1 for c in columns], [int(c.max(initial=-1)) + 2 for c in columns]

@@ -12,7 +12,7 @@ import numpy as np
 from hushtable.arrays import IntArray
 from hushtable.errors import DataError, UsageError
 from hushtable.ledger.advice import advised
-from hushtable.ledger.describe import Described, describe
+from hushtable.ledger.describe import Described, describe, renamed
 from hushtable.ledger.entry import Entry
 from hushtable.ledger.journal import Journal
 from hushtable.ledger.judge import judge
@@ -91,8 +91,7 @@ class Ledger:
 
     def entries(self) -> list[Entry]:
         """Return what is known of every release, the oldest first; the whole file is checked."""
-        with self._journal.reading() as opened:
-            return [Entry.of_line(line) for line in opened.records]
+        return self.opened()[1]
 
     def overlap(self) -> IntArray:
         """Return how many people every two releases have in common: releases x releases.
@@ -123,7 +122,7 @@ class Ledger:
             Whether it may have nobody in common with any earlier one.
         """
         key, entries = self.opened()
-        now = describe(release, key, person=self.person, folder=self.folder, place=len(entries))
+        now = describe(release, key, person=self.person, folder=self.folder)
         at = _place(now.entry, entries)
         before = entries if at is None else entries[:at]
         verdict = held_against(now, before, key, expect_new_people=expect_new_people)
@@ -156,7 +155,7 @@ class Ledger:
             self.check(release).raise_if_refused()
         with self._journal.changing() as (opened, append):
             entries = [Entry.of_line(line) for line in opened.records]
-            now = describe(release, opened.key, name=name, person=self.person, folder=self.folder, place=len(entries))
+            now = describe(release, opened.key, name=name, person=self.person, folder=self.folder)
             at = _place(now.entry, entries)
             if at is not None:
                 raise UsageError(
@@ -174,7 +173,7 @@ class Ledger:
 def held_against(now: Described, entries: Sequence[Entry], key: Key, *, expect_new_people: bool = False) -> Verdict:
     """Judge a release together with earlier ones: by its own promise, and by theirs."""
     own = replace(now.promise, release=len(entries))
-    earlier, promises = now.among(entries), [own, *opened(entries, key)]
+    earlier, promises = renamed(entries, now.older), [own, *opened(entries, key)]
     cases = {promise.ignores_case for promise in promises} | ({False} if len(promises) <= len(entries) else set())
     if len(cases) > 1:
         raise DataError(
@@ -189,8 +188,8 @@ def held_against(now: Described, entries: Sequence[Entry], key: Key, *, expect_n
             "Nobody of this release is in an earlier one. If they are all new, say so with --expect-new-people (in a "
             "policy: 'expect_new_people: true' below 'ledger'); if not, people are called otherwise than before."
         )
-    for column in now.unanswered:
-        if entries and not any(column in entry.columns for entry in entries):
+    for name, column in now.promise.called.items():
+        if entries and name not in now.spelling.new and not any(column in entry.columns for entry in entries):
             asked.append(
                 f"No earlier release has a column {column!r}. Name the one that it was in the policy, "
                 f"'same_as: ...' below the column, or write 'same_as: false' if it is new."
@@ -203,17 +202,14 @@ def _changed(now: Described, earlier: Sequence[Entry]) -> list[str]:
     """Ask about sensitive columns in which most people have another value than in the last release."""
     history = History([*earlier, now.entry], now.own)
     asked = []
-    for name in now.promise.called.values():
-        before = [e for e, entry in enumerate(earlier) if entry.known and name in entry.columns]
-        if not before or name in now.changing:
+    for name, column in now.promise.called.items():
+        before = [e for e, entry in enumerate(earlier) if entry.known and column in entry.columns]
+        if not before or name in now.spelling.changing:
             continue
-        e, rows = before[-1], history.traces.rows
-        both = np.flatnonzero((rows[:, before[-1]] >= 0) & (rows[:, -1] >= 0))
-        then = earlier[e].tags[rows[both, e], earlier[e].columns.index(name)]
-        same = then == now.entry.tags[rows[both, -1], now.entry.columns.index(name)]
-        if len(both) >= _FEW and 2 * np.count_nonzero(same) < len(both):
+        same = history.same(column, before[-1], -1)
+        if len(same) >= _FEW and 2 * np.count_nonzero(same) < len(same):
             asked.append(
-                f"Most people have another value of {name!r} than before. If their values changed, write 'changes: "
+                f"Most people have another value of {column!r} than before. If their values changed, write 'changes: "
                 "true' below the column in the policy; if not, they are spelt or coded otherwise."
             )
     return asked

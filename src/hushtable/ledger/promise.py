@@ -60,27 +60,15 @@ class Promise:
 def sealed(promise: Promise, key: Key) -> str:
     """Return the promise of a release as a text that only the key opens."""
     model, reference = promise.model, promise.reference
-    attributes = []
-    for name in sorted(model.histogram_keys()):
-        a = reference.attribute(name)
-        attributes.append(
-            {
-                "key": list(a.key), "labels": list(a.labels), "units": a.units.tolist(), "unit": a.unit,
-                "ordered": a.ordered, "numbers": None if a.numbers is None else a.numbers.tolist(),
-                "categories": None if a.categories is None else a.categories.tolist(),
-                "n_categories": a.n_categories, "levels": [level.tolist() for level in a.levels],
-                "level_labels": [list(row) for row in a.level_labels], "whole": a.whole, "withheld": a.withheld,
-            }
-        )  # fmt: skip
     data = {
         "models": [[m.name, m.values()] for m in model.members],
         "units": reference.units,
         "unit": reference.unit,
-        "attributes": attributes,
+        "attributes": [vars(reference.attribute(name)) for name in sorted(model.histogram_keys())],
         "called": dict(promise.called),
         "ignores_case": promise.ignores_case,
     }
-    return key.seal(zlib.compress(json.dumps(data, sort_keys=True).encode()))
+    return key.seal(zlib.compress(json.dumps(data, sort_keys=True, default=np.ndarray.tolist).encode()))
 
 
 def opened(entries: Sequence[Entry], key: Key) -> list[Promise]:
@@ -89,8 +77,9 @@ def opened(entries: Sequence[Entry], key: Key) -> list[Promise]:
     for e, entry in enumerate(entries):
         if entry.sealed:
             data = json.loads(zlib.decompress(key.unseal(entry.sealed)))
+            reference = Reference(data["units"], data["unit"], {a.key: a for a in map(_attribute, data["attributes"])})
             name, model = entry.name or f"release {e + 1}", _model(data["models"])
-            found.append(Promise(e, name, model, _reference(data), data["called"], data["ignores_case"]))
+            found.append(Promise(e, name, model, reference, data["called"], data["ignores_case"]))
     return found
 
 
@@ -102,17 +91,12 @@ def _model(given: Sequence[tuple[str, Mapping[str, Any]]]) -> AllOf:
         raise
 
 
-def _reference(data: Mapping[str, Any]) -> Reference:
-    def array(values: Any, kind: Any) -> Any:
-        return None if values is None else np.array(values, dtype=kind)
-
-    attributes = {}
-    for a in data["attributes"]:
-        made = Attribute(
-            key=tuple(a["key"]), labels=tuple(a["labels"]), units=array(a["units"], np.int64), unit=a["unit"],
-            ordered=a["ordered"], numbers=array(a["numbers"], np.float64), categories=array(a["categories"], np.int64),
-            n_categories=a["n_categories"], levels=tuple(array(level, np.int64) for level in a["levels"]),
-            level_labels=tuple(tuple(row) for row in a["level_labels"]), whole=a["whole"], withheld=a["withheld"],
-        )  # fmt: skip
-        attributes[made.key] = made
-    return Reference(data["units"], data["unit"], attributes)
+def _attribute(data: Mapping[str, Any]) -> Attribute:
+    """Return a column of a promise's table from what ``sealed`` wrote: its fields, arrays as lists."""
+    arrays = {"units": np.int64, "numbers": np.float64, "categories": np.int64}
+    made = {name: np.array(data[name], dtype=kind) for name, kind in arrays.items() if data[name] is not None}
+    return Attribute(**{
+        **data, **made, "key": tuple(data["key"]), "labels": tuple(data["labels"]),
+        "levels": tuple(np.array(level, dtype=np.int64) for level in data["levels"]),
+        "level_labels": tuple(map(tuple, data["level_labels"])),
+    })  # fmt: skip

@@ -18,7 +18,7 @@ from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import DataError
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.ledger.describe import person_keys, renamed, value_keys
-from hushtable.ledger.entry import Entry
+from hushtable.ledger.entry import Entry, PersonIds
 from hushtable.ledger.key import Key
 from hushtable.ledger.spelling import Spelling
 from hushtable.table import stats
@@ -60,20 +60,14 @@ class Commitments:
 
     def coded(self, table: EncodedTable) -> Earlier:
         """Return the same in the codes of the encoded table."""
-        place = []
-        for name in self.key:
-            column = next(c for c in table.sensitive if c.name == name)
-            place.append({label or "": code for code, label in enumerate(column.coded.labels[0])})
-        found = []
-        for signature in self.signatures:
-            codes = []
-            for labels in signature:
-                code = 0
-                for own, name, label in zip(place, self.key, labels, strict=True):
-                    code = code * table.attribute_size((name,)) + own[label]
-                codes.append(code)
-            found.append(tuple(sorted(codes)))
-        return Earlier(self.key, tuple(found), self.of_row, self.left, self.alone)
+        place = {c.name: {v or "": code for code, v in enumerate(c.coded.labels[0])} for c in table.sensitive}
+        sizes = [table.attribute_size((name,)) for name in self.key]
+
+        def code(labels: _Hashed) -> int:
+            return int(np.ravel_multi_index([place[n][v] for n, v in zip(self.key, labels, strict=True)], sizes))
+
+        found = tuple(tuple(sorted(map(code, signature))) for signature in self.signatures)
+        return Earlier(self.key, found, self.of_row, self.left, self.alone)
 
 
 def commitments(
@@ -94,9 +88,10 @@ def commitments(
     """
     called = tuple(spelling.column(n) for n in key)
     persons, older = person_keys(table, person, secret, spelling)
-    coded = {n: sensitive_column(_column(columns, n), table, columns, table.num_rows) for n in key}
+    plans = {c.name: c for c in columns.columns}
+    coded = {n: sensitive_column(plans[n], table, columns, table.num_rows) for n in key}
     labels = {n: [label or "" for label in c.coded.labels[0]] for n, c in coded.items()}
-    declared = {n: [*_declared(_column(columns, n))] for n in key}
+    declared = {n: [*_declared(plans[n])] for n in key}
     named: dict[str, dict[str, str]] = {}
     for n in key:
         every = [*labels[n], *declared[n]]
@@ -108,7 +103,6 @@ def commitments(
     of_row, left = (np.full(table.num_rows, -1, dtype=np.int64) for _ in range(2))
     alone = np.zeros(table.num_rows, dtype=np.bool_)
     numbers: dict[frozenset[_Hashed], int] = {}
-    needed: dict[str, set[str]] = {n: set(declared[n]) for n in key}
     wanted = sorted({place for places in committed.values() for place in places})
     signature_of = {(e, c): _signature(entries[e], c, called, [named[n] for n in key]) for e, c in wanted}
     people = [np.bincount(entry.classes) for entry in entries]
@@ -127,23 +121,15 @@ def commitments(
         # the first of the releases in a row that gave this signature
         e, c = next((p for p, q in pairwise(reversed(places)) if signature_of[q][0] != signature), places[0])
         alone[row] = people[e][c] == 1
-        for values in signature:
-            for n, value in zip(key, values, strict=True):
-                needed[n].add(value)
     if not numbers:
         return None
-    extra = {n: tuple(sorted(needed[n] - set(labels[n]))) for n in key}
+    needed = [{*declared[n], *(v[j] for signature in numbers for v in signature)} for j, n in enumerate(key)]
+    extra = {n: tuple(sorted(own - set(labels[n]))) for n, own in zip(key, needed, strict=True)}
     changed = tuple(replace(c, values=extra.get(c.name, ())) for c in columns.columns)
     return Commitments(replace(columns, columns=changed), key, tuple(numbers), of_row, left, alone)
 
 
-def _column(columns: TablePlan, name: str) -> ColumnPlan:
-    return next(c for c in columns.columns if c.name == name)
-
-
-def _classes_of(
-    persons: np.ndarray[tuple[int, int], np.dtype[np.uint64]], entries: Sequence[Entry], key: stats.Key
-) -> dict[int, list[tuple[int, int]]]:
+def _classes_of(persons: PersonIds, entries: Sequence[Entry], key: stats.Key) -> dict[int, list[tuple[int, int]]]:
     """Return, for each row whose person was published, the releases with these columns and the classes in them."""
     wanted: dict[tuple[int, int], list[int]] = {}
     for row, (a, b) in enumerate(persons.tolist()):
@@ -162,16 +148,14 @@ def _signature(
     entry: Entry, label: int, called: stats.Key, named: Sequence[Mapping[str, str]]
 ) -> tuple[frozenset[_Hashed], int]:
     """Return the labels of a class's values, and how many have a hash that nothing here gives."""
-    found, unknown = set(), 0
     columns = [entry.sensitive.index(n) for n in called]
     start, end = np.searchsorted(entry.entry_class, [label, label + 1])
-    for codes in {tuple(row) for row in entry.entry_values[start:end][:, columns].tolist()}:
-        labels = [own.get(entry.values[column][code]) for own, column, code in zip(named, columns, codes, strict=True)]
-        if None in labels:
-            unknown += 1
-        else:
-            found.add(tuple(str(v) for v in labels))
-    return frozenset(found), unknown
+    found = [
+        [own.get(entry.values[column][code]) for own, column, code in zip(named, columns, codes, strict=True)]
+        for codes in {tuple(row) for row in entry.entry_values[start:end][:, columns].tolist()}
+    ]
+    known = [tuple(map(str, labels)) for labels in found if None not in labels]
+    return frozenset(known), len(found) - len(known)
 
 
 def _declared(column: ColumnPlan) -> Iterator[str]:

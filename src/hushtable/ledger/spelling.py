@@ -52,6 +52,8 @@ class Spelling:
         The names of columns that earlier releases called otherwise.
     new : set of str
         Columns that no earlier release has.
+    changing : set of str
+        Columns whose values change from one release to another.
     recoded : mapping of str to mapping
         The values of a column, and what earlier releases called them.
     """
@@ -59,23 +61,25 @@ class Spelling:
     ignore_case: bool = False
     called: Mapping[str, str] = field(default_factory=dict)
     new: frozenset[str] = frozenset()
+    changing: frozenset[str] = frozenset()
     recoded: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, policy: Mapping[str, Any], folder: Path | None) -> Spelling:
         """Return what a policy says; its files are relative to the folder."""
-        called, new, recoded = {}, set(), {}
+        called, recoded = {}, {}
+        columns = policy.get("columns", {})
+        new = frozenset(name for name, column in columns.items() if column.get("same_as") is False)
+        changing = frozenset(name for name, column in columns.items() if column.get("changes"))
         ignore = (policy.get("ledger") or {}).get("case") == "ignore"
-        for name, column in policy.get("columns", {}).items():
+        for name, column in columns.items():
             same = column.get("same_as")
-            if same is False:
-                new.add(name)
-            elif same is not None:
+            if same:
                 told = {"column": same} if isinstance(same, str) else same
                 called[name] = str(told["column"])
                 if told.get("map"):
                     recoded[name] = _mapping((folder or Path()) / told["map"], ignore)
-        names = [called.get(name, name) for name in policy.get("columns", {})]
+        names = [called.get(name, name) for name in columns]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise DataError(
@@ -83,7 +87,7 @@ class Spelling:
                 code="same-column",
                 hint="Correct 'same_as', or leave one of the columns out.",
             )
-        return cls(ignore, called, frozenset(new), recoded)
+        return cls(ignore, called, new, changing, recoded)
 
     def person(self, label: str) -> str:
         """Return how a person is called."""

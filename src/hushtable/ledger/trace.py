@@ -21,7 +21,7 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.grouping import number_rows
 from hushtable.ledger.entry import Entry
 
-__all__ = ["Traces", "record_units", "trace"]
+__all__ = ["Traces", "numbered", "trace"]
 
 
 @dataclass(frozen=True)
@@ -50,25 +50,30 @@ class Traces:
     @cached_property
     def groups(self) -> tuple[IntArray, IntArray]:
         """The trace of each record, as a number, and a record that has it."""
-        return _numbered(self.classes)
+        return numbered(self.classes)
 
     @cached_property
     def before(self) -> IntArray:
         """The trace of each record in the earlier releases alone."""
-        return _numbered(self.classes[:, :-1])[0]
+        return numbered(self.classes[:, :-1])[0]
 
     def people(self, group: IntArray, n_groups: int) -> IntArray:
         """Count the people of groups of records; -1 is in none."""
-        kept = np.flatnonzero(group >= 0)
-        pairs = np.unique(group[kept] * (int(self.person.max(initial=0)) + 1) + self.person[kept])
-        return np.bincount(pairs // (int(self.person.max(initial=0)) + 1), minlength=n_groups).astype(np.int64)
+        _, first = numbered(np.column_stack([group, self.person]))
+        return np.bincount(group[first][group[first] >= 0], minlength=n_groups).astype(np.int64)
 
 
-def _numbered(classes: IntArray) -> tuple[IntArray, IntArray]:
-    if not classes.shape[1]:
-        return np.zeros(len(classes), dtype=np.int64), np.zeros(1, dtype=np.int64)
-    columns = [classes[:, j] + 1 for j in range(classes.shape[1])]
-    return number_rows(columns, [int(c.max(initial=0)) + 1 for c in columns])
+def numbered(rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Number the distinct rows of a matrix of numbers from -1 on, in their order; return a row of each too.
+
+    Examples
+    --------
+    >>> [found.tolist() for found in numbered(np.array([[3, -1], [-1, 2], [3, -1]]))]
+    [[1, 0, 1], [1, 0]]
+    """
+    if not rows.shape[1]:
+        return np.zeros(len(rows), dtype=np.int64), np.zeros(1, dtype=np.int64)
+    return number_rows(list((rows + 1).T), (rows.max(axis=0, initial=-1) + 2).tolist())
 
 
 def trace(entries: Sequence[Entry]) -> Traces:
@@ -87,34 +92,24 @@ def trace(entries: Sequence[Entry]) -> Traces:
     """
     persons = np.concatenate([e.persons for e in entries])
     person = _labelled([persons[:, 0], persons[:, 1]])
-    owner, last, marks = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint64)
+    # whose each record is that was followed so far, with its last quasi-identifiers and values
+    last: list[AnyArray] = [np.empty(0, dtype=kind) for kind in (np.int64, np.uint64, np.uint64)]
     at, start = [], 0
     for entry in entries:
-        mine = person[start : start + len(entry.classes)]
-        start += len(mine)
-        order = np.lexsort((entry.classes, mine))
-        here = np.empty(len(mine), dtype=np.int64)
-        mark = _mark(entry)
-        here[order] = _continued((owner, last, marks), (mine[order], entry.records[order], mark[order]))
-        new = order[here[order] >= len(owner)]
-        owner, last = np.append(owner, mine[new]), np.append(last, entry.records[new])
-        marks = np.append(marks, mark[new])
-        last[here], marks[here] = entry.records, mark
+        now = [person[start : start + len(entry.classes)], entry.records, _mark(entry)]
+        start += len(entry.classes)
+        order = np.lexsort((entry.classes, now[0]))
+        here = np.empty(len(order), dtype=np.int64)
+        here[order] = _continued(last, [part[order] for part in now])
+        new = order[here[order] >= len(last[0])]
+        last = [np.append(before, part[new]) for before, part in zip(last, now, strict=True)]
+        for before, part in zip(last, now, strict=True):
+            before[here] = part
         at.append(here)
-    classes, rows = (np.full((len(owner), len(entries)), -1, dtype=np.int64) for _ in range(2))
+    classes, rows = (np.full((len(last[0]), len(entries)), -1, dtype=np.int64) for _ in range(2))
     for e, (here, entry) in enumerate(zip(at, entries, strict=True)):
         classes[here, e], rows[here, e] = entry.classes, np.arange(len(here))
-    return Traces(classes, owner, rows)
-
-
-def record_units(traces: Traces, entries: Sequence[Entry], unit: int) -> IntArray:
-    """Return the units of every record in every release: those of one person are a person together."""
-    out = np.zeros(traces.classes.shape, dtype=np.int64)
-    for e, entry in enumerate(entries):
-        here = np.flatnonzero(traces.classes[:, e] >= 0)
-        several = np.bincount(traces.person[here], minlength=1)[traces.person[here]] if entry.unit > 1 else 1
-        out[here, e] = entry.unit // several * (unit // entry.unit)
-    return out
+    return Traces(classes, last[0], rows)
 
 
 def _mark(entry: Entry) -> AnyArray:
@@ -151,23 +146,17 @@ def _paired(one: Sequence[AnyArray], other: Sequence[AnyArray]) -> tuple[IntArra
 
 
 def _labelled(columns: Sequence[AnyArray]) -> IntArray:
-    """Number the distinct rows of some columns, in their order."""
+    """Number the distinct rows of columns of any numbers, in their order."""
     order = np.lexsort(columns[::-1])
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = False
-    for column in columns:
-        new[1:] |= column[order][1:] != column[order][:-1]
+    changes = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
     label = np.empty(len(order), dtype=np.int64)
-    label[order] = np.cumsum(new) - 1
+    label[order] = np.cumsum(np.append(False, changes))
     return label
 
 
 def _turns(label: IntArray) -> IntArray:
     """Number the rows that have the same label: 0, 1, ..."""
     order = np.argsort(label, kind="stable")
-    place = np.arange(len(order))
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = label[order][1:] != label[order][:-1]
     turn = np.empty(len(order), dtype=np.int64)
-    turn[order] = place - np.maximum.accumulate(np.where(new, place, 0))
+    turn[order] = np.arange(len(order)) - np.searchsorted(label[order], label[order])
     return turn

@@ -157,13 +157,6 @@ class Verdict:
         """Whether every promise holds, and nothing is left to be answered."""
         return not self.findings and not self.asked
 
-    def held(self) -> str:
-        """What it was held against, in words."""
-        return (
-            f"held against {counted(self.earlier, 'earlier release', 'earlier releases')} of "
-            f"{self.known:,} of these {counted(self.people, 'person', 'people')}"
-        )
-
     def raise_if_refused(self) -> None:
         """Raise ``VerificationError`` with every model that breaks, ``UsageError`` with what has to be answered."""
         if self.ok:
@@ -189,13 +182,5 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready summary."""
-        return {
-            "accepted": self.ok,
-            "earlier": self.earlier,
-            "people": self.people,
-            "known": self.known,
-            "already": self.already,
-            "findings": [f.as_dict() for f in self.findings],
-            "advice": list(self.advice),
-            "asked": list(self.asked),
-        }
+        told = {"advice": list(self.advice), "asked": list(self.asked)}
+        return {"accepted": self.ok, **vars(self), "findings": [f.as_dict() for f in self.findings], **told}

@@ -10,7 +10,7 @@ whoever is in it is not accepted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,39 +54,24 @@ def solve(system: System, limits: Limits, hopeless: Callable[[IntArray], BoolArr
         with such are not searched, and everything that the bounds leave is taken to be possible in them.
     """
     low, high, sound = bounded(system)
-    share = np.where(low == high, low, 0).astype(np.float64)
-    undecided = np.zeros(len(system.size), dtype=np.bool_)
-    undecided[system.kind[~sound]] = True
+    settled = np.where(low == high, low, 0)
+    share = settled.astype(np.float64)
     # people without any value left are in no world
-    undecided[np.setdiff1d(np.arange(len(system.size)), system.kind)] = True
-    free = np.flatnonzero(low < high)
-    if not len(free):
+    undecided = np.bincount(system.kind, minlength=len(system.size)) == 0
+    undecided[system.kind[~sound]] = True
+    free = low < high
+    if not free.any():
         return Worlds(share, _spread(system, undecided))
-    label = _parts(system, free)
-    closed = np.flatnonzero(low == high)
-    settled = np.zeros(len(system.kind), dtype=np.int64)
-    settled[closed] = low[closed]
     open_people = system.size - np.bincount(system.kind, settled, len(system.size)).astype(np.int64)
     taken = np.bincount(system.row, system.weight * settled[system.cell], len(system.held))
     rest = system.held - taken.astype(np.int64)
     lost = np.zeros(len(system.size), dtype=np.bool_) if hopeless is None else hopeless(high)
-    is_free = np.zeros(len(system.kind), dtype=np.bool_)
-    is_free[free] = True
-    links = np.flatnonzero(is_free[system.cell])
-    place = np.full(len(system.kind), -1, dtype=np.int64)
-    place[free] = label
-    by_cell = free[np.argsort(label, kind="stable")]
-    by_link = links[np.argsort(place[system.cell[links]], kind="stable")]
-    n = int(label.max()) + 1
-    cell_ends = np.searchsorted(place[by_cell], np.arange(n + 1))
-    link_ends = np.searchsorted(place[system.cell[by_link]], np.arange(n + 1))
-    for p in range(n):
-        cells, own = by_cell[cell_ends[p] : cell_ends[p + 1]], by_link[link_ends[p] : link_ends[p + 1]]
+    for cells, links in _parts(system, free):
         kinds, kind = np.unique(system.kind[cells], return_inverse=True)
-        rows, row = np.unique(system.row[own], return_inverse=True)
+        rows, row = np.unique(system.row[links], return_inverse=True)
         part = Part(
             open_people[kinds], kind, low[cells], high[cells],
-            np.searchsorted(cells, system.cell[own]), row, system.weight[own], rest[rows],
+            np.searchsorted(cells, system.cell[links]), row, system.weight[links], rest[rows],
         )  # fmt: skip
         found = _found(part, limits, bool(lost[kinds].any()))
         if found is None:
@@ -129,31 +114,31 @@ def bounded(system: System) -> tuple[IntArray, IntArray, BoolArray]:
     return low, high, low <= high
 
 
-def _parts(system: System, free: IntArray) -> IntArray:
-    """Number the parts that the open variables fall into: those of one kind and of one equation belong together."""
+def _parts(system: System, free: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the parts that the open variables fall into, as variables and their places in the equations."""
+    cells, links = np.flatnonzero(free), np.flatnonzero(free[system.cell])
+    label = _connected(system, links)[system.kind]
+    cells = cells[np.argsort(label[cells], kind="stable")]
+    links = links[np.argsort(label[system.cell[links]], kind="stable")]
+    starts = np.unique(label[cells])[1:]
+    ends = (np.searchsorted(own, starts) for own in (label[cells], label[system.cell[links]]))
+    yield from zip(*map(np.split, (cells, links), ends), strict=True)
+
+
+def _connected(system: System, links: IntArray) -> IntArray:
+    """Label the kinds: those that some places in the equations hold together have the same label."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    n, k = len(system.size), len(system.held)
-    is_free = np.zeros(len(system.kind), dtype=np.bool_)
-    is_free[free] = True
-    links = np.flatnonzero(is_free[system.cell])
+    n = len(system.size)
     ends = (system.kind[system.cell[links]], n + system.row[links])
-    graph = csr_array((np.ones(len(links), dtype=np.int8), ends), shape=(n + k, n + k))
-    _, label = connected_components(graph, directed=False)
-    _, number = np.unique(label[system.kind[free]], return_inverse=True)
-    return number.astype(np.int64)
+    graph = csr_array((np.ones(len(links), dtype=np.int8), ends), shape=2 * (n + len(system.held),))
+    return np.asarray(connected_components(graph, directed=False)[1][:n], dtype=np.int64)
 
 
 def _spread(system: System, undecided: BoolArray) -> BoolArray:
     """Whoever is in a class with somebody in contradiction to others is undecided too."""
     if not undecided.any():
         return undecided
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    n, k = len(system.size), len(system.held)
-    ends = (system.kind[system.cell], n + system.row)
-    graph = csr_array((np.ones(len(system.cell), dtype=np.int8), ends), shape=(n + k, n + k))
-    _, label = connected_components(graph, directed=False)
-    return np.asarray(np.isin(label[:n], np.unique(label[:n][undecided])))
+    label = _connected(system, np.arange(len(system.cell)))
+    return np.isin(label, np.unique(label[undecided]))

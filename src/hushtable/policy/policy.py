@@ -36,8 +36,11 @@ from hushtable.schema.columns import Missing, Role
 from hushtable.table.plan import ColumnPlan, Extra, TablePlan
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from hushtable.hierarchy.base import Hierarchy
     from hushtable.ledger.account import Account
+    from hushtable.release.cautions import Caution
     from hushtable.release.guards.base import Guard
 
 __all__ = ["Policy"]
@@ -248,6 +251,18 @@ class Policy(StrictModel):
     def model(self) -> AllOf:
         """Return all models as one, bound to their sensitive columns."""
         return AllOf.bound_to(self.build_models(), self.named(Role.SENSITIVE))
+
+    def cautions(self, table: pa.Table | None = None) -> tuple[Caution, ...]:
+        """Return what a release under this policy would not protect; with the table, also what its values tell.
+
+        Examples
+        --------
+        >>> [caution.code for caution in Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}]).cautions()]
+        ['no-sensitive']
+        """
+        from hushtable.release.cautions import cautions
+
+        return cautions(self.table_plan(), self.model(), self.publish, table)
 
     def table_plan(self, base_dir: str | os.PathLike[str] | None = None) -> TablePlan:
         """Return the columns with their hierarchies as objects. Reads no file."""

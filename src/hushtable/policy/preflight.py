@@ -17,7 +17,6 @@ from hushtable.hierarchy.check import HierarchyReport, check_column, lattice_siz
 from hushtable.hierarchy.flat import Flat
 from hushtable.models.base import Monotone, PrivacyModel
 from hushtable.models.compose import AllOf
-from hushtable.policy.cautions import Caution, cautions
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, prepare
 from hushtable.table.encode import Extra, encode, no_rows, sensitive_column
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from hushtable.policy.policy import Policy
+    from hushtable.release.cautions import Caution
 
 __all__ = ["ColumnCheck", "ModelCheck", "Preflight", "Problem", "check_table", "missing_files"]
 
@@ -122,7 +122,7 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
     heights = [len(c.levels) - 1 for c in checks if c.role == Role.QUASI and c.levels]
     quasi = plan.named(Role.QUASI)
     lattice = lattice_size(heights) if len(heights) == len(quasi) else None
-    known = cautions(policy, table)
+    known = policy.cautions(table)
     return Preflight(table.num_rows, tuple(checks), models, (*problems, *found), lattice, known)
 
 
@@ -167,7 +167,7 @@ def _column(
         counts=ready.counts(),
     )
     check = ColumnCheck(name, role, str(ready.kind), len(ready.values), ready.missing, report.nodes, report.ok)
-    problems = [_of_report(name, report, sentence) for sentence in report.problems]
+    problems = [_of_report(column, report, sentence) for sentence in report.problems]
     # a broken hierarchy does not keep us from looking at everything else
     again = column if report.ok else replace(column, hierarchy=None)
     try:
@@ -180,12 +180,11 @@ def _column(
     return check, again, problems
 
 
-def _of_report(name: str, report: HierarchyReport, sentence: str) -> Problem:
+def _of_report(column: ColumnPlan, report: HierarchyReport, sentence: str) -> Problem:
     if "cover" in sentence and report.uncovered_values:
-        hint = "Add a row for each of them to the hierarchy, or list what stands for missing under missing_values."
-        return Problem(name, sentence, hint, "uncovered")
+        return Problem(column.name, sentence, getattr(column.hierarchy, "if_uncovered", ""), "uncovered")
     hint = "Give every label one parent." if report.not_nested else ""
-    return Problem(name, sentence, hint, "not-nested" if report.not_nested else "hierarchy")
+    return Problem(column.name, sentence, hint, "not-nested" if report.not_nested else "hierarchy")
 
 
 def _models(

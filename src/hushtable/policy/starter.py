@@ -10,12 +10,10 @@ from hushtable.errors import DataError
 from hushtable.policy.text import in_a_comment, write_yaml
 from hushtable.release.forms.base import DEFAULT_FORM
 from hushtable.schema.columns import Kind, Role
-from hushtable.schema.hints import words_of
 from hushtable.schema.profile import ColumnProfile, Profile, suggest_missing
 
 __all__ = ["starter_policy"]
 
-_POSTCODE = {"zip", "zipcode", "postcode", "postal", "postleitzahl", "plz"}
 _MANY = 50
 _K = 5
 _L = 3
@@ -48,7 +46,7 @@ def starter_policy(profile: Profile, filename: str) -> str:
     >>> text = starter_policy(profile(table), "people.csv")
     >>> print("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#") and line))
     columns:
-      age: {role: quasi, kind: numeric, hierarchy: {intervals: {quantiles: [16, 8, 4, 2]}}}
+      age: {role: quasi, kind: numeric, hierarchy: {standard: ages}}
       disease: {role: sensitive, kind: nominal}
     models:
     - k-anonymity: {k: 5}
@@ -118,6 +116,11 @@ def _comments(column: ColumnProfile, listed: Sequence[str]) -> Iterator[str]:
         yield f"problem: {column.problem}"
     elif column.kind_reason and column.role.published:
         yield f"{column.kind}: {column.kind_reason}"
+    if column.hierarchy_reason and column.role is Role.QUASI:
+        yield f"hierarchy: {column.hierarchy_reason}"
+    elif column.hierarchy_reason and column.role is Role.SENSITIVE and column.kind is Kind.NOMINAL:
+        named = write_yaml({"columns": {column.name: {"hierarchy": column.hierarchy}}}).partition(": ")[2].strip()
+        yield f"{column.hierarchy_reason}; with {named} t-closeness compares their groups"
     for token in column.tokens:
         if token.text not in listed:
             rows = f"{token.rows:,} {'row' if token.rows == 1 else 'rows'}"
@@ -132,24 +135,13 @@ def _options(column: ColumnProfile) -> dict[str, Any]:
     options: dict[str, Any] = {"role": str(column.role)}
     if column.role not in (Role.QUASI, Role.SENSITIVE):
         return options
-    postcode = column.role is Role.QUASI and not _POSTCODE.isdisjoint(words_of(column.name))
-    # what cannot be read as numbers or dates can still be used as text; a postcode is no number
-    kind = Kind.NOMINAL if column.kind in (None, Kind.ORDINAL) or postcode else column.kind
-    options["kind"] = str(kind)
+    # what cannot be read as numbers or dates can still be used as text
+    options["kind"] = str(Kind.NOMINAL if column.kind in (None, Kind.ORDINAL) else column.kind)
     if len(column.formats) == 1:
         options["format"] = str(column.formats[0])
     if column.role is Role.QUASI:
-        options["hierarchy"] = {"prefix": "*"} if postcode else _hierarchy(kind, column)
+        options["hierarchy"] = column.hierarchy
     return options
-
-
-def _hierarchy(kind: Kind | None, column: ColumnProfile) -> Any:
-    if kind is Kind.NUMERIC:
-        # a profile tells no values, so the widths come from the data when the policy is run
-        return {"intervals": {"quantiles": [16, 8, 4, 2]}}
-    if kind is Kind.DATE:
-        return {"dates": ["month", "quarter", "year", "decade"]}
-    return "frequency" if column.distinct > _MANY else "flat"
 
 
 def _settings(profile: Profile) -> Iterator[str]:

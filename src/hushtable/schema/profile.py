@@ -1,6 +1,6 @@
 """What a table looks like before a policy is written: counts, likely roles with reasons, and how many are unique.
 
-A profile holds column names, counts and missing-value tokens, and no other cell of the table.
+A profile holds column names, counts, missing-value tokens and likely hierarchies, and no other cell of the table.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from hushtable.errors import DataError
 from hushtable.io.grids import html_grid, text_grid
 from hushtable.schema.columns import Format, Kind, Role
 from hushtable.schema.formats import fitting_formats, format_question, has_times
+from hushtable.schema.hierarchies import DATES, suggest_hierarchy
 from hushtable.schema.hints import DIRECT, is_person_key, name_hint
 from hushtable.schema.infer import Facts, suggest_role
 from hushtable.schema.prepare import Prepared, prepare
@@ -57,6 +58,10 @@ class ColumnProfile:
         How dates or numbers are written that could be read in several ways. Several where the values do not decide.
     times : bool
         Whether it holds times of day.
+    hierarchy : Any
+        The likely hierarchy, as it stands in a policy.
+    hierarchy_reason : str
+        Why, where more than the kind and the number of values speaks for it.
     """
 
     name: str
@@ -74,6 +79,8 @@ class ColumnProfile:
     least: float = 0.0
     formats: tuple[Format, ...] = ()
     times: bool = False
+    hierarchy: Any = "flat"
+    hierarchy_reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -243,15 +250,21 @@ def _column(
             unusable = ColumnProfile(name, None, "", 0, 0, 0, 0.0, Role.IDENTIFIER, "it cannot be used as it is")
             return replace(unusable, problem=problem), None
     tokens = find_tokens(ready)
-    kind, reason = ready.kind, ready.reason
+    found = ready
     formats: tuple[Format, ...] = ()
-    if kind is Kind.NOMINAL and not problem:
+    if ready.kind is Kind.NOMINAL and not problem:
         ready, formats = _formatted(column, ready, missing_values, tokens)
-        kind, reason = ready.kind, format_question(formats) if formats else reason
-        kind = formats[0].kind if formats else kind
-    if kind is Kind.NOMINAL and tokens and not problem:
-        kind, reason = _kind_without(column, name, missing_values, tokens, (kind, reason))
-    times = kind is Kind.DATE and ready.spellings and has_times(column)
+        found = ready
+    if ready.kind is Kind.NOMINAL and tokens and not problem:
+        found = _without(column, name, missing_values, tokens, ready)
+    # other tokens stay values of a column of text
+    likely = suggest_hierarchy(found, tuple(t.text for t in tokens if t.text.lower() in _CERTAIN))
+    if formats:
+        likely = replace(likely, kind=formats[0].kind, kind_reason=format_question(formats))
+    if len(formats) > 1:
+        likely = replace(likely, hierarchy=DATES, reason="")
+    kind, reason = likely.kind, likely.kind_reason
+    times = kind is Kind.DATE and found.spellings and has_times(column)
     if times:
         ready = prepare(column, name=name, kind=Kind.NOMINAL, missing_values=missing_values)
     counts = ready.counts()
@@ -267,14 +280,16 @@ def _column(
         length=_length(ready.values),
     )
     role, why = suggest_role(facts)
-    found = ColumnProfile(
+    made = ColumnProfile(
         name, kind, reason, len(counts), unique, ready.missing, unique / rows if rows else 0.0, role, why, tokens,
         most=float(counts.max(initial=0) / max(counts.sum(), 1)),
         least=float(counts.min() / counts.sum()) if len(counts) else 0.0,
         formats=formats,
         times=times,
+        hierarchy=likely.hierarchy,
+        hierarchy_reason=likely.reason,
     )  # fmt: skip
-    return (replace(found, kind=None, kind_reason="", problem=problem) if problem else found), ready
+    return (replace(made, kind=None, kind_reason="", problem=problem) if problem else made), ready
 
 
 def _formatted(
@@ -290,14 +305,10 @@ def _formatted(
     return ready, formats
 
 
-def _kind_without(
-    column: pa.ChunkedArray,
-    name: str,
-    missing_values: tuple[str, ...],
-    tokens: tuple[Token, ...],
-    otherwise: tuple[Kind, str],
-) -> tuple[Kind, str]:
-    """The kind that the column would have if its suspicious tokens were listed as missing."""
+def _without(
+    column: pa.ChunkedArray, name: str, missing_values: tuple[str, ...], tokens: tuple[Token, ...], otherwise: Prepared
+) -> Prepared:
+    """The column as it would be if its suspicious tokens were listed as missing, where that changes its kind."""
     words = tuple(t.text for t in tokens)
     try:
         again = prepare(column, name=name, missing_values=(*missing_values, *words))
@@ -306,7 +317,7 @@ def _kind_without(
     if again.kind is Kind.NOMINAL:
         return otherwise
     listed = " and ".join(repr(w) for w in words)
-    return again.kind, f"{again.reason}, once {listed} {'counts' if len(words) == 1 else 'count'} as missing"
+    return replace(again, reason=f"{again.reason}, once {listed} {'counts' if len(words) == 1 else 'count'} as missing")
 
 
 def _length(values: pa.Array) -> float:

@@ -33,6 +33,7 @@ from hushtable.hierarchy.dates import Dates
 from hushtable.hierarchy.frequency import Frequency
 from hushtable.hierarchy.intervals import Intervals
 from hushtable.hierarchy.prefix import Prefix
+from hushtable.hierarchy.standard import Standard
 from hushtable.hierarchy.taxonomy import Taxonomy
 from hushtable.models.base import PrivacyModel
 from hushtable.release.guards.base import Guard
@@ -65,11 +66,14 @@ _FAR = {
 _HIERARCHIES: dict[str, tuple[Hierarchy | None, ...]] = {
     "age": (
         *(None, Intervals(widths=(5, 10)), Intervals(cuts=((25, 30, 40), (30,))), Intervals(quantiles=(4, 2))),
-        *(Intervals(quantiles=(4,), low=22, high=40), Frequency(fanout=2), Prefix()),
+        *(Intervals(quantiles=(4,), low=22, high=40), Frequency(fanout=2), Prefix(), Standard("ages")),
     ),
     "height": (None, Frequency(fanout=2), Intervals(quantiles=(2,))),
-    "postcode": (Prefix(), Frequency(fanout=2), None, Prefix(from_end=False), Prefix(steps=(1, 3))),
-    "country": (Frequency(fanout=2), Prefix()),
+    "postcode": (
+        *(Prefix(), Frequency(fanout=2), None, Prefix(from_end=False), Prefix(steps=(1, 3))),
+        Standard("us-zip3", others="other"),
+    ),
+    "country": (Frequency(fanout=2), Prefix(), Standard("countries", others="other")),
     "size": (None, Frequency(fanout=2)),
     "visit": (Dates(), Frequency(fanout=2), None),
 }

@@ -19,7 +19,7 @@ from hushtable.engines.spark.engine import SparkOutcome, check_driver, run
 from hushtable.engines.spark.sample import sampled_view
 from hushtable.engines.spark.write import save_parts
 from hushtable.errors import IncompatibleError, UsageError, VerificationError
-from hushtable.ledger.describe import content_of
+from hushtable.io.canonical import table_digest
 from hushtable.release.comparison import Comparison
 from hushtable.release.exposure import Exposure
 from hushtable.release.kept import keep_sorted
@@ -59,7 +59,7 @@ def _held(outcome: SparkOutcome, data: DataFrame, plan: Plan) -> Account:
     assert plan.account is not None
     check_driver(data, outcome.content.records, "a ledger is asked who is in which class")
     again = local.run(data.toArrow(), replace(plan, account=None))
-    if content_of(again.table) != content_of(outcome.shown.frame.toArrow()):
+    if table_digest(again.table) != table_digest(outcome.shown.frame.toArrow()):
         raise VerificationError(
             "The driver's release is not the one that Spark made, so the ledger cannot judge it.",
             code="spark-engine",

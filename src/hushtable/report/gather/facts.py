@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from hushtable.report.gather.recipients import recipient_evidence
 from hushtable.report.gather.utility import measured, trained, usefulness, warnings
 
 if TYPE_CHECKING:
-    from hushtable.engines.release import Release
     from hushtable.report.content.about import About
 
 __all__ = ["LEAST", "facts_of"]
@@ -27,7 +26,7 @@ LEAST = 10
 
 
 def facts_of(
-    release: Release,
+    release: Any,
     about: About,
     *,
     threshold: float,

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
-from hushtable.policy.cautions import cautions_of
 from hushtable.registry import measures
+from hushtable.release.cautions import cautions
 from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.report.content.base import finite
 from hushtable.report.content.report import Usefulness
 from hushtable.report.content.utility import Accuracy, Measured
 from hushtable.report.gather.words import summary_of
-
-if TYPE_CHECKING:
-    from hushtable.engines.release import Release
 
 __all__ = ["measured", "trained", "usefulness", "warnings"]
 
@@ -41,7 +38,7 @@ def measured(comparison: Comparison, progress: Callable[[float, str], None]) -> 
     return tuple(found)
 
 
-def usefulness(release: Release, progress: Callable[[float, str], None]) -> Usefulness | None:
+def usefulness(release: Any, progress: Callable[[float, str], None]) -> Usefulness | None:
     """Judge what the release is still good for; None where its original is not at hand."""
     if release.source is None:
         return None
@@ -50,11 +47,11 @@ def usefulness(release: Release, progress: Callable[[float, str], None]) -> Usef
     return Usefulness(grade=found.grade, words=found.words, changes=tuple(map(str, found.changes)))
 
 
-def warnings(release: Release) -> tuple[str, ...]:
+def warnings(release: Any) -> tuple[str, ...]:
     """Return what the policy does not protect."""
     table = None if release.source is None else release.original()
     plan = release.plan
-    found = cautions_of(plan.table, plan.model(), tuple(plan.document.get("publish") or ()), table)
+    found = cautions(plan.table, plan.model(), tuple(plan.document.get("publish") or ()), table)
     return tuple(map(str, found))
 
 

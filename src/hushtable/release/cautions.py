@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -27,10 +26,7 @@ from hushtable.schema.shortlist import MANY
 from hushtable.schema.subsets import count_alone, regroup, unique_rows
 from hushtable.table.plan import TablePlan
 
-if TYPE_CHECKING:
-    from hushtable.policy.policy import Policy
-
-__all__ = ["Caution", "cautions", "cautions_of"]
+__all__ = ["Caution", "cautions"]
 
 _ROWS = 200_000
 _UNIQUE = 0.05
@@ -62,12 +58,18 @@ class Caution:
         return f"{self.where}: {self.message} {self.hint}"
 
 
-def cautions(policy: Policy, table: pa.Table | None = None) -> tuple[Caution, ...]:
-    """Return what a policy does not protect; with the table, also what its values tell.
+def cautions(
+    plan: TablePlan, model: AllOf, publish: Sequence[str] = (), table: pa.Table | None = None
+) -> tuple[Caution, ...]:
+    """Return what a plan does not protect; with the table, also what its values tell.
 
     Parameters
     ----------
-    policy : Policy
+    plan : TablePlan
+    model : AllOf
+        Bound to the sensitive columns.
+    publish : sequence of str
+        What release.json tells everybody.
     table : pyarrow.Table, optional
         The original. Large tables are looked at in evenly spaced rows.
 
@@ -75,20 +77,15 @@ def cautions(policy: Policy, table: pa.Table | None = None) -> tuple[Caution, ..
     --------
     >>> from hushtable.policy.policy import Policy
     >>> policy = Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}])
-    >>> [c.code for c in cautions(policy)]
+    >>> [c.code for c in policy.cautions()]
     ['no-sensitive']
     >>> people = pa.table({"age": [30, 31, 32], "job": ["Smith", "smith ", "baker"]})
     >>> policy = policy.changed(sensitive=["job"], models=[{"k-anonymity": {"k": 2}}, {"distinct-l": {"l": 3}}])
-    >>> for caution in cautions(policy, people):
+    >>> for caution in policy.cautions(people):
     ...     print(caution.code)
     all-values
     spellings
     """
-    return cautions_of(policy.table_plan(), policy.model(), policy.publish, table)
-
-
-def cautions_of(plan: TablePlan, model: AllOf, publish: Sequence[str], table: pa.Table | None) -> tuple[Caution, ...]:
-    """Return what a plan does not protect; see ``cautions``."""
     found = list(_of_policy(plan, model, publish))
     if table is not None and table.num_rows:
         n = table.num_rows

@@ -4,7 +4,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hushtable.policy.cautions import cautions
 from hushtable.policy.faults import InvalidPolicy
 from hushtable.policy.policy import Policy
 
@@ -12,7 +11,7 @@ K = {"k-anonymity": {"k": 2}}
 
 
 def codes(policy: Policy, table: pa.Table | None = None) -> list[str]:
-    return [caution.code for caution in cautions(policy, table)]
+    return [caution.code for caution in policy.cautions(table)]
 
 
 def test_nothing_to_say():
@@ -23,7 +22,7 @@ def test_nothing_to_say():
 
 def test_sensitive_columns_that_no_model_looks_at():
     policy = Policy(quasi=["age"], sensitive=["job", "pay"], models=[K, {"distinct-l": {"l": 2, "on": "job"}}])
-    (found,) = cautions(policy)
+    (found,) = policy.cautions()
     assert (found.code, found.where) == ("unprotected", "pay")
     assert codes(Policy(quasi=["age"], models=[K])) == ["no-sensitive"]
 
@@ -52,7 +51,7 @@ def test_models_that_ask_for_nearly_all_values(values, l, said):
 def test_values_that_differ_in_capitals_or_spaces():
     policy = Policy(quasi=["age"], sensitive=["d"], models=[K, {"distinct-l": {"l": 2}}])
     table = pa.table({"age": [1, 2, 3, 4], "d": ["HIV", "HIV ", " HIV", "hiv"]})
-    (found,) = [c for c in cautions(policy, table) if c.code == "spellings"]
+    (found,) = [c for c in policy.cautions(table) if c.code == "spellings"]
     assert found.message.startswith("3 of its 4 values differ")
     assert "HIV" not in str(found)
     joined = policy.with_column("d", format="any-spelling")
@@ -72,7 +71,7 @@ def test_people_who_are_unique_on_columns_published_as_they_are():
             "c": ["same"] * n,
         }
     )
-    (found,) = cautions(policy, table)
+    (found,) = policy.cautions(table)
     assert (found.code, found.where) == ("unique", "a, b")
     both = list(zip(table["a"].to_pylist(), table["b"].to_pylist(), strict=True))
     alone = sum(both.count(pair) == 1 for pair in both) / n
@@ -88,7 +87,7 @@ def test_sensitive_columns_without_a_model_count_as_published_as_they_are():
 def test_dates_and_numbers_that_are_read_as_text():
     policy = Policy(quasi=["born"], sensitive=["d"], models=[K, {"distinct-l": {"l": 2}}])
     table = pa.table({"born": ["04/22/1906", "01/02/1910"], "d": ["a", "b"]})
-    (found,) = cautions(policy, table)
+    (found,) = policy.cautions(table)
     assert (found.code, found.hint) == ("format", "Set format: month-first.")
     assert codes(policy.with_column("born", format="month-first"), table) == []
 
@@ -109,4 +108,4 @@ def test_a_format_has_to_fit_role_and_kind():
 def test_no_value_is_ever_said():
     policy = Policy(quasi=["q"], sensitive=["d"], insensitive=["i"], models=[K, {"distinct-l": {"l": 2}}])
     table = pa.table({name: [f"canary {i}", f"Canary {i}"] * 10 for i, name in enumerate("qdi")})
-    assert "canary" not in " ".join(map(str, cautions(policy, table))).lower()
+    assert "canary" not in " ".join(map(str, policy.cautions(table))).lower()

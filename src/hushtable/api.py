@@ -14,7 +14,7 @@ from hushtable.algorithms.base import Progress, Recoding, quietly
 from hushtable.engines import local
 from hushtable.engines.release import Release
 from hushtable.errors import DataError, UsageError
-from hushtable.io.frames import is_spark_frame, to_arrow
+from hushtable.io.frames import frame_names, is_spark_frame, to_arrow
 from hushtable.io.sources import read_tables
 from hushtable.io.urls import Source, Url, is_url
 from hushtable.policy.files import load_policy
@@ -116,7 +116,7 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
     >>> ht.anonymize(people, policy).frame.to_pydict()
     {'zip': ['130**', '130**', '1424*', '1424*'], 'pay': [3, 4, 1, 2]}
     """
-    plan = _checked(policy).plan()
+    plan = _suited(_checked(policy), data).plan()
     if is_spark_frame(data):
         return _on_spark(data, plan, progress)
     return run_plan(data, plan, progress)
@@ -135,6 +135,21 @@ def _checked(policy: Any) -> Policy:
         code="not-a-policy",
         hint="Write ht.Policy(quasi=[...], models=[...]), ht.load_policy(file) or ht.draft_policy(data).",
     )
+
+
+def _suited(policy: Policy, data: Any) -> Policy:
+    """The policy with a role for each column of a table: names are only looked at where it leaves some open."""
+    return policy if policy.rest is None else policy.for_columns(frame_names(data))
+
+
+def _suited_to_files(policy: Policy, sources: list[Source]) -> Policy:
+    if policy.rest is None:
+        return policy
+    from hushtable.io.files import column_names
+    from hushtable.io.sources import same_columns, table_sources
+
+    files = table_sources(sources)
+    return policy.for_columns(same_columns(files, [column_names(file) for file in files]))
 
 
 def _on_spark(data: Any, plan: Plan, progress: Progress | None) -> Release:
@@ -197,8 +212,9 @@ def run(
     ['policy.yaml', 'release.csv', 'release.json']
     """
     chosen = load_policy(policy) if isinstance(policy, str | os.PathLike) else _checked(policy)
-    plan, format = chosen.plan(), chosen.output.format
     sources = _sources(source)
+    chosen = _suited(chosen, source) if sources is None else _suited_to_files(chosen, sources)
+    plan, format = chosen.plan(), chosen.output.format
     if target is not None:
         check_target(Path(target), overwrite=overwrite, inputs=sources or ())
     elif to is not None:
@@ -424,7 +440,7 @@ def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress
     """
     from hushtable.engines.increment import increment as publish_beside
 
-    return publish_beside(to_arrow(data), policy.plan().pinned(), earlier, progress, source=data)
+    return publish_beside(to_arrow(data), _suited(policy, data).plan().pinned(), earlier, progress, source=data)
 
 
 def verify(
@@ -461,9 +477,8 @@ def verify(
     from hushtable.release.published import verify_published
     from hushtable.release.written import read_published
 
-    plan = policy.table_plan()
     algorithm = policy.build_algorithm()
-    linked = plan if algorithm.recoding is Recoding.BUCKET else None
+    linked = policy.table_plan() if algorithm.recoding is Recoding.BUCKET else None
     given = Path(evidence) if evidence else None
     folder = given.parent if given else None
     addressed = isinstance(published, str) and is_url(published) and not published.lower().startswith("file:")
@@ -480,6 +495,8 @@ def verify(
         table, folder = read_published(path, linked), path.parent
     else:
         table = to_arrow(published)
+    given_policy, policy = policy, policy.for_columns(table.column_names)
+    plan = policy.table_plan()
     found: dict[str, Any] | None = None
     if given or (folder is not None and (folder / "release.json").exists()):
         found = load_evidence(given or Path(folder or "") / "release.json")
@@ -492,7 +509,8 @@ def verify(
                 "A companion is checked with the files of its release.", code="companion", hint="Give release.json too."
             )
         found = read_companion(Path(companion), folder, given)
-        _check_columns_alike(policy, load_policy(folder / "policy.yaml"))
+        own = load_policy(folder / "policy.yaml")
+        _check_columns_alike(given_policy.for_columns(own.columns), own)
     if original is not None and folder is not None:
         return _opened(folder, policy, original, companion).verification
     return verify_published(

@@ -128,6 +128,37 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         """Return an instance of the named class with these parameters."""
         return self[name].build(values)
 
+    def chosen(self, what: Any, values: Mapping[str, Any] | None = None) -> T:
+        """Return an instance: the one given, or one of the class that is given or named.
+
+        Examples
+        --------
+        >>> models.chosen("k-anonymity", {"k": 5})
+        KAnonymity(k=5)
+        >>> models.chosen(models["k-anonymity"](k=5))
+        KAnonymity(k=5)
+        >>> models.chosen(5)
+        Traceback (most recent call last):
+        hushtable.errors.UsageError: Models are given by name or as objects, not as int. Write, for example, 'a-d'.
+        """
+        if isinstance(what, self._base_class):
+            if values:
+                raise UsageError(
+                    f"The {self.kind} is an object that has its parameters already.",
+                    code="parameters-twice",
+                    hint=f"Give the parameters to {type(what).__name__}(...), or name the {self.kind} by text.",
+                )
+            return what
+        if isinstance(what, type) and issubclass(what, self._base_class):
+            return what.build(values)
+        if not isinstance(what, str):
+            raise UsageError(
+                f"{self.kind.capitalize()}s are given by name or as objects, not as {type(what).__name__}.",
+                code=f"unknown-{self.kind}",
+                hint=f"Write, for example, {next(iter(self))!r}.",
+            )
+        return self.build(what, values)
+
     def plug_ins(self) -> dict[str, type[T]]:
         """Return the classes that installed plug-ins add, by name."""
         found: dict[str, type[T]] = {}

@@ -97,7 +97,7 @@ def _exposures(
     if files is not None:
         policy = policy.based_in(files)
     announce_compiling()
-    plan = policy.plan()
     with waiting("reading the table"):
         table = read_tables([target, *data])
+        plan = policy.for_columns(table.column_names).plan()
         return Exposure.raw(encode(table, plan.table, plan.extra)), None

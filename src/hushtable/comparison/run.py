@@ -80,6 +80,7 @@ def compare(
     if jobs < 1:
         raise ParameterError(f"The number of jobs must be an int >= 1. Got {jobs!r} instead.")
     table = to_arrow(data)
+    policy = policy.for_columns(table.column_names)
     wanted = (wanted or Wanted.of()).including(spelt(privacy), spelt(utility))
     settings = (grid if isinstance(grid, Grid) else Grid.of(**grid)).settings(policy)
     kept = Results(None if results is None else Path(results))

@@ -12,23 +12,25 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.errors import IncompatibleError, PrivacyLeakWarning, UsageError, did_you_mean
-from hushtable.io.frames import like
+from hushtable.io.frames import indexed_like, like
 from hushtable.registry import measures, templates
-from hushtable.release.comparison import Comparison
+from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.release.evidence import summary_of
 from hushtable.release.files import save_release
 from hushtable.release.original import Files
 from hushtable.release.plan import Plan
-from hushtable.release.released import Released
+from hushtable.release.released import OtherColumns, Released
 from hushtable.release.verify import Verification
+from hushtable.utility.base import Measure, Measured
 from hushtable.utility.summary import measure_all, summary_measures
 
 # a plain run neither assesses, attacks, explains nor prices: those are imported by the methods that do
 if TYPE_CHECKING:
-    from hushtable.attacks.base import AttackResult
+    from hushtable.attacks.base import Attack, AttackResult
     from hushtable.engines.price import GuardPrice
     from hushtable.release.explain.explanation import Explanation
     from hushtable.release.exposure import Exposure
+    from hushtable.risk.base import Risk
     from hushtable.risk.before_after import BeforeAfter, RiskSummary
 
 __all__ = ["Release"]
@@ -174,33 +176,66 @@ class Release(Released):
         return verification
 
     def aligned(self) -> Any:
-        """The released rows in input order, for modelling inside the house only.
+        """The released rows in input order, for modelling inside your organisation only.
 
         The order links rows to people, so this warns, and ``save`` never writes it. Suppressed rows are absent;
-        ``kept`` tells which.
+        ``kept`` tells which. A pandas frame has the input's index, so that other columns of the input fit.
         """
         warnings.warn(
-            "aligned() keeps the input's row order, which links every row to its person. Do not let it leave.",
+            "aligned() keeps the input's row order, which links every row to its person. Do not publish it.",
             PrivacyLeakWarning,
             stacklevel=2,
         )
         back = np.argsort(self.source_rows, kind="stable")[int(np.count_nonzero(self.source_rows < 0)) :]
-        return self.like(self.table.take(pa.array(back)))
+        return indexed_like(self.like(self.table.take(pa.array(back))), self.source, self.kept)
 
     def comparison(self) -> Comparison:
-        """The release beside its original, as utility measures see it."""
-        return self.origin.comparison(self.plan)
+        """The release with its original, as utility measures see it."""
+        found = self.origin.comparison(self.plan)
+        return replace(found, others=OtherColumns(self)) if isinstance(found, RowComparison) else found
 
-    def measure(self, name: str, **parameters: Any) -> float:
-        """Compute one utility measure by name; ``hushtable measures`` lists them."""
-        measure = measures.build(name, parameters)
-        known = self.origin.measured
-        return known[name] if name in known and not parameters else float(measure.compute(self.comparison()))
+    def measure(self, name: str | Measure, **parameters: Any) -> Measured:
+        """Compute one utility measure; ``hushtable measures`` lists them.
 
-    def measures(self, names: Sequence[str] | None = None) -> dict[str, float]:
-        """Compute several utility measures: those asked for, or the cheap ones."""
+        Parameters
+        ----------
+        name : str or Measure
+            Its name, or an object, also of a class of your own.
+        **parameters
+            Of the measure, where it is named.
+
+        Returns
+        -------
+        Measured
+            A float. Where it depends on more than the release, it says on what: ``0.78 (predicting 'income' with a
+            decision tree of depth 10 at most)``.
+
+        Examples
+        --------
+        >>> import hushtable as ht
+        >>> people = pa.table({"age": [30, 31, 52, 53], "disease": ["flu", "HIV", "flu", "cold"]})
+        >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=2)])
+        >>> release = ht.anonymize(people, policy)
+        >>> release.measure("discernibility"), release.measure(ht.Discernibility())
+        (8.0, 8.0)
+        """
+        measure = measures.chosen(name, parameters)
         known = self.origin.measured
-        wanted = summary_measures() if names is None else list(names)
+        if isinstance(name, str) and name in known and not parameters:
+            return Measured(known[name])
+        comparison = self.comparison()
+        return Measured(float(measure.compute(comparison)), measure.about(comparison))
+
+    def measures(self, names: str | Sequence[str] | None = None) -> dict[str, float]:
+        """Compute several utility measures by name: those asked for, or the cheap ones."""
+        known = self.origin.measured
+        if names is not None and not isinstance(names, str | Sequence):
+            raise UsageError(
+                f"Measures are named by text, or by a list of texts, not by {type(names).__name__}.",
+                code="unknown-measure",
+                hint="For a measure that is an object, call 'measure'.",
+            )
+        wanted = summary_measures() if names is None else [names] if isinstance(names, str) else list(names)
         rest = [name for name in wanted if name not in known]
         found = {**known, **(measure_all(self.comparison(), rest) if rest else {})}
         return {name: found[name] for name in wanted}
@@ -213,15 +248,16 @@ class Release(Released):
     def risk(self, name: None = None, **parameters: Any) -> RiskSummary: ...
 
     @overload
-    def risk(self, name: str, **parameters: Any) -> BeforeAfter: ...
+    def risk(self, name: str | Risk, **parameters: Any) -> BeforeAfter: ...
 
-    def risk(self, name: str | None = None, **parameters: Any) -> RiskSummary | BeforeAfter:
+    def risk(self, name: str | Risk | None = None, **parameters: Any) -> RiskSummary | BeforeAfter:
         """Assess how exposed people are, in the raw quasi-identifiers and in the published classes.
 
         Parameters
         ----------
-        name : str, optional
-            One risk; ``hushtable risks`` lists them. Left out: all that are part of a summary.
+        name : str or Risk, optional
+            One risk, by name (``hushtable risks`` lists them) or as an object. By default all that are part of a
+            summary.
         **parameters
             Of that risk; for a summary, each is given to the risks that have it (``threshold``, ``fraction``, ...).
 
@@ -246,12 +282,13 @@ class Release(Released):
             return risk_summary(parameters, before, after)
         return risk_of(name, parameters, before, after)
 
-    def attack(self, name: str, *, sample: int | None = None, **parameters: Any) -> AttackResult:
-        """Play an adversary of the literature against this release; ``hushtable attack --list`` names them.
+    def attack(self, name: str | Attack, *, sample: int | None = None, **parameters: Any) -> AttackResult:
+        """Run an attack against this release; ``hushtable attack --list`` names them.
 
         Parameters
         ----------
-        name : str
+        name : str or Attack
+            Its name, or an object, also of a class of your own.
         sample : int, optional
             For releases of Spark: about so many records are attacked.
         **parameters

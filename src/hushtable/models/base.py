@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from enum import Enum, Flag, auto
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -24,6 +24,7 @@ __all__ = [
     "TOLERANCE",
     "Monotone",
     "PrivacyModel",
+    "Quantity",
     "Sense",
     "SensitiveModel",
     "Stat",
@@ -85,6 +86,38 @@ def compare(score: FloatArray, sense: Sense, bound: FloatArray | float) -> BoolA
     if sense == "<=":
         return np.asarray(score <= bound + slack)
     return np.asarray(score < bound - slack)
+
+
+class Quantity(NamedTuple):
+    """One of a model's own quantities, as people read it.
+
+    Attributes
+    ----------
+    symbol : str
+        The parameter that bounds it: ``alpha``, ``k``.
+    sense : {">=", "<=", "<"}
+    bound : float
+        What the policy asks for.
+    values : float64 array
+        One number per group.
+
+    Examples
+    --------
+    >>> Quantity("k", ">=", 5, np.array([9.0, 6.0])).worst
+    6.0
+    """
+
+    symbol: str
+    sense: Sense
+    bound: float
+    values: FloatArray
+
+    @property
+    def worst(self) -> float:
+        """The value of the group that is furthest from what is asked for."""
+        if not len(self.values):
+            return float("nan")
+        return float(self.values.min() if self.sense == ">=" else self.values.max())
 
 
 @dataclass(frozen=True)
@@ -161,6 +194,13 @@ class PrivacyModel(Parametrised, ABC):
         if not len(score):
             return float("nan")
         return float(score.min() if self.sense == ">=" else score.max())
+
+    def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
+        """What people read instead of the score, where that is a margin over several conditions.
+
+        The score is made of these numbers, so there is one formula. Empty where the score speaks for itself.
+        """
+        return ()
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Which values would help each group (group x sensitive value): one more such record improves the score.

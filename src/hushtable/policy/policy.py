@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -57,6 +57,9 @@ class Policy(StrictModel):
         ``role``, and where wanted ``kind``, ``hierarchy``, ``weight``, ``categories``, ``order``, ``cells``.
     identifiers, quasi, sensitive, insensitive : list of str, or mapping of str to settings
         The columns of each role, instead of ``columns`` or besides.
+    rest : {"drop", "insensitive", "quasi"}, optional
+        What becomes of columns that the policy does not name: left out, published as they are, or generalised. By
+        default a column without a role is an error.
     hierarchies : mapping of str to hierarchy
         Hierarchies of columns that were declared without one.
     models : list
@@ -126,6 +129,8 @@ class Policy(StrictModel):
 
     columns: Annotated[Mapping[str, ColumnPolicy], AfterValidator(freeze)] = Field(default_factory=Frozen)
     """every column of the table, with its role"""
+    rest: Literal["drop", "insensitive", "quasi"] | None = None
+    """role of the columns that are not named: left out, published as they are, or generalised"""
     models: tuple[_Choice, ...] = ()
     """the privacy models, all of which must hold"""
     algorithm: _Choice = Field(default_factory=lambda: Frozen(mondrian=Frozen()))
@@ -227,6 +232,22 @@ class Policy(StrictModel):
         columns[name] = {key: value for key, value in {**have, **settings}.items() if value is not None}
         return self.changed(columns=columns)
 
+    def for_columns(self, names: Iterable[str]) -> Self:
+        """Return the policy for a table with these columns: ``rest`` becomes a role of each that is not named.
+
+        Examples
+        --------
+        >>> policy = Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}], rest="drop")
+        >>> policy.for_columns(["age", "note"]).document()["columns"]
+        {'age': {'role': 'quasi'}, 'note': {'role': 'identifier'}}
+        """
+        if self.rest is None:
+            return self
+        role = str(Role.IDENTIFIER) if self.rest == "drop" else self.rest
+        columns = {**self.document()["columns"]}
+        columns |= {name: {"role": role} for name in names if name not in columns}
+        return self.changed(columns=columns, rest=None)
+
     def named(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with this role, in order."""
         return tuple(name for name, column in self.columns.items() if column.role is role)
@@ -322,6 +343,7 @@ class Policy(StrictModel):
         """
         document: dict[str, Any] = {
             "columns": {name: column.settings() for name, column in self.columns.items()},
+            **({} if self.rest is None else {"rest": self.rest}),
             "models": thaw(self.models),
             "algorithm": thaw(self.algorithm),
             "suppression": self.suppression,

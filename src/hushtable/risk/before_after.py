@@ -11,6 +11,7 @@ from hushtable.errors import ParameterError, did_you_mean
 from hushtable.io.grids import html_grid, text_grid
 from hushtable.registry import risks
 from hushtable.release.exposure import Exposure
+from hushtable.risk.base import Risk
 
 __all__ = ["BeforeAfter", "RiskSummary", "risk_of", "risk_summary"]
 
@@ -96,8 +97,10 @@ def _figure(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def risk_of(name: str, parameters: Mapping[str, Any], before: Exposure, after: Exposure | None = None) -> BeforeAfter:
-    """Assess one risk by name.
+def risk_of(
+    name: str | Risk, parameters: Mapping[str, Any], before: Exposure, after: Exposure | None = None
+) -> BeforeAfter:
+    """Assess one risk, by name or as an object.
 
     Examples
     --------
@@ -105,8 +108,8 @@ def risk_of(name: str, parameters: Mapping[str, Any], before: Exposure, after: E
     >>> risk_of("prosecutor", {"threshold": 0.5}, raw).before.highest
     1.0
     """
-    risk = risks.build(name, parameters)
-    return BeforeAfter(name, risk.values(), risk.compute(before), None if after is None else risk.compute(after))
+    risk = risks.chosen(name, parameters)
+    return BeforeAfter(risk.name, risk.values(), risk.compute(before), None if after is None else risk.compute(after))
 
 
 def risk_summary(

@@ -21,8 +21,8 @@ from hushtable.errors import DEBUG, Cancelled
 __all__ = ["COMMANDS", "application", "main"]
 
 COMMANDS = (
-    *("demo", "init", "check", "run", "explore", "verify", "compare", "suggest", "measure", "risk", "attack", "price"),
-    *("ledger", "increment", "sample", "report", "explain"),
+    *("demo", "init", "check", "run", "explore", "verify", "audit", "compare", "suggest", "measure", "risk", "attack"),
+    *("price", "ledger", "increment", "sample", "report", "explain"),
     *("models", "algorithms", "hierarchies", "forms", "guards", "measures", "risks", "attacks", "templates", "schema"),
     *("studio", "reproduce"),
 )

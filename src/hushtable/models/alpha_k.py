@@ -33,7 +33,7 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible, ParameterError, PolicyError
-from hushtable.models.base import TOLERANCE, Monotone, Quantity, SensitiveModel, Threat
+from hushtable.models.base import TOLERANCE, Audited, Monotone, Quantity, SensitiveModel, Threat
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.params import AtLeast, Between, OfValues
 from hushtable.table.reference import Attribute, Reference
@@ -74,6 +74,7 @@ class AlphaK(SensitiveModel):
     only: Annotated[tuple[str, ...] | None, OfValues(), "sensitive values that are bounded; all where left out"] = None
 
     name: ClassVar[str] = "alpha-k"
+    audits: ClassVar[tuple[Audited, ...]] = (Audited("alpha", "alpha", {"alpha": 1.0, "k": 2}),)
     monotone: ClassVar[Monotone] = Monotone.MERGE
 
     def __post_init__(self) -> None:

@@ -8,9 +8,10 @@ and reporting all call that ``score``: there is no second formula.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, Flag, auto
-from typing import Annotated, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from hushtable.table.stats import GroupStats, Histogram, Key
 
 __all__ = [
     "TOLERANCE",
+    "Audited",
     "Monotone",
     "PrivacyModel",
     "Quantity",
@@ -88,6 +90,27 @@ def compare(score: FloatArray, sense: Sense, bound: FloatArray | float) -> BoolA
     return np.asarray(score < bound - slack)
 
 
+class Audited(NamedTuple):
+    """How a model reads a table that nobody made for it: its score tells a number, whatever the bound.
+
+    Attributes
+    ----------
+    key : str
+        What people call the number: ``k``, ``entropy_l``.
+    parameter : str
+        The parameter that bounds it.
+    values : mapping
+        Parameters to build the model with.
+    ordered : bool, optional
+        Whether it is for columns with an order, or for those without; any by default.
+    """
+
+    key: str
+    parameter: str
+    values: Mapping[str, Any]
+    ordered: bool | None = None
+
+
 class Quantity(NamedTuple):
     """One of a model's own quantities, as people read it.
 
@@ -141,6 +164,8 @@ class PrivacyModel(Parametrised, ABC):
     mixes : bool
         Whether the promise holds for somebody of whom is only known to be in one of several satisfied groups, though
         the groups merged might not satisfy the model. Models that survive merging need not say so.
+    audits : tuple of Audited
+        The numbers that ``hushtable.audit`` reads with it from any table. Empty where they need more than its rows.
     """
 
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE})
@@ -150,6 +175,7 @@ class PrivacyModel(Parametrised, ABC):
     table_level: ClassVar[bool] = False
     by_support: ClassVar[bool] = False
     mixes: ClassVar[bool] = False
+    audits: ClassVar[tuple[Audited, ...]] = ()
 
     @property
     @abstractmethod

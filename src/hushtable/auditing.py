@@ -81,8 +81,8 @@ class Audit:
     (2, 1)
     >>> found.check(k=2, l=2)
     Traceback (most recent call last):
-    hushtable.errors.VerificationError: The table fails 1 of 2 checks: l of 'disease' is 1, but has to be at least 2: 1 of
-    2 classes with 2 of 4 people fail. ...
+    hushtable.errors.VerificationError: The table fails 1 of 2 checks: l of 'disease' is 1, but has to be at least 2: 1
+    of 2 classes with 2 of 4 people fail. ...
     """
 
     quasi: tuple[str, ...]
@@ -280,8 +280,8 @@ def audit(
 ) -> Audit:
     """Say what a table achieves, whoever generalised it: k, l, t, beta, delta, risks and the smallest classes.
 
-    Rows are in one class if all their quasi-identifiers have equal cells: numbers, text, ``*``, categories, intervals of
-    ``pd.cut``, or nothing at all. No policy, no bounds and no roles of other columns are needed.
+    Rows are in one class if all their quasi-identifiers have equal cells: numbers, text, ``*``, categories, intervals
+    of ``pd.cut``, or nothing at all. No policy, no bounds and no roles of other columns are needed.
 
     Parameters
     ----------

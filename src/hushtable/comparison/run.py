@@ -17,6 +17,7 @@ from hushtable.errors import ParameterError, UsageError
 from hushtable.io.frames import to_arrow
 from hushtable.io.secret import load_secret
 from hushtable.policy.policy import Policy
+from hushtable.registry import algorithms, measures, models
 
 __all__ = ["compare"]
 
@@ -55,7 +56,8 @@ def compare(
         A file that keeps every finished setting, so that an interrupted comparison goes on. Keyed by the table, the
         setting, what is measured and the version: what belongs to anything else is passed over.
     jobs : int
-        Processes. A script that asks for several needs the usual ``if __name__ == "__main__":``.
+        Processes. A script that asks for several needs the usual ``if __name__ == "__main__":``. With classes that
+        ``hushtable.register`` added, there is one process, since others do not know them.
     progress : callable, optional
 
     Returns
@@ -101,7 +103,8 @@ def compare(
         for place, setting in enumerate(settings)
         if place not in rows and setting.policy is not None
     ]
-    several = min(jobs, len(tasks))
+    # other processes do not know classes that only this one has
+    several = min(jobs, len(tasks)) if not (models.added or algorithms.added or measures.added) else 1
     kept.check_writable()
     work = in_parallel(table, tasks, several, tick) if several > 1 else in_turn(table, tasks, tick)
     # closed whatever happens, so that no process goes on behind an error

@@ -189,9 +189,15 @@ def _choice(item: Any, registry: Registry[Any], place: Place, faults: list[Fault
     """Return ``{name: parameters}`` with the parameters that differ from their defaults; None where it is faulty."""
     kind = registry.kind
     if isinstance(item, Parametrised):
-        if item.name not in registry or registry[item.name] is not type(item):
-            hint = f"Register it under the entry-point group {registry.package!r}."
-            faults.append(Fault(place, f"{type(item).__name__} is not a registered {kind}.", hint, f"unknown-{kind}"))
+        if not registry.holds(type(item)):
+            hint = f"For example {_EXAMPLES[kind]}."
+            faults.append(Fault(place, f"{type(item).__name__} is no {kind}.", hint, f"unknown-{kind}"))
+            return None
+        try:
+            # a class of the user's own needs no registering beforehand
+            registry.add(type(item))
+        except UsageError as error:
+            faults.append(Fault.of(place, error))
             return None
         return freeze({item.name: item.values()})
     if isinstance(item, str):

@@ -69,6 +69,9 @@ _LAZY = {
     "write_sql": "hushtable.io.sql.access",
 }
 
+_MODULES = ("datasets", "errors", "registry", "testing")
+"""Modules that users ask for by a dot; they are not listed."""
+
 
 def _registries() -> tuple[Any, ...]:
     import importlib
@@ -88,6 +91,8 @@ def __getattr__(name: str) -> Any:
 
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"hushtable.{name}")
     if name[:1].isupper():
         known = _registries()
         found = importlib.import_module("hushtable.registry").class_named(name, known)

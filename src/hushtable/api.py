@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from hushtable.algorithms.base import Progress, Recoding, quietly
 from hushtable.engines import local
@@ -25,6 +25,10 @@ from hushtable.release.targets import check_target
 from hushtable.release.verify import Verification
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
     from hushtable.schema.profile import Profile
 
 __all__ = ["anonymize", "draft_policy", "increment", "open_release", "profile", "run", "run_plan", "verify"]
@@ -83,7 +87,30 @@ def draft_policy(data: Any) -> Policy:
     return Policy.from_yaml(starter_policy(profile(data), "the table"))
 
 
-def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) -> Release:
+@overload
+def anonymize(
+    data: pd.DataFrame, policy: Policy, *, progress: Progress | None = None
+) -> Release[pd.DataFrame]: ...
+
+
+@overload
+def anonymize(
+    data: pl.DataFrame | pl.LazyFrame, policy: Policy, *, progress: Progress | None = None
+) -> Release[pl.DataFrame]: ...
+
+
+@overload
+def anonymize(data: pa.Table, policy: Policy, *, progress: Progress | None = None) -> Release[pa.Table]: ...
+
+
+# where Arrow has no types, the one above takes everything
+@overload
+def anonymize(  # type: ignore[overload-cannot-match]
+    data: Any, policy: Policy, *, progress: Progress | None = None
+) -> Release[Any]: ...
+
+
+def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) -> Release[Any]:
     """Anonymize a table under a policy.
 
     Parameters

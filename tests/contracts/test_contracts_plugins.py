@@ -170,5 +170,5 @@ def test_an_error_in_a_class_names_the_check():
         def contributes(self, groups, table):
             return 1 / 0
 
-    with pytest.raises(AssertionError, match="check_score of .*: ZeroDivisionError: division by zero"):
+    with pytest.raises(AssertionError, match=r"check_score of .*: ZeroDivisionError: division by zero"):
         check_model(Broken(parts=2, on="disease"), tables=1)

@@ -147,7 +147,8 @@ def test_a_model_that_takes_the_name_of_another_is_refused() -> None:
         name: ClassVar[str] = "k-anonymity"
 
     told = refusal(quasi=["a"], models=[Mine(k=2)])
-    assert told.startswith("models[0]: There is a model 'k-anonymity' already: hushtable.models.k_anonymity.KAnonymity.")
+    where = "hushtable.models.k_anonymity.KAnonymity"
+    assert told.startswith(f"models[0]: There is a model 'k-anonymity' already: {where}.")
 
 
 def test_numbers_and_dates_listed_as_values_become_text() -> None:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,8 @@ from hushtable.utility.summary import measure_all, summary_measures
 
 # a plain run neither assesses, attacks, explains nor prices: those are imported by the methods that do
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from hushtable.attacks.base import Attack, AttackResult
     from hushtable.engines.price import GuardPrice
     from hushtable.release.explain.explanation import Explanation
@@ -33,11 +35,18 @@ if TYPE_CHECKING:
     from hushtable.risk.base import Risk
     from hushtable.risk.before_after import BeforeAfter, RiskSummary
 
+    F = TypeVar("F", default=Any)
+    """The kind of DataFrame that was given, which is the kind that is returned."""
+else:
+    from typing import TypeVar
+
+    F = TypeVar("F")
+
 __all__ = ["Release"]
 
 
 @dataclass(frozen=True, repr=False)
-class Release(Released):
+class Release(Released, Generic[F]):
     """A table that passed the verifier, and how it came about.
 
     It is plain data: it can be pickled, copied, and opened again from the folder that it was saved to
@@ -64,16 +73,27 @@ class Release(Released):
     True
     """
 
+    if TYPE_CHECKING:
+
+        @cached_property
+        def frame(self) -> F:
+            """The published table as the same kind of DataFrame that was given."""
+
+        @cached_property
+        def groups(self) -> F:
+            """One row per class: its published cells, its size, and its score under every model."""
+
     @cached_property
-    def space(self) -> Any:
+    def space(self) -> F:
         """Every solution that the algorithm looked at, the best first: levels, whether it fits, cost, suppression.
 
         Empty for algorithms that do not search a space of solutions.
         """
         given = None if isinstance(self.source, Files) else self.source
-        return like(pa.table({name: pa.array(column) for name, column in self.partition.space.items()}), given)
+        found: F = like(pa.table({name: pa.array(column) for name, column in self.partition.space.items()}), given)
+        return found
 
-    def apply(self, levels: Mapping[str, int]) -> Release:
+    def apply(self, levels: Mapping[str, int]) -> Release[F]:
         """Return the release of another solution: every quasi-identifier at the level given, verified like any other.
 
         Parameters
@@ -98,7 +118,7 @@ class Release(Released):
         document = {**self.plan.document, "algorithm": {changed.name: changed.values()}}
         return self._again(replace(self.plan, algorithm=changed, document=document, coins=None))
 
-    def _again(self, plan: Plan) -> Release:
+    def _again(self, plan: Plan) -> Release[F]:
         """Run another plan on the original."""
         from hushtable.engines import local  # makes releases, so it is below this module
 
@@ -110,7 +130,7 @@ class Release(Released):
             )
         return local.run(self.original(), plan, source=self.source)
 
-    def with_guards(self, names: Sequence[str]) -> Release:
+    def with_guards(self, names: Sequence[str]) -> Release[F]:
         """Return the release with these of its guards only; with none of them where the list is empty.
 
         Raises
@@ -152,7 +172,7 @@ class Release(Released):
         return guard_price(self, measures)
 
     @cached_property
-    def linked_frames(self) -> tuple[Any, Any]:
+    def linked_frames(self) -> tuple[F, F]:
         """People and sensitive values as two tables, linked by the number of their group alone.
 
         In ``table`` and ``frame`` they stand beside each other, in an order that tells nothing: which of a group's
@@ -175,7 +195,7 @@ class Release(Released):
         verification.raise_if_violated()
         return verification
 
-    def aligned(self) -> Any:
+    def aligned(self) -> F:
         """The released rows in input order, for modelling inside your organisation only.
 
         The order links rows to people, so this warns, and ``save`` never writes it. Suppressed rows are absent;
@@ -187,7 +207,8 @@ class Release(Released):
             stacklevel=2,
         )
         back = np.argsort(self.source_rows, kind="stable")[int(np.count_nonzero(self.source_rows < 0)) :]
-        return indexed_like(self.like(self.table.take(pa.array(back))), self.source, self.kept)
+        found: F = indexed_like(self.like(self.table.take(pa.array(back))), self.source, self.kept)
+        return found
 
     def comparison(self) -> Comparison:
         """The release with its original, as utility measures see it."""
@@ -374,7 +395,7 @@ class Release(Released):
         chosen = templates.build(template, parameters)
         return chosen.write(self, path, attacks=attacks, labels=labels, progress=progress)
 
-    def sample(self, seed: int = 0, rows: int | None = None, where: Sequence[str] = ()) -> Any:
+    def sample(self, seed: int = 0, rows: int | None = None, where: Sequence[str] = ()) -> F:
         """Draw a table with the original's columns and types from what is published, and from nothing else.
 
         Quasi-identifiers are drawn; other columns stay with their published row. From counts, values are dealt inside
@@ -415,7 +436,8 @@ class Release(Released):
         """
         from hushtable.release.sample.opened import sample_release
 
-        return self.like(sample_release(self, seed=seed, rows=rows, where=where))
+        found: F = self.like(sample_release(self, seed=seed, rows=rows, where=where))
+        return found
 
     def summary(self) -> dict[str, Any]:
         """What was done, as data: sizes, what every model achieved, what it cost. No value of a record."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+import inspect
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from hushtable.hierarchy.base import Hierarchy
     from hushtable.ledger.account import Account
     from hushtable.release.guards.base import Guard
+
+    Columns = str | Sequence[str] | Mapping[str, Any] | None
+    """The columns of a role: names, or names with settings."""
 
 __all__ = ["Policy"]
 
@@ -162,7 +166,41 @@ class Policy(StrictModel):
 
     _base_dir: Path | None = PrivateAttr(default=None)
 
-    def __init__(self, /, **settings: Any) -> None:
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            identifiers: Columns = ...,
+            quasi: Columns = ...,
+            sensitive: Columns = ...,
+            insensitive: Columns = ...,
+            rest: Literal["drop", "insensitive", "quasi"] | None = ...,
+            models: Sequence[PrivacyModel | str | Mapping[str, Any]] | PrivacyModel = ...,
+            algorithm: Algorithm | str | Mapping[str, Any] | None = ...,
+            columns: Mapping[str, Any] = ...,
+            hierarchies: Mapping[str, Any] | None = ...,
+            suppression: float = ...,
+            missing: Literal["own_category", "wildcard", "error"] | Missing = ...,
+            missing_values: Sequence[object] = ...,
+            cells: Any = ...,
+            seed: int = ...,
+            entity: str | None = ...,
+            population: Any = ...,
+            background: Any = ...,
+            ledger: str | os.PathLike[str] | Mapping[str, Any] | LedgerPolicy | None = ...,
+            output: Mapping[str, Any] | OutputPolicy = ...,
+            guard: Sequence[Guard | str | Mapping[str, Any]] | Guard | str | None = ...,
+            publish: Sequence[Literal["reference"]] = ...,
+        ) -> None: ...
+
+    else:
+
+        def __init__(self, /, **settings: Any) -> None:
+            self._validated(settings)
+
+    def _validated(self, settings: Mapping[str, Any]) -> None:
+        """Check all settings, and hold them."""
         data, faults = normalise(settings)
         try:
             super().__init__(**data)
@@ -426,6 +464,24 @@ class Policy(StrictModel):
         from hushtable.policy.schema import policy_schema
 
         return policy_schema(cls)
+
+
+def _signature() -> inspect.Signature:
+    """What ``help(Policy)`` and editors show: every setting by name, those that say what columns are first."""
+    fields = Policy.model_fields
+    kind = inspect.Parameter.KEYWORD_ONLY
+    named = "str | Sequence[str] | Mapping[str, Any]"
+    first = [inspect.Parameter(word, kind, default=(), annotation=named) for word in SUGAR]
+    last = [inspect.Parameter("hierarchies", kind, default=None, annotation="Mapping[str, Any] | None")]
+    order = ["rest", "models", "algorithm", "columns"]
+    rest = [
+        inspect.Parameter(name, kind, default=fields[name].get_default(call_default_factory=True))
+        for name in [*order, *(name for name in fields if name not in order)]
+    ]
+    return inspect.Signature([*first, *rest, *last])
+
+
+Policy.__signature__ = _signature()
 
 
 def _hierarchy(spec: Any, name: str, folder: Path | None) -> Hierarchy:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,9 @@ from hushtable.table.encode import encode_rest, no_rows
 from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "Audit",
@@ -246,6 +249,12 @@ class Audit:
         """Sizes, in a sentence."""
         sizes = ", ".join(f"{many:,} of size {size:,}" for size, many in self.smallest.items())
         return f"Audit: {self.rows:,} people in {self.classes:,} classes; the smallest: {sizes}"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how many people are in classes of each size; returns matplotlib axes."""
+        from hushtable.io.plots import class_sizes
+
+        return class_sizes(*self.exposure.frequencies(), ax=ax)
 
     def __repr__(self) -> str:
         return f"{self.heading}\n{text_grid(['reading', 'column', 'value', 'meaning'], self.table_rows())}"

@@ -16,6 +16,8 @@ from hushtable.io.grids import html_grid, text_grid
 from hushtable.registry import measures, models
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from hushtable.comparison.suggest import Suggestion
 
 __all__ = ["Outcomes", "better", "pareto", "spelt"]
@@ -51,6 +53,27 @@ class Outcomes:
 
     def _repr_html_(self) -> str:
         return f"<p>{len(self.rows):,} settings compared; * is on the frontier</p>{html_grid(*self._shown())}"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw utility over privacy, a mark per setting, and the frontier.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A new figure's by default.
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        UsageError
+            If no setting gave a release.
+        """
+        from hushtable.comparison.chart import plot
+
+        return plot(self, ax)
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
         """The two quantities that the frontier weighs, a row per setting; ``table`` has everything."""

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 import numpy as np
 import pyarrow as pa
@@ -21,11 +21,13 @@ from hushtable.release.original import Files
 from hushtable.release.plan import Plan
 from hushtable.release.released import OtherColumns, Released
 from hushtable.release.verify import Verification
+from hushtable.schema.columns import Role
 from hushtable.utility.base import Measure, Measured
 from hushtable.utility.summary import measure_all, summary_measures
 
 # a plain run neither assesses, attacks, explains nor prices: those are imported by the methods that do
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from typing_extensions import TypeVar
 
     from hushtable.attacks.base import Attack, AttackResult
@@ -438,6 +440,33 @@ class Release(Released, Generic[F]):
 
         found: F = self.like(sample_release(self, seed=seed, rows=rows, where=where))
         return found
+
+    def plot(self, kind: Literal["loss", "classes"] = "loss", ax: Axes | None = None) -> Axes:
+        """Draw what each quasi-identifier lost, or how large the classes are.
+
+        Parameters
+        ----------
+        kind : {"loss", "classes"}
+            NCP of each column, from 0 (exact) to 1 (nothing left); or people by the size of their class.
+        ax : matplotlib axes, optional
+            A new figure's by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        from hushtable.io.plots import bars, class_sizes
+        from hushtable.utility.ncp import ncp_of_columns
+
+        if kind == "classes":
+            return class_sizes(*self.exposures()[1].frequencies(), ax=ax)
+        if kind != "loss":
+            raise UsageError(
+                f"There is no plot {kind!r} of a release.", code="unknown-plot", hint="Known: 'loss', 'classes'."
+            )
+        lost = ncp_of_columns(self.comparison()).tolist()
+        names = list(self.plan.table.named(Role.QUASI))
+        return bars(names, {"loss": lost}, ax=ax, xlabel="loss (NCP): 0 is exact, 1 says nothing")
 
     def summary(self) -> dict[str, Any]:
         """What was done, as data: sizes, what every model achieved, what it cost. No value of a record."""

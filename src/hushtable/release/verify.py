@@ -10,6 +10,7 @@ they are no table: models of whole tables judge the classes themselves, which as
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -193,6 +194,14 @@ class Verification:
         verdict = "verified" if self.ok else "violated"
         heading = f"Verification: {verdict}; {self.rows:,} rows{people} in {self.classes:,} classes"
         return "\n".join([heading, *(f"  {e.sentence()}" for e in self.evidence)])
+
+    def _repr_html_(self) -> str:
+        from hushtable.io.grids import html_grid
+
+        heading = repr(self).splitlines()[0]
+        rows = [[e.model, *reversed(needed_and_achieved(e.as_dict())), "holds" if e.ok else "violated"]
+                for e in self.evidence]  # fmt: skip
+        return f"<p>{html.escape(heading)}</p>{html_grid(['model', 'achieved', 'needed', ''], rows)}"
 
     @property
     def ok(self) -> bool:

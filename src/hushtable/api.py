@@ -347,6 +347,8 @@ def open_release(
     *,
     companion: str | os.PathLike[str] | None = None,
     files: str | os.PathLike[str] | None = None,
+    population: Any = None,
+    background: Any = None,
 ) -> Release:
     """Open a release that was saved, to verify, measure, assess, attack, explain or report it. Nothing is made again.
 
@@ -360,7 +362,9 @@ def open_release(
     companion : path, optional
         The private companion. By default the folder ``<folder>.private`` beside it, if it is there.
     files : path, optional
-        Where the files are that the policy names; the release's folder where left out.
+        Base folder for files that the policy refers to. Defaults to the release's folder.
+    population, background : DataFrame, optional
+        The tables that the policy was given in Python instead of files.
 
     Returns
     -------
@@ -392,7 +396,9 @@ def open_release(
             f"{str(place)!r} is not a folder.", code="no-release", hint="Give the folder that 'hushtable run' wrote."
         )
     load_evidence(place / "release.json")  # where there is none, there is no release
-    policy = load_policy(place / "policy.yaml").based_in(files or place)
+    given = {"population": population, "background": background}
+    tables = {name: table for name, table in given.items() if table is not None}
+    policy = load_policy(place / "policy.yaml").based_in(files or place).holding(tables)
     return _opened(place, policy, original, companion)
 
 

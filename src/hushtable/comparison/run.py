@@ -57,7 +57,7 @@ def compare(
         setting, what is measured and the version: what belongs to anything else is passed over.
     jobs : int
         Processes. A script that asks for several needs the usual ``if __name__ == "__main__":``. With classes that
-        ``hushtable.register`` added, there is one process, since others do not know them.
+        ``hushtable.register`` added, or hierarchies that are functions, there is one process: others do not know them.
     progress : callable, optional
 
     Returns
@@ -99,12 +99,11 @@ def compare(
             progress(len(rows), len(settings))
 
     tasks = [
-        Task(place, setting.policy.document(), policy.base_dir, wanted)
+        Task(place, setting.policy.document(), policy.base_dir, wanted, dict(policy.tables))
         for place, setting in enumerate(settings)
         if place not in rows and setting.policy is not None
     ]
-    # other processes do not know classes that only this one has
-    several = min(jobs, len(tasks)) if not (models.added or algorithms.added or measures.added) else 1
+    several = 1 if _only_here(policy) else min(jobs, len(tasks))
     kept.check_writable()
     work = in_parallel(table, tasks, several, tick) if several > 1 else in_turn(table, tasks, tick)
     # closed whatever happens, so that no process goes on behind an error
@@ -121,6 +120,12 @@ def compare(
         # a misspelt name is told now, not when the chart is drawn
         found.quantity(privacy), found.quantity(utility)
     return found
+
+
+def _only_here(policy: Policy) -> bool:
+    """Whether other processes lack something: classes that this one registered, functions that are hierarchies."""
+    functions = any(isinstance(c.hierarchy, Mapping) and "function" in c.hierarchy for c in policy.columns.values())
+    return functions or bool(models.added or algorithms.added or measures.added)
 
 
 def _keys(table: Any, policy: Policy, settings: list[Setting], wanted: Wanted) -> list[str]:

@@ -67,6 +67,16 @@ def python_only(data: Mapping[str, Any]) -> list[Fault]:
         role = SUGAR.get(word)
         hint = f"Write 'columns: {{name: {{role: {role}}}}}'." if role else "Write 'hierarchy' below the column."
         faults.append(Fault((word,), f"There is no setting {word!r} in a policy file.", hint, "unknown-key"))
+    columns = data.get("columns")
+    for name, options in columns.items() if isinstance(columns, Mapping) else ():
+        hierarchy = options.get("hierarchy") if isinstance(options, Mapping) else None
+        if isinstance(hierarchy, Mapping) and hierarchy:
+            from hushtable.policy.objects import is_recipe
+
+            if not is_recipe(hierarchy):
+                sentence = "A hierarchy is a file name, a recipe's name, or one recipe with its parameters."
+                hint = "Write labels below 'tree': {tree: {Europe: [France], Asia: [Japan]}}."
+                faults.append(Fault(("columns", str(name), "hierarchy"), sentence, hint, "bad-hierarchy"))
     return faults
 
 
@@ -148,7 +158,12 @@ def _column(name: str, options: Any, faults: list[Fault]) -> Any:
     from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
 
     try:
-        hierarchy = parse_hierarchy(_with_text(thaw(options["hierarchy"])), name)
+        given = options["hierarchy"]
+        if not isinstance(given, str | Parametrised):
+            from hushtable.policy.objects import hierarchy_of
+
+            given = hierarchy_of(given, name)
+        hierarchy = parse_hierarchy(_with_text(thaw(given)), name)
         return {**options, "hierarchy": freeze(_with_text(hierarchy_data(hierarchy)))}
     except HushtableError as error:
         faults.append(Fault.of(("columns", name, "hierarchy"), error))

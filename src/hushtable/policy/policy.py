@@ -37,6 +37,8 @@ from hushtable.schema.columns import Missing, Role
 from hushtable.table.plan import ColumnPlan, Extra, TablePlan
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from hushtable.hierarchy.base import Hierarchy
     from hushtable.ledger.account import Account
     from hushtable.release.guards.base import Guard
@@ -65,7 +67,9 @@ class Policy(StrictModel):
         What becomes of columns that the policy does not name: left out, published as they are, or generalised. By
         default a column without a role is an error.
     hierarchies : mapping of str to hierarchy
-        Hierarchies of columns that were declared without one.
+        Hierarchies of columns that were declared without one: a recipe (``{"intervals": [5, 10]}``), a file, a mapping
+        (``{"lung": ["flu", "cold"]}`` or ``{"flu": "lung"}``), a DataFrame with a row per value, or a function of the
+        value.
     models : list
         Model objects, or ``{name: parameters}``.
     algorithm : object, name or ``{name: parameters}``
@@ -81,10 +85,10 @@ class Policy(StrictModel):
     seed : int
     entity : str, optional
         The identifier that says whose a row is; then people are counted, not rows.
-    population : path, optional
+    population : path or DataFrame, optional
         Table of the population, for models that count it.
     background : mapping, optional
-        ``file``, ``on`` and ``probability``: what an adversary believes.
+        ``file`` (a path or a DataFrame), ``on`` and ``probability``: what an adversary believes.
     ledger : path or mapping, optional
         ``file`` of the ledger of earlier releases, and where wanted ``person``, ``key`` and ``records``. A release that
         breaks a model together with those is refused.
@@ -165,6 +169,7 @@ class Policy(StrictModel):
     """what release.json tells everybody: counts of the whole table, which tell what suppressed records hold"""
 
     _base_dir: Path | None = PrivateAttr(default=None)
+    _tables: dict[str, pa.Table] = PrivateAttr(default_factory=dict)
 
     if TYPE_CHECKING:
 
@@ -201,19 +206,28 @@ class Policy(StrictModel):
 
     def _validated(self, settings: Mapping[str, Any]) -> None:
         """Check all settings, and hold them."""
+        tables: dict[str, pa.Table] = {}
+        if settings.get("population") is not None or settings.get("background") is not None:
+            from hushtable.policy.objects import taken_out
+
+            settings, tables = taken_out(settings)
         data, faults = normalise(settings)
         try:
             super().__init__(**data)
         except ValidationError as error:
             faults += faults_of(error, _known_settings)
         if not faults:
+            self._tables = tables
             faults += contradictions(self)
         if faults:
             raise InvalidPolicy(faults)
         check_combination(self)
 
     def __eq__(self, other: object) -> bool:
-        return self._canonical() == other._canonical() if isinstance(other, Policy) else NotImplemented
+        if not isinstance(other, Policy):
+            return NotImplemented
+        same = self._canonical() == other._canonical() and self._tables.keys() == other._tables.keys()
+        return same and all(table.equals(other._tables[name]) for name, table in self._tables.items())
 
     def __hash__(self) -> int:
         return hash(self._canonical())
@@ -235,6 +249,31 @@ class Policy(StrictModel):
         policy._base_dir = None if folder is None else Path(folder)
         return policy
 
+    @property
+    def tables(self) -> Mapping[str, pa.Table]:
+        """The tables that were given in Python instead of files: ``population``, ``background``."""
+        return self._tables
+
+    def holding(self, tables: Mapping[str, Any]) -> Self:
+        """Return the same policy with these tables where it says that some were given in Python.
+
+        Parameters
+        ----------
+        tables : mapping of str to DataFrame
+            ``population``, ``background``. A policy that was read from a file does not hold them.
+        """
+        from hushtable.policy.objects import IN_MEMORY
+
+        named = {"population": self.population, "background": self.background and self.background.file}
+        wanted = {name for name, said in named.items() if said == IN_MEMORY} - self._tables.keys()
+        if not wanted & tables.keys():
+            return self
+        from hushtable.io.frames import to_arrow
+
+        policy = self.model_copy()
+        policy._tables = {**self._tables, **{name: to_arrow(tables[name]) for name in wanted & tables.keys()}}
+        return policy
+
     def changed(self, **settings: Any) -> Self:
         """Return the policy with some settings replaced, checked again.
 
@@ -244,7 +283,7 @@ class Policy(StrictModel):
         >>> policy.changed(seed=7).seed, policy.seed
         (7, 0)
         """
-        return type(self)(**{**self.document(), **settings}).based_in(self._base_dir)
+        return type(self)(**{**self.document(), **settings}).based_in(self._base_dir).holding(self._tables)
 
     def with_column(self, name: str, **settings: Any) -> Self:
         """Return the policy with some settings of one column replaced, checked again; None removes a setting.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -13,6 +14,8 @@ from hushtable.registry import attacks
 from hushtable.release.released import Released
 
 __all__ = ["play"]
+
+_log = logging.getLogger(__package__)
 
 ATTACKED = 100_000
 """Records that an attack sees, about, where rows are elsewhere."""
@@ -50,6 +53,8 @@ def play(
     if known is not None:
         return AttackResult(**known)
     result: AttackResult = attack.run(View.of(release))
+    _log.info("Attack %s: right about %d of %d", attack.name, result.successes, result.targets,
+              extra={"attack": attack.name, "rate": result.rate, "baseline": result.baseline})  # fmt: skip
     if usual:
         release.origin.remember(attack.name, asdict(result))
     return result

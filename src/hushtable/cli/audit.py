@@ -45,11 +45,10 @@ def audit(
     """
     from hushtable.auditing import audit as audit_table
     from hushtable.cli.output import deliver, grid, put
-    from hushtable.cli.progress import announce_compiling, waiting
+    from hushtable.cli.progress import waiting
     from hushtable.io.sources import read_tables
 
     bounds = _bounds(check)
-    announce_compiling()
     with waiting("reading and counting the table"):
         read = read_tables(data, table=table, query=query)
         found = audit_table(read, names(quasi) or [], names(sensitive) or [], entity=entity)

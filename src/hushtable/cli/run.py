@@ -99,7 +99,7 @@ def run(
     """
     from hushtable.api import run as run_policy
     from hushtable.cli.output import deliver
-    from hushtable.cli.progress import announce_compiling, progress_bar
+    from hushtable.cli.progress import progress_bar
     from hushtable.cli.signals import nearly_done
     from hushtable.errors import UsageError
     from hushtable.io.urls import shown, source_of
@@ -116,7 +116,6 @@ def run(
             code="stream",
             hint="Leave out --stream and --part-rows, or leave out --engine spark.",
         )
-    announce_compiling()
     with progress_bar() as progress:
         release = run_policy(
             sources,

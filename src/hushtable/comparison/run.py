@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +21,8 @@ from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms, measures, models
 
 __all__ = ["compare"]
+
+_log = logging.getLogger(__package__)
 
 _UNUSABLE = "unusable"
 
@@ -110,6 +113,8 @@ def compare(
     with closing(work) as finished:
         for place, row in finished:
             rows[place] = row
+            _log.info("Setting %d of %d: %s", len(rows), len(settings), row["status"],
+                      extra={"finished": len(rows), "settings": len(settings), "status": row["status"]})  # fmt: skip
             if row["status"] != _UNUSABLE:
                 kept.add(keys[place], row)
             tick()

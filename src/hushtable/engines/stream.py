@@ -13,6 +13,7 @@ and one bucket of the output.
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from collections.abc import Sequence
@@ -56,6 +57,8 @@ from hushtable.schema.columns import Role
 from hushtable.table.encode import check_columns, encode
 
 __all__ = ["is_streamable", "run_files"]
+
+_log = logging.getLogger(__package__)
 
 FORMATS = ("csv", "parquet")
 
@@ -130,6 +133,8 @@ def run_files(
     report = progress or quietly
     report(0.0, "reading")
     files = table_sources(paths)
+    _log.info("Streaming %d sources with %s", len(files), plan.algorithm.name,
+              extra={"sources": len(files), "algorithm": plan.algorithm.name})  # fmt: skip
     before = stamps(files)
     check_columns(same_columns(files, [column_names(file) for file in files]), plan.table)
     key = {"hushtable": __version__, "policy": digest(plan.document), "files": before}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +19,8 @@ from hushtable.release.evidence import write_documents
 from hushtable.release.released import Released
 
 __all__ = ["save_release"]
+
+_log = logging.getLogger(__package__)
 
 
 def save_release(
@@ -52,6 +55,8 @@ def save_release(
 
             write_table(patterns(release), target / "patterns.csv")
         write_documents(release, target, private, name, measured, lambda: _shown_classes(release))
+    _log.info("Saved a release of %d rows as %s", people.num_rows, format,
+              extra={"rows": people.num_rows, "format": format})  # fmt: skip
     return Path(folder)
 
 

@@ -209,7 +209,7 @@ def test_a_measure_is_given_by_name_or_as_an_object(table, policy):
         release.measure(3)
     with pytest.raises(UsageError, match="Attacks are given by name"):
         release.attack(None)
-    with pytest.raises(UsageError, match="named by text, or by a list"):
+    with pytest.raises(UsageError, match="must be a str, list of str or None, not Ncp"):
         release.measures(ht.Ncp())
 
 

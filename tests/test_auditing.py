@@ -221,13 +221,13 @@ def test_shows_itself_without_a_cell():
     [
         ({"quasi": ["agee"]}, DataError, r"no column 'agee'\. Did you mean 'age'\?"),
         ({"quasi": []}, UsageError, "no quasi-identifier"),
-        ({"quasi": 3}, UsageError, "must be the name of a column"),
-        ({"quasi": [3]}, UsageError, "must be the name of a column"),
-        ({"quasi": "age", "sensitive": {"age"}}, UsageError, "must be the name of a column"),
+        ({"quasi": 3}, UsageError, "'quasi' argument of audit must be a str or list of str, not int"),
+        ({"quasi": [3]}, UsageError, "'quasi' argument of audit must be a str or list of str, not list"),
+        ({"quasi": "age", "sensitive": {"age": 1}}, UsageError, "must be a str or list of str, not dict"),
         ({"quasi": ["age"], "sensitive": ["age"]}, UsageError, "'age' has two roles"),
         ({"quasi": ["age"], "data": TABLES["even"].slice(0, 0)}, DataError, "no rows"),
         ({"quasi": ["age"], "data": 7}, DataError, "A DataFrame is needed"),
-        ({"quasi": ["age"], "entity": 7}, UsageError, "'entity' must be"),
+        ({"quasi": ["age"], "entity": 7}, UsageError, "'entity' argument of audit must be"),
     ],
 )
 def test_wrong_calls(arguments, error, message):

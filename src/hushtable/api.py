@@ -17,6 +17,7 @@ from hushtable.errors import DataError, UsageError
 from hushtable.io.frames import frame_names, is_spark_frame, to_arrow
 from hushtable.io.sources import read_tables
 from hushtable.io.urls import Source, Url, is_url
+from hushtable.params import typed
 from hushtable.policy.files import load_policy
 from hushtable.policy.policy import Policy
 from hushtable.release.files import save_release
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["anonymize", "draft_policy", "increment", "open_release", "profile", "run", "run_plan", "verify"]
 
 
+@typed
 def profile(data: Any, missing_values: Sequence[str] = ()) -> Profile:
     """Look at a table before a policy is written: counts, likely roles with reasons, and how unique people are.
 
@@ -63,6 +65,7 @@ def profile(data: Any, missing_values: Sequence[str] = ()) -> Profile:
     return profile_table(to_arrow(data), missing_values)
 
 
+@typed
 def draft_policy(data: Any) -> Policy:
     """Return a policy to begin with, as ``hushtable init`` writes it: a suggestion that a person corrects.
 
@@ -110,6 +113,7 @@ def anonymize(  # type: ignore[overload-cannot-match]
 ) -> Release[Any]: ...
 
 
+@typed
 def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) -> Release[Any]:
     """Anonymize a table under a policy.
 
@@ -143,7 +147,7 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
     >>> ht.anonymize(people, policy).frame.to_pydict()
     {'zip': ['130**', '130**', '1424*', '1424*'], 'pay': [3, 4, 1, 2]}
     """
-    plan = _suited(_checked(policy), data).plan()
+    plan = _suited(policy, data).plan()
     if is_spark_frame(data):
         return _on_spark(data, plan, progress)
     return run_plan(data, plan, progress)
@@ -152,16 +156,6 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
 def run_plan(data: Any, plan: Plan, progress: Progress | None = None) -> Release:
     """Run a resolved plan on this machine."""
     return local.run(to_arrow(data), plan, progress, source=data)
-
-
-def _checked(policy: Any) -> Policy:
-    if isinstance(policy, Policy):
-        return policy
-    raise UsageError(
-        f"The second argument must be a Policy, not {type(policy).__name__}.",
-        code="not-a-policy",
-        hint="Write ht.Policy(quasi=[...], models=[...]), ht.load_policy(file) or ht.draft_policy(data).",
-    )
 
 
 def _suited(policy: Policy, data: Any) -> Policy:
@@ -185,6 +179,7 @@ def _on_spark(data: Any, plan: Plan, progress: Progress | None) -> Release:
     return run_frame(data, plan, progress)
 
 
+@typed
 def run(
     source: Any,
     policy: Policy | str | os.PathLike[str],
@@ -238,7 +233,7 @@ def run(
     ...     sorted(file.name for file in pathlib.Path(folder, "release").iterdir())
     ['policy.yaml', 'release.csv', 'release.json']
     """
-    chosen = load_policy(policy) if isinstance(policy, str | os.PathLike) else _checked(policy)
+    chosen = load_policy(policy) if isinstance(policy, str | os.PathLike) else policy
     sources = _sources(source)
     chosen = _suited(chosen, source) if sources is None else _suited_to_files(chosen, sources)
     plan, format = chosen.plan(), chosen.output.format
@@ -341,6 +336,7 @@ def _written(
     return replace(release, origin=replace(release.made, measured=measured))
 
 
+@typed
 def open_release(
     folder: str | os.PathLike[str],
     original: Any = None,
@@ -432,6 +428,7 @@ def _opened(
     return Release(written, plan, origin, source, repeatable=not dict(told.get("notes") or {}).get("increment"))
 
 
+@typed
 def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress | None = None) -> Release:
     """Publish a new batch of records beside an earlier release of other people.
 
@@ -476,6 +473,7 @@ def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress
     return publish_beside(to_arrow(data), _suited(policy, data).plan().pinned(), earlier, progress, source=data)
 
 
+@typed
 def verify(
     published: Any,
     policy: Policy,

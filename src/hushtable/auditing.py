@@ -19,6 +19,7 @@ from hushtable.io.grids import html_grid, text_grid
 from hushtable.models.base import PrivacyModel, compare
 from hushtable.models.beta_likeness import BetaLikeness
 from hushtable.models.recursive_cl import RecursiveCL
+from hushtable.params import typed
 from hushtable.registry import models
 from hushtable.release.exposure import Exposure
 from hushtable.release.recode import class_numbers
@@ -114,6 +115,7 @@ class Audit:
                     if one.ordered is None or one.ordered == ordered:
                         yield name, column, one.key, one.parameter, dict(one.values)
 
+    @typed
     def __getitem__(self, key: str) -> float:
         """Return one number, the worst of all sensitive columns."""
         found = [r for r in self.readings if r.key == key]
@@ -280,6 +282,7 @@ def _holding(model: PrivacyModel, parameter: str, stats: GroupStats, table: Refe
     return compare(own.values, own.sense, own.bound), own.sense
 
 
+@typed
 def audit(
     data: Any,
     quasi: str | Sequence[str],
@@ -318,10 +321,10 @@ def audit(
     (2, {2: 1, 3: 1}, 0.09999999999999998)
     """
     table = _table(data)
-    known, wanted = _names(quasi, "quasi"), _names(sensitive, "sensitive")
+    known, wanted = _names(quasi), _names(sensitive)
     if not known:
         raise UsageError("The audit has no quasi-identifier.", code="no-quasi", hint="Name at least one column.")
-    people = () if entity is None else _names(entity, "entity")
+    people = () if entity is None else (entity,)
     _check_names(table, known, wanted, people)
     if not table.num_rows:
         raise no_rows()
@@ -346,15 +349,8 @@ def _table(data: Any) -> pa.Table:
     return to_arrow(data)
 
 
-def _names(given: Any, what: str) -> tuple[str, ...]:
-    names = (given,) if isinstance(given, str) else given
-    if isinstance(names, str | bytes) or not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):
-        raise UsageError(
-            f"{what!r} must be the name of a column, or a list of names, not {type(given).__name__}.",
-            code="not-names",
-            hint=f"Write {what}=['age', 'sex'].",
-        )
-    return tuple(dict.fromkeys(names))
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(dict.fromkeys(given))
 
 
 def _check_names(table: pa.Table, *groups: Sequence[str]) -> None:
@@ -371,6 +367,7 @@ def _check_names(table: pa.Table, *groups: Sequence[str]) -> None:
         raise UsageError(f"The column {twice[0]!r} has two roles.", code="declared-twice", hint="Name it once.")
 
 
+@typed
 def k_anonymity(data: Any, quasi: str | Sequence[str], *, entity: str | None = None) -> int:
     """Return k: how many people the smallest class has.
 
@@ -383,6 +380,7 @@ def k_anonymity(data: Any, quasi: str | Sequence[str], *, entity: str | None = N
     return int(audit(data, quasi, entity=entity).k)
 
 
+@typed
 def l_diversity(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]) -> int:
     """Return l: how many different sensitive values every class has at least.
 
@@ -396,6 +394,7 @@ def l_diversity(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence
     return int(_one(data, quasi, sensitive, "l"))
 
 
+@typed
 def entropy_l_diversity(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]) -> float:
     """Return the l of entropy l-diversity: exp(entropy) of the least diverse class, unrounded.
 
@@ -408,6 +407,7 @@ def entropy_l_diversity(data: Any, quasi: str | Sequence[str], sensitive: str | 
     return _one(data, quasi, sensitive, "entropy_l")
 
 
+@typed
 def recursive_c_l_diversity(
     data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str], l: int = 2
 ) -> float:
@@ -425,6 +425,7 @@ def recursive_c_l_diversity(
     return max(scores)
 
 
+@typed
 def alpha_k_anonymity(
     data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]
 ) -> tuple[float, int]:
@@ -441,6 +442,7 @@ def alpha_k_anonymity(
     return float(found["alpha"]), int(found.k)
 
 
+@typed
 def t_closeness(
     data: Any,
     quasi: str | Sequence[str],
@@ -472,6 +474,7 @@ def t_closeness(
     return max(float(model.achieved(found.stats, found.reference)) for model in built)
 
 
+@typed
 def basic_beta_likeness(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]) -> float:
     """Return beta of basic beta-likeness: the greatest relative gain of a value's share in a class.
 
@@ -485,6 +488,7 @@ def basic_beta_likeness(data: Any, quasi: str | Sequence[str], sensitive: str | 
     return _one(data, quasi, sensitive, "beta")
 
 
+@typed
 def enhanced_beta_likeness(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]) -> float:
     """Return the smallest beta of enhanced beta-likeness, or infinity where a value gains more than -ln of its share.
 
@@ -505,6 +509,7 @@ def enhanced_beta_likeness(data: Any, quasi: str | Sequence[str], sensitive: str
     return beta if all(m.satisfied(found.stats, found.reference).all() for m in stretched) else float("inf")
 
 
+@typed
 def delta_disclosure(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str]) -> float:
     """Return delta: the greatest |ln(share in a class / share in the table)|; infinite where a value is absent.
 

@@ -54,9 +54,9 @@ class Estimator:
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what ``transform`` returns: "default", "pandas" or "polars"."""
         if transform is not None:
-            if transform not in _OUTPUTS:
+            if not isinstance(transform, str) or transform not in _OUTPUTS:
                 raise UsageError(
-                    f"set_output takes 'default', 'pandas' or 'polars'. Got {transform!r} instead.", code="output"
+                    f"set_output takes 'default', 'pandas' or 'polars'. Got {_got(transform)} instead.", code="output"
                 )
             # scikit-learn's own name for it, so that clone keeps it
             self._sklearn_output_config = {"transform": transform}
@@ -144,6 +144,10 @@ class Estimator:
         usual = inspect.signature(type(self).__init__).parameters
         shown = [f"{name}={_short(value)}" for name, value in given.items() if value is not usual[name].default]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _got(value: Any) -> str:
+    return repr(value) if isinstance(value, str) else type(value).__name__
 
 
 def _short(value: Any) -> str:

@@ -31,7 +31,8 @@ def console(*, stderr: bool = False, error: bool = False) -> Console:
     """
     from rich.console import Console
 
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, quiet=(quiet and not error) or (logged and stderr))
+    hushed = (quiet and not error) or (logged and stderr)
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, quiet=hushed)
 
 
 def deliver(data: Mapping[str, Any], as_json: bool, text: Callable[[Console], None]) -> None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from hushtable.comparison.evaluate import ACHIEVED, DROP
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.grids import html_grid, text_grid
+from hushtable.params import typed
 from hushtable.registry import measures, models
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Outcomes:
     def _repr_html_(self) -> str:
         return f"<p>{len(self.rows):,} settings compared; * is on the frontier</p>{html_grid(*self._shown())}"
 
+    @typed
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw utility over privacy, a mark per setting, and the frontier.
 
@@ -97,6 +99,7 @@ class Outcomes:
         """What was measured of some release: the names that ``suggest`` takes."""
         return list(dict.fromkeys(name for row in self.rows for name in row["values"]))
 
+    @typed
     def quantity(self, name: str) -> str:
         """Return a quantity's name as it stands in the rows; ``accuracy_drop`` is ``accuracy-drop``.
 
@@ -140,6 +143,7 @@ class Outcomes:
         columns["reason"] = [row["reason"] for row in self.rows]
         return pa.table(columns)
 
+    @typed
     def suggest(
         self, minimise: str | None = None, where: Sequence[str] = (), *, maximise: str | None = None
     ) -> Suggestion:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -14,9 +15,10 @@ from hushtable.comparison.keys import input_key, setting_key
 from hushtable.comparison.outcomes import Outcomes, spelt
 from hushtable.comparison.pool import in_parallel, in_turn
 from hushtable.comparison.results import Results
-from hushtable.errors import ParameterError, UsageError
+from hushtable.errors import ParameterError, UsageError, did_you_mean
 from hushtable.io.frames import to_arrow
 from hushtable.io.secret import load_secret
+from hushtable.params import typed
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms, measures, models
 
@@ -30,6 +32,7 @@ Report = Callable[[int, int], None]
 """Called often with (settings finished, settings in all); may raise ``Cancelled``."""
 
 
+@typed
 def compare(
     data: Any,
     policy: Policy,
@@ -87,7 +90,7 @@ def compare(
     table = to_arrow(data)
     policy = policy.for_columns(table.column_names)
     wanted = (wanted or Wanted.of()).including(spelt(privacy), spelt(utility))
-    settings = (grid if isinstance(grid, Grid) else Grid.of(**grid)).settings(policy)
+    settings = _grid(grid).settings(policy)
     kept = Results(None if results is None else Path(results))
     keys = _keys(table, policy, settings, wanted) if results is not None else [str(i) for i in range(len(settings))]
     rows: dict[int, Row] = {}
@@ -125,6 +128,19 @@ def compare(
         # a misspelt name is told now, not when the chart is drawn
         found.quantity(privacy), found.quantity(utility)
     return found
+
+
+def _grid(given: Grid | Mapping[str, Any]) -> Grid:
+    if isinstance(given, Grid):
+        return given
+    known = list(inspect.signature(Grid.of).parameters)
+    unknown = [key for key in given if key not in known]
+    if unknown:
+        raise ParameterError(
+            f"A grid varies {', '.join(known)}, and {str(unknown[0])!r} is none of them.",
+            hint=did_you_mean(str(unknown[0]), known),
+        )
+    return Grid.of(**given)
 
 
 def _only_here(policy: Policy) -> bool:

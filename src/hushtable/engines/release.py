@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ import pyarrow as pa
 
 from hushtable.errors import IncompatibleError, PrivacyLeakWarning, UsageError, did_you_mean
 from hushtable.io.frames import indexed_like, like
+from hushtable.params import typed
 from hushtable.registry import measures, templates
 from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.release.evidence import summary_of
@@ -95,6 +97,7 @@ class Release(Released, Generic[F]):
         found: F = like(pa.table({name: pa.array(column) for name, column in self.partition.space.items()}), given)
         return found
 
+    @typed
     def apply(self, levels: Mapping[str, int]) -> Release[F]:
         """Return the release of another solution: every quasi-identifier at the level given, verified like any other.
 
@@ -132,6 +135,7 @@ class Release(Released, Generic[F]):
             )
         return local.run(self.original(), plan, source=self.source)
 
+    @typed
     def with_guards(self, names: Sequence[str]) -> Release[F]:
         """Return the release with these of its guards only; with none of them where the list is empty.
 
@@ -152,6 +156,7 @@ class Release(Released, Generic[F]):
             document["guard"] = [{g.name: g.values()} if g.values() else g.name for g in guards]
         return self._again(replace(self.plan, guards=guards, document=document, coins=None))
 
+    @typed
     def price(self, measures: Sequence[str] | None = None) -> GuardPrice:
         """Tell what guards and wider cells cost in utility, next to what attacks gain without them.
 
@@ -217,7 +222,7 @@ class Release(Released, Generic[F]):
         found = self.origin.comparison(self.plan)
         return replace(found, others=OtherColumns(self)) if isinstance(found, RowComparison) else found
 
-    def measure(self, name: str | Measure, **parameters: Any) -> Measured:
+    def measure(self, name: str | Measure | type[Measure], **parameters: Any) -> Measured:
         """Compute one utility measure; ``hushtable measures`` lists them.
 
         Parameters
@@ -249,15 +254,10 @@ class Release(Released, Generic[F]):
         comparison = self.comparison()
         return Measured(float(measure.compute(comparison)), measure.about(comparison))
 
+    @typed
     def measures(self, names: str | Sequence[str] | None = None) -> dict[str, float]:
         """Compute several utility measures by name: those asked for, or the cheap ones."""
         known = self.origin.measured
-        if names is not None and not isinstance(names, str | Sequence):
-            raise UsageError(
-                f"Measures are named by text, or by a list of texts, not by {type(names).__name__}.",
-                code="unknown-measure",
-                hint="For a measure that is an object, call 'measure'.",
-            )
         wanted = summary_measures() if names is None else [names] if isinstance(names, str) else list(names)
         rest = [name for name in wanted if name not in known]
         found = {**known, **(measure_all(self.comparison(), rest) if rest else {})}
@@ -273,6 +273,7 @@ class Release(Released, Generic[F]):
     @overload
     def risk(self, name: str | Risk, **parameters: Any) -> BeforeAfter: ...
 
+    @typed
     def risk(self, name: str | Risk | None = None, **parameters: Any) -> RiskSummary | BeforeAfter:
         """Assess how exposed people are, in the raw quasi-identifiers and in the published classes.
 
@@ -305,6 +306,7 @@ class Release(Released, Generic[F]):
             return risk_summary(parameters, before, after)
         return risk_of(name, parameters, before, after)
 
+    @typed
     def attack(self, name: str | Attack, *, sample: int | None = None, **parameters: Any) -> AttackResult:
         """Run an attack against this release; ``hushtable attack --list`` names them.
 
@@ -349,9 +351,10 @@ class Release(Released, Generic[F]):
 
         return explain(self, row)
 
+    @typed
     def report(
         self,
-        path: Any,
+        path: str | os.PathLike[str],
         template: str = "general",
         *,
         attacks: bool | Sequence[str] = True,
@@ -397,6 +400,7 @@ class Release(Released, Generic[F]):
         chosen = templates.build(template, parameters)
         return chosen.write(self, path, attacks=attacks, labels=labels, progress=progress)
 
+    @typed
     def sample(self, seed: int = 0, rows: int | None = None, where: Sequence[str] = ()) -> F:
         """Draw a table with the original's columns and types from what is published, and from nothing else.
 
@@ -441,6 +445,7 @@ class Release(Released, Generic[F]):
         found: F = self.like(sample_release(self, seed=seed, rows=rows, where=where))
         return found
 
+    @typed
     def plot(self, kind: Literal["loss", "classes"] = "loss", ax: Axes | None = None) -> Axes:
         """Draw what each quasi-identifier lost, or how large the classes are.
 
@@ -473,7 +478,15 @@ class Release(Released, Generic[F]):
         # a large release is not read to say again what was found when it was made
         return dict(self.origin.summary) if self.origin.summary else summary_of(self, self.measures())
 
-    def save(self, folder: Any, *, format: str = "csv", overwrite: bool = False, parts: bool | None = None) -> Any:
+    @typed
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        format: str = "csv",
+        overwrite: bool = False,
+        parts: bool | None = None,
+    ) -> Any:
         """Write the release, its policy and ``release.json`` into a folder, all or nothing.
 
         What looking at it later needs, and the release must not tell, is written into the private companion, the

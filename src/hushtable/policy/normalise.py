@@ -36,8 +36,8 @@ def normalise(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
     >>> normalise({"quasi": ["age"], "models": [KAnonymity(k=5)]})[0]
     {'models': ({'k-anonymity': {'k': 5}},), 'columns': {'age': {'role': <Role.QUASI: 'quasi'>}}}
     """
-    data = dict(given)
     faults: list[Fault] = []
+    data = dict(_words_only(given, ("missing", "rest"), (), faults))
     _fold_roles(data, faults)
     if isinstance(data.get("columns"), Mapping):
         data["columns"] = {
@@ -110,7 +110,8 @@ def _fold_roles(data: dict[str, Any], faults: list[Fault]) -> None:
                 faults.append(Fault(("columns", name), sentence, "Leave 'role' out.", "declared-twice"))
             else:
                 columns[name] = {"role": role, **options} if isinstance(options, Mapping) else options
-    hierarchies = data.pop("hierarchies", None) or {}
+    hierarchies = data.pop("hierarchies", None)
+    hierarchies = {} if hierarchies is None else hierarchies
     if not isinstance(hierarchies, Mapping):
         faults.append(Fault(("hierarchies",), "It must be a mapping of column to hierarchy."))
         hierarchies = {}
@@ -149,8 +150,19 @@ def _options(options: Any) -> Any:
     return options.given() if isinstance(options, ColumnPolicy) else options
 
 
+def _words_only(settings: Any, names: Sequence[str], place: Place, faults: list[Fault]) -> Any:
+    """Return settings without those that have to be words and are something else, which cannot even be compared."""
+    if not isinstance(settings, Mapping):
+        return settings
+    wrong = [name for name in names if settings.get(name) is not None and not isinstance(settings[name], str)]
+    for name in wrong:
+        sentence = f"It must be a word. Got a {type(settings[name]).__name__} instead."
+        faults.append(Fault((*place, name), sentence, "", "bad-value"))
+    return {name: value for name, value in settings.items() if name not in wrong} if wrong else settings
+
+
 def _column(name: str, options: Any, faults: list[Fault]) -> Any:
-    options = _options(options)
+    options = _words_only(_options(options), ("role", "kind"), ("columns", name), faults)
     if isinstance(options, Mapping) and options.get("cells") is not None:
         options = {**options, "cells": _form(options["cells"], ("columns", name, "cells"), faults)}
     if not isinstance(options, Mapping) or options.get("hierarchy") is None:

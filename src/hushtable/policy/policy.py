@@ -16,6 +16,7 @@ from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.canonical import canonical_json, digest
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
+from hushtable.params import typed
 from hushtable.policy.checks import check_combination, contradictions
 from hushtable.policy.columns import (
     BackgroundPolicy,
@@ -243,6 +244,7 @@ class Policy(StrictModel):
         """The folder of the policy's file, which the files it names are relative to; None for the current one."""
         return self._base_dir
 
+    @typed
     def based_in(self, folder: str | os.PathLike[str] | None) -> Self:
         """Return the same policy with its files looked for in this folder."""
         policy = self.model_copy()
@@ -254,6 +256,7 @@ class Policy(StrictModel):
         """The tables that were given in Python instead of files: ``population``, ``background``."""
         return self._tables
 
+    @typed
     def holding(self, tables: Mapping[str, Any]) -> Self:
         """Return the same policy with these tables where it says that some were given in Python.
 
@@ -285,6 +288,7 @@ class Policy(StrictModel):
         """
         return type(self)(**{**self.document(), **settings}).based_in(self._base_dir).holding(self._tables)
 
+    @typed
     def with_column(self, name: str, **settings: Any) -> Self:
         """Return the policy with some settings of one column replaced, checked again; None removes a setting.
 
@@ -305,10 +309,12 @@ class Policy(StrictModel):
         columns = self.document()["columns"]
         if name not in columns:
             raise UsageError(f"There is no column {name!r} in the policy.", hint=did_you_mean(name, columns))
-        have = columns[name] if settings.get("role", columns[name]["role"]) == columns[name]["role"] else {}
+        role = settings.get("role", columns[name]["role"])
+        have = columns[name] if isinstance(role, str) and role == columns[name]["role"] else {}
         columns[name] = {key: value for key, value in {**have, **settings}.items() if value is not None}
         return self.changed(columns=columns)
 
+    @typed
     def for_columns(self, names: Iterable[str]) -> Self:
         """Return the policy for a table with these columns: ``rest`` becomes a role of each that is not named.
 
@@ -325,6 +331,7 @@ class Policy(StrictModel):
         columns |= {name: {"role": role} for name in names if name not in columns}
         return self.changed(columns=columns, rest=None)
 
+    @typed
     def named(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with this role, in order."""
         return tuple(name for name, column in self.columns.items() if column.role is role)
@@ -459,6 +466,7 @@ class Policy(StrictModel):
         return write_yaml(self.document())
 
     @classmethod
+    @typed
     def from_yaml(cls, text: str, *, file: str = "") -> Self:
         r"""Read a policy from YAML text.
 

@@ -133,8 +133,7 @@ def run_files(
     report = progress or quietly
     report(0.0, "reading")
     files = table_sources(paths)
-    _log.info("Streaming %d sources with %s", len(files), plan.algorithm.name,
-              extra={"sources": len(files), "algorithm": plan.algorithm.name})  # fmt: skip
+    _log.info("Streaming %d sources with %s", len(files), plan.algorithm.name, extra={"sources": len(files)})
     before = stamps(files)
     check_columns(same_columns(files, [column_names(file) for file in files]), plan.table)
     key = {"hushtable": __version__, "policy": digest(plan.document), "files": before}

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from hushtable.errors import DataError, ParameterError, UsageError, did_you_mean
 from hushtable.io.frames import like, to_arrow
+from hushtable.io.grids import html_text
 
 __all__ = ["Estimator", "named"]
 
@@ -138,6 +139,9 @@ class Estimator:
             transformer_tags=TransformerTags(preserves_dtype=[]),
             input_tags=InputTags(string=True, categorical=True, allow_nan=True),
         )
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self))
 
     def __repr__(self) -> str:
         given = self.get_params()

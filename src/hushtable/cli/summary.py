@@ -55,7 +55,8 @@ def print_measures(to: Console, measures: Mapping[str, float]) -> None:
     rows = []
     for name, value in measures.items():
         known = registry.measures[name]
-        rows.append((name, number(value), known.better, describe(known)["summary"]))
+        about = getattr(value, "about", "")
+        rows.append((name, number(value), known.better, describe(known)["summary"] + (f" ({about})" if about else "")))
     columns = ["measure", "value", "better", "meaning"]
     to.print(grid(columns, rows, right=["value"], fold=["meaning"]))
     to.print()

@@ -78,6 +78,12 @@ def is_streamable(algorithm: Algorithm) -> bool:
     return algorithm.recoding in _STREAMED
 
 
+def _check_sources(files: Sequence[Any], plan: Plan) -> None:
+    """Refuse sources whose columns are not those of the plan."""
+    check_columns(same_columns(files, [column_names(file) for file in files]), plan.table)
+    _log.info("Streaming %d sources with %s", len(files), plan.algorithm.name, extra={"sources": len(files)})
+
+
 def _check_streamable(plan: Plan) -> None:
     """Refuse, before anything is read, what needs the whole table in memory."""
     if not is_streamable(plan.algorithm):
@@ -133,9 +139,8 @@ def run_files(
     report = progress or quietly
     report(0.0, "reading")
     files = table_sources(paths)
-    _log.info("Streaming %d sources with %s", len(files), plan.algorithm.name, extra={"sources": len(files)})
     before = stamps(files)
-    check_columns(same_columns(files, [column_names(file) for file in files]), plan.table)
+    _check_sources(files, plan)
     key = {"hushtable": __version__, "policy": digest(plan.document), "files": before}
     if any(map(is_address, files)):
         key["once"] = secrets.token_hex()  # nobody can tell whether it still is what a killed run has read

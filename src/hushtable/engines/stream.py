@@ -78,7 +78,7 @@ def is_streamable(algorithm: Algorithm) -> bool:
     return algorithm.recoding in _STREAMED
 
 
-def _check_sources(files: Sequence[Any], plan: Plan) -> None:
+def _check_sources(files: Sequence[Source], plan: Plan) -> None:
     """Refuse sources whose columns are not those of the plan."""
     check_columns(same_columns(files, [column_names(file) for file in files]), plan.table)
     _log.info("Streaming %d sources with %s", len(files), plan.algorithm.name, extra={"sources": len(files)})

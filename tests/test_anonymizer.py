@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -10,12 +11,18 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import compute, csv
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 import hushtable as ht
 from hushtable.errors import (
     DataError,
     IncompatibleError,
-    PolicyError,
+    ParameterError,
     PrivacyLeakWarning,
     UsageError,
     VerificationError,
@@ -88,7 +95,7 @@ def test_labels_that_were_never_fitted_are_refused_without_showing_them():
     assert "CANARY" not in str(caught.value)
     with pytest.raises(DataError, match="missing values, and the fitted data had none"):
         anonymizer.transform(people(200, 1).set_column(0, "age", pa.array([None] * 200, pa.int64())))
-    with pytest.raises(PolicyError, match="no role in the policy: 'more'"):
+    with pytest.raises(DataError, match="the column 'more', which the Anonymizer was not fitted with"):
         anonymizer.transform(people(200, 1).append_column("more", pa.array([1] * 200)))
 
 
@@ -111,7 +118,7 @@ def test_fit_transform_is_the_release_and_kinds_are_kept():
 
 def test_scikit_learn_manners():
     anonymizer = ht.Anonymizer(policy())
-    assert anonymizer.get_params() == {"policy": policy()}
+    assert anonymizer.get_params() == {"order": "published", "policy": policy(), "publish": True}
     assert anonymizer.set_params(policy=policy(7)).policy == policy(7)
     with pytest.raises(UsageError, match="no parameter 'k'"):
         anonymizer.set_params(k=3)
@@ -120,7 +127,7 @@ def test_scikit_learn_manners():
     anonymizer.fit(people(200, 1)).transform(people(200, 1))
     # equal, though not the same object
     anonymizer.set_params(policy=policy(7)).transform(people(200, 1))
-    with pytest.raises(UsageError, match=r"fitted under\. Call fit again\."):
+    with pytest.raises(UsageError, match=r"fitted with\. Call fit again\."):
         anonymizer.set_params(policy=policy(8)).transform(people(200, 1))
     with pytest.raises(UsageError, match="'default', 'pandas' or 'polars'"):
         anonymizer.set_output(transform="xlsx")
@@ -213,3 +220,140 @@ def test_new_records_have_no_counts():
     fitted = ht.Anonymizer(policy(20, cells="counts")).fit(table)
     with pytest.raises(IncompatibleError, match="is published as counts"):
         fitted.transform(table)
+
+
+def labelled(n: int = 600) -> tuple[pd.DataFrame, np.ndarray]:
+    """People whose label follows from their age, nine times out of ten."""
+    age, noise = integers(7, "age", n, 18, 90), integers(7, "noise", n, 0, 10) == 0
+    frame = pd.DataFrame({"age": age, "city": list("abcdef") * (n // 6)}, index=np.arange(n) * 3 + 1)
+    return frame, ((age > 50) ^ noise).astype(int)
+
+
+REST = ht.Policy(rest="quasi", models=[ht.KAnonymity(k=10)])
+
+
+def learner(anonymizer):
+    return make_pipeline(anonymizer, OneHotEncoder(handle_unknown="ignore"), LogisticRegression())
+
+
+def test_rows_and_labels_stay_together_in_a_pipeline():
+    X, y = labelled()
+    model = learner(ht.Anonymizer(REST, publish=False)).fit(X, y)
+    assert model.score(X, y) > 0.85
+    # one row, and ages that nobody had
+    assert model.predict(pd.DataFrame({"age": [3], "city": ["a"]})) == [0]
+    assert model.predict(pd.DataFrame({"age": [140], "city": ["a"]})) == [1]
+    with pytest.warns(PrivacyLeakWarning, match="links every row to its person"):
+        assert learner(ht.Anonymizer(REST, order="input")).fit(X, y).score(X, y) > 0.85
+
+
+def test_labels_are_refused_in_published_order():
+    X, y = labelled(60)
+    for call in (ht.Anonymizer(REST).fit, ht.Anonymizer(REST).fit_transform, learner(ht.Anonymizer(REST)).fit):
+        with pytest.raises(UsageError, match=r"labels y would belong to other rows.*publish=False"):
+            call(X, y)
+
+
+def test_input_order_is_the_release_row_by_row():
+    X, _ = labelled()
+    anonymizer = ht.Anonymizer(REST, order="input")
+    with pytest.warns(PrivacyLeakWarning):
+        aligned = anonymizer.fit_transform(X)
+    assert aligned.index.equals(X.index)
+    assert sorted(map(tuple, aligned.to_numpy())) == sorted(map(tuple, anonymizer.release_.frame.to_numpy()))
+    assert all(covers(cell, age) for cell, age in zip(aligned["age"], X["age"], strict=True))
+    # the modelling view of the fitted rows has the same classes; its bounds may be others where nobody is in between
+    free = anonymizer.set_params(publish=False).transform(X)
+    assert all(covers(cell, age) for cell, age in zip(free["age"], X["age"], strict=True))
+    assert len(set(map(tuple, free.to_numpy()))) == len(set(map(tuple, aligned.to_numpy()))) == len(
+        set(map(tuple, np.hstack([free.to_numpy(), aligned.to_numpy()])))
+    )
+    short = REST.changed(suppression=0.3, models=[ht.KAnonymity(k=60)])
+    strict = ht.Anonymizer(short, order="input").fit(X)
+    if strict.release_.n_suppressed:
+        with pytest.raises(UsageError, match="rows were suppressed"):
+            strict.fit_transform(X)
+    assert len(ht.Anonymizer(short, publish=False).fit_transform(X)) == len(X)
+
+
+def test_rows_for_modelling_may_be_anything():
+    X, _ = labelled()
+    anonymizer = ht.Anonymizer(REST, publish=False).fit(X)
+    new = pd.DataFrame({"age": [None, 55], "city": ["zebra", None]})
+    cells = anonymizer.transform(new)
+    assert cells["age"].isna().tolist() == [True, False] and covers(cells["age"][1], 55)
+    assert cells["city"][0] == "*" and pd.isna(cells["city"][1])
+    # algorithms that generalise whole columns, too
+    hierarchies = {"age": {"intervals": [5, 10, 20]}}
+    levels = ht.Policy(quasi=["age"], rest="insensitive", models=[ht.KAnonymity(k=10)], algorithm=ht.Datafly(),
+                       hierarchies=hierarchies)  # fmt: skip
+    wide = ht.Anonymizer(levels, publish=False).fit(X).transform(X.iloc[:1])
+    assert wide["city"].tolist() == ["a"] and wide["age"].iloc[0] != X["age"].iloc[0]
+    clusters = ht.Policy(quasi=["age"], rest="drop", models=[ht.KAnonymity(k=10)], algorithm=ht.Mdav())
+    with pytest.raises(IncompatibleError, match="overlap"):
+        ht.Anonymizer(clusters, publish=False).fit(X).transform(X)
+    counted = ht.Anonymizer(REST.changed(cells="counts"), publish=False).fit(X)
+    assert covers(counted.transform(X)["age"].iloc[0], X["age"].iloc[0])
+
+
+def test_names_output_clone_pickle_and_repr():
+    X, _ = labelled(120)
+    anonymizer = ht.Anonymizer(REST, publish=False).set_output(transform="polars")
+    assert repr(anonymizer) == "Anonymizer(policy=<policy of 0 columns>, publish=False)"
+    assert isinstance(clone(anonymizer).fit_transform(X), pl.DataFrame)
+    fitted = clone(anonymizer).set_output(transform="default").fit(X)
+    assert fitted.feature_names_in_.tolist() == ["age", "city"] == fitted.get_feature_names_out().tolist()
+    assert fitted.n_features_in_ == 2
+    again = pickle.loads(pickle.dumps(fitted))
+    pd.testing.assert_frame_equal(again.transform(X), fitted.transform(X))
+    array = ht.Anonymizer(REST, publish=False).fit(X.to_numpy())
+    assert array.get_feature_names_out().tolist() == ["x0", "x1"]
+    assert isinstance(array.transform(X.to_numpy()), np.ndarray)
+    shown = make_pipeline(ht.Anonymizer(REST, publish=False)).set_output(transform="pandas").fit_transform(X)
+    assert isinstance(shown, pd.DataFrame)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"policy": {"quasi": ["age"]}}, "must be a Policy. Got dict"),
+        ({"order": "random"}, "must be 'published' or 'input'. Got 'random'"),
+        ({"publish": "no"}, "must be a bool. Got 'no'"),
+    ],
+)
+def test_wrong_parameters(parameters, message):
+    X, _ = labelled(60)
+    with pytest.raises(ParameterError, match=message):
+        ht.Anonymizer(**{"policy": REST, **parameters}).fit(X)
+
+
+TWO = ht.Policy(rest="quasi", models=[ht.KAnonymity(k=2)])
+EXCEPTIONS = {
+    "check_fit2d_1sample": "one person is not 2-anonymous: that is proved, and raised as Infeasible",
+}
+TEXT = "cells of regions are text, and this check subtracts them: it is run below with equality instead"
+TEXT_CHECKS = (
+    *("check_pipeline_consistency", "check_estimators_pickle", "check_transformer_data_not_an_array"),
+    *("check_transformer_general", "check_methods_sample_order_invariance", "check_methods_subset_invariance"),
+    "check_fit_idempotent",
+)
+
+
+@pytest.mark.filterwarnings("ignore:Estimator Anonymizer does not inherit")
+def test_scikit_learn_s_own_checks():
+    expected = EXCEPTIONS | dict.fromkeys(TEXT_CHECKS, TEXT)
+    check_estimator(ht.Anonymizer(TWO, publish=False), expected_failed_checks=expected, on_skip=None)
+
+
+@pytest.mark.filterwarnings("ignore:Estimator Anonymizer does not inherit")
+def test_scikit_learn_s_own_checks_with_equality_for_text(monkeypatch):
+    compared = []
+
+    def same(one, other, *_, **__):
+        compared.append(len(one))
+        pd.testing.assert_frame_equal(*(pd.DataFrame(np.asarray(array, dtype=object)) for array in (one, other)))
+
+    for name in ("assert_allclose", "assert_allclose_dense_sparse"):
+        monkeypatch.setattr(estimator_checks, name, same)
+    check_estimator(ht.Anonymizer(TWO, publish=False), expected_failed_checks=EXCEPTIONS, on_skip=None)
+    assert len(compared) > 10

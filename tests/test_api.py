@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import json
+import pickle
 
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import csv
 
 import hushtable as ht
-from hushtable.errors import Cancelled, DataError, PolicyError, UsageError, VerificationError
+from hushtable import registry
+from hushtable.datasets import patients
+from hushtable.errors import (
+    Cancelled,
+    DataError,
+    PolicyError,
+    PrivacyLeakWarning,
+    UsageError,
+    VerificationError,
+)
 
 
 @pytest.fixture
@@ -182,3 +195,86 @@ def test_polars_enums_keep_what_occurs():
     policy = ht.Policy(quasi=["age"], insensitive=["grade"], models=[ht.KAnonymity(k=3)])
     assert ht.anonymize(frame, policy).frame.schema["grade"] == pl.Enum(["lo", "hi"])
     assert ht.anonymize(frame.lazy(), policy).frame.schema["grade"] == pl.Enum(["lo", "hi"])
+
+
+def test_a_measure_is_given_by_name_or_as_an_object(table, policy):
+    release = ht.anonymize(table, policy)
+    assert release.measures("ncp") == release.measures(["ncp"]) == {"ncp": release.measure("ncp")}
+    assert release.measure(ht.Ncp()) == release.measure(ht.Ncp) == release.measure("ncp")
+    assert release.risk(registry.risks["prosecutor"](threshold=0.5)) == release.risk("prosecutor", threshold=0.5)
+    assert release.attack(registry.attacks["homogeneity"]()) == release.attack("homogeneity")
+    with pytest.raises(UsageError, match="has its parameters already"):
+        release.measure(ht.Accuracy(), model="tree")
+    with pytest.raises(UsageError, match="Measures are given by name or as objects, not as int"):
+        release.measure(3)
+    with pytest.raises(UsageError, match="Attacks are given by name"):
+        release.attack(None)
+    with pytest.raises(UsageError, match="must be a str, list of str or None, not Ncp"):
+        release.measures(ht.Ncp())
+
+
+def test_accuracy_names_its_target_and_is_that_of_the_report(tmp_path):
+    people = patients(400)
+    roles = {"identifiers": ["name", "patient_id"], "quasi": ["age", "sex"], "sensitive": ["diagnosis"]}
+    policy = ht.Policy(**roles, models=[ht.KAnonymity(k=5)], rest="insensitive")
+    release = ht.anonymize(people, policy)
+    found = release.measure("accuracy")
+    assert repr(found) == f"{float(found)} (predicting 'diagnosis' with a decision tree of depth 10 at most)"
+    assert pickle.loads(pickle.dumps(found)).about == found.about
+    reported = release.report(tmp_path / "evidence.html", attacks=False).facts.accuracy[0]
+    assert (reported.target, reported.release) == ("diagnosis", float(found))
+    # labels of a model are usually insensitive
+    assert 0 < release.measure("accuracy", target="education") < 1
+    assert release.measure("accuracy-original", target="education") > 0
+    release.save(tmp_path / "release")
+    opened = ht.open_release(tmp_path / "release", people)
+    assert opened.measure("accuracy", target="education") == release.measure("accuracy", target="education")
+    with pytest.raises(UsageError, match="'age' is not a sensitive or insensitive column"):
+        release.measure("accuracy", target="age")
+
+
+def test_models_of_several_conditions_say_what_each_achieves(table, policy, tmp_path):
+    models = [ht.AlphaK(alpha=0.7, k=3), ht.AverageRisk(average=0.5, maximum=0.5)]
+    release = ht.anonymize(table, policy.changed(models=models))
+    sizes = release.groups["people"].to_pylist()
+    text = repr(release)
+    assert f"achieved average {len(sizes) / 12:.6g}, maximum {1 / min(sizes):.6g}, needs average <= 0.5, max" in text
+    assert f", k {min(sizes):g}, needs alpha <= 0.7, k >= 3: holds" in text
+    told = json.loads((release.save(tmp_path / "out") / "release.json").read_text())["models"]
+    shown = {m["model"]: [q["quantity"] for q in m["quantities"]] for m in told}
+    assert shown == {"average-risk": ["average", "maximum"], "alpha-k": ["alpha", "k"]}
+    assert "alpha &lt;= 0.7" in release._repr_html_()
+
+
+def test_aligned_rows_have_the_index_of_the_input(table, policy):
+    frame = table.to_pandas().set_index(pd.Index(range(100, 112))).sample(frac=1, random_state=3)
+    release = ht.anonymize(frame, policy)
+    with pytest.warns(PrivacyLeakWarning):
+        aligned = release.aligned()
+    aligned["label"] = frame["disease"]
+    assert (aligned["label"] == aligned["disease"]).all()
+    assert release.frame.index.tolist() == list(range(12))
+
+
+@pytest.mark.parametrize(("rest", "published"), [
+    ("drop", ["age", "disease"]), ("insensitive", ["age", "disease", "name", "zip"]),
+    ("quasi", ["age", "disease", "name", "zip"]),
+])  # fmt: skip
+def test_the_rest_of_the_columns_has_one_role(table, tmp_path, rest, published):
+    policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=3)], rest=rest)
+    assert ht.Policy.from_yaml(policy.to_yaml()) == policy
+    for data in (table, table.to_pandas(), pl.from_arrow(table), pl.from_arrow(table).lazy()):
+        release = ht.anonymize(data, policy)
+        assert list(release.table.column_names) == published
+    assert ht.verify(release.table, policy).ok
+    csv.write_csv(table, tmp_path / "people.csv")
+    for engine in ("local", "stream"):
+        written = ht.run(tmp_path / "people.csv", policy, tmp_path / engine, engine=engine)
+        assert written.columns == published
+        assert ht.load_policy(tmp_path / engine / "policy.yaml").rest is None
+        assert ht.verify(tmp_path / engine / "release.csv", policy).ok
+    compared = ht.compare(table, policy, {"models": [{"k-anonymity": {"k": [2, 3]}}]})
+    assert [row["status"] for row in compared.rows] == ["ok", "ok"]
+    if rest != "quasi":
+        with pytest.raises(PolicyError, match="no quasi-identifier"):
+            ht.Policy(models=[ht.KAnonymity(k=3)], rest=rest)

@@ -53,7 +53,8 @@ def wheel(dist) -> Path:
 
 
 def sources() -> set[str]:
-    return {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src" / "hushtable").rglob("*.py")}
+    files = (path for kind in ("*.py", "*.pyi") for path in (ROOT / "src" / "hushtable").rglob(kind))
+    return {path.relative_to(ROOT / "src").as_posix() for path in files}
 
 
 def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(wheel):

@@ -17,11 +17,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
 import yaml
 
+from hushtable import registry
 from hushtable.cli.main import main
 from hushtable.comparison.spec import load_spec
 from hushtable.datasets import patients, patients_policy
@@ -63,15 +65,27 @@ def table(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.fixture
+def unregistered():
+    """What a page registers is forgotten."""
+    yield
+    for known in (known for known in vars(registry).values() if isinstance(known, registry.Registry)):
+        for name in list(known.added):
+            known.discard(name)
+
+
+@pytest.mark.usefixtures("unregistered")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_code_of_a_page_runs(page, table, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HUSHTABLE_SECRET", str(tmp_path / ".secret"))
     shutil.copy(table, tmp_path / "patients.csv")
-    names: dict[str, object] = {"__name__": page.name}
+    # a module of its own, as a notebook is: dataclasses look for the module of their class
+    module = types.ModuleType(page.stem)
+    monkeypatch.setitem(sys.modules, page.stem, module)
     for language, code in blocks(page.read_text(encoding="utf-8")):
         if language == "python":
-            exec(compile(code, str(page), "exec"), names)
+            exec(compile(code, str(page), "exec", dont_inherit=True), vars(module))
         elif language == "sh":
             run_shell(code, tmp_path)
         elif language == "yaml":

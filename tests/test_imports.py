@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "hushtable"
 # every module may import these; they import only one another
 FOUNDATION = {"_version", "about", "arrays", "errors", "failures", "params", "registry", "rng"}
 # what users import: may import everything but the front ends
-FACADE = {"__init__", "anonymizer", "api", "encoding"}
+FACADE = {"__init__", "anonymizer", "api", "auditing", "encoding", "estimator"}
 # left to right: a folder imports itself and what stands before it
 ORDER = [
     *("io", "schema", "hierarchy", "kernels", "table", "models", "algorithms", "release", "utility", "risk"),

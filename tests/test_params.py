@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
@@ -12,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable.errors import ParameterError
+from hushtable.hierarchy.flat import Flat
+from hushtable.models.k_anonymity import KAnonymity
 from hushtable.params import AtLeast, Between, Constraint, OfValues, Parametrised, Positive
 
 
@@ -146,3 +151,12 @@ def test_wrong_values_of_the_table_are_not_told_either(values, told):
     with pytest.raises(ParameterError, match=told) as caught:
         Discreet.build(values)
     assert "CANARY" not in str(caught.value)
+
+
+def test_misspelt_parameters_of_a_class_get_a_hint():
+    with pytest.raises(ParameterError, match=r"KAnonymity has no parameter 'kk'\. Did you mean 'k'\?"):
+        KAnonymity(kk=5)
+    with pytest.raises(ParameterError, match=r"Flat has no parameter 'x'\. It takes none\."):
+        Flat(x=1)
+    made = KAnonymity(k=5)
+    assert copy.copy(made) == pickle.loads(pickle.dumps(made)) == dataclasses.replace(made) == made

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
+from typing import ClassVar
 
+import pyarrow as pa
 import pytest
 
+import hushtable as ht
 from hushtable import registry as registry_module
 from hushtable.errors import UsageError
 from hushtable.models.k_anonymity import KAnonymity
-from hushtable.registry import Registry, models
+from hushtable.registry import Registry, models, register
+from hushtable.utility.base import Measure
 
 REGISTRIES = [known for known in vars(registry_module).values() if isinstance(known, Registry)]
 # in Python these say more than in a policy, so they are found by listing the registry
@@ -124,3 +129,86 @@ def test_no_plug_in_takes_the_place_of_another_class(plug_in):
         registry = plug_in(_Point(Weaker, "k-anonymity"))
         with pytest.raises(UsageError, match=r"k_anonymity\.KAnonymity and .*Weaker are called 'k-anonymity'"):
             use(registry)
+
+
+@dataclass(frozen=True)
+class Toy(Measure):
+    """Number of classes."""
+
+    name: ClassVar[str] = "toy-classes"
+
+    def compute(self, comparison):
+        return float(comparison.n_classes)
+
+
+@pytest.fixture
+def clean():
+    yield
+    for registry in REGISTRIES:
+        for name in list(registry.added):
+            registry.discard(name)
+
+
+@pytest.mark.usefixtures("clean")
+def test_a_class_of_this_process_is_found_everywhere():
+    assert "toy-classes" not in registry_module.measures
+    assert register(Toy) is Toy
+    measures = registry_module.measures
+    assert measures["toy-classes"] is measures.by_class_name("Toy") is ht.Toy is Toy
+    assert "toy-classes" in list(measures) and "Toy" in dir(ht)
+    assert list(measures) == sorted(measures)
+    register(Toy)
+    again = dataclass(frozen=True)(type("Toy", (Toy,), {"__qualname__": "Toy", "__module__": __name__}))
+    register(again)
+    assert measures["toy-classes"] is again
+    release = ht.anonymize(pa.table({"a": [1, 1, 2, 2]}), ht.Policy(quasi=["a"], models=[KAnonymity(k=2)]))
+    assert release.measures(["toy-classes"]) == {"toy-classes": 2.0}
+    # it wants to be in every summary, as a plug-in's would be
+    assert release.measures()["toy-classes"] == 2.0
+    measures.discard("toy-classes")
+    assert "toy-classes" not in measures
+
+
+@pytest.mark.usefixtures("clean")
+def test_an_object_of_a_class_of_ones_own_needs_no_registering():
+    @dataclass(frozen=True)
+    class Pairs(KAnonymity):
+        """Two people at least."""
+
+        k: int = 2
+        name: ClassVar[str] = "toy-pairs"
+
+    table = pa.table({"a": [1, 1, 2, 2]})
+    release = ht.anonymize(table, ht.Policy(quasi=["a"], models=[Pairs()]))
+    assert release.verification.evidence[0].model == "toy-pairs"
+    assert release.measure(Toy()) == 2
+    compared = ht.compare(table, ht.Policy(quasi=["a"], models=[Pairs()]), {"models": [{"toy-pairs": {}}]}, jobs=2)
+    assert [row["status"] for row in compared.rows] == ["ok"]
+
+
+@pytest.mark.usefixtures("clean")
+@pytest.mark.parametrize(
+    ("cls", "message"),
+    [
+        (int, "inherit from a base class of hushtable, not int"),
+        (KAnonymity(k=2), "not an object of KAnonymity"),
+        (type("Nameless", (Toy,), {"name": ""}), "no name in lower case"),
+        (type("Spaced", (Toy,), {"name": "Two Words"}), "no name in lower case"),
+        (type("Plain", (Toy,), {"name": "plain"}), r"not a dataclass.*@dataclass\(frozen=True\)"),
+        (type("Half", (Measure,), {"name": "half"}), "no complete measure: it does not define compute"),
+        (dataclass(frozen=True)(type("Thief", (Toy,), {"name": "ncp"})), "There is a measure 'ncp' already"),
+    ],
+)
+def test_what_cannot_be_registered(cls, message):
+    with pytest.raises(UsageError, match=message):
+        register(cls)
+    assert not registry_module.measures.added
+
+
+def test_misspelt_names_of_the_package_get_a_suggestion():
+    for wrong, right in (("anonymise", "anonymize"), ("KAnonimity", "KAnonymity"), ("draft_polcy", "draft_policy")):
+        with pytest.raises(AttributeError, match=f"no attribute '{wrong}'. Did you mean '{right}'"):
+            getattr(ht, wrong)
+    with pytest.raises(AttributeError, match=r"dir\(hushtable\) lists"):
+        ht.zzzzzz  # noqa: B018
+    assert not hasattr(ht, "__wrapped__")

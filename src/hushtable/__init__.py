@@ -8,19 +8,31 @@ from hushtable._version import __version__
 
 __all__ = [
     "Anonymizer",
+    "Audit",
     "Ledger",
     "Policy",
     "Release",
     "__version__",
+    "alpha_k_anonymity",
     "anonymize",
+    "audit",
+    "basic_beta_likeness",
     "compare",
+    "delta_disclosure",
     "draft_policy",
+    "enhanced_beta_likeness",
+    "entropy_l_diversity",
     "increment",
+    "k_anonymity",
+    "l_diversity",
     "load_policy",
     "open_release",
     "profile",
     "read_sql",
+    "recursive_c_l_diversity",
+    "register",
     "run",
+    "t_closeness",
     "verify",
     "write_sql",
 ]
@@ -29,29 +41,49 @@ __all__ = [
 # costs nothing and a new model needs no line here
 _LAZY = {
     "Anonymizer": "hushtable.anonymizer",
+    "Audit": "hushtable.auditing",
     "Ledger": "hushtable.ledger.ledger",
     "Policy": "hushtable.policy.policy",
     "Release": "hushtable.engines.release",
+    "alpha_k_anonymity": "hushtable.auditing",
     "anonymize": "hushtable.api",
+    "audit": "hushtable.auditing",
+    "basic_beta_likeness": "hushtable.auditing",
     "compare": "hushtable.comparison.run",
+    "delta_disclosure": "hushtable.auditing",
     "draft_policy": "hushtable.api",
+    "enhanced_beta_likeness": "hushtable.auditing",
+    "entropy_l_diversity": "hushtable.auditing",
     "increment": "hushtable.api",
+    "k_anonymity": "hushtable.auditing",
+    "l_diversity": "hushtable.auditing",
     "load_policy": "hushtable.policy.files",
     "open_release": "hushtable.api",
     "profile": "hushtable.api",
     "read_sql": "hushtable.io.sql.access",
+    "recursive_c_l_diversity": "hushtable.auditing",
+    "register": "hushtable.registry",
     "run": "hushtable.api",
+    "t_closeness": "hushtable.auditing",
     "verify": "hushtable.api",
     "write_sql": "hushtable.io.sql.access",
 }
 
+_MODULES = ("datasets", "errors", "registry", "testing")
+"""Modules that users ask for by a dot; they are not listed."""
+
+
+def _registries() -> tuple[Any, ...]:
+    import importlib
+
+    # not "from hushtable import": that would ask this module for the name first
+    registry = importlib.import_module("hushtable.registry")
+    return (registry.models, registry.algorithms, registry.guards, registry.measures)
+
 
 def __dir__() -> list[str]:
     """What can be asked for, for people who look with the Tab key: the registered classes too."""
-    from hushtable import registry
-
-    known = (registry.models, registry.algorithms, registry.guards, registry.measures)
-    return sorted({*__all__, *(c.__name__ for r in known for c in r.values())})
+    return sorted({*__all__, *(c.__name__ for r in _registries() for c in r.values())})
 
 
 def __getattr__(name: str) -> Any:
@@ -59,11 +91,25 @@ def __getattr__(name: str) -> Any:
 
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"hushtable.{name}")
     if name[:1].isupper():
-        from hushtable import registry
-
-        known = (registry.models, registry.algorithms, registry.guards, registry.measures)
-        found = registry.class_named(name, known)
+        known = _registries()
+        found = importlib.import_module("hushtable.registry").class_named(name, known)
         if found is not None:
             return found
-    raise AttributeError(f"module 'hushtable' has no attribute {name!r}")
+    raise AttributeError(f"module 'hushtable' has no attribute {name!r}{_advice(name)}", name=name)
+
+
+def _advice(name: str) -> str:
+    """What to say about a name that is not there; nothing about our own modules, which are imported by name."""
+    import os
+
+    folder = os.path.join(os.path.dirname(__file__), name)
+    if name.startswith("_") or os.path.isdir(folder) or os.path.exists(f"{folder}.py"):
+        return ""
+    from hushtable.errors import did_you_mean
+
+    hint = did_you_mean(name, __dir__())
+    # a list of a hundred names helps nobody
+    return f". {hint}" if hint.startswith("Did") else ". dir(hushtable) lists what there is."

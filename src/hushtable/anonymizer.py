@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+import warnings
+from typing import Any, Literal, Self
 
-from hushtable.api import run_plan
-from hushtable.engines.apply import apply_regions
+import numpy as np
+import pyarrow as pa
+
+from hushtable.engines import local
+from hushtable.engines.apply import apply_regions, region_cells
 from hushtable.engines.release import Release
-from hushtable.errors import UsageError
-from hushtable.io.frames import like, to_arrow
+from hushtable.errors import ParameterError, PrivacyLeakWarning, UsageError
+from hushtable.estimator import Estimator, named
+from hushtable.io.frames import indexed_like, like
 from hushtable.policy.policy import Policy
+from hushtable.schema.columns import Role
 
 __all__ = ["Anonymizer"]
 
 
-class Anonymizer:
-    """Learns a partition from one table and applies its regions to others.
+class Anonymizer(Estimator):
+    """Learns a partition from one table and applies its regions to others: a transformer for scikit-learn.
 
-    ``fit_transform`` gives the release itself, its rows in published order. ``transform`` publishes new
-    records in the regions that were fitted, verifies them on their own, and raises if a model is violated.
+    ``fit`` makes a verified release. What ``transform`` and ``fit_transform`` return depends on what it is for:
+
+    - To publish (the default), rows are sorted by their cells, so that nobody knows whose they are. New records are
+      verified on their own, and refused if they violate a model. Labels ``y`` would not fit these rows, so they are
+      refused.
+    - With ``order="input"``, the same rows in the order of the input. That order links every row to its person, so it
+      warns. Use it to train a model on what will be published.
+    - With ``publish=False``, any rows in the order of the input, one row included, for models that predict from
+      regions. Nothing is verified, and nothing is promised: do not publish it.
 
     Parameters
     ----------
     policy : Policy
+    order : {"published", "input"}
+    publish : bool
 
     Attributes
     ----------
     release_ : Release
-        The release of the fitted table.
+        The verified release of the fitted table. It holds the original: so does a pickled Anonymizer.
+    n_features_in_ : int
+    feature_names_in_ : array of str
 
     Examples
     --------
@@ -35,67 +52,118 @@ class Anonymizer:
     >>> import hushtable as ht
     >>> policy = ht.Policy(quasi=["age"], sensitive=["pay"], models=[ht.KAnonymity(k=2)])
     >>> anonymizer = ht.Anonymizer(policy).fit(pa.table({"age": [30, 31, 52, 53], "pay": [1, 2, 3, 4]}))
-    >>> anonymizer.transform(pa.table({"age": [29, 40, 70, 60], "pay": [5, 6, 7, 8]})).to_pydict()
-    {'age': ['< 50', '< 50', '>= 50', '>= 50'], 'pay': [5, 6, 7, 8]}
+    >>> anonymizer.transform(pa.table({"age": [60, 29, 70, 40], "pay": [5, 6, 7, 8]})).to_pydict()
+    {'age': ['< 50', '< 50', '>= 50', '>= 50'], 'pay': [6, 8, 5, 7]}
+    >>> anonymizer.set_params(publish=False).transform(pa.table({"age": [60], "pay": [5]})).to_pydict()
+    {'age': ['>= 50'], 'pay': [5]}
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(
+        self, policy: Policy, *, order: Literal["published", "input"] = "published", publish: bool = True
+    ) -> None:
         self.policy = policy
-        self._output = "default"
+        self.order = order
+        self.publish = publish
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Anonymize a table and keep its regions. ``y`` is ignored, as in every transformer without a target."""
-        self.release_: Release = run_plan(X, self.policy.plan())
-        self._fitted = self.policy
+        """Anonymize a table and keep its regions. ``y`` is not looked at; in published order it is refused."""
+        self._check_parameters()
+        self._check_labels(y)
+        table = self._fitting(X)
+        self._fitted = self.policy.for_columns(table.column_names)
+        self.release_: Release = local.run(table, self._fitted.plan(), source=X if named(X) else table)
         return self
 
     def transform(self, X: Any) -> Any:
-        """Publish new records in the fitted regions."""
-        if not hasattr(self, "release_"):
-            raise UsageError("This Anonymizer is not fitted yet.", code="not-fitted", hint="Call fit first.")
-        if self.policy != self._fitted:
+        """Return new records in the fitted regions."""
+        self._check_same()
+        fitted, plan = self.release_, self._fitted.plan()
+        table = self._fitted_table(X)
+        if not self.publish:
+            return self._shown(region_cells(table, plan, fitted.problem, fitted.partition), X)
+        made = apply_regions(table, plan, fitted.problem, fitted.partition, source=table)
+        return self._released(made, X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Return the release of a table; with ``publish=False``, its rows in the regions that it gave."""
+        self.fit(X, y)
+        return self._released(self.release_, X) if self.publish else self.transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the columns that ``transform`` returns: identifiers are not among them."""
+        self._check_fitted()
+        if input_features is not None and list(input_features) != self._columns_in:
+            raise ParameterError(
+                "input_features is not equal to feature_names_in_: the names are other than those that were fitted.",
+                hint="Leave them out.",
+            )
+        plan = self._fitted.table_plan()
+        return np.array([c.name for c in plan.columns if c.role is not Role.IDENTIFIER], dtype=object)
+
+    def _released(self, release: Release, X: Any) -> Any:
+        if self.order == "published":
+            return self._shown(release.table, X, published=True)
+        if release.n_suppressed:
             raise UsageError(
-                "The policy is another one than that which this Anonymizer was fitted under.",
+                f"{release.n_suppressed:,} rows were suppressed, so that the others do not line up with labels.",
+                code="suppressed",
+                hint="Set the policy's suppression to 0, or publish=False, which returns all rows.",
+            )
+        warnings.warn(
+            "order='input' keeps the input's row order, which links every row to its person. Do not publish it.",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
+        return self._shown(release.table.take(pa.array(np.argsort(release.source_rows, kind="stable"))), X)
+
+    def _shown(self, table: pa.Table, X: Any, *, published: bool = False) -> Any:
+        """A table in the kind of frame that is wanted; unless it is published, with the index of the input."""
+        if self._output != "default":
+            made = self._framed(table)
+        elif named(X):
+            coarser = self._fitted.named(Role.QUASI)
+            made = like(table, X, [name for name in table.column_names if name not in coarser])
+        else:
+            return _array(table)
+        return made if published else indexed_like(made, X, slice(None))
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.policy, Policy):
+            raise ParameterError(
+                f"The 'policy' parameter of Anonymizer must be a Policy. Got {type(self.policy).__name__} instead.",
+                hint="Write ht.Anonymizer(ht.Policy(quasi=[...], models=[...])).",
+            )
+        if self.order not in ("published", "input"):
+            raise ParameterError(
+                f"The 'order' parameter of Anonymizer must be 'published' or 'input'. Got {self.order!r} instead."
+            )
+        if not isinstance(self.publish, bool):
+            raise ParameterError(
+                f"The 'publish' parameter of Anonymizer must be a bool. Got {self.publish!r} instead."
+            )
+
+    def _check_labels(self, y: Any) -> None:
+        if y is not None and self.publish and self.order == "published":
+            raise UsageError(
+                "Rows are published in an order of their own, so that the labels y would belong to other rows.",
+                code="labels",
+                hint="Write Anonymizer(policy, publish=False) to train a model that predicts from regions, or "
+                "Anonymizer(policy, order='input') to train on exactly what is published.",
+            )
+
+    def _check_same(self) -> None:
+        self._check_parameters()
+        self._check_fitted()
+        if self.policy.for_columns(self._columns_in) != self._fitted:
+            raise UsageError(
+                "The policy is not the one that this Anonymizer was fitted with.",
                 code="not-fitted",
                 hint="Call fit again.",
             )
-        plan = self.policy.plan()
-        fitted = self.release_
-        return self._shown(apply_regions(to_arrow(X), plan, fitted.problem, fitted.partition, source=X))
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Return the release of a table."""
-        return self._shown(self.fit(X).release_)
 
-    def _shown(self, release: Release) -> Any:
-        if self._output == "default":
-            return release.frame
-        if self._output == "pandas":
-            import pandas
-
-            return like(release.table, pandas.DataFrame())
-        import polars
-
-        return like(release.table, polars.DataFrame())
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters."""
-        return {"policy": self.policy}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set the parameters."""
-        for name, value in params.items():
-            if name != "policy":
-                raise UsageError(f"Anonymizer has no parameter {name!r}.", hint="Known: policy.")
-            self.policy = value
-        return self
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose the kind of frame that is returned: "default" (as given), "pandas" or "polars"."""
-        if transform is not None:
-            if transform not in ("default", "pandas", "polars"):
-                raise UsageError(
-                    f"set_output takes 'default', 'pandas' or 'polars'. Got {transform!r} instead.", code="output"
-                )
-            self._output = transform
-        return self
+def _array(table: pa.Table) -> Any:
+    """Columns as an array without names: numbers where all columns are numbers, otherwise objects."""
+    columns = [column.to_pandas().to_numpy() for column in table.columns]
+    numbers = all(column.dtype.kind in "biuf" for column in columns)
+    return np.column_stack(columns) if numbers else np.column_stack([c.astype(object) for c in columns])

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from hushtable.algorithms.base import Progress, Recoding, quietly
 from hushtable.engines import local
 from hushtable.engines.release import Release
 from hushtable.errors import DataError, UsageError
-from hushtable.io.frames import is_spark_frame, to_arrow
+from hushtable.io.frames import frame_names, is_spark_frame, to_arrow
 from hushtable.io.sources import read_tables
 from hushtable.io.urls import Source, Url, is_url
+from hushtable.params import typed
 from hushtable.policy.files import load_policy
 from hushtable.policy.policy import Policy
 from hushtable.release.files import save_release
@@ -25,11 +26,16 @@ from hushtable.release.targets import check_target
 from hushtable.release.verify import Verification
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
     from hushtable.schema.profile import Profile
 
 __all__ = ["anonymize", "draft_policy", "increment", "open_release", "profile", "run", "run_plan", "verify"]
 
 
+@typed
 def profile(data: Any, missing_values: Sequence[str] = ()) -> Profile:
     """Look at a table before a policy is written: counts, likely roles with reasons, and how unique people are.
 
@@ -59,6 +65,7 @@ def profile(data: Any, missing_values: Sequence[str] = ()) -> Profile:
     return profile_table(to_arrow(data), missing_values)
 
 
+@typed
 def draft_policy(data: Any) -> Policy:
     """Return a policy to begin with, as ``hushtable init`` writes it: a suggestion that a person corrects.
 
@@ -83,7 +90,31 @@ def draft_policy(data: Any) -> Policy:
     return Policy.from_yaml(starter_policy(profile(data), "the table"))
 
 
-def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) -> Release:
+@overload
+def anonymize(
+    data: pd.DataFrame, policy: Policy, *, progress: Progress | None = None
+) -> Release[pd.DataFrame]: ...
+
+
+@overload
+def anonymize(
+    data: pl.DataFrame | pl.LazyFrame, policy: Policy, *, progress: Progress | None = None
+) -> Release[pl.DataFrame]: ...
+
+
+@overload
+def anonymize(data: pa.Table, policy: Policy, *, progress: Progress | None = None) -> Release[pa.Table]: ...
+
+
+# where Arrow has no types, the one above takes everything
+@overload
+def anonymize(  # type: ignore[overload-cannot-match]
+    data: Any, policy: Policy, *, progress: Progress | None = None
+) -> Release[Any]: ...
+
+
+@typed
+def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) -> Release[Any]:
     """Anonymize a table under a policy.
 
     Parameters
@@ -116,7 +147,7 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
     >>> ht.anonymize(people, policy).frame.to_pydict()
     {'zip': ['130**', '130**', '1424*', '1424*'], 'pay': [3, 4, 1, 2]}
     """
-    plan = _checked(policy).plan()
+    plan = _suited(policy, data).plan()
     if is_spark_frame(data):
         return _on_spark(data, plan, progress)
     return run_plan(data, plan, progress)
@@ -127,14 +158,19 @@ def run_plan(data: Any, plan: Plan, progress: Progress | None = None) -> Release
     return local.run(to_arrow(data), plan, progress, source=data)
 
 
-def _checked(policy: Any) -> Policy:
-    if isinstance(policy, Policy):
+def _suited(policy: Policy, data: Any) -> Policy:
+    """The policy with a role for each column of a table: names are only looked at where it leaves some open."""
+    return policy if policy.rest is None else policy.for_columns(frame_names(data))
+
+
+def _suited_to_files(policy: Policy, sources: list[Source]) -> Policy:
+    if policy.rest is None:
         return policy
-    raise UsageError(
-        f"The second argument must be a Policy, not {type(policy).__name__}.",
-        code="not-a-policy",
-        hint="Write ht.Policy(quasi=[...], models=[...]), ht.load_policy(file) or ht.draft_policy(data).",
-    )
+    from hushtable.io.files import column_names
+    from hushtable.io.sources import same_columns, table_sources
+
+    files = table_sources(sources)
+    return policy.for_columns(same_columns(files, [column_names(file) for file in files]))
 
 
 def _on_spark(data: Any, plan: Plan, progress: Progress | None) -> Release:
@@ -143,6 +179,7 @@ def _on_spark(data: Any, plan: Plan, progress: Progress | None) -> Release:
     return run_frame(data, plan, progress)
 
 
+@typed
 def run(
     source: Any,
     policy: Policy | str | os.PathLike[str],
@@ -196,9 +233,10 @@ def run(
     ...     sorted(file.name for file in pathlib.Path(folder, "release").iterdir())
     ['policy.yaml', 'release.csv', 'release.json']
     """
-    chosen = load_policy(policy) if isinstance(policy, str | os.PathLike) else _checked(policy)
-    plan, format = chosen.plan(), chosen.output.format
+    chosen = load_policy(policy) if isinstance(policy, str | os.PathLike) else policy
     sources = _sources(source)
+    chosen = _suited(chosen, source) if sources is None else _suited_to_files(chosen, sources)
+    plan, format = chosen.plan(), chosen.output.format
     if target is not None:
         check_target(Path(target), overwrite=overwrite, inputs=sources or ())
     elif to is not None:
@@ -298,12 +336,15 @@ def _written(
     return replace(release, origin=replace(release.made, measured=measured))
 
 
+@typed
 def open_release(
     folder: str | os.PathLike[str],
     original: Any = None,
     *,
     companion: str | os.PathLike[str] | None = None,
     files: str | os.PathLike[str] | None = None,
+    population: Any = None,
+    background: Any = None,
 ) -> Release:
     """Open a release that was saved, to verify, measure, assess, attack, explain or report it. Nothing is made again.
 
@@ -317,7 +358,9 @@ def open_release(
     companion : path, optional
         The private companion. By default the folder ``<folder>.private`` beside it, if it is there.
     files : path, optional
-        Where the files are that the policy names; the release's folder where left out.
+        Base folder for files that the policy refers to. Defaults to the release's folder.
+    population, background : DataFrame, optional
+        The tables that the policy was given in Python instead of files.
 
     Returns
     -------
@@ -349,7 +392,9 @@ def open_release(
             f"{str(place)!r} is not a folder.", code="no-release", hint="Give the folder that 'hushtable run' wrote."
         )
     load_evidence(place / "release.json")  # where there is none, there is no release
-    policy = load_policy(place / "policy.yaml").based_in(files or place)
+    given = {"population": population, "background": background}
+    tables = {name: table for name, table in given.items() if table is not None}
+    policy = load_policy(place / "policy.yaml").based_in(files or place).holding(tables)
     return _opened(place, policy, original, companion)
 
 
@@ -381,6 +426,7 @@ def _opened(place: Path, policy: Policy, original: Any, companion: str | os.Path
     return Release(written, plan, origin, source, repeatable=not dict(told.get("notes") or {}).get("increment"))
 
 
+@typed
 def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress | None = None) -> Release:
     """Publish a new batch of records beside an earlier release of other people.
 
@@ -422,9 +468,10 @@ def increment(data: Any, policy: Policy, earlier: Release, *, progress: Progress
     """
     from hushtable.engines.increment import increment as publish_beside
 
-    return publish_beside(to_arrow(data), policy.plan().pinned(), earlier, progress, source=data)
+    return publish_beside(to_arrow(data), _suited(policy, data).plan().pinned(), earlier, progress, source=data)
 
 
+@typed
 def verify(
     published: Any,
     policy: Policy,
@@ -459,9 +506,8 @@ def verify(
     from hushtable.release.published import verify_published
     from hushtable.release.written import read_published
 
-    plan = policy.table_plan()
     algorithm = policy.build_algorithm()
-    linked = plan if algorithm.recoding is Recoding.BUCKET else None
+    linked = policy.table_plan() if algorithm.recoding is Recoding.BUCKET else None
     given = Path(evidence) if evidence else None
     folder = given.parent if given else None
     addressed = isinstance(published, str) and is_url(published) and not published.lower().startswith("file:")
@@ -478,6 +524,8 @@ def verify(
         table, folder = read_published(path, linked), path.parent
     else:
         table = to_arrow(published)
+    given_policy, policy = policy, policy.for_columns(table.column_names)
+    plan = policy.table_plan()
     found: dict[str, Any] | None = None
     if given or (folder is not None and (folder / "release.json").exists()):
         found = load_evidence(given or Path(folder or "") / "release.json")
@@ -490,7 +538,8 @@ def verify(
                 "A companion is checked with the files of its release.", code="companion", hint="Give release.json too."
             )
         found = read_companion(Path(companion), folder, given)
-        _check_columns_alike(policy, load_policy(folder / "policy.yaml"))
+        own = load_policy(folder / "policy.yaml")
+        _check_columns_alike(given_policy.for_columns(own.columns), own)
     if original is not None and folder is not None:
         return _opened(folder, policy, original, companion).verification
     return verify_published(

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from hushtable.algorithms.base import Recoding
 from hushtable.arrays import BoolArray, FloatArray
-from hushtable.errors import DataError, UsageError
+from hushtable.errors import DataError, ParameterError
+from hushtable.estimator import Estimator
 from hushtable.io.dictionaries import encode, null_last, value_type
-from hushtable.io.frames import to_arrow
 from hushtable.io.text import is_text, to_labels
 from hushtable.policy.policy import Policy
 from hushtable.release.forms.base import Form, build_form
@@ -65,7 +65,7 @@ class _Column:
     missing: bool
 
 
-class CellEncoder:
+class CellEncoder(Estimator):
     """Turns published cells, or values of the original, into numbers: a transformer for scikit-learn.
 
     A column of labels becomes one feature for each value: the share of the cell that it has. That is 1 or 0 for a
@@ -102,6 +102,8 @@ class CellEncoder:
     [[23.0, 0.0, 1.0, 0.0]]
     """
 
+    _ignores_more = True
+
     def __init__(self, policy: Policy | Plan | None = None, *, width: bool = True, bins: int = 0) -> None:
         self.policy = policy
         self.width = width
@@ -126,16 +128,11 @@ class CellEncoder:
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn which values columns have. ``y`` is ignored."""
         if isinstance(self.bins, bool) or not isinstance(self.bins, int) or self.bins < 0:
-            raise UsageError(f"The 'bins' parameter of CellEncoder must be an int >= 0. Got {self.bins!r} instead.")
-        table = self._table(X)
+            raise ParameterError(f"The 'bins' parameter of CellEncoder must be an int >= 0. Got {self.bins!r} instead.")
+        table = self._fitting(X)
         plan, recoding = _known(self.policy)
         planned = {c.name: c for c in plan.columns}
         self._columns = [self._learnt(table, name, plan, planned.get(name), recoding) for name in table.column_names]
-        self.n_features_in_ = table.num_columns
-        if _has_names(X):
-            self.feature_names_in_ = np.array(table.column_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -144,22 +141,7 @@ class CellEncoder:
 
     def transform(self, X: Any) -> Any:
         """Return the numbers: a row for each row, in the order of ``get_feature_names_out``."""
-        self._check_fitted()
-        table = self._table(X)
-        wanted = [c.plan.name for c in self._columns]
-        if not _has_names(X):
-            if table.num_columns != len(wanted):
-                raise DataError(
-                    f"X has {table.num_columns} features, but CellEncoder is expecting {len(wanted)} features "
-                    "as input.",
-                    code="absent-columns",
-                )
-            table = table.rename_columns(wanted)
-        absent = [name for name in wanted if name not in table.column_names]
-        if absent:
-            raise DataError(
-                f"The table has no column {absent[0]!r}, which the encoder was fitted with.", code="absent-columns"
-            )
+        table = self._fitted_table(X)
         blocks = [self._encoded(column, table.column(column.plan.name)) for column in self._columns]
         return self._shown(np.concatenate(blocks, axis=1))
 
@@ -241,67 +223,10 @@ class CellEncoder:
             blocks.append(np.bincount(owner[gone], weights=share[gone], minlength=len(reading))[:, None])
         return np.concatenate(blocks, axis=1)
 
-    def _table(self, X: Any) -> pa.Table:
-        if _has_names(X):
-            return to_arrow(X)
-        return _array_table(X)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "_columns"):
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError("This CellEncoder instance is not fitted yet. Call 'fit' first.")
-
     def _shown(self, numbers: FloatArray) -> Any:
-        output = getattr(self, "_output", "default")
-        if output == "default":
+        if self._output == "default":
             return numbers
-        names = self.get_feature_names_out().tolist()
-        if output == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame(numbers, columns=names)
-        import polars as pl
-
-        return pl.DataFrame(numbers, schema=names)
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose what is returned: "default" (an array), "pandas" or "polars"."""
-        if transform is not None:
-            if transform not in ("default", "pandas", "polars"):
-                raise UsageError(
-                    f"set_output takes 'default', 'pandas' or 'polars'. Got {transform!r} instead.", code="output"
-                )
-            self._output = transform
-        return self
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters."""
-        return {"bins": self.bins, "policy": self.policy, "width": self.width}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set the parameters."""
-        for name, value in params.items():
-            if name not in self.get_params():
-                raise UsageError(f"CellEncoder has no parameter {name!r}.", hint="Known: bins, policy, width.")
-            setattr(self, name, value)
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_columns")
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
-
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            transformer_tags=TransformerTags(),
-            input_tags=InputTags(string=True, categorical=True, allow_nan=True),
-        )
-
-    def __repr__(self) -> str:
-        return f"CellEncoder(width={self.width!r}, bins={self.bins!r})"
+        return self._framed(pa.table(list(numbers.T), names=self.get_feature_names_out().tolist()))
 
 
 def _known(policy: Any) -> tuple[TablePlan, Recoding]:
@@ -311,26 +236,6 @@ def _known(policy: Any) -> tuple[TablePlan, Recoding]:
     if isinstance(policy, Policy):
         return policy.table_plan(), policy.build_algorithm().recoding
     return policy.table, policy.algorithm.recoding
-
-
-def _has_names(X: Any) -> bool:
-    return hasattr(X, "columns") or hasattr(X, "collect_schema")
-
-
-def _array_table(X: Any) -> pa.Table:
-    """A table of an array, whose columns have no names."""
-    from sklearn.utils import check_array
-
-    array = check_array(X, dtype=None, ensure_all_finite="allow-nan")
-    if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported.")
-    columns = []
-    for values in array.T:
-        if values.dtype == object:
-            columns.append(pa.array([None if v is None or v != v else str(v) for v in values.tolist()], pa.string()))
-        else:
-            columns.append(pa.array(values, from_pandas=True))
-    return pa.table(columns, names=[f"x{i}" for i in range(len(columns))])
 
 
 def _distinct(given: pa.ChunkedArray) -> tuple[Any, pa.Array]:

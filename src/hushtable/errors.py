@@ -4,6 +4,7 @@
 
     HushtableError
     ├── UsageError                exit 2: the call, the policy or the data is not usable as it is
+    │   ├── ArgumentError         an argument of a function is missing, unknown or of a wrong type
     │   ├── ParameterError        a parameter of a model, algorithm or measure is out of range
     │   ├── PolicyError           the policy contradicts itself or the table
     │   ├── DataError             the table cannot be read or used
@@ -27,6 +28,7 @@ from typing import ClassVar
 
 __all__ = [
     "DEBUG",
+    "ArgumentError",
     "Cancelled",
     "DataError",
     "HierarchyError",
@@ -86,6 +88,12 @@ class UsageError(HushtableError):
     """The call, the policy or the data is not usable as it is."""
 
     default_code = "usage"
+
+
+class ArgumentError(UsageError, TypeError):
+    """An argument of a function is missing, unknown or of a wrong type."""
+
+    default_code = "argument"
 
 
 class ParameterError(UsageError, ValueError):

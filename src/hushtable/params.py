@@ -5,23 +5,42 @@ A parametrised class is a frozen dataclass whose fields are annotated with a con
     k: Annotated[int, AtLeast(2), "smallest number of people in a class"]
 
 Everything else (the message when it is violated, what the CLI lists, what the studio draws, the JSON Schema of
-the policy) is derived from that line.
+the policy) is derived from that line. Arguments of public functions are checked by their annotations: ``typed``.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import math
 import numbers
+import os
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    ParamSpec,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from hushtable.errors import ParameterError, did_you_mean
+from hushtable.errors import ArgumentError, ParameterError, did_you_mean
 
-__all__ = ["AtLeast", "Between", "Constraint", "OfValues", "Param", "Parametrised", "Positive"]
+__all__ = ["AtLeast", "Between", "Constraint", "OfValues", "Param", "Parametrised", "Positive", "typed"]
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Constraint:
@@ -198,6 +217,17 @@ class Parametrised:
 
     name: ClassVar[str] = ""
 
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+            """Refuse misspelt parameters with a hint, before the dataclass refuses them without one."""
+            known = [field.name for field in dataclasses.fields(cls) if field.init]
+            for name in (name for name in kwargs if name not in known):
+                raise ParameterError(
+                    f"{cls.__name__} has no parameter {name!r}.", hint=did_you_mean(name, known) or "It takes none."
+                )
+            return super().__new__(cls)
+
     def __post_init__(self) -> None:
         for param in self.params():
             value = param.coerce(getattr(self, param.name), type(self).__name__)
@@ -289,7 +319,8 @@ def _fit(value: Any, wanted: Any) -> tuple[bool, Any]:
     if wanted is Any:
         return True, value
     if origin is Literal:
-        return value in args, value
+        # other types may not be comparable: an array is equal to nothing and everything
+        return any(isinstance(value, type(one)) and value == one for one in args), value
     if origin in (Union, types.UnionType):
         for arg in args:
             ok, fitted = _fit(value, arg)
@@ -393,3 +424,167 @@ def _type_schema(wanted: Any) -> dict[str, Any]:
     if origin is not None and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": _type_schema(args[1])}
     return {"type": _JSON_TYPES[wanted]} if wanted in _JSON_TYPES else {}
+
+
+_HINTS = {
+    "Policy": "Write ht.Policy(quasi=[...], models=[...]), ht.load_policy(file) or ht.draft_policy(data).",
+    "Release": "Use what ht.anonymize, ht.run or ht.open_release returns.",
+}
+_TEXT = (str, bytes, bytearray)
+
+
+def typed(function: Callable[P, R]) -> Callable[P, R]:
+    """Check the arguments of a function against its annotations before it is called.
+
+    What an annotation says with names that only type checkers know is not checked. Messages tell the type of a wrong
+    argument, never the argument.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is missing, unknown or of a wrong type.
+
+    Examples
+    --------
+    >>> @typed
+    ... def repeat(text: str, times: int = 2) -> str:
+    ...     return text * times
+    >>> repeat("a")
+    'aa'
+    >>> repeat("a", times="b")
+    Traceback (most recent call last):
+    hushtable.errors.ArgumentError: The 'times' argument of repeat must be an int, not str.
+    >>> repeat("a", time=3)
+    Traceback (most recent call last):
+    hushtable.errors.ArgumentError: repeat has no argument 'time'. Did you mean 'times'?
+    """
+    signature = inspect.signature(function)
+    named = function.__qualname__.removesuffix(".__init__").removesuffix(".__getitem__")
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        bound = _bound(signature, named, args, kwargs)
+        for name, value in bound.arguments.items():
+            hint = _argument_hint(function, signature.parameters[name])
+            if not _argument_fits(value, hint):
+                raise _wrong(named, name, hint, value)
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _bound(
+    signature: inspect.Signature, named: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> inspect.BoundArguments:
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        known = [name for name in signature.parameters if name != "self"]
+        unknown = [name for name in kwargs if name not in known]
+        if unknown:
+            raise ArgumentError(
+                f"{named} has no argument {unknown[0]!r}.", hint=did_you_mean(unknown[0], known)
+            ) from None
+        raise ArgumentError(
+            f"{named} was called with other arguments than it takes: {error}.", hint=f"See help(hushtable.{named})."
+        ) from None
+
+
+def _wrong(named: str, name: str, hint: Any, value: Any) -> ArgumentError:
+    words = _argument_words(hint)
+    article = "an" if words[0] in "aeiou" else "a"
+    remedy = next((text for part in _parts(hint) if (text := _HINTS.get(getattr(part, "__name__", "")))), "")
+    code = "not-a-policy" if any(getattr(part, "__name__", "") == "Policy" for part in _parts(hint)) else None
+    return ArgumentError(
+        f"The {name!r} argument of {named} must be {article} {words}, not {type(value).__name__}.",
+        code=code,
+        hint=remedy,
+    )
+
+
+def _argument_hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
+    """What a parameter takes; Any for further ones, and for what only type checkers know."""
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or parameter.annotation is parameter.empty:
+        return Any
+    return _evaluated(function, parameter.annotation)
+
+
+@functools.cache
+def _evaluated(function: Callable[..., Any], annotation: Any) -> Any:
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, function.__globals__)  # noqa: S307 # our own annotations
+    except NameError:
+        return Any
+
+
+def _parts(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+
+
+def _argument_fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of a type, as far as that can be told without looking at many of its parts.
+
+    Examples
+    --------
+    >>> _argument_fits(["a"], Collection[str]), _argument_fits("a", Collection[str])
+    (True, False)
+    >>> _argument_fits(True, int), _argument_fits(2, float)
+    (False, True)
+    """
+    if hint is Any or isinstance(hint, TypeVar | str):
+        return True
+    if hint is None or hint is type(None):
+        return value is None
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return any(_argument_fits(value, part) for part in args)
+    if origin is Literal:
+        return any(type(value) is type(one) and value == one for one in args)
+    if hint is bool:
+        return isinstance(value, bool)
+    if hint is int:
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if hint is float:
+        return isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if origin is Callable:
+        return callable(value)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return isinstance(value, Mapping)
+    if isinstance(origin, type) and issubclass(origin, Collection):
+        whole = isinstance(value, Collection) and not isinstance(value, (*_TEXT, Mapping))
+        whole = whole and not hasattr(value, "columns")  # a DataFrame is no list of names
+        return whole and all(_argument_fits(one, args[0]) for one in value) if args else whole
+    kind = origin or hint
+    return isinstance(value, kind) if isinstance(kind, type) else True
+
+
+def _argument_words(hint: Any) -> str:
+    """A type in words.
+
+    Examples
+    --------
+    >>> _argument_words(str | os.PathLike[str] | None), _argument_words(Collection[str])
+    ('str, path or None', 'list of str')
+    >>> _argument_words(Literal["a", "b"])
+    "value of 'a', 'b'"
+    """
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        *most, last = [_argument_words(part) for part in args]
+        return f"{', '.join(most)} or {last}" if most else last
+    if origin is Literal:
+        return "value of " + ", ".join(map(repr, args))
+    if hint is None or hint is type(None):
+        return "None"
+    kind = origin or hint
+    if kind is os.PathLike:
+        return "path"
+    if kind is Callable:
+        return "function"
+    if isinstance(kind, type) and issubclass(kind, Mapping):
+        return "mapping"
+    if isinstance(origin, type) and issubclass(origin, Collection):
+        return f"list of {_argument_words(args[0])}" if args else "list"
+    return str(getattr(kind, "__name__", kind))

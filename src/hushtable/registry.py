@@ -11,6 +11,7 @@ import importlib
 import inspect
 import os
 import pkgutil
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import entry_points
@@ -21,11 +22,12 @@ from hushtable.errors import UsageError, did_you_mean
 from hushtable.params import Parametrised
 
 __all__ = [
-    *("Registry", "class_named"),
+    *("Registry", "class_named", "register"),
     *("algorithms", "attacks", "forms", "guards", "hierarchies", "measures", "models", "risks", "templates"),
 ]
 
 T = TypeVar("T", bound=Parametrised)
+C = TypeVar("C")
 
 
 class Registry(Mapping[str, type[T]], Generic[T]):
@@ -57,6 +59,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         self._base = base
         self._found: dict[str, type[T]] = {}
         self._complete = False
+        self._added: dict[str, type[T]] = {}
 
     def _all(self) -> dict[str, type[T]]:
         """Every class by name, sorted; two of one name are refused."""
@@ -67,10 +70,12 @@ class Registry(Mapping[str, type[T]], Generic[T]):
                     self._collect_module(module, found)
             _collect(self.plug_ins().values(), self._base_class, found, None)
             self._found, self._complete = dict(sorted(found.items())), True
-        return self._found
+        return dict(sorted({**self._found, **self._added}.items())) if self._added else self._found
 
     def _one(self, name: str) -> type[T] | None:
         """The class of this name, importing as little as possible."""
+        if name in self._added:
+            return self._added[name]
         if name not in self._found and not self._complete:
             found = self._in_file(name.replace("-", ""))
             # a plug-in of a built-in name is refused, not passed over
@@ -128,11 +133,76 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         """Return an instance of the named class with these parameters."""
         return self[name].build(values)
 
+    def chosen(self, what: Any, values: Mapping[str, Any] | None = None) -> T:
+        """Return an instance: the one given, or one of the class that is given or named.
+
+        Examples
+        --------
+        >>> models.chosen("k-anonymity", {"k": 5})
+        KAnonymity(k=5)
+        >>> models.chosen(models["k-anonymity"](k=5))
+        KAnonymity(k=5)
+        >>> models.chosen(5)
+        Traceback (most recent call last):
+        hushtable.errors.UsageError: Models are given by name or as objects, not as int. Write, for example, 'a-d'.
+        """
+        if isinstance(what, self._base_class):
+            if values:
+                raise UsageError(
+                    f"The {self.kind} is an object that has its parameters already.",
+                    code="parameters-twice",
+                    hint=f"Give the parameters to {type(what).__name__}(...), or name the {self.kind} by text.",
+                )
+            return what
+        if isinstance(what, type) and issubclass(what, self._base_class):
+            return what.build(values)
+        if not isinstance(what, str):
+            raise UsageError(
+                f"{self.kind.capitalize()}s are given by name or as objects, not as {type(what).__name__}.",
+                code=f"unknown-{self.kind}",
+                hint=f"Write, for example, {next(iter(self))!r}.",
+            )
+        return self.build(what, values)
+
     def plug_ins(self) -> dict[str, type[T]]:
-        """Return the classes that installed plug-ins add, by name."""
+        """Return the classes that installed plug-ins add, and those that this process registered, by name."""
         found: dict[str, type[T]] = {}
         _collect([point.load() for point in entry_points(group=self.package)], self._base_class, found, None)
-        return found
+        return {**found, **self._added}
+
+    def holds(self, cls: Any) -> bool:
+        """Whether this is a class of the kind that the registry holds."""
+        return isinstance(cls, type) and issubclass(cls, self._base_class)
+
+    @property
+    def added(self) -> Mapping[str, type[T]]:
+        """The classes that this process registered, by name."""
+        return self._added
+
+    def add(self, cls: type[T]) -> None:
+        """Register a class of this process. A class that is defined anew, as in a notebook, replaces itself.
+
+        Raises
+        ------
+        UsageError
+            If it is not complete, or another class has its name.
+        """
+        _check_complete(cls, self.kind)
+        before = self._one(cls.name)
+        if before is cls:
+            return
+        again = before is not None and cls.name in self._added and _where(before) == _where(cls)
+        if before is not None and not again:
+            raise UsageError(
+                f"There is a {self.kind} {cls.name!r} already: {_where(before)}.",
+                code="name-twice",
+                hint=f"Give {cls.__name__} another name.",
+            )
+        self._added[cls.name] = cls
+
+    def discard(self, name: str) -> None:
+        """Forget a class that this process registered."""
+        self._added.pop(name, None)
 
     def by_class_name(self, name: str) -> type[T] | None:
         """Return the class called ``name`` in Python, if there is one."""
@@ -140,6 +210,9 @@ class Registry(Mapping[str, type[T]], Generic[T]):
 
     def _by_file(self, name: str) -> type[T] | None:
         """The class called ``name`` in Python, if its file has the same name."""
+        own = next((c for c in self._added.values() if c.__name__ == name), None)
+        if own is not None:
+            return own
         return next((c for c in self._in_file(name.lower()).values() if c.__name__ == name), None)
 
 
@@ -179,6 +252,29 @@ def _collect(members: Any, base: type[T], found: dict[str, type[T]], module: str
             )
 
 
+def _check_complete(cls: type[Parametrised], kind: str) -> None:
+    """Refuse a class that could not be built or named."""
+    missing = sorted(getattr(cls, "__abstractmethods__", ()))
+    if missing:
+        raise UsageError(
+            f"{cls.__name__} is no complete {kind}: it does not define {', '.join(missing)}.",
+            code="incomplete",
+            hint=f"Look at the base class: help({cls.__mro__[1].__module__}.{cls.__mro__[1].__name__}).",
+        )
+    if not isinstance(cls.name, str) or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", cls.name):
+        raise UsageError(
+            f"{cls.__name__} has no name in lower case with hyphens, which policies would use.",
+            code="no-name",
+            hint='Write, for example, name: ClassVar[str] = "my-name" in the class.',
+        )
+    if "__dataclass_fields__" not in vars(cls):
+        raise UsageError(
+            f"{cls.__name__} is not a dataclass, so that its parameters are unknown.",
+            code="no-dataclass",
+            hint="Write @dataclass(frozen=True) above the class.",
+        )
+
+
 def _where(member: type) -> str:
     return f"{member.__module__}.{member.__qualname__}"
 
@@ -192,3 +288,54 @@ measures: Registry[Any] = Registry("measure", "hushtable.utility", "base:Measure
 risks: Registry[Any] = Registry("risk", "hushtable.risk", "base:Risk")
 attacks: Registry[Any] = Registry("attack", "hushtable.attacks", "base:Attack")
 templates: Registry[Any] = Registry("template", "hushtable.report.templates", "base:Template")
+
+
+def register(cls: type[C]) -> type[C]:
+    """Make a class of your own known by its name, in this process: also as a decorator.
+
+    Policies, comparisons and reports then find it like a built-in one. Objects of a class need no registering: a policy
+    takes them as they are. To share a class with others, put it into a package with an entry point.
+
+    Parameters
+    ----------
+    cls : class
+        A privacy model, an algorithm, a measure, a risk, an attack, a published form, a guard, a hierarchy or a report
+        template: a frozen dataclass that inherits from the base class of its kind and has a ``name``.
+
+    Returns
+    -------
+    class
+        The same.
+
+    Raises
+    ------
+    UsageError
+        If it is none of these, is not complete, or has the name of another one.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from typing import ClassVar
+    >>> import hushtable as ht
+    >>> from hushtable.utility.base import Measure
+    >>> @ht.register
+    ... @dataclass(frozen=True)
+    ... class Classes(Measure):
+    ...     name: ClassVar[str] = "number-of-classes"
+    ...     def compute(self, comparison):
+    ...         return float(comparison.n_classes)
+    >>> ht.registry.measures["number-of-classes"] is Classes
+    True
+    >>> ht.registry.measures.discard("number-of-classes")
+    """
+    kinds = (models, algorithms, measures, attacks, risks, forms, guards, hierarchies, templates)
+    known = next((one for one in kinds if one.holds(cls)), None)
+    if known is None:
+        what = cls.__name__ if isinstance(cls, type) else f"an object of {type(cls).__name__}"
+        raise UsageError(
+            f"Only classes can be registered that inherit from a base class of hushtable, not {what}.",
+            code="not-a-kind",
+            hint="For a model, inherit from hushtable.models.base.PrivacyModel or SensitiveModel.",
+        )
+    known.add(cls)
+    return cls

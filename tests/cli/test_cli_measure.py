@@ -72,3 +72,8 @@ def test_files_that_the_policy_names(call, policy, people, tmp_path):
     assert call("measure", "release", "--only", "ncp").code == 0, "it was measured when the release was made"
     assert call("measure", "release", "--data", people, "--only", "query-error").code == 2
     assert call("measure", "release", "--data", people, "--only", "query-error", "--files", tmp_path).code == 0
+
+
+def test_accuracy_says_what_it_predicts(call, release, people):
+    answer = call("measure", release, "--data", people, "--only", "accuracy")
+    assert "predicting 'disease' with a decision tree" in answer.words

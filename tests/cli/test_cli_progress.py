@@ -53,9 +53,11 @@ def test_no_command_reads_a_table_in_silence(call, policy, people, monkeypatch, 
     assert "reading" in stream.getvalue()
 
 
-def test_compiling_is_announced_once(monkeypatch, capsys):
-    monkeypatch.setattr(kernels, "announce", None)
-    progress.announce_compiling()
-    kernels.announce("Compiling.")
-    kernels.announce("Compiling.")
-    assert capsys.readouterr().err == "Compiling.\n"
+def test_compiling_is_announced_once(monkeypatch, caplog):
+    monkeypatch.setattr(kernels, "_is_cached", lambda kernel: False)
+    kernels._announce.cache_clear()
+    for function in (lambda x: x + 1, lambda x: x + 2):
+        kernels.compiled(function)
+    assert [(r.name, r.message) for r in caplog.records] == [
+        ("hushtable.kernels", "Compiling kernels for this machine; this happens once.")
+    ]

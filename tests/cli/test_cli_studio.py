@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import socket
 
@@ -49,3 +50,11 @@ def test_a_folder_that_another_studio_has(capsys, tmp_path):
     claim = Claim(tmp_path / "studio")
     assert refused(capsys, "--port", "0")["code"] == "claimed"
     claim.release()
+
+
+def test_without_nicegui_it_says_what_to_install(capsys, monkeypatch):
+    """Whatever else is installed that nicegui builds on."""
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "nicegui" else find(name))
+    found = refused(capsys)
+    assert found["code"] == "needs-nicegui" and "pip install 'hushtable[studio]'" in found["hint"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -142,3 +143,32 @@ def test_the_command_line_lists_them(command, name, sentence):
     page = CliRunner().invoke(application(), [command, name, "--json"])
     assert page.exit_code == 0
     assert sentence in json.dumps(json.loads(page.stdout))
+
+
+def test_a_broken_promise_names_the_check_and_shows_the_smallest_table():
+    @dataclass(frozen=True)
+    class Boastful(AtMostHalf):
+        """As above, with a promise that it does not keep."""
+
+        monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
+
+    with pytest.raises(AssertionError) as caught:
+        check_model(Boastful(parts=2, on="disease"), tables=1)
+    text = str(caught.value)
+    assert text.startswith("check_monotone of ")
+    assert "declares ADD, but" in text
+    shown = re.search(r"Smallest table that was found to show it: (\d+) rows", text)
+    assert shown and int(shown[1]) <= 5
+    assert text.count("'disease':") == int(shown[1])
+
+
+def test_an_error_in_a_class_names_the_check():
+    @dataclass(frozen=True)
+    class Broken(AtMostHalf):
+        """Divides by nothing."""
+
+        def contributes(self, groups, table):
+            return 1 / 0
+
+    with pytest.raises(AssertionError, match=r"check_score of .*: ZeroDivisionError: division by zero"):
+        check_model(Broken(parts=2, on="disease"), tables=1)

@@ -13,7 +13,7 @@ from support_spark import NOTE, WHO, held, plain
 
 import hushtable as ht
 from hushtable.api import run_plan
-from hushtable.errors import HushtableError, VerificationError
+from hushtable.errors import DataError, HushtableError, IncompatibleError, VerificationError
 from hushtable.io.frames import is_spark_frame
 from hushtable.models.k_anonymity import KAnonymity
 from support_core import PEOPLE, plan_of, random_people
@@ -91,6 +91,33 @@ def test_a_spark_frame_is_known_without_importing_pyspark(spark):
     assert not is_spark_frame(random_people(1, 1))
     code = "import sys, hushtable as ht, pyarrow as pa; ht.anonymize; assert 'pyspark' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_needs_all_rows_on_the_driver_refuses_a_spark_frame(spark):
+    frame = spark.createDataFrame([(31, "flu"), (35, "gout")], ["age", "disease"])
+    policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[KAnonymity(k=2)])
+    calls = [
+        lambda: ht.profile(frame),
+        lambda: ht.draft_policy(frame),
+        lambda: ht.verify(frame, policy),
+        lambda: ht.compare(frame, policy, {"models": [{"k-anonymity": {"k": [2]}}]}),
+        lambda: ht.Anonymizer(policy).fit(frame),
+    ]
+    for call in calls:
+        with pytest.raises(DataError, match="Spark DataFrame, and all of its rows would have to come to the driver"):
+            call()
+
+
+def test_a_spark_release_shows_itself_and_is_reported_once_it_is_opened(spark, tmp_path):
+    frame = spark.createDataFrame([(31, "flu"), (35, "gout")] * 4, ["age", "disease"])
+    policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[KAnonymity(k=2)], rest="drop")
+    release = ht.anonymize(frame, policy)
+    assert repr(release).startswith("Release: 8 of 8 records in 2 classes")
+    with pytest.raises(IncompatibleError, match=r"Save the release and open it with its original: hushtable\.open_"):
+        release.report(tmp_path / "evidence.html", attacks=False)
+    release.save(tmp_path / "release", format="parquet", parts=False)
+    opened = ht.open_release(tmp_path / "release", pa.table({"age": [31, 35] * 4, "disease": ["flu", "gout"] * 4}))
+    assert opened.report(tmp_path / "evidence.html", attacks=False).summary.ok
 
 
 def test_anonymize_and_the_command_line(spark, tmp_path, capsys):

@@ -24,6 +24,32 @@ CANARY = "CANARY-7731"
 DATA = {"age": [31, 45], "name": ["é", None]}
 
 
+def test_intervals_and_periods_of_pandas_are_text():
+    """pd.cut is how pandas users generalise."""
+    ages = pd.Series([31.0, 35.0, 52.0, float("nan")])
+    spans = [(0, 1), (1, 2), None, (0, 1)]
+    frame = pd.DataFrame(
+        {
+            "cut": pd.cut(ages, [30, 40, 60]),
+            "quantile": pd.qcut(ages, 2),
+            "named": pd.cut(ages, [30, 40, 60], labels=["thirties", "older"]),
+            "spans": pd.arrays.IntervalArray.from_tuples(spans, closed="left"),
+            "month": pd.period_range("2024-01", periods=4, freq="M"),
+            "months": pd.Categorical(pd.period_range("2024-01", periods=4, freq="M")),
+        }
+    ).set_index(pd.Index([7, 7, 8, 9]))
+    table = to_arrow(frame)
+    assert table["cut"].to_pylist() == ["(30, 40]", "(30, 40]", "(40, 60]", None]
+    assert table["quantile"].to_pylist() == ["(30.999, 35.0]", "(30.999, 35.0]", "(35.0, 52.0]", None]
+    assert table["named"].to_pylist() == ["thirties", "thirties", "older", None]
+    assert table["spans"].to_pylist() == ["[0.0, 1.0)", "[1.0, 2.0)", None, "[0.0, 1.0)"]
+    assert table["month"].to_pylist() == table["months"].to_pylist() == [f"2024-0{i}" for i in range(1, 5)]
+    policy = ht.Policy(quasi=["cut", "named"], insensitive=["quantile", "spans", "month", "months"],
+                       models=[ht.KAnonymity(k=2)])  # fmt: skip
+    assert ht.verify(frame.iloc[:2], policy).ok
+    assert not ht.verify(frame, policy).ok
+
+
 def fails(frame: Any, message: str, code: str) -> None:
     with pytest.raises(DataError) as caught:
         to_arrow(frame)

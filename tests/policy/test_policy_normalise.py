@@ -133,8 +133,7 @@ def test_lists_mappings_and_single_names() -> None:
         ),
         (
             {"quasi": ["a"], "algorithm": KAnonymity(k=2)},
-            "algorithm: KAnonymity is not a registered algorithm. "
-            "Register it under the entry-point group 'hushtable.algorithms'.",
+            "algorithm: KAnonymity is no algorithm. For example {mondrian: {mode: strict}}.",
         ),
     ],
 )
@@ -142,12 +141,14 @@ def test_refusals(settings: dict[str, Any], message: str) -> None:
     assert refusal(**settings) == message
 
 
-def test_a_model_that_is_not_registered_is_refused() -> None:
+def test_a_model_that_takes_the_name_of_another_is_refused() -> None:
     @dataclass(frozen=True)
     class Mine(KAnonymity):
         name: ClassVar[str] = "k-anonymity"
 
-    assert refusal(quasi=["a"], models=[Mine(k=2)]).startswith("models[0]: Mine is not a registered model.")
+    told = refusal(quasi=["a"], models=[Mine(k=2)])
+    where = "hushtable.models.k_anonymity.KAnonymity"
+    assert told.startswith(f"models[0]: There is a model 'k-anonymity' already: {where}.")
 
 
 def test_numbers_and_dates_listed_as_values_become_text() -> None:

@@ -277,3 +277,12 @@ def _check_exact(why: str, own: list[Any], same: int, k: int) -> None:
         assert f"another part would have {min(Counter(own).values())} p" in why
     else:
         assert "no model would be broken" in why
+
+
+def test_models_of_several_conditions_are_told_by_their_own_quantities() -> None:
+    table = pa.table({"age": [30, 31, 52, 53], "ill": ["flu", "cold", "flu", "cold"]})
+    models = [ht.AlphaK(alpha=0.5, k=2)]
+    release = ht.anonymize(table, ht.Policy(quasi=["age"], sensitive=["ill"], models=models))
+    text = str(release.explain(0))
+    assert "alpha 0.5, k 2, needed alpha <= 0.5, k >= 2" in text
+    assert "needs alpha <= 0.5, k >= 2 and would have alpha 1, k 1" in text

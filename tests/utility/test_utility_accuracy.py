@@ -109,10 +109,22 @@ def test_any_release_gives_a_share_or_nan(comparison):
     assert math.isnan(AccuracyMajority().compute(comparison)) == (not (trains and tests))
 
 
-def test_undefined_without_a_sensitive_column():
+def test_without_a_sensitive_column_a_target_is_asked_for():
     release = make_comparison([([0, 1], make_coded(Kind.NOMINAL, 2, False), Sets(), 1.0)], [0, 0])
     for measure in (Accuracy(), AccuracyOriginal(), AccuracyMajority()):
-        assert math.isnan(measure.compute(release))
+        with pytest.raises(ParameterError, match=r"nothing to predict.*target='income'"):
+            measure.compute(release)
+
+
+def test_a_target_among_the_other_columns_is_predicted_like_a_sensitive_one():
+    comparison, _ = people()
+    (target,) = comparison.table.sensitive
+    bare = replace(comparison, table=replace(comparison.table, sensitive=()), others={"label": target})
+    for measure in (Accuracy, AccuracyOriginal, AccuracyMajority):
+        assert measure(target="label").compute(bare) == measure().compute(comparison)
+    assert Accuracy(target="label").about(bare) == "predicting 's0' with a decision tree of depth 10 at most"
+    assert AccuracyOriginal(model="logistic").about(comparison) == "predicting 's0' with logistic regression"
+    assert AccuracyMajority().about(comparison) == "predicting 's0'"
 
 
 def test_undefined_where_everything_is_suppressed():
@@ -123,5 +135,5 @@ def test_undefined_where_everything_is_suppressed():
 
 def test_unknown_target_is_named():
     comparison, _ = people()
-    with pytest.raises(ParameterError, match=r"target 's1' is not a sensitive column\. Known: s0\."):
+    with pytest.raises(ParameterError, match=r"target 's1' is not a sensitive or insensitive column\. Known: s0\."):
         Accuracy(target="s1").compute(comparison)

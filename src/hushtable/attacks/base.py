@@ -8,16 +8,21 @@ a value of a record.
 
 from __future__ import annotations
 
+import html
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from hushtable.attacks.confidence import wilson
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError, did_you_mean
+from hushtable.io.grids import html_grid
 from hushtable.params import Parametrised
 from hushtable.table.encoded import SensitiveColumn
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Attack", "AttackResult", "SensitiveAttack"]
 
@@ -68,6 +73,44 @@ class AttackResult:
             f"  the same guess without the release: {self.baseline:.1%}",
         ]
         return "\n".join([*lines, *([f"  remedy: {self.remedy}"] if self.remedy and low > self.baseline else [])])
+
+    def _repr_html_(self) -> str:
+        low, high = self.interval
+        verdict = "beyond the baseline" if low > self.baseline else "no better than guessing"
+        rows = [
+            ["right about", f"{self.successes:,} of {self.targets:,}"],
+            ["share", f"{self.rate:.1%} (95%: {low:.1%} to {high:.1%})"],
+            ["the same guess without the release", f"{self.baseline:.1%}"],
+            *([["remedy", self.remedy]] if self.remedy and low > self.baseline else []),
+        ]
+        return f"<p><b>{html.escape(self.name)}</b>: {verdict}</p>{html_grid(['', ''], rows)}"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how often the adversary was right, with its 95% interval, and the same guess without the release.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A new figure's by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        from hushtable.io.plots import COLOURS, new_axes
+
+        made = new_axes(ax, (7.0, 1.8))
+        low, high = self.interval
+        made.errorbar(
+            [self.rate], [0], xerr=[[max(self.rate - low, 0)], [max(high - self.rate, 0)]], fmt="o", color=COLOURS[0],
+            capsize=4, label="with the release",
+        )  # fmt: skip
+        made.axvline(self.baseline, color=COLOURS[1], linestyle="--", label="without it")
+        made.set_yticks([0], [self.name])
+        made.set_xlim(0, 1)
+        made.set_xlabel("share of people about whom the adversary is right")
+        made.legend(frameon=False)
+        return made
 
     @property
     def rate(self) -> float:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from hushtable.attacks.base import AttackResult
+from hushtable.attacks.base import Attack, AttackResult
 from hushtable.attacks.sampled import SampledResult
 from hushtable.attacks.view import View
 from hushtable.registry import attacks
@@ -14,20 +15,22 @@ from hushtable.release.released import Released
 
 __all__ = ["play"]
 
+_log = logging.getLogger(__package__)
+
 ATTACKED = 100_000
 """Records that an attack sees, about, where rows are elsewhere."""
 
 
 def play(
-    release: Released, name: str, parameters: Mapping[str, Any] | None = None, *, sample: int | None = None
+    release: Released, name: str | Attack, parameters: Mapping[str, Any] | None = None, *, sample: int | None = None
 ) -> AttackResult:
     """Play an adversary of the literature against a release.
 
     Parameters
     ----------
     release : Released
-    name : str
-        ``hushtable attack --list`` names them.
+    name : str or Attack
+        By name (``hushtable attack --list``), or as an object.
     parameters : mapping, optional
         Of the attack.
     sample : int, optional
@@ -39,16 +42,19 @@ def play(
     AttackResult
         Where rows are elsewhere, with the error that sampling leaves.
     """
-    attack = attacks.build(name, parameters or {})
+    attack = attacks.chosen(name, parameters)
     drawn = release.origin.drawn(release.plan, sample or ATTACKED)
     if drawn is not None:
         view, sampled, weight = drawn
         return SampledResult.of(attack.run(view), release.verification.rows, sampled, weight)
     # with parameters it may depend on other files
-    known = None if parameters else release.origin.recall(name)
+    usual = isinstance(name, str) and not parameters
+    known = release.origin.recall(attack.name) if usual else None
     if known is not None:
         return AttackResult(**known)
     result: AttackResult = attack.run(View.of(release))
-    if not parameters:
-        release.origin.remember(name, asdict(result))
+    _log.info("Attack %s: right about %d of %d", attack.name, result.successes, result.targets,
+              extra={"attack": attack.name, "rate": result.rate, "baseline": result.baseline})  # fmt: skip
+    if usual:
+        release.origin.remember(attack.name, asdict(result))
     return result

@@ -60,7 +60,7 @@ def check(
 def _look(
     policy_file: Path, data: Sequence[str], table: str | None, query: str | None
 ) -> tuple[Preflight | None, Sequence[Problem]]:
-    from hushtable.cli.progress import announce_compiling, waiting
+    from hushtable.cli.progress import waiting
     from hushtable.errors import HushtableError, IncompatibleError
     from hushtable.io.sources import read_tables
     from hushtable.policy.faults import InvalidPolicy
@@ -82,7 +82,6 @@ def _look(
         return None, [Problem.of(policy_file.name, error)]
     if not data:
         return None, list(missing_files(plan.table))
-    announce_compiling()
     with waiting("reading and checking the table"):
         preflight = check_table(read_tables(data, table=table, query=query), policy)
     return preflight, preflight.problems

@@ -83,7 +83,7 @@ def compare(
     Finished settings are kept in the folder. Interrupted, the same command goes on where it stopped.
     """
     from hushtable.cli.output import deliver
-    from hushtable.cli.progress import announce_compiling, counting_bar
+    from hushtable.cli.progress import counting_bar
     from hushtable.cli.signals import nearly_done, when_cancelled
     from hushtable.comparison.run import compare as run_comparison
     from hushtable.comparison.save import RESULTS, save_outcomes
@@ -102,7 +102,6 @@ def compare(
     kept = output / RESULTS
     if fresh:
         kept.unlink(missing_ok=True)
-    announce_compiling()
     when_cancelled(f"Finished settings are kept in {kept}; the same command goes on from there.")
     with counting_bar("settings") as progress:
         found = run_comparison(

@@ -30,7 +30,7 @@ def demo(
     """Anonymize generated patients and show what comes out."""
     from hushtable.api import anonymize
     from hushtable.cli.output import deliver
-    from hushtable.cli.progress import announce_compiling, progress_bar
+    from hushtable.cli.progress import progress_bar
     from hushtable.cli.signals import nearly_done
     from hushtable.datasets.patients import patients, patients_policy
     from hushtable.io.files import atomic_folder, read_table, write_table
@@ -39,7 +39,6 @@ def demo(
 
     policy_text = Policy(**patients_policy()).to_yaml()
     _check_unedited(output, policy_text, overwrite=overwrite)
-    announce_compiling()
     with progress_bar() as progress, atomic_folder(output, overwrite=True, owned=_FILES) as folder:
         write_table(patients(rows, seed), folder / "patients.csv")
         (folder / "policy.yaml").write_text(policy_text, encoding="utf-8")

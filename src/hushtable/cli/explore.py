@@ -60,7 +60,7 @@ def explore(
     """
     from hushtable.api import anonymize
     from hushtable.cli.output import deliver
-    from hushtable.cli.progress import announce_compiling, progress_bar
+    from hushtable.cli.progress import progress_bar
     from hushtable.cli.signals import nearly_done
     from hushtable.io.sources import read_tables
     from hushtable.policy.files import load_policy
@@ -70,7 +70,6 @@ def explore(
     wanted = parse_levels(levels) if levels else None
     if output is not None:
         check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *data])
-    announce_compiling()
     with progress_bar() as progress:
         found = anonymize(read_tables(data, table=table, query=query), policy, progress=progress)
         space = found.partition.space

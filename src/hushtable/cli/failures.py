@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import traceback
 from collections.abc import Mapping
 
 import typer
 
+from hushtable.cli import output
 from hushtable.cli.output import console, print_json, put
 from hushtable.errors import DEBUG, Cancelled
 from hushtable.failures import failure
@@ -32,10 +34,13 @@ def fail(error: BaseException, *, as_json: bool) -> int:
 
 
 def _report(said: Mapping[str, str], as_json: bool) -> None:
+    if output.logged:
+        extra = {name: said[name] for name in ("error", "code", "hint")}
+        logging.getLogger("hushtable.cli").error(said["message"], extra=extra)
     if as_json:
         print_json(said)
         return
-    to = console(stderr=True)
+    to = console(stderr=True, error=True)
     cancelled = said["code"] == Cancelled.default_code
     message = said["message"] if cancelled else f"Error: {said['message']}"
     # whole sentences in a pipe or a log, where lines are searched

@@ -21,22 +21,8 @@ from hushtable.errors import DEBUG, Cancelled
 __all__ = ["COMMANDS", "application", "main"]
 
 COMMANDS = (
-    *(
-        "demo",
-        "init",
-        "check",
-        "run",
-        "explore",
-        "verify",
-        "compare",
-        "suggest",
-        "measure",
-        "risk",
-        "attack",
-        "verdict",
-        "price",
-    ),
-    *("ledger", "increment", "sample", "report", "sign", "explain"),
+    *("demo", "init", "check", "run", "explore", "verify", "audit", "compare", "suggest", "measure", "risk", "attack"),
+    *("verdict", "price", "ledger", "increment", "sample", "report", "sign", "explain"),
     *("models", "algorithms", "hierarchies", "forms", "guards", "measures", "risks", "attacks", "templates", "schema"),
     *("studio", "reproduce"),
 )
@@ -100,6 +86,12 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print errors and --json only. Goes with any command.")
+    ] = False,
+    log_json: Annotated[
+        bool, typer.Option("--log-json", help="Log to stderr, one JSON object a line. Goes with any command.")
+    ] = False,
 ) -> None:
     """Publish a table about people without publishing the people."""
     if context.invoked_subcommand is None:
@@ -120,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Traceback (most recent call last):
     SystemExit: 0
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = _without_logging(sys.argv[1:] if arguments is None else arguments)
     _prepare_process()
     try:
         with handled_signals():
@@ -141,6 +133,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         code = fail(signalled() or error, as_json="--json" in words)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _without_logging(given: Sequence[str]) -> list[str]:
+    """Take ``--quiet`` and ``--log-json`` out, wherever they stand, and heed them."""
+    quiet, as_json = "--quiet" in given, "--log-json" in given
+    # once configured, a later call in the same process starts anew
+    if quiet or as_json or "hushtable.cli.logs" in sys.modules:
+        from hushtable.cli.logs import configure
+
+        configure(quiet=quiet, as_json=as_json)
+    return [word for word in given if word not in ("--quiet", "--log-json")]
 
 
 def _prepare_process() -> None:

@@ -33,9 +33,8 @@ def opened(folder: Path, data: Sequence[Source], files: Path | None) -> Iterator
     release, progress
     """
     from hushtable.api import open_release
-    from hushtable.cli.progress import announce_compiling, progress_bar
+    from hushtable.cli.progress import progress_bar
 
-    announce_compiling()
     with progress_bar() as progress:
         progress(0.0, "opening")
         yield open_release(folder, list(data) or None, files=files), progress

@@ -18,11 +18,21 @@ if TYPE_CHECKING:
 __all__ = ["bullet", "console", "deliver", "grid", "print_json", "put", "safe"]
 
 
-def console(*, stderr: bool = False) -> Console:
-    """Return a console for stdout or stderr; colour only on a terminal and without ``NO_COLOR``."""
+quiet = False
+"""Whether only errors, and what was asked for with ``--json``, are printed."""
+logged = False
+"""Whether stderr has JSON objects only, one a line."""
+
+
+def console(*, stderr: bool = False, error: bool = False) -> Console:
+    """Return a console for stdout or stderr; colour only on a terminal and without ``NO_COLOR``.
+
+    With ``--quiet`` it prints nothing, unless it is for an ``error``; with ``--log-json`` nothing to stderr.
+    """
     from rich.console import Console
 
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    hushed = (quiet and not error) or (logged and stderr)
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, quiet=hushed)
 
 
 def deliver(data: Mapping[str, Any], as_json: bool, text: Callable[[Console], None]) -> None:

@@ -1,4 +1,4 @@
-"""A progress bar with the time left, on stderr and only on a terminal."""
+"""A progress bar with the time left, on stderr, only on a terminal and not with ``--quiet`` or ``--log-json``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn
 
-__all__ = ["announce_compiling", "counting_bar", "progress_bar", "waiting"]
+__all__ = ["counting_bar", "progress_bar", "waiting"]
 
 
 def _bar(to: Console, done: ProgressColumn) -> Progress:
@@ -36,7 +36,7 @@ def _bar(to: Console, done: ProgressColumn) -> Progress:
 def progress_bar() -> Iterator[Callable[[float, str], None]]:
     """Yield what ``anonymize`` takes as ``progress``; it raises where the user has cancelled."""
     to = console(stderr=True)
-    if not to.is_terminal:
+    if not to.is_terminal or to.quiet:
         yield lambda share, what: raise_if_cancelled()
         return
     from rich.progress import TextColumn
@@ -58,7 +58,7 @@ def progress_bar() -> Iterator[Callable[[float, str], None]]:
 def waiting(what: str) -> Iterator[None]:
     """Show that work goes on, and for how long, where its share is not known; nothing where there is no terminal."""
     to = console(stderr=True)
-    if not to.is_terminal:
+    if not to.is_terminal or to.quiet:
         yield
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -73,7 +73,7 @@ def waiting(what: str) -> Iterator[None]:
 def counting_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """Yield a report of (finished, in all) things of one kind; it raises where the user has cancelled."""
     to = console(stderr=True)
-    if not to.is_terminal:
+    if not to.is_terminal or to.quiet:
         yield lambda done, total: raise_if_cancelled()
         return
     from rich.progress import MofNCompleteColumn
@@ -86,17 +86,3 @@ def counting_bar(what: str) -> Iterator[Callable[[int, int], None]]:
             bar.update(task, completed=done, total=total)
 
         yield report
-
-
-def announce_compiling() -> None:
-    """Say it once on stderr when kernels have to be compiled, since the first run then takes longer."""
-    from hushtable.kernels import compile as kernels
-
-    said: list[str] = []
-
-    def once(sentence: str) -> None:
-        if not said:
-            said.append(sentence)
-            console(stderr=True).print(sentence, style="dim")
-
-    kernels.announce = once

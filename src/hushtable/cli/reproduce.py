@@ -37,7 +37,6 @@ def reproduce(
 ) -> None:
     """Run a paper's experiments again: what was published beside what we get."""
     from hushtable.cli.output import deliver
-    from hushtable.cli.progress import announce_compiling
     from hushtable.cli.signals import raise_if_cancelled
     from hushtable.reproduce.papers import find_paper, paper_names
 
@@ -47,7 +46,6 @@ def reproduce(
         deliver({"papers": listed}, as_json, lambda to: _list(to, known))
         return
     found = find_paper(paper)
-    announce_compiling()
     rows: list[Row] = []
     for row in found.rows(part=part, seed=seed, quick=quick):
         raise_if_cancelled()

@@ -43,8 +43,10 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
             hint="Verify the table in the folder that 'run' wrote.",
         )
     with progress_bar() as progress:
-        plan = replace(policy.plan().repeating(), coins=stored_coins(Path(published).parent))
-        release = run_plan(read_tables(data), plan, progress)
+        table = read_tables(data)
+        own = policy.for_columns(table.column_names).plan()
+        plan = replace(own.repeating(), coins=stored_coins(Path(published).parent))
+        release = run_plan(table, plan, progress)
         progress(1.0, "comparing")
         _check_same(release, Path(published))
     found: Verification = release.verification

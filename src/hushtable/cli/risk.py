@@ -74,7 +74,7 @@ def _exposures(
 ) -> tuple[Exposure, Exposure | None]:
     """The classes before and, for a release, after."""
     from hushtable.cli.opening import opened
-    from hushtable.cli.progress import announce_compiling, waiting
+    from hushtable.cli.progress import waiting
     from hushtable.io.sources import read_tables
     from hushtable.policy.files import load_policy
     from hushtable.release.exposure import Exposure
@@ -96,8 +96,7 @@ def _exposures(
     policy = load_policy(policy_file)
     if files is not None:
         policy = policy.based_in(files)
-    announce_compiling()
-    plan = policy.plan()
     with waiting("reading the table"):
         table = read_tables([target, *data])
+        plan = policy.for_columns(table.column_names).plan()
         return Exposure.raw(encode(table, plan.table, plan.extra)), None

@@ -116,7 +116,7 @@ def run(
     """
     from hushtable.api import run as run_policy
     from hushtable.cli.output import deliver
-    from hushtable.cli.progress import announce_compiling, progress_bar
+    from hushtable.cli.progress import progress_bar
     from hushtable.cli.signals import nearly_done
     from hushtable.cli.verdict import print_cautions, print_verdict
     from hushtable.io.urls import source_of
@@ -126,7 +126,6 @@ def run(
     sources = [source_of(source, table=table, query=query) for source in data]
     check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
     chosen = _engine(engine, stream, part_rows)
-    announce_compiling()
     with progress_bar() as progress:
         release = run_policy(
             sources,

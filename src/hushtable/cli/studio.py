@@ -37,19 +37,20 @@ def studio(
     Everything stays on this machine. Projects are kept in the folder that HUSHTABLE_STUDIO names, by default in your
     data folder. Ctrl-C ends it.
     """
+    import importlib.util
     import sys
 
     from hushtable.cli.output import console, print_json, put
     from hushtable.errors import UsageError
 
-    try:
-        from hushtable.studio.server import serve
-    except ImportError:
+    # pages import it when they are asked for, and what it builds on may be there without it
+    if importlib.util.find_spec("nicegui") is None:
         raise UsageError(
             "The studio needs the package nicegui.",
             code="needs-nicegui",
             hint="Install it with: pip install 'hushtable[studio]'.",
-        ) from None
+        )
+    from hushtable.studio.server import serve
 
     def announce(url: str) -> None:
         if as_json:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hushtable.cli.output import grid, put
 from hushtable.io.figures import number, share
+from hushtable.release.verify import needed_and_achieved
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,8 +40,7 @@ def print_models(to: Console, models: Sequence[Mapping[str, Any]]) -> None:
         parameters = ", ".join(f"{k}={_parameter(v)}" for k, v in entry["parameters"].items())
         broken = entry["violations"]
         verdict = "holds" if entry["satisfied"] else f"VIOLATED by {broken:,} class{'es' if broken != 1 else ''}"
-        needed = f"{_SENSES.get(entry['comparison'], entry['comparison'])} {number(entry['bound'])}"
-        rows.append((f"{entry['model']} ({parameters})", needed, number(entry["achieved"]), verdict))
+        rows.append((f"{entry['model']} ({parameters})", *needed_and_achieved(entry, number, _SENSES), verdict))
     columns = ["privacy model", "needed", "achieved", "verdict"]
     to.print()
     to.print(grid(columns, rows, right=["achieved"], fold=["privacy model"]))
@@ -55,7 +55,8 @@ def print_measures(to: Console, measures: Mapping[str, float]) -> None:
     rows = []
     for name, value in measures.items():
         known = registry.measures[name]
-        rows.append((name, number(value), known.better, describe(known)["summary"]))
+        about = getattr(value, "about", "")
+        rows.append((name, number(value), known.better, describe(known)["summary"] + (f" ({about})" if about else "")))
     columns = ["measure", "value", "better", "meaning"]
     to.print(grid(columns, rows, right=["value"], fold=["meaning"]))
     to.print()

@@ -65,13 +65,12 @@ def verify(
     """
     from hushtable import api
     from hushtable.cli.output import deliver
-    from hushtable.cli.progress import announce_compiling, waiting
+    from hushtable.cli.progress import waiting
     from hushtable.cli.rerun import run_again
     from hushtable.io.urls import shown, source_of
     from hushtable.policy.files import load_policy
     from hushtable.report.checking import check_report, is_report
 
-    announce_compiling()
     source = source_of(published, table=table)
     policy = load_policy(policy_file)
     checked = None

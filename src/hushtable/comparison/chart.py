@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 from hushtable.comparison.outcomes import better
 from hushtable.errors import UsageError
 from hushtable.io.atomic import atomic_file
+from hushtable.io.plots import COLOURS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from hushtable.comparison.outcomes import Outcomes
 
-__all__ = ["draw"]
+__all__ = ["draw", "plot"]
 
 _FORMATS = ("svg", "png", "pdf")
 _MARKS = "osD^vPX<>*phd"
-# Okabe and Ito's colours, which colour-blind readers tell apart; marks differ too
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8C6D00")
 
 
 def draw(outcomes: Outcomes, path: Path) -> None:
@@ -44,6 +45,18 @@ def draw(outcomes: Outcomes, path: Path) -> None:
         picture = _described(picture, outcomes, points)
     with atomic_file(path) as out:
         out.write(picture)
+
+
+def plot(outcomes: Outcomes, ax: Axes | None = None) -> Axes:
+    """Draw the rows that gave a release into axes, new ones by default, and return them."""
+    from hushtable.io.plots import new_axes
+
+    points = _points(outcomes)
+    if not points:
+        raise UsageError("No setting gave a release, so there is nothing to draw.", code="no-release")
+    made = new_axes(ax, (7.6, 4.6))
+    _plot(made, outcomes, points)
+    return made
 
 
 def _points(outcomes: Outcomes) -> list[tuple[int, str, float, float]]:
@@ -84,7 +97,7 @@ def _plot(axes: Any, outcomes: Outcomes, points: list[tuple[int, str, float, flo
             [x for x, _ in own],
             [y for _, y in own],
             marker=_MARKS[number % len(_MARKS)],
-            color=_COLOURS[number % len(_COLOURS)],
+            color=COLOURS[number % len(COLOURS)],
             s=42,
             label=name,
             zorder=3,

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +129,7 @@ class Task:
     policy: Mapping[str, Any]
     folder: Path | None
     wanted: Wanted
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
 def evaluate(data: pa.Table, task: Task, progress: Progress | None = None) -> Row:
@@ -141,7 +142,8 @@ def evaluate(data: pa.Table, task: Task, progress: Progress | None = None) -> Ro
     started = time.perf_counter()
     try:
         with _one_thread(task.wanted):
-            release = anonymize(data, Policy(**task.policy).based_in(task.folder), progress=progress)
+            policy = Policy(**task.policy).based_in(task.folder).holding(task.tables)
+            release = anonymize(data, policy, progress=progress)
             seconds = time.perf_counter() - started
             values = _values(release, task.wanted)
     except Cancelled:

@@ -13,9 +13,12 @@ import pyarrow as pa
 from hushtable.comparison.evaluate import ACHIEVED, DROP
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.grids import html_grid, text_grid
+from hushtable.params import typed
 from hushtable.registry import measures, models
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from hushtable.comparison.suggest import Suggestion
 
 __all__ = ["Outcomes", "better", "pareto", "spelt"]
@@ -52,6 +55,28 @@ class Outcomes:
     def _repr_html_(self) -> str:
         return f"<p>{len(self.rows):,} settings compared; * is on the frontier</p>{html_grid(*self._shown())}"
 
+    @typed
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw utility over privacy, a mark per setting, and the frontier.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A new figure's by default.
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        UsageError
+            If no setting gave a release.
+        """
+        from hushtable.comparison.chart import plot
+
+        return plot(self, ax)
+
     def _shown(self) -> tuple[list[str], list[list[str]]]:
         """The two quantities that the frontier weighs, a row per setting; ``table`` has everything."""
         heads = ["", "algorithm", "models", "suppression limit", self.privacy, self.utility, "status"]
@@ -74,6 +99,7 @@ class Outcomes:
         """What was measured of some release: the names that ``suggest`` takes."""
         return list(dict.fromkeys(name for row in self.rows for name in row["values"]))
 
+    @typed
     def quantity(self, name: str) -> str:
         """Return a quantity's name as it stands in the rows; ``accuracy_drop`` is ``accuracy-drop``.
 
@@ -117,6 +143,7 @@ class Outcomes:
         columns["reason"] = [row["reason"] for row in self.rows]
         return pa.table(columns)
 
+    @typed
     def suggest(
         self, minimise: str | None = None, where: Sequence[str] = (), *, maximise: str | None = None
     ) -> Suggestion:

@@ -6,6 +6,7 @@ on one core. They ignore Ctrl-C, which is for the parent to answer, and end when
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -92,6 +93,8 @@ def _prepare(data: pa.Table) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    # each process would announce that it compiles
+    logging.getLogger("hushtable").setLevel(logging.ERROR)
     _held.append(data)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -13,12 +15,16 @@ from hushtable.comparison.keys import input_key, setting_key
 from hushtable.comparison.outcomes import Outcomes, spelt
 from hushtable.comparison.pool import in_parallel, in_turn
 from hushtable.comparison.results import Results
-from hushtable.errors import ParameterError, UsageError
+from hushtable.errors import ParameterError, UsageError, did_you_mean
 from hushtable.io.frames import to_arrow
 from hushtable.io.secret import load_secret
+from hushtable.params import typed
 from hushtable.policy.policy import Policy
+from hushtable.registry import algorithms, measures, models
 
 __all__ = ["compare"]
+
+_log = logging.getLogger(__package__)
 
 _UNUSABLE = "unusable"
 
@@ -26,6 +32,7 @@ Report = Callable[[int, int], None]
 """Called often with (settings finished, settings in all); may raise ``Cancelled``."""
 
 
+@typed
 def compare(
     data: Any,
     policy: Policy,
@@ -55,7 +62,8 @@ def compare(
         A file that keeps every finished setting, so that an interrupted comparison goes on. Keyed by the table, the
         setting, what is measured and the version: what belongs to anything else is passed over.
     jobs : int
-        Processes. A script that asks for several needs the usual ``if __name__ == "__main__":``.
+        Processes. A script that asks for several needs the usual ``if __name__ == "__main__":``. With classes that
+        ``hushtable.register`` added, or hierarchies that are functions, there is one process: others do not know them.
     progress : callable, optional
 
     Returns
@@ -80,8 +88,9 @@ def compare(
     if jobs < 1:
         raise ParameterError(f"The number of jobs must be an int >= 1. Got {jobs!r} instead.")
     table = to_arrow(data)
+    policy = policy.for_columns(table.column_names)
     wanted = (wanted or Wanted.of()).including(spelt(privacy), spelt(utility))
-    settings = (grid if isinstance(grid, Grid) else Grid.of(**grid)).settings(policy)
+    settings = _grid(grid).settings(policy)
     kept = Results(None if results is None else Path(results))
     keys = _keys(table, policy, settings, wanted) if results is not None else [str(i) for i in range(len(settings))]
     rows: dict[int, Row] = {}
@@ -96,17 +105,19 @@ def compare(
             progress(len(rows), len(settings))
 
     tasks = [
-        Task(place, setting.policy.document(), policy.base_dir, wanted)
+        Task(place, setting.policy.document(), policy.base_dir, wanted, dict(policy.tables))
         for place, setting in enumerate(settings)
         if place not in rows and setting.policy is not None
     ]
-    several = min(jobs, len(tasks))
+    several = 1 if _only_here(policy) else min(jobs, len(tasks))
     kept.check_writable()
     work = in_parallel(table, tasks, several, tick) if several > 1 else in_turn(table, tasks, tick)
     # closed whatever happens, so that no process goes on behind an error
     with closing(work) as finished:
         for place, row in finished:
             rows[place] = row
+            _log.info("Setting %d of %d: %s", len(rows), len(settings), row["status"],
+                      extra={"finished": len(rows), "settings": len(settings), "status": row["status"]})  # fmt: skip
             if row["status"] != _UNUSABLE:
                 kept.add(keys[place], row)
             tick()
@@ -117,6 +128,25 @@ def compare(
         # a misspelt name is told now, not when the chart is drawn
         found.quantity(privacy), found.quantity(utility)
     return found
+
+
+def _grid(given: Grid | Mapping[str, Any]) -> Grid:
+    if isinstance(given, Grid):
+        return given
+    known = list(inspect.signature(Grid.of).parameters)
+    unknown = [key for key in given if key not in known]
+    if unknown:
+        raise ParameterError(
+            f"A grid varies {', '.join(known)}, and {str(unknown[0])!r} is none of them.",
+            hint=did_you_mean(str(unknown[0]), known),
+        )
+    return Grid.of(**given)
+
+
+def _only_here(policy: Policy) -> bool:
+    """Whether other processes lack something: classes that this one registered, functions that are hierarchies."""
+    functions = any(isinstance(c.hierarchy, Mapping) and "function" in c.hierarchy for c in policy.columns.values())
+    return functions or bool(models.added or algorithms.added or measures.added)
 
 
 def _keys(table: Any, policy: Policy, settings: list[Setting], wanted: Wanted) -> list[str]:

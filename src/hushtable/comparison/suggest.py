@@ -14,6 +14,7 @@ from hushtable._version import __version__
 from hushtable.comparison.files import rebased
 from hushtable.comparison.outcomes import Outcomes, better
 from hushtable.errors import NotFound, ParameterError, UsageError
+from hushtable.io.grids import html_text
 from hushtable.models.base import TOLERANCE, compare
 from hushtable.policy.policy import Policy
 from hushtable.policy.text import in_a_comment
@@ -114,6 +115,9 @@ class Suggestion:
             + (f"\n  {found}" if found else "")
             + "\n  See .policy."
         )
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self))
 
     @property
     def policy(self) -> Policy:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable.algorithms.base import Partition, Problem
-from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.engines.local import finish, problem_of
 from hushtable.engines.release import Release
 from hushtable.errors import DataError, IncompatibleError
@@ -20,6 +20,7 @@ from hushtable.models.base import Monotone, Stat
 from hushtable.release.forms.base import escape_member, escape_value, form_of, of_groups
 from hushtable.release.forms.rounding import number_text, round_between
 from hushtable.release.plan import Plan
+from hushtable.release.publish import publish
 from hushtable.release.recode import Recoded, recode
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
@@ -27,7 +28,7 @@ from hushtable.table.coded_columns import known_numbers
 from hushtable.table.encode import Extra, check_columns, encode_rest, no_rows
 from hushtable.table.encoded import QuasiColumn, smallest
 
-__all__ = ["apply_regions", "region_labels"]
+__all__ = ["apply_regions", "region_cells", "region_labels"]
 
 
 def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition, *, source: Any = None) -> Release:
@@ -50,12 +51,7 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
         If too few of the new records fall into some region.
     """
     plan.refuse_guards("Publishing new records in fitted regions")
-    if partition.regions is None and partition.levels is None:
-        raise IncompatibleError(
-            f"Groups of {plan.algorithm.name} with these parameters overlap, so that nothing tells to which of them a "
-            "new record belongs.",
-            hint="Use strict partitioning or a global recoding, or fit_transform.",
-        )
+    _check_regions(plan, partition)
     for column in fitted.table.quasi:
         if not form_of(column).by_members and partition.levels is None:
             raise IncompatibleError(
@@ -74,10 +70,8 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
         raise no_rows()
     if partition.regions is None:
         return _at_levels(table, plan, fitted, partition, source)
-    kept = partition.labels >= 0
-    shown = [np.unique(column.codes[kept]) for column in fitted.table.quasi]
-    cuts = [_cuts(column.coded, own) for column, own in zip(fitted.table.quasi, shown, strict=True)]
-    quasi = tuple(_recode_column(table, plan, c, own) for c, own in zip(fitted.table.quasi, cuts, strict=True))
+    shown, cuts = _fitted_cuts(fitted, partition)
+    quasi = tuple(_recode_column(table, plan, c, own)[0] for c, own in zip(fitted.table.quasi, cuts, strict=True))
     encoded = encode_rest(table, plan.table, quasi)
     labels = partition.regions.assign([c.codes for c in quasi])
     low, high = partition.regions.boxes([c.coded.size for c in quasi], partition.n_groups)
@@ -95,8 +89,70 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
     return replace(made, repeatable=False)
 
 
+def region_cells(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition) -> pa.Table:
+    """Return new records in the fitted regions, row by row in their own order, for modelling: nothing is promised.
+
+    Whatever values records have, and however few they are, they get cells. A label that the fitted data did not have
+    becomes ``*``, a missing value stays missing where there were none; both fall where they would stand in order.
+
+    Raises
+    ------
+    IncompatibleError
+        If groups overlap, so that no region tells where a new record belongs.
+    """
+    _check_regions(plan, partition)
+    check_columns(table.column_names, plan.table)
+    if not table.num_rows:
+        raise no_rows()
+    if partition.regions is None:
+        problem, alike = _levelled(table, plan, fitted, partition)
+        cells = recode(problem.table, alike, plan.algorithm.recoding)
+        return publish(table, cells, plan.table, np.arange(table.num_rows))
+    shown, cuts = _fitted_cuts(fitted, partition)
+    placed = [
+        _recode_column(table, plan, c, own, strict=False) for c, own in zip(fitted.table.quasi, cuts, strict=True)
+    ]
+    labels = partition.regions.assign([column.codes for column, _ in placed])
+    low, high = partition.regions.boxes([c.coded.size for c, _ in placed], partition.n_groups)
+    columns = {}
+    for j, (column, strangers) in enumerate(placed):
+        known = np.union1d(shown[j], column.codes)
+        own = region_labels(column.coded, cuts[j], known, low[:, j], high[:, j]).take(pa.array(labels))
+        if strangers is not None:
+            own = pc.if_else(pa.array(strangers == _GONE), None, own)
+            own = pc.if_else(pa.array(strangers == _UNKNOWN), pa.scalar(ROOT), own)
+        columns[column.name] = own
+    names = [c.name for c in plan.table.columns if c.role is not Role.IDENTIFIER]
+    return pa.table({name: columns[name] if name in columns else table.column(name) for name in names})
+
+
+_UNKNOWN, _GONE = 1, 2
+
+
+def _check_regions(plan: Plan, partition: Partition) -> None:
+    if partition.regions is None and partition.levels is None:
+        raise IncompatibleError(
+            f"Groups of {plan.algorithm.name} with these parameters overlap, so that nothing tells to which of them a "
+            "new record belongs.",
+            hint="Use strict partitioning or a global recoding, or fit_transform.",
+        )
+
+
+def _fitted_cuts(fitted: Problem, partition: Partition) -> tuple[list[IntArray], list[FloatArray]]:
+    """Which codes of each column were published, and where the column is cut between them."""
+    kept = partition.labels >= 0
+    shown = [np.unique(column.codes[kept]) for column in fitted.table.quasi]
+    return shown, [_cuts(column.coded, own) for column, own in zip(fitted.table.quasi, shown, strict=True)]
+
+
 def _at_levels(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition, source: Any) -> Release:
     """Publish new records at the levels that were fitted: whatever values they have, their nodes are there."""
+    problem, alike = _levelled(table, plan, fitted, partition)
+    made = finish(table, plan, problem, alike, recode(problem.table, alike, plan.algorithm.recoding), source=source)
+    return replace(made, repeatable=False)
+
+
+def _levelled(table: pa.Table, plan: Plan, fitted: Problem, partition: Partition) -> tuple[Problem, Partition]:
     assert partition.levels is not None
     for column, level in zip(fitted.table.quasi, partition.levels, strict=True):
         if column.coded.naming is not None and 0 < level < column.coded.height:
@@ -111,9 +167,7 @@ def _at_levels(table: pa.Table, plan: Plan, fitted: Problem, partition: Partitio
     labels, first = number_rows(
         nodes, [len(c.coded.labels[h]) for c, h in zip(problem.table.quasi, levels, strict=True)]
     )
-    alike = Partition(labels, len(first), levels=tuple(levels), notes=partition.notes)
-    made = finish(table, plan, problem, alike, recode(problem.table, alike, plan.algorithm.recoding), source=source)
-    return replace(made, repeatable=False)
+    return problem, Partition(labels, len(first), levels=tuple(levels), notes=partition.notes)
 
 
 def _check_apart(quasi: tuple[QuasiColumn, ...], low: IntArray, high: IntArray) -> None:
@@ -130,7 +184,13 @@ def _check_apart(quasi: tuple[QuasiColumn, ...], low: IntArray, high: IntArray) 
             )
 
 
-def _recode_column(table: pa.Table, plan: Plan, fitted: QuasiColumn, cuts: FloatArray) -> QuasiColumn:
+def _recode_column(
+    table: pa.Table, plan: Plan, fitted: QuasiColumn, cuts: FloatArray, *, strict: bool = True
+) -> tuple[QuasiColumn, IntArray | None]:
+    """The column in the fitted codes; unless ``strict``, also which rows have no place among them, if some have none.
+
+    Strict, such rows are refused.
+    """
     column = next(c for c in plan.table.columns if c.name == fitted.name and c.role is Role.QUASI)
     coded = fitted.coded
     data = prepare(
@@ -141,8 +201,16 @@ def _recode_column(table: pa.Table, plan: Plan, fitted: QuasiColumn, cuts: Float
         order=column.order,
         format=column.format,
     ).data
-    place = _places(data.dictionary, coded, cuts, column.name)
-    if data.indices.null_count and not coded.missing:
+    place, known = _places(data.dictionary, coded, cuts)
+    unknown = int(np.count_nonzero(~known))
+    if unknown and strict:
+        raise DataError(
+            f"Column {column.name!r} has {unknown} values that the fitted data did not have.",
+            code="new-values",
+            hint="Fit on data that has them, or give the column a hierarchy that covers them.",
+        )
+    gone = bool(data.indices.null_count) and not coded.missing
+    if gone and strict:
         raise DataError(
             f"Column {column.name!r} has missing values, and the fitted data had none.",
             code="new-missing",
@@ -150,22 +218,27 @@ def _recode_column(table: pa.Table, plan: Plan, fitted: QuasiColumn, cuts: Float
         )
     plain = data.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     lookup = np.append(place + int(coded.missing), 0).astype(smallest(coded.size))
-    return replace(fitted, codes=lookup[plain])
+    recoded = replace(fitted, codes=lookup[plain])
+    if not unknown and not gone:
+        return recoded, None
+    return recoded, np.append(np.where(known, 0, _UNKNOWN), _GONE if gone else 0)[plain]
 
 
-def _places(values: pa.Array, coded: Coded, cuts: FloatArray, name: str) -> IntArray:
-    """Where each value lies among the fitted ones; between two of them there is a round number that decides."""
+def _places(values: pa.Array, coded: Coded, cuts: FloatArray) -> tuple[IntArray, BoolArray]:
+    """Where each value lies among the fitted ones, and whether it has a place; round numbers decide between two.
+
+    A label that was not fitted lies where it would stand in order.
+    """
     if coded.kind in (Kind.NUMERIC, Kind.DATE):
-        return np.searchsorted(cuts, _plain(values, coded.kind), side="right").astype(np.int64)
+        places = np.searchsorted(cuts, _plain(values, coded.kind), side="right").astype(np.int64)
+        return places, np.ones(len(values), dtype=np.bool_)
     found = pc.index_in(values, value_set=coded.values)
-    if found.null_count:
-        raise DataError(
-            f"Column {name!r} has {found.null_count} values that the fitted data did not have.",
-            code="new-values",
-            hint="Fit on data that has them, or give the column a hierarchy that covers them.",
-        )
-    places: IntArray = found.to_numpy(zero_copy_only=False).astype(np.int64)
-    return places
+    known = found.is_valid().to_numpy(zero_copy_only=False)
+    order = np.array(coded.values.to_pylist(), dtype=object)
+    near = [min(int(np.searchsorted(order, v)), max(len(order) - 1, 0)) for v in values.filter(~known).to_pylist()]
+    places = found.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    places[~known] = near
+    return places, known
 
 
 def _cuts(coded: Coded, shown: IntArray) -> FloatArray:

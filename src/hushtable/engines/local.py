@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,8 @@ from hushtable.release.settle import group_and_recode
 from hushtable.table.coins import policy_digest
 from hushtable.table.encode import encode
 from hushtable.table.encoded import EncodedTable
+
+_log = logging.getLogger(__package__)
 
 __all__ = ["check_feasible", "finish", "kept_rows", "problem_from", "problem_of", "run", "solve"]
 
@@ -85,6 +88,9 @@ def run(table: pa.Table, plan: Plan, progress: Progress | None = None, *, source
     plan = plan.pinned()
     report = progress or quietly
     report(0.0, "encoding")
+    names = ", ".join(model.name for model in plan.models)
+    _log.info("Anonymizing %d rows with %s under %s", table.num_rows, plan.algorithm.name, names,
+              extra={"rows": table.num_rows, "algorithm": plan.algorithm.name, "models": names})  # fmt: skip
     problem = problem_of(table, plan, progress)
     partition, recoded = solve(problem, plan)
     return finish(table, plan, problem, partition, recoded, source=source)
@@ -136,6 +142,12 @@ def finish(
         published, rows = published.take(pa.array(order)), kept[order]
     report(1.0, "verifying")
     verification = judge(problem, plan.table, recoded, published, rows if value_rows is None else value_rows)
+    _log.info(
+        "%s: %d of %d records in %d classes; %s", plan.algorithm.name, len(kept), problem.table.n_sample,
+        verification.classes, "verified" if verification.ok else "violated",
+        extra={"released": len(kept), "records": problem.table.n_sample, "classes": verification.classes,
+               "satisfied": verification.ok},
+    )  # fmt: skip
     verification.raise_if_violated()
     made = Made(problem.done(), partition, recoded, verification, rows, value_rows)
     release = Release(published, plan, made, table if source is None else source)

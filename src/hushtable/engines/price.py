@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hushtable.errors import UsageError
+from hushtable.io.grids import html_grid, text_grid
 from hushtable.registry import guards
 from hushtable.release.forms.base import Form, build_form
 from hushtable.release.recode import published_in
@@ -52,7 +53,7 @@ class Variant:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GuardPrice:
     """Utility and attacks with tight cells, without guards, with each of them, and with all.
 
@@ -66,6 +67,25 @@ class GuardPrice:
 
     variants: tuple[Variant, ...]
     refused: Mapping[str, str]
+
+    def _rows(self) -> tuple[list[str], list[list[str]]]:
+        names = list(self.variants[-1].measures)
+        tried = list(dict.fromkeys(name for v in self.variants for name in v.attacks))
+        rows = [
+            [
+                "tight cells" if v.tight else " + ".join(v.guards) or "no guards",
+                *(f"{v.measures[name]:.4g}" for name in names),
+                *(f"{v.attacks[name].rate:.1%}" if name in v.attacks else "-" for name in tried),
+            ]
+            for v in self.variants
+        ]
+        return ["release", *names, *(f"attack {name}" for name in tried)], rows
+
+    def __repr__(self) -> str:
+        return text_grid(*self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_grid(*self._rows())
 
     @property
     def without(self) -> Variant:

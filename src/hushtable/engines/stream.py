@@ -13,6 +13,7 @@ and one bucket of the output.
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from collections.abc import Sequence
@@ -58,6 +59,8 @@ from hushtable.table.encode import check_columns, encode
 
 __all__ = ["is_streamable", "run_files"]
 
+_log = logging.getLogger(__package__)
+
 FORMATS = ("csv", "parquet")
 
 _STREAMED = (Recoding.GLOBAL, Recoding.LOCAL, Recoding.CENTROID)
@@ -74,6 +77,12 @@ def is_streamable(algorithm: Algorithm) -> bool:
     (True, False)
     """
     return algorithm.recoding in _STREAMED
+
+
+def _check_sources(files: Sequence[Source], plan: Plan) -> None:
+    """Refuse sources whose columns are not those of the plan."""
+    check_columns(same_columns(files, [column_names(file) for file in files]), plan.table)
+    _log.info("Streaming %d sources with %s", len(files), plan.algorithm.name, extra={"sources": len(files)})
 
 
 def _check_streamable(plan: Plan) -> None:
@@ -132,7 +141,7 @@ def run_files(
     report(0.0, "reading")
     files = table_sources(paths)
     before = stamps(files)
-    check_columns(same_columns(files, [column_names(file) for file in files]), plan.table)
+    _check_sources(files, plan)
     key = {"hushtable": __version__, "policy": digest(plan.document), "files": before}
     if any(map(is_address, files)):
         key["once"] = secrets.token_hex()  # nobody can tell whether it still is what a killed run has read

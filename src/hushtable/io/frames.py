@@ -18,7 +18,7 @@ from hushtable.io.dictionaries import decode
 from hushtable.io.names import check_names
 from hushtable.io.plain import plain_types
 
-__all__ = ["is_spark_frame", "like", "to_arrow"]
+__all__ = ["frame_names", "indexed_like", "is_spark_frame", "like", "to_arrow"]
 
 _WHERE = "The table"
 
@@ -34,18 +34,39 @@ def to_arrow(frame: Any) -> pa.Table:
     Raises
     ------
     DataError
-        If it is no DataFrame, if column names are not text or not unique, or if a column mixes kinds of values.
+        If it is no DataFrame, or one of Spark; if column names are not text or not unique, or if a column mixes kinds
+        of values.
 
     Examples
     --------
     >>> import pandas as pd
     >>> to_arrow(pd.DataFrame({"a": [1, 2]}, index=[7, 7])).to_pydict()
     {'a': [1, 2]}
+    >>> to_arrow(pd.DataFrame({"age": pd.cut([31, 35], [30, 40])})).to_pydict()
+    {'age': ['(30, 40]', '(30, 40]']}
     >>> to_arrow(pd.DataFrame({"a": pd.Series([1, "x"], dtype=object)}))
     Traceback (most recent call last):
     hushtable.errors.DataError: Column 'a' mixes text and numbers. Convert it to one kind: ...
     """
     return plain_types(_to_table(nw.to_native(frame, pass_through=True)))
+
+
+def frame_names(frame: Any) -> list[str]:
+    """Return the names of a DataFrame's columns, without reading its rows.
+
+    Examples
+    --------
+    >>> frame_names(pa.table({"a": [1], "b": [2]}))
+    ['a', 'b']
+    """
+    native = nw.to_native(frame, pass_through=True)
+    if isinstance(native, pa.Table | pa.RecordBatch):
+        return list(native.schema.names)
+    if known.is_polars_lazyframe(native):
+        return list(native.collect_schema().names())
+    if known.is_pandas_dataframe(native) or known.is_polars_dataframe(native) or is_spark_frame(native):
+        return list(native.columns)
+    return list(_to_table(native).column_names)
 
 
 def is_spark_frame(data: Any) -> bool:
@@ -62,6 +83,13 @@ def is_spark_frame(data: Any) -> bool:
 
 
 def _to_table(native: Any) -> pa.Table:
+    if is_spark_frame(native):
+        raise DataError(
+            "This is a Spark DataFrame, and all of its rows would have to come to the driver.",
+            code="spark-frame",
+            hint="Use hushtable.anonymize or hushtable.run, which work on Spark. To look at some rows, pass "
+            "df.limit(100_000).toPandas(); if the table fits into memory, df.toPandas().",
+        )
     if isinstance(native, pa.RecordBatch):
         native = pa.Table.from_batches([native])
     if isinstance(native, pa.Table):
@@ -98,7 +126,7 @@ def _from_pandas(frame: Any) -> pa.Table:
 def _from_series(name: str, series: Any) -> pa.Array | pa.ChunkedArray:
     # Arrow's own messages quote the value it stumbled on, so they are replaced, never forwarded.
     try:
-        return pa.Array.from_pandas(series)
+        return pa.Array.from_pandas(_as_text(series))
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         pass
     raise DataError(
@@ -107,6 +135,19 @@ def _from_series(name: str, series: Any) -> pa.Array | pa.ChunkedArray:
         code="unsupported-type",
         hint="Convert it to text, for example with df[column].astype('string').",
     )
+
+
+def _as_text(series: Any) -> Any:
+    """What pandas writes in cells and Arrow has no plain type for: intervals (of pd.cut) and periods, as text."""
+    import pandas as pd
+
+    kinds = (pd.IntervalDtype, pd.PeriodDtype)
+    if isinstance(series.dtype, pd.CategoricalDtype) and isinstance(series.dtype.categories.dtype, kinds):
+        names = [str(one) for one in series.dtype.categories]
+        return pd.Series(pd.Categorical.from_codes(series.cat.codes, categories=pd.Index(names), ordered=False))
+    if isinstance(series.dtype, kinds):
+        return series.map(str, na_action="ignore").astype("string")
+    return series
 
 
 def _from_polars(frame: Any) -> pa.Table:
@@ -188,6 +229,29 @@ def like(table: pa.Table, frame: Any, as_given: Sequence[str] = ()) -> Any:
         result = plain
     if known.is_narwhals_dataframe(frame) or known.is_narwhals_lazyframe(frame):
         return nw.from_native(result, eager_only=True)
+    return result
+
+
+def indexed_like(result: Any, given: Any, kept: Any) -> Any:
+    """Give a pandas frame the index of the rows that it was made of; others have none.
+
+    Parameters
+    ----------
+    result : DataFrame
+    given : DataFrame
+    kept : bool array
+        Which rows of ``given`` those of ``result`` are, in order.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> given = pd.DataFrame({"a": [1, 2]}, index=["x", "y"])
+    >>> indexed_like(pd.DataFrame({"a": ["*"]}), given, np.array([False, True])).index.tolist()
+    ['y']
+    """
+    native, own = (nw.to_native(frame, pass_through=True) for frame in (given, result))
+    if known.is_pandas_dataframe(native) and known.is_pandas_dataframe(own):
+        own.index = native.index[kept]
     return result
 
 

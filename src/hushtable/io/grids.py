@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["html_grid", "text_grid"]
+__all__ = ["html_grid", "html_text", "text_grid"]
 
 
 def text_grid(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
@@ -35,3 +35,14 @@ def html_grid(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     head = "".join(f"<th>{html.escape(str(h))}</th>" for h in heads)
     body = "".join(f"<tr>{''.join(f'<td>{html.escape(str(c))}</td>' for c in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def html_text(text: str) -> str:
+    """Return lines of text as HTML, as they are.
+
+    Examples
+    --------
+    >>> html_text("a < b")
+    '<pre>a &lt; b</pre>'
+    """
+    return f"<pre>{html.escape(text)}</pre>"

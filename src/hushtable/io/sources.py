@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -30,6 +31,8 @@ __all__ = [
     "table_files",
     "table_sources",
 ]
+
+_log = logging.getLogger(__package__)
 
 RUN_BYTES = 1 << 28
 """Bytes from which a run has enough rows."""
@@ -222,6 +225,8 @@ def read_tables(sources: Sequence[Source], *, table: str | None = None, query: s
     """
     found = table_sources([source_of(str(source), table=table, query=query) for source in sources])
     tables = [read_table(source) for source in found]
+    rows = sum(one.num_rows for one in tables)
+    _log.info("Read %d rows from %d sources", rows, len(tables), extra={"rows": rows, "sources": len(tables)})
     if len(tables) == 1:
         return tables[0]
     names = same_columns(found, [table.column_names for table in tables])

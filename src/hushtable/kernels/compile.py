@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
+import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +17,7 @@ __all__ = ["COMPILE_FROM", "compiled", "dispatch"]
 COMPILE_FROM = 4000
 """Rows from which loading a compiled kernel (0.7 s from the cache) beats its NumPy twin."""
 
-announce: Callable[[str], None] | None = None
-"""Called once with a sentence when a kernel has to be compiled for the first time on this machine."""
+_log = logging.getLogger(__package__)
 
 
 @functools.cache
@@ -30,9 +30,15 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
     # no fastmath and no parallel reductions: the same table gives the same bytes on any machine
     kernel = numba.njit(cache=True, nogil=True)(_linked(function))
-    if announce is not None and not _is_cached(kernel):
-        announce("Compiling kernels for this machine; this happens once.")
+    if not _is_cached(kernel):
+        _announce()
     return kernel
+
+
+@functools.cache
+def _announce() -> None:
+    """Say once why the first use takes long: as a warning, so that it is seen where nobody set up logging."""
+    _log.warning("Compiling kernels for this machine; this happens once.")
 
 
 def _called(function: Callable[..., Any]) -> dict[str, FunctionType]:

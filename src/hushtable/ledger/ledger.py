@@ -20,6 +20,7 @@ from hushtable.ledger.key import Key
 from hushtable.ledger.kinds import History
 from hushtable.ledger.promise import opened
 from hushtable.ledger.verdict import Verdict
+from hushtable.params import typed
 from hushtable.release.released import Released
 
 __all__ = ["Ledger", "held_against"]
@@ -66,6 +67,7 @@ class Ledger:
     >>> folder.cleanup()
     """
 
+    @typed
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -76,6 +78,8 @@ class Ledger:
         patience: float = 30.0,
     ) -> None:
         self.path = Path(path)
+        if not self.path.name:
+            raise UsageError("The path of the ledger names no file.", code="empty-path", hint="Name a file.")
         self.person = person
         self.folder = None if folder is None else Path(folder)
         self._journal = Journal(self.path, None if key is None else Path(key), patience=patience)

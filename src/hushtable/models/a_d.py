@@ -37,7 +37,7 @@ import numpy as np
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
 from hushtable.models.alpha_k import inverse_share, room
-from hushtable.models.base import Monotone, SensitiveModel, compare
+from hushtable.models.base import Monotone, Quantity, SensitiveModel, compare
 from hushtable.models.p_plus_sensitive import by_category
 from hushtable.models.p_sensitive import absent, too_few, whole_people
 from hushtable.params import AtLeast, Between
@@ -84,9 +84,19 @@ class AD(SensitiveModel):
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """min(categories / d, a / greatest share) per group."""
+        present, inverse = self._parts(groups, table)
+        return np.minimum(present / self.d, self.a * inverse)
+
+    def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
+        """The greatest share of a category, and the categories."""
+        present, inverse = self._parts(groups, table)
+        return Quantity("a", "<=", self.a, 1 / inverse), Quantity("d", ">=", self.d, present)
+
+    def _parts(self, groups: GroupStats, table: Reference) -> tuple[FloatArray, FloatArray]:
+        """Categories, and one over the greatest share of one."""
         categories = by_category(self.histogram(groups), self.attribute(table))
         present = np.minimum(categories.distinct(), whole_people(groups))
-        return np.minimum(present / self.d, self.a * inverse_share(categories))
+        return np.asarray(present, dtype=np.float64), inverse_share(categories)
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Tell the values of missing categories, and where one has too great a share, of those with room."""

@@ -45,7 +45,7 @@ import numpy as np
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import Infeasible, ParameterError
 from hushtable.models.alpha_k import known_codes
-from hushtable.models.base import Monotone, Sense, SensitiveModel, compare
+from hushtable.models.base import Monotone, Quantity, Sense, SensitiveModel, compare
 from hushtable.params import Constraint, OfValues
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats
@@ -133,6 +133,26 @@ class AlpDif(SensitiveModel):
         worst = np.full(len(histogram.values), -1.0)
         worst[entries] = excess
         return histogram.max(worst, empty=-1.0)
+
+    def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
+        """The average leakage, and the greatest difference from it, each of the value that is closest to its bound."""
+        attribute = self.attribute(table)
+        codes, alp, dif = self._bounds(attribute)
+        _, owner, value, average, leakage = self._leakage(groups, attribute)
+        beyond = np.zeros(len(codes))
+        np.maximum.at(beyond, value, leakage - average[owner, value])
+        found = []
+        for symbol, given, bounds, reached in (
+            ("alp", self.alp, alp, average.max(axis=0, initial=0.0)),
+            ("dif", self.dif, dif, beyond),
+        ):
+            own = [i for i, code in enumerate(codes) if attribute.labels[code] in given]
+            if own:
+                at = max(own, key=lambda i, r=reached, b=bounds: float(r[i] - b[i]))  # type: ignore[misc]
+                # values are not written into messages: their place among the bounds tells which
+                place = list(given).index(attribute.labels[codes[at]]) + 1
+                found.append(Quantity(f"{symbol} of value {place}", "<=", float(bounds[at]), reached[at : at + 1]))
+        return tuple(found)
 
     def average_leakage(self, groups: GroupStats, table: Reference) -> FloatArray:
         """ALP of every protected value (in the order of ``protected``), a row for each candidate table."""

@@ -37,7 +37,7 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
-from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel, Threat, compare
+from hushtable.models.base import TOLERANCE, Monotone, Quantity, SensitiveModel, Threat, compare
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_plus_sensitive import by_category
 from hushtable.models.p_sensitive import absent, too_few, whole_people
@@ -93,10 +93,19 @@ class AlphaBetaK(SensitiveModel):
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """min(people / k, values / beta, lead / alpha) per group."""
+        lead, values, people = self.quantities(groups, table)
+        least = np.minimum(people.values / self.k, values.values / self.beta)
+        return np.minimum(least, lead.values / self.alpha)
+
+    def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
+        """By how many people lead over a category, the different values, and the people."""
         histogram = self.histogram(groups)
-        values = np.minimum(histogram.distinct(), whole_people(groups)) / self.beta
-        lead = _lead(histogram, self.attribute(table)) / self.alpha
-        return np.minimum(np.minimum(groups.sizes / self.k, values), lead)
+        values = np.minimum(histogram.distinct(), whole_people(groups)).astype(np.float64)
+        return (
+            Quantity("alpha", ">=", self.alpha, _lead(histogram, self.attribute(table))),
+            Quantity("beta", ">=", self.beta, values),
+            Quantity("k", ">=", self.k, groups.sizes),
+        )
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Tell the values that bring a condition which still fails closer, without undoing the lead.

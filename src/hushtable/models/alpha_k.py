@@ -33,7 +33,7 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible, ParameterError, PolicyError
-from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel, Threat
+from hushtable.models.base import TOLERANCE, Audited, Monotone, Quantity, SensitiveModel, Threat
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.params import AtLeast, Between, OfValues
 from hushtable.table.reference import Attribute, Reference
@@ -74,6 +74,7 @@ class AlphaK(SensitiveModel):
     only: Annotated[tuple[str, ...] | None, OfValues(), "sensitive values that are bounded; all where left out"] = None
 
     name: ClassVar[str] = "alpha-k"
+    audits: ClassVar[tuple[Audited, ...]] = (Audited("alpha", "alpha", {"alpha": 1.0, "k": 2}),)
     monotone: ClassVar[Monotone] = Monotone.MERGE
 
     def __post_init__(self) -> None:
@@ -103,8 +104,15 @@ class AlphaK(SensitiveModel):
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """min(people / k, alpha / greatest share) per group."""
-        bounded = self._bounded(self.attribute(table))
-        return np.minimum(groups.sizes / self.k, self.alpha * inverse_share(self.histogram(groups), bounded))
+        return np.minimum(groups.sizes / self.k, self.alpha * self._inverse(groups, table))
+
+    def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
+        """The greatest share of a bounded value, and the people."""
+        share = 1 / self._inverse(groups, table)
+        return Quantity("alpha", "<=", self.alpha, share), Quantity("k", ">=", self.k, groups.sizes)
+
+    def _inverse(self, groups: GroupStats, table: Reference) -> FloatArray:
+        return inverse_share(self.histogram(groups), self._bounded(self.attribute(table)))
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Tell the values that still have room in a class of the size that it is heading for.

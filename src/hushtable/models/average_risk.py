@@ -35,7 +35,7 @@ import numpy as np
 
 from hushtable.arrays import FloatArray
 from hushtable.errors import Infeasible, ParameterError
-from hushtable.models.base import TOLERANCE, Monotone, PrivacyModel, Sense
+from hushtable.models.base import TOLERANCE, Monotone, PrivacyModel, Quantity, Sense
 from hushtable.params import Between
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
@@ -94,15 +94,20 @@ class AverageRisk(PrivacyModel):
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """Each group's risk as a multiple of the allowed one; groups without people are at infinity."""
-        sizes = groups.sizes
-        risk = np.divide(1.0, sizes, out=np.full(len(groups), np.inf), where=sizes > 0)
-        score = np.where(sizes > 0, 0.0, np.inf)
+        risk = _risk(groups)
+        score = np.where(np.isfinite(risk), 0.0, np.inf)
         if self.average is not None:
             mean = _average(groups) / self.average
             score = np.maximum(score, np.where(mean <= 1 + TOLERANCE, mean, risk / self.average))
         if self.maximum is not None:
             score = np.maximum(score, risk / self.maximum)
         return score
+
+    def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
+        """The table's average risk, and the risk of each group."""
+        average = () if self.average is None else (Quantity("average", "<=", self.average, _average(groups)),)
+        maximum = () if self.maximum is None else (Quantity("maximum", "<=", self.maximum, _risk(groups)),)
+        return (*average, *maximum)
 
     def min_group_size(self) -> int:
         """Return 1 / maximum, rounded down: with an entity column sizes need not be whole."""
@@ -118,6 +123,13 @@ class AverageRisk(PrivacyModel):
             f"{which}={tightest:g} but the table has {people:g} people, and at least {needed} are needed.",
             hint=f"Raise {which} to {1 / people:.6g} or more, or add records." if people >= 1 else "Add records.",
         )
+
+
+def _risk(groups: GroupStats) -> FloatArray:
+    """One over the people of each group; infinite without people."""
+    sizes = groups.sizes
+    risk: FloatArray = np.divide(1.0, sizes, out=np.full(len(groups), np.inf), where=sizes > 0)
+    return risk
 
 
 def _average(groups: GroupStats) -> FloatArray:

@@ -8,9 +8,10 @@ and reporting all call that ``score``: there is no second formula.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, Flag, auto
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -22,8 +23,10 @@ from hushtable.table.stats import GroupStats, Histogram, Key
 
 __all__ = [
     "TOLERANCE",
+    "Audited",
     "Monotone",
     "PrivacyModel",
+    "Quantity",
     "Sense",
     "SensitiveModel",
     "Stat",
@@ -87,6 +90,59 @@ def compare(score: FloatArray, sense: Sense, bound: FloatArray | float) -> BoolA
     return np.asarray(score < bound - slack)
 
 
+class Audited(NamedTuple):
+    """How a model reads a table that nobody made for it: its score tells a number, whatever the bound.
+
+    Attributes
+    ----------
+    key : str
+        What people call the number: ``k``, ``entropy_l``.
+    parameter : str
+        The parameter that bounds it.
+    values : mapping
+        Parameters to build the model with.
+    ordered : bool, optional
+        Whether it is for columns with an order, or for those without; any by default.
+    """
+
+    key: str
+    parameter: str
+    values: Mapping[str, Any]
+    ordered: bool | None = None
+
+
+class Quantity(NamedTuple):
+    """One of a model's own quantities, as people read it.
+
+    Attributes
+    ----------
+    symbol : str
+        The parameter that bounds it: ``alpha``, ``k``.
+    sense : {">=", "<=", "<"}
+    bound : float
+        What the policy asks for.
+    values : float64 array
+        One number per group.
+
+    Examples
+    --------
+    >>> Quantity("k", ">=", 5, np.array([9.0, 6.0])).worst
+    6.0
+    """
+
+    symbol: str
+    sense: Sense
+    bound: float
+    values: FloatArray
+
+    @property
+    def worst(self) -> float:
+        """The value of the group that is furthest from what is asked for."""
+        if not len(self.values):
+            return float("nan")
+        return float(self.values.min() if self.sense == ">=" else self.values.max())
+
+
 @dataclass(frozen=True)
 class PrivacyModel(Parametrised, ABC):
     """Base of all privacy models.
@@ -108,6 +164,8 @@ class PrivacyModel(Parametrised, ABC):
     mixes : bool
         Whether the promise holds for somebody of whom is only known to be in one of several satisfied groups, though
         the groups merged might not satisfy the model. Models that survive merging need not say so.
+    audits : tuple of Audited
+        The numbers that ``hushtable.audit`` reads with it from any table. Empty where they need more than its rows.
     """
 
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE})
@@ -117,6 +175,7 @@ class PrivacyModel(Parametrised, ABC):
     table_level: ClassVar[bool] = False
     by_support: ClassVar[bool] = False
     mixes: ClassVar[bool] = False
+    audits: ClassVar[tuple[Audited, ...]] = ()
 
     @property
     @abstractmethod
@@ -161,6 +220,13 @@ class PrivacyModel(Parametrised, ABC):
         if not len(score):
             return float("nan")
         return float(score.min() if self.sense == ">=" else score.max())
+
+    def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
+        """What people read instead of the score, where that is a margin over several conditions.
+
+        The score is made of these numbers, so there is one formula. Empty where the score speaks for itself.
+        """
+        return ()
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Which values would help each group (group x sensitive value): one more such record improves the score.

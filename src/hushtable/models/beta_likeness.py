@@ -37,7 +37,7 @@ import numpy as np
 
 from hushtable.arrays import FloatArray
 from hushtable.errors import Infeasible
-from hushtable.models.base import Monotone, Sense, SensitiveModel
+from hushtable.models.base import Audited, Monotone, Sense, SensitiveModel
 from hushtable.params import Positive
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
@@ -79,6 +79,7 @@ class BetaLikeness(SensitiveModel):
     ] = "basic"
 
     name: ClassVar[str] = "beta-likeness"
+    audits: ClassVar[tuple[Audited, ...]] = (Audited("beta", "beta", {"beta": 1.0}),)
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<="
 

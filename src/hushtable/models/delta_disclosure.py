@@ -34,7 +34,7 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
-from hushtable.models.base import Monotone, Sense, SensitiveModel
+from hushtable.models.base import Audited, Monotone, Sense, SensitiveModel
 from hushtable.params import Positive
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
@@ -67,6 +67,7 @@ class DeltaDisclosure(SensitiveModel):
     delta: Annotated[float, Positive(), "what |ln(share in the class / share in the table)| must stay below"]
 
     name: ClassVar[str] = "delta-disclosure"
+    audits: ClassVar[tuple[Audited, ...]] = (Audited("delta", "delta", {"delta": 1.0}),)
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<"
 

@@ -35,7 +35,7 @@ import numpy as np
 
 from hushtable.arrays import FloatArray
 from hushtable.errors import Infeasible, ParameterError
-from hushtable.models.base import Monotone, PrivacyModel, Sense, Stat
+from hushtable.models.base import Monotone, PrivacyModel, Quantity, Sense, Stat
 from hushtable.models.k_map import population_of
 from hushtable.params import Between
 from hushtable.table.reference import Reference
@@ -86,6 +86,11 @@ class DeltaPresence(PrivacyModel):
         """Distance of the share from [low, high], negative inside; infinite without a population."""
         share = _shares(groups)
         return np.maximum(self.low - share, share - self.high)
+
+    def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
+        """The share of each group's population that is in the release, twice: it has two bounds."""
+        share = _shares(groups)
+        return Quantity("low", ">=", self.low, share), Quantity("high", "<=", self.high, share)
 
     def feasible(self, table: Reference) -> Infeasible | None:
         """Refuse where there is no population table; infeasible where too much of it is in the table.

@@ -27,7 +27,7 @@ from typing import Annotated, ClassVar
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
-from hushtable.models.base import Monotone, SensitiveModel
+from hushtable.models.base import Audited, Monotone, SensitiveModel
 from hushtable.models.p_sensitive import PSensitive, too_few
 from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
@@ -61,6 +61,7 @@ class DistinctL(SensitiveModel):
     l: Annotated[int, AtLeast(2), "smallest number of different sensitive values in a class"]
 
     name: ClassVar[str] = "distinct-l"
+    audits: ClassVar[tuple[Audited, ...]] = (Audited("l", "l", {"l": 2}),)
     by_support: ClassVar[bool] = True
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
 

@@ -33,7 +33,7 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
-from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel
+from hushtable.models.base import TOLERANCE, Audited, Monotone, SensitiveModel
 from hushtable.models.p_sensitive import too_few, whole_people
 from hushtable.models.probabilistic_l import whole_number
 from hushtable.params import AtLeast
@@ -68,6 +68,7 @@ class EntropyL(SensitiveModel):
     l: Annotated[int | float, AtLeast(1), "smallest effective number of sensitive values in a class"]
 
     name: ClassVar[str] = "entropy-l"
+    audits: ClassVar[tuple[Audited, ...]] = (Audited("entropy_l", "l", {"l": 2}),)
     monotone: ClassVar[Monotone] = Monotone.MERGE
 
     @property

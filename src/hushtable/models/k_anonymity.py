@@ -28,7 +28,7 @@ from typing import Annotated, ClassVar
 
 from hushtable.arrays import FloatArray
 from hushtable.errors import Infeasible
-from hushtable.models.base import Monotone, PrivacyModel
+from hushtable.models.base import Audited, Monotone, PrivacyModel
 from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
@@ -57,6 +57,7 @@ class KAnonymity(PrivacyModel):
     k: Annotated[int, AtLeast(2), "smallest number of people in a class"]
 
     name: ClassVar[str] = "k-anonymity"
+    audits: ClassVar[tuple[Audited, ...]] = (Audited("k", "k", {"k": 2}),)
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
 
     @property

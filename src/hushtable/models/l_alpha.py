@@ -36,7 +36,7 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
-from hushtable.models.base import Monotone, SensitiveModel, compare
+from hushtable.models.base import Monotone, Quantity, SensitiveModel, compare
 from hushtable.models.distinct_l import DistinctL
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.p_alpha_sensitive import too_light, total_weights
@@ -101,8 +101,14 @@ class LAlpha(SensitiveModel):
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """min(diversity / l, weight / alpha) per group."""
+        diversity, weight = self.quantities(groups, table)
+        return np.minimum(diversity.values / self.l, weight.values / self.alpha)
+
+    def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
+        """The diversity, and the total weight."""
         weight = total_weights(self.histogram(groups), self.attribute(table))
-        return np.minimum(self.diverse.score(groups, table) / self.l, weight / self.alpha)
+        diversity = self.diverse.score(groups, table)
+        return Quantity("l", ">=", self.l, diversity), Quantity("alpha", ">=", self.alpha, weight)
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Tell the values that bring a condition which still fails closer."""

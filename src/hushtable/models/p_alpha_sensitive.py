@@ -34,7 +34,7 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
-from hushtable.models.base import Monotone, SensitiveModel, compare
+from hushtable.models.base import Monotone, Quantity, SensitiveModel, compare
 from hushtable.models.p_sensitive import absent, too_few, whole_people
 from hushtable.params import AtLeast, Positive
 from hushtable.table.reference import Attribute, Reference
@@ -79,9 +79,15 @@ class PAlphaSensitive(SensitiveModel):
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """min(values / p, weight / alpha) per group."""
+        values, weight = self.quantities(groups, table)
+        return np.minimum(values.values / self.p, weight.values / self.alpha)
+
+    def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
+        """The different values, and the total weight."""
         histogram = self.histogram(groups)
-        values = np.minimum(histogram.distinct(), whole_people(groups)) / self.p
-        return np.minimum(values, total_weights(histogram, self.attribute(table)) / self.alpha)
+        values = np.minimum(histogram.distinct(), whole_people(groups)).astype(np.float64)
+        weight = total_weights(histogram, self.attribute(table))
+        return Quantity("p", ">=", self.p, values), Quantity("alpha", ">=", self.alpha, weight)
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Tell the values that bring a condition which still fails closer.

@@ -34,7 +34,7 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
-from hushtable.models.base import TOLERANCE, Monotone, SensitiveModel
+from hushtable.models.base import TOLERANCE, Audited, Monotone, SensitiveModel
 from hushtable.models.p_sensitive import too_few, whole_people
 from hushtable.params import AtLeast
 from hushtable.table.reference import Reference
@@ -68,6 +68,7 @@ class ProbabilisticL(SensitiveModel):
     l: Annotated[int | float, AtLeast(1), "one over the greatest share that a value may have in a class"]
 
     name: ClassVar[str] = "probabilistic-l"
+    audits: ClassVar[tuple[Audited, ...]] = (Audited("probabilistic_l", "l", {"l": 2}),)
     monotone: ClassVar[Monotone] = Monotone.MERGE
 
     @property

@@ -35,7 +35,7 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
-from hushtable.models.base import TOLERANCE, Monotone, Sense, SensitiveModel
+from hushtable.models.base import TOLERANCE, Audited, Monotone, Sense, SensitiveModel
 from hushtable.models.p_sensitive import absent, too_few, whole_people
 from hushtable.params import AtLeast, Positive
 from hushtable.table.reference import Reference
@@ -75,6 +75,7 @@ class RecursiveCL(SensitiveModel):
     l: Annotated[int, AtLeast(2), "place, by frequency, at which the rest begins"]
 
     name: ClassVar[str] = "recursive-cl"
+    audits: ClassVar[tuple[Audited, ...]] = (Audited("recursive_c", "c", {"c": 1.0, "l": 2}),)
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<"
 

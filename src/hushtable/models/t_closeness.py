@@ -45,7 +45,7 @@ import numpy as np
 
 from hushtable.arrays import FloatArray
 from hushtable.errors import Infeasible, PolicyError
-from hushtable.models.base import Monotone, Sense, SensitiveModel
+from hushtable.models.base import Audited, Monotone, Sense, SensitiveModel
 from hushtable.models.earth_mover import equal_distance, hierarchical_distance, ordered_distance
 from hushtable.params import Between
 from hushtable.table.reference import Attribute, Reference
@@ -83,6 +83,10 @@ class TCloseness(SensitiveModel):
     ] = "equal"
 
     name: ClassVar[str] = "t-closeness"
+    audits: ClassVar[tuple[Audited, ...]] = (
+        Audited("t", "t", {"t": 1.0}, ordered=False),
+        Audited("t", "t", {"t": 1.0, "distance": "ordered"}, ordered=True),
+    )
     monotone: ClassVar[Monotone] = Monotone.MERGE
     sense: ClassVar[Sense] = "<="
 

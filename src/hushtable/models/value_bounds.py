@@ -37,7 +37,7 @@ from hushtable.arrays import FloatArray
 from hushtable.errors import Infeasible, ParameterError
 from hushtable.models.alp_dif import Probabilities
 from hushtable.models.alpha_k import known_codes
-from hushtable.models.base import Monotone, Sense, SensitiveModel
+from hushtable.models.base import Monotone, Quantity, Sense, SensitiveModel
 from hushtable.params import OfValues
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
@@ -89,6 +89,20 @@ class ValueBounds(SensitiveModel):
         # a value that the group lacks is at -bound, and none of these is above minus the least bound
         excess = np.maximum(histogram.shares() - allowed[histogram.values], -min(self.bounds.values()))
         return histogram.max(excess, empty=np.inf)
+
+    def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
+        """The greatest share of the named value that comes closest to its bound, or exceeds it most."""
+        histogram, allowed = self.histogram(groups), self._allowed(table)
+        bounded = np.flatnonzero(np.isfinite(allowed))
+        share = histogram.shares()
+        excess = [(share[histogram.values == code].max(initial=0.0) - allowed[code], code) for code in bounded]
+        if not excess:
+            return ()
+        code = int(max(excess)[1])
+        place = list(self.bounds).index(self.attribute(table).labels[code]) + 1
+        own = histogram.max(np.where(histogram.values == code, share, 0.0))
+        # values are not written into messages: their place among the bounds tells which
+        return (Quantity(f"bound of value {place}", "<=", float(allowed[code]), own),)
 
     def feasible(self, table: Reference) -> Infeasible | None:
         """Refuse names that are not values of the column; else the whole table's shares decide."""

@@ -24,7 +24,7 @@ def contradictions(policy: Policy) -> Iterator[Fault]:
     """Yield every setting that contradicts another one."""
     for name, column in policy.columns.items():
         yield from _column(name, column)
-    if not policy.named(Role.QUASI):
+    if not policy.named(Role.QUASI) and policy.rest != "quasi":
         hint = "Give at least one column the role 'quasi': what others may know about a person."
         yield Fault(("columns",), "The policy has no quasi-identifier.", hint, "no-quasi")
     if not policy.models:

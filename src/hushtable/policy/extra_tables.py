@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from hushtable.errors import DataError, PolicyError
 from hushtable.io.files import read_table
 from hushtable.io.urls import Url, is_url, shown, source_of
+from hushtable.policy.objects import IN_MEMORY
 from hushtable.schema.columns import Role
 from hushtable.table.plan import Extra
 
@@ -27,14 +28,35 @@ def extra_tables(policy: Policy, folder: Path | None, *, read: bool = True) -> E
     if not read:
         return Extra(None if policy.population is None else pa.table({}))
     if policy.population is not None:
-        population = read_table(_inside(folder, policy.population), quasi)
+        population = _read(policy, "population", folder, policy.population, quasi)
     if policy.background is None:
         return Extra(population)
     file, on, probability = policy.background.file, policy.background.on, policy.background.probability
-    background = read_table(_inside(folder, file), [*quasi, on, probability])
+    background = _read(policy, "background", folder, file, [*quasi, on, probability])
     place = background.schema.get_field_index(probability)
     background = background.set_column(place, probability, _numbers(background.column(probability), probability))
     return Extra(population, background, on, probability)
+
+
+def _read(policy: Policy, what: str, folder: Path | None, file: str, columns: list[str]) -> pa.Table:
+    """The columns of a table that the policy holds, or of the file that it names."""
+    held = policy.tables.get(what)
+    if held is None and file == IN_MEMORY:
+        raise PolicyError(
+            f"The {what} was given as a table in Python, and a policy file does not hold it.",
+            code="table-in-memory",
+            hint=f"Give it again: policy.changed({what}=...), or open_release(folder, original, {what}=...).",
+        )
+    if held is None:
+        return read_table(_inside(folder, file), columns)
+    absent = [name for name in columns if name not in held.column_names]
+    if absent:
+        raise DataError(
+            f"The {what} table has no column {absent[0]!r}.",
+            code="absent-columns",
+            hint="It needs every quasi-identifier of the policy.",
+        )
+    return held.select(columns)
 
 
 def _inside(folder: Path | None, file: str) -> str | Path:

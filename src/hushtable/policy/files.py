@@ -7,11 +7,13 @@ from pathlib import Path
 
 from hushtable.errors import PolicyError
 from hushtable.io.files import atomic_write_text
+from hushtable.params import typed
 from hushtable.policy.policy import Policy
 
 __all__ = ["load_policy", "save_policy"]
 
 
+@typed
 def load_policy(path: str | os.PathLike[str]) -> Policy:
     """Read a policy from a YAML file; the files that it names are relative to its folder.
 

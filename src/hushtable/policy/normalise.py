@@ -37,8 +37,8 @@ def normalise(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
     >>> normalise({"quasi": ["age"], "models": [KAnonymity(k=5)]})[0]
     {'models': ({'k-anonymity': {'k': 5}},), 'columns': {'age': {'role': <Role.QUASI: 'quasi'>}}}
     """
-    data = dict(given)
     faults: list[Fault] = []
+    data = dict(_words_only(given, ("missing", "rest"), (), faults))
     _fold_roles(data, faults)
     if isinstance(data.get("columns"), Mapping):
         data["columns"] = {
@@ -68,6 +68,16 @@ def python_only(data: Mapping[str, Any]) -> list[Fault]:
         role = SUGAR.get(word)
         hint = f"Write 'columns: {{name: {{role: {role}}}}}'." if role else "Write 'hierarchy' below the column."
         faults.append(Fault((word,), f"There is no setting {word!r} in a policy file.", hint, "unknown-key"))
+    columns = data.get("columns")
+    for name, options in columns.items() if isinstance(columns, Mapping) else ():
+        hierarchy = options.get("hierarchy") if isinstance(options, Mapping) else None
+        if isinstance(hierarchy, Mapping) and hierarchy:
+            from hushtable.policy.objects import is_recipe
+
+            if not is_recipe(hierarchy):
+                sentence = "A hierarchy is a file name, a recipe's name, or one recipe with its parameters."
+                hint = "Write labels below 'tree': {tree: {Europe: [France], Asia: [Japan]}}."
+                faults.append(Fault(("columns", str(name), "hierarchy"), sentence, hint, "bad-hierarchy"))
     return faults
 
 
@@ -101,7 +111,8 @@ def _fold_roles(data: dict[str, Any], faults: list[Fault]) -> None:
                 faults.append(Fault(("columns", name), sentence, "Leave 'role' out.", "declared-twice"))
             else:
                 columns[name] = {"role": role, **options} if isinstance(options, Mapping) else options
-    hierarchies = data.pop("hierarchies", None) or {}
+    hierarchies = data.pop("hierarchies", None)
+    hierarchies = {} if hierarchies is None else hierarchies
     if not isinstance(hierarchies, Mapping):
         faults.append(Fault(("hierarchies",), "It must be a mapping of column to hierarchy."))
         hierarchies = {}
@@ -140,8 +151,19 @@ def _options(options: Any) -> Any:
     return options.given() if isinstance(options, ColumnPolicy) else options
 
 
+def _words_only(settings: Any, names: Sequence[str], place: Place, faults: list[Fault]) -> Any:
+    """Return settings without those that have to be words and are something else, which cannot even be compared."""
+    if not isinstance(settings, Mapping):
+        return settings
+    wrong = [name for name in names if settings.get(name) is not None and not isinstance(settings[name], str)]
+    for name in wrong:
+        sentence = f"It must be a word. Got a {type(settings[name]).__name__} instead."
+        faults.append(Fault((*place, name), sentence, "", "bad-value"))
+    return {name: value for name, value in settings.items() if name not in wrong} if wrong else settings
+
+
 def _column(name: str, options: Any, faults: list[Fault]) -> Any:
-    options = _options(options)
+    options = _words_only(_options(options), ("role", "kind"), ("columns", name), faults)
     if isinstance(options, Mapping) and options.get("cells") is not None:
         options = {**options, "cells": _form(options["cells"], ("columns", name, "cells"), faults)}
     if not isinstance(options, Mapping) or options.get("hierarchy") is None:
@@ -149,7 +171,12 @@ def _column(name: str, options: Any, faults: list[Fault]) -> Any:
     from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
 
     try:
-        hierarchy = parse_hierarchy(_with_text(thaw(options["hierarchy"])), name)
+        given = options["hierarchy"]
+        if not isinstance(given, str | Parametrised):
+            from hushtable.policy.objects import hierarchy_of
+
+            given = hierarchy_of(given, name)
+        hierarchy = parse_hierarchy(_with_text(thaw(given)), name)
         return {**options, "hierarchy": freeze(_with_text(hierarchy_data(hierarchy)))}
     except HushtableError as error:
         faults.append(Fault.of(("columns", name, "hierarchy"), error))
@@ -190,9 +217,15 @@ def _choice(item: Any, registry: Registry[Any], place: Place, faults: list[Fault
     """Return ``{name: parameters}`` with the parameters that differ from their defaults; None where it is faulty."""
     kind = registry.kind
     if isinstance(item, Parametrised):
-        if item.name not in registry or registry[item.name] is not type(item):
-            hint = f"Register it under the entry-point group {registry.package!r}."
-            faults.append(Fault(place, f"{type(item).__name__} is not a registered {kind}.", hint, f"unknown-{kind}"))
+        if not registry.holds(type(item)):
+            hint = f"For example {_EXAMPLES[kind]}."
+            faults.append(Fault(place, f"{type(item).__name__} is no {kind}.", hint, f"unknown-{kind}"))
+            return None
+        try:
+            # a class of the user's own needs no registering beforehand
+            registry.add(type(item))
+        except UsageError as error:
+            faults.append(Fault.of(place, error))
             return None
         return freeze({item.name: item.values()})
     if isinstance(item, str):

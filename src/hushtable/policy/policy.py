@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -15,6 +16,7 @@ from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.canonical import canonical_json, digest
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
+from hushtable.params import typed
 from hushtable.policy.checks import check_combination, contradictions
 from hushtable.policy.columns import (
     BackgroundPolicy,
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
     from hushtable.release.cautions import Caution
     from hushtable.release.guards.base import Guard
 
+    Columns = str | Sequence[str] | Mapping[str, Any] | None
+    """The columns of a role: names, or names with settings."""
+
 __all__ = ["Policy"]
 
 _Choice = Annotated[Mapping[str, Mapping[str, Any]], AfterValidator(freeze)]
@@ -60,8 +65,13 @@ class Policy(StrictModel):
         ``role``, and where wanted ``kind``, ``hierarchy``, ``weight``, ``categories``, ``order``, ``cells``.
     identifiers, quasi, sensitive, insensitive, drop : list of str, or mapping of str to settings
         The columns of each role, instead of ``columns`` or besides.
+    rest : {"drop", "insensitive", "quasi"}, optional
+        What becomes of columns that the policy does not name: left out, published as they are, or generalised. By
+        default a column without a role is an error.
     hierarchies : mapping of str to hierarchy
-        Hierarchies of columns that were declared without one.
+        Hierarchies of columns that were declared without one: a recipe (``{"intervals": [5, 10]}``), a file, a mapping
+        (``{"lung": ["flu", "cold"]}`` or ``{"flu": "lung"}``), a DataFrame with a row per value, or a function of the
+        value.
     models : list
         Model objects, or ``{name: parameters}``.
     algorithm : object, name or ``{name: parameters}``
@@ -77,10 +87,10 @@ class Policy(StrictModel):
     seed : int
     entity : str, optional
         The identifier that says whose a row is; then people are counted, not rows.
-    population : path, optional
+    population : path or DataFrame, optional
         Table of the population, for models that count it.
     background : mapping, optional
-        ``file``, ``on`` and ``probability``: what an adversary believes.
+        ``file`` (a path or a DataFrame), ``on`` and ``probability``: what an adversary believes.
     ledger : path or mapping, optional
         ``file`` of the ledger of earlier releases, and where wanted ``person``, ``key`` and ``records``. A release that
         breaks a model together with those is refused.
@@ -129,6 +139,8 @@ class Policy(StrictModel):
 
     columns: Annotated[Mapping[str, ColumnPolicy], AfterValidator(freeze)] = Field(default_factory=Frozen)
     """every column of the table, with its role"""
+    rest: Literal["drop", "insensitive", "quasi"] | None = None
+    """role of the columns that are not named: left out, published as they are, or generalised"""
     models: tuple[_Choice, ...] = ()
     """the privacy models, all of which must hold"""
     algorithm: _Choice = Field(default_factory=lambda: Frozen(mondrian=Frozen()))
@@ -159,21 +171,65 @@ class Policy(StrictModel):
     """what release.json tells everybody: counts of the whole table, which tell what suppressed records hold"""
 
     _base_dir: Path | None = PrivateAttr(default=None)
+    _tables: dict[str, pa.Table] = PrivateAttr(default_factory=dict)
 
-    def __init__(self, /, **settings: Any) -> None:
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            identifiers: Columns = ...,
+            quasi: Columns = ...,
+            sensitive: Columns = ...,
+            insensitive: Columns = ...,
+            rest: Literal["drop", "insensitive", "quasi"] | None = ...,
+            models: Sequence[PrivacyModel | str | Mapping[str, Any]] | PrivacyModel = ...,
+            algorithm: Algorithm | str | Mapping[str, Any] | None = ...,
+            columns: Mapping[str, Any] = ...,
+            hierarchies: Mapping[str, Any] | None = ...,
+            suppression: float = ...,
+            missing: Literal["own_category", "wildcard", "error"] | Missing = ...,
+            missing_values: Sequence[object] = ...,
+            cells: Any = ...,
+            seed: int = ...,
+            entity: str | None = ...,
+            population: Any = ...,
+            background: Any = ...,
+            ledger: str | os.PathLike[str] | Mapping[str, Any] | LedgerPolicy | None = ...,
+            output: Mapping[str, Any] | OutputPolicy = ...,
+            guard: Sequence[Guard | str | Mapping[str, Any]] | Guard | str | None = ...,
+            publish: Sequence[Literal["reference"]] = ...,
+        ) -> None: ...
+
+    else:
+
+        def __init__(self, /, **settings: Any) -> None:
+            self._validated(settings)
+
+    def _validated(self, settings: Mapping[str, Any]) -> None:
+        """Check all settings, and hold them."""
+        tables: dict[str, pa.Table] = {}
+        if settings.get("population") is not None or settings.get("background") is not None:
+            from hushtable.policy.objects import taken_out
+
+            settings, tables = taken_out(settings)
         data, faults = normalise(settings)
         try:
             super().__init__(**data)
         except ValidationError as error:
             faults += faults_of(error, _known_settings)
         if not faults:
+            self._tables = tables
             faults += contradictions(self)
         if faults:
             raise InvalidPolicy(faults)
         check_combination(self)
 
     def __eq__(self, other: object) -> bool:
-        return self._canonical() == other._canonical() if isinstance(other, Policy) else NotImplemented
+        if not isinstance(other, Policy):
+            return NotImplemented
+        same = self._canonical() == other._canonical() and self._tables.keys() == other._tables.keys()
+        return same and all(table.equals(other._tables[name]) for name, table in self._tables.items())
 
     def __hash__(self) -> int:
         return hash(self._canonical())
@@ -189,10 +245,37 @@ class Policy(StrictModel):
         """The folder of the policy's file, which the files it names are relative to; None for the current one."""
         return self._base_dir
 
+    @typed
     def based_in(self, folder: str | os.PathLike[str] | None) -> Self:
         """Return the same policy with its files looked for in this folder."""
         policy = self.model_copy()
         policy._base_dir = None if folder is None else Path(folder)
+        return policy
+
+    @property
+    def tables(self) -> Mapping[str, pa.Table]:
+        """The tables that were given in Python instead of files: ``population``, ``background``."""
+        return self._tables
+
+    @typed
+    def holding(self, tables: Mapping[str, Any]) -> Self:
+        """Return the same policy with these tables where it says that some were given in Python.
+
+        Parameters
+        ----------
+        tables : mapping of str to DataFrame
+            ``population``, ``background``. A policy that was read from a file does not hold them.
+        """
+        from hushtable.policy.objects import IN_MEMORY
+
+        named = {"population": self.population, "background": self.background and self.background.file}
+        wanted = {name for name, said in named.items() if said == IN_MEMORY} - self._tables.keys()
+        if not wanted & tables.keys():
+            return self
+        from hushtable.io.frames import to_arrow
+
+        policy = self.model_copy()
+        policy._tables = {**self._tables, **{name: to_arrow(tables[name]) for name in wanted & tables.keys()}}
         return policy
 
     def changed(self, **settings: Any) -> Self:
@@ -204,8 +287,9 @@ class Policy(StrictModel):
         >>> policy.changed(seed=7).seed, policy.seed
         (7, 0)
         """
-        return type(self)(**{**self.document(), **settings}).based_in(self._base_dir)
+        return type(self)(**{**self.document(), **settings}).based_in(self._base_dir).holding(self._tables)
 
+    @typed
     def with_column(self, name: str, **settings: Any) -> Self:
         """Return the policy with some settings of one column replaced, checked again; None removes a setting.
 
@@ -226,10 +310,29 @@ class Policy(StrictModel):
         columns = self.document()["columns"]
         if name not in columns:
             raise UsageError(f"There is no column {name!r} in the policy.", hint=did_you_mean(name, columns))
-        have = columns[name] if settings.get("role", columns[name]["role"]) == columns[name]["role"] else {}
+        role = settings.get("role", columns[name]["role"])
+        have = columns[name] if isinstance(role, str) and role == columns[name]["role"] else {}
         columns[name] = {key: value for key, value in {**have, **settings}.items() if value is not None}
         return self.changed(columns=columns)
 
+    @typed
+    def for_columns(self, names: Iterable[str]) -> Self:
+        """Return the policy for a table with these columns: ``rest`` becomes a role of each that is not named.
+
+        Examples
+        --------
+        >>> policy = Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}], rest="drop")
+        >>> policy.for_columns(["age", "note"]).document()["columns"]
+        {'age': {'role': 'quasi'}, 'note': {'role': 'identifier'}}
+        """
+        if self.rest is None:
+            return self
+        role = str(Role.IDENTIFIER) if self.rest == "drop" else self.rest
+        columns = {**self.document()["columns"]}
+        columns |= {name: {"role": role} for name in names if name not in columns}
+        return self.changed(columns=columns, rest=None)
+
+    @typed
     def named(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with this role, in order."""
         return tuple(name for name, column in self.columns.items() if column.role is role)
@@ -338,6 +441,7 @@ class Policy(StrictModel):
         """
         document: dict[str, Any] = {
             "columns": {name: column.settings() for name, column in self.columns.items()},
+            **({} if self.rest is None else {"rest": self.rest}),
             "models": thaw(self.models),
             "algorithm": thaw(self.algorithm),
             "suppression": self.suppression,
@@ -376,6 +480,7 @@ class Policy(StrictModel):
         return write_yaml(self.document())
 
     @classmethod
+    @typed
     def from_yaml(cls, text: str, *, file: str = "") -> Self:
         r"""Read a policy from YAML text.
 
@@ -420,6 +525,24 @@ class Policy(StrictModel):
         from hushtable.policy.schema import policy_schema
 
         return policy_schema(cls)
+
+
+def _signature() -> inspect.Signature:
+    """What ``help(Policy)`` and editors show: every setting by name, those that say what columns are first."""
+    fields = Policy.model_fields
+    kind = inspect.Parameter.KEYWORD_ONLY
+    named = "str | Sequence[str] | Mapping[str, Any]"
+    first = [inspect.Parameter(word, kind, default=(), annotation=named) for word in SUGAR]
+    last = [inspect.Parameter("hierarchies", kind, default=None, annotation="Mapping[str, Any] | None")]
+    order = ["rest", "models", "algorithm", "columns"]
+    rest = [
+        inspect.Parameter(name, kind, default=fields[name].get_default(call_default_factory=True))
+        for name in [*order, *(name for name in fields if name not in order)]
+    ]
+    return inspect.Signature([*first, *rest, *last])
+
+
+Policy.__signature__ = _signature()
 
 
 def _hierarchy(spec: Any, name: str, folder: Path | None) -> Hierarchy:

@@ -107,6 +107,7 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
     >>> [(p.where, p.code) for p in found.problems]
     [('columns', 'unassigned-columns'), ('sex', 'uncovered'), ('k-anonymity', 'infeasible')]
     """
+    policy = policy.for_columns(table.column_names)
     plan = policy.table_plan()
     problems = [Problem.of("columns", error) for error in column_errors(table.column_names, plan)]
     checks, usable = [], []

@@ -8,8 +8,8 @@ that were taken elsewhere (``CountedComparison`` of ``release.counted``).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -18,7 +18,7 @@ import numpy as np
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.release.forms.base import Cells
-from hushtable.table.encoded import EncodedTable
+from hushtable.table.encoded import EncodedTable, SensitiveColumn
 
 __all__ = ["Comparison", "RowComparison", "TupleSums", "Values"]
 
@@ -144,6 +144,8 @@ class RowComparison(Comparison):
         The class of every sample row; -1 for suppressed ones.
     cells, k, seed, linked
         See ``Comparison``.
+    others : mapping of str to SensitiveColumn
+        Published columns that are neither quasi-identifiers nor sensitive, encoded when they are asked for.
     """
 
     table: EncodedTable
@@ -152,6 +154,7 @@ class RowComparison(Comparison):
     k: int = 1
     seed: int = 0
     linked: bool = True
+    others: Mapping[str, SensitiveColumn] = field(default_factory=dict)
 
     @property
     def n(self) -> int:

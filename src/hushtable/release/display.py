@@ -6,6 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from hushtable.io.grids import html_grid
+from hushtable.release.verify import needed_and_achieved
 
 if TYPE_CHECKING:
     from hushtable.release.released import Released
@@ -26,8 +27,7 @@ def release_html(release: Released) -> str:
         [
             e.model,
             ", ".join(f"{k} = {v}" for k, v in e.parameters.items()),
-            f"{e.achieved:.4g}",
-            f"{e.sense} {e.bound:.4g}",
+            *reversed(needed_and_achieved(e.as_dict(), "{:.4g}".format)),
             "holds" if e.ok else "violated",
         ]
         for e in release.verification.evidence

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from hushtable._version import __version__
-from hushtable.arrays import IntArray
+from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import HushtableError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.models.base import PrivacyModel, Stat
@@ -100,7 +100,7 @@ def _public(release: Released, summary: Mapping[str, Any]) -> dict[str, Any]:
     else:
         told |= {key: summary[key] for key in ("records", "released", "suppressed")}
     told["models"] = [
-        found if _recomputable(release, member, summary) else {**found, "achieved": None}
+        found if _recomputable(release, member, summary) else _without_numbers(found)
         for member, found in zip(release.model.members, summary["models"], strict=True)
     ]
     if release.plan.account is not None:
@@ -111,6 +111,10 @@ def _public(release: Released, summary: Mapping[str, Any]) -> dict[str, Any]:
     if "reference" in release.policy.get("publish", ()):
         told["whole_table"] = _whole_table(release)
     return told
+
+
+def _without_numbers(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {**{key: value for key, value in found.items() if key != "quantities"}, "achieved": None}
 
 
 def _recomputable(release: Released, member: PrivacyModel, summary: Mapping[str, Any]) -> bool:
@@ -132,8 +136,13 @@ def _compares(release: Released, member: PrivacyModel) -> bool:
         for key, a in release.reference.attributes.items()
     }
     blind = replace(release.reference, attributes=unknown)
+
+    def read(table: Any) -> list[FloatArray]:
+        return [member.score(stats, table), *(q.values for q in member.quantities(stats, table))]
+
     try:
-        return not np.array_equal(member.score(stats, blind), member.score(stats, release.reference), equal_nan=True)
+        both = zip(read(blind), read(release.reference), strict=True)
+        return not all(np.array_equal(one, other, equal_nan=True) for one, other in both)
     except (HushtableError, LookupError, ValueError):
         return True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +22,8 @@ from hushtable.release.released import Released
 from hushtable.release.written import for_spreadsheets, sensitive_path
 
 __all__ = ["save_release"]
+
+_log = logging.getLogger(__package__)
 
 
 def save_release(
@@ -54,6 +57,8 @@ def save_release(
 
             _write(patterns(release), target / "patterns.csv", guarded)
         write_documents(release, target, private, name, measured, lambda: _shown_classes(release))
+    _log.info("Saved a release of %d rows as %s", people.num_rows, format,
+              extra={"rows": people.num_rows, "format": format})  # fmt: skip
     return Path(folder)
 
 

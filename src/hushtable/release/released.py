@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,10 +21,11 @@ from hushtable.release.plan import Plan
 from hushtable.release.recode import Recoded
 from hushtable.release.verify import Verification
 from hushtable.schema.columns import Role
-from hushtable.table.encoded import EncodedTable
+from hushtable.table.encode import sensitive_column
+from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.reference import Reference
 
-__all__ = ["Released", "title_of"]
+__all__ = ["OtherColumns", "Released", "title_of"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -213,6 +214,31 @@ class Released:
         for member in self.model.members:
             columns[title_of(member)] = pa.array(member.score(stats, self.reference))
         return like(pa.table(columns), None if isinstance(self.source, Files) else self.source)
+
+
+class OtherColumns(Mapping[str, SensitiveColumn]):
+    """The published columns that are neither quasi-identifiers nor sensitive, encoded when they are asked for.
+
+    Parameters
+    ----------
+    release : Released
+        With its original.
+    """
+
+    def __init__(self, release: Released) -> None:
+        self.release = release
+
+    def __getitem__(self, name: str) -> SensitiveColumn:
+        if name not in self.release.plan.table.named(Role.INSENSITIVE):
+            raise KeyError(name)
+        plan, table = self.release.plan.table, self.release.original([name])
+        return sensitive_column(next(c for c in plan.columns if c.name == name), table, plan, table.num_rows)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.release.plan.table.named(Role.INSENSITIVE))
+
+    def __len__(self) -> int:
+        return len(self.release.plan.table.named(Role.INSENSITIVE))
 
 
 def title_of(model: Any) -> str:

@@ -10,8 +10,10 @@ they are no table: models of whole tables judge the classes themselves, which as
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import html
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ from hushtable.schema.columns import Missing
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["Evidence", "Published", "Verification", "joint_codes", "verify"]
+__all__ = ["Evidence", "Published", "Verification", "joint_codes", "needed_and_achieved", "verify"]
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,8 @@ class Evidence:
         The worst class's score.
     violations : int
         Classes that violate it.
+    shown : tuple of (str, str, float, float)
+        Symbol, sense, bound and worst value of the model's own quantities, where the score is a margin over several.
     """
 
     model: str
@@ -93,6 +97,7 @@ class Evidence:
     bound: float
     achieved: float
     violations: int
+    shown: tuple[tuple[str, str, float, float], ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -103,7 +108,61 @@ class Evidence:
         """The evidence in words."""
         given = ", ".join(f"{k}={v}" for k, v in self.parameters.items())
         verdict = "holds" if self.ok else f"violated by {self.violations} classes"
-        return f"{self.model}({given}): achieved {self.achieved:.6g}, needs {self.sense} {self.bound:.6g}: {verdict}"
+        needed, achieved = needed_and_achieved(self.as_dict())
+        return f"{self.model}({given}): achieved {achieved}, needs {needed}: {verdict}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready form; ``quantities`` only where there are several."""
+        found = {
+            "model": self.model,
+            "parameters": dict(self.parameters),
+            "comparison": self.sense,
+            "bound": self.bound,
+            "achieved": self.achieved,
+            "violations": self.violations,
+            "satisfied": self.ok,
+        }
+        if self.shown:
+            names = ("quantity", "comparison", "bound", "achieved")
+            found["quantities"] = [dict(zip(names, one, strict=True)) for one in self.shown]
+        return found
+
+
+def needed_and_achieved(
+    entry: Mapping[str, Any],
+    number: Callable[[Any], str] = "{:.6g}".format,
+    senses: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[str, str]:
+    """Say what a model needs and what it achieved, from its entry in a summary: by its own quantities if it has some.
+
+    Parameters
+    ----------
+    entry : mapping
+        As ``Evidence.as_dict`` writes it.
+    number : callable
+        Number -> text.
+    senses : mapping of str to str
+        Words for ``>=`` and the like.
+
+    Examples
+    --------
+    >>> needed_and_achieved(Evidence("k-anonymity", {"k": 5}, ">=", 5, 6, 0).as_dict())
+    ('>= 5', '6')
+    >>> shown = (("alpha", "<=", 0.6, 0.5), ("k", ">=", 5, 6))
+    >>> needed_and_achieved(Evidence("alpha-k", {}, ">=", 1, 1.2, 0, shown).as_dict())
+    ('alpha <= 0.6, k >= 5', 'alpha 0.5, k 6')
+    """
+
+    def needed(one: Mapping[str, Any]) -> str:
+        return f"{senses.get(one['comparison'], one['comparison'])} {number(one['bound'])}"
+
+    several = entry.get("quantities")
+    if not several:
+        return needed(entry), number(entry["achieved"])
+    return (
+        ", ".join(f"{one['quantity']} {needed(one)}" for one in several),
+        ", ".join(f"{one['quantity']} {number(one['achieved'])}" for one in several),
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,6 +195,14 @@ class Verification:
         heading = f"Verification: {verdict}; {self.rows:,} rows{people} in {self.classes:,} classes"
         return "\n".join([heading, *(f"  {e.sentence()}" for e in self.evidence)])
 
+    def _repr_html_(self) -> str:
+        from hushtable.io.grids import html_grid
+
+        heading = repr(self).splitlines()[0]
+        rows = [[e.model, *reversed(needed_and_achieved(e.as_dict())), "holds" if e.ok else "violated"]
+                for e in self.evidence]  # fmt: skip
+        return f"<p>{html.escape(heading)}</p>{html_grid(['model', 'achieved', 'needed', ''], rows)}"
+
     @property
     def ok(self) -> bool:
         """Whether every model holds."""
@@ -157,18 +224,7 @@ class Verification:
             "rows": self.rows,
             "people": self.people,
             "classes": self.classes,
-            "models": [
-                {
-                    "model": e.model,
-                    "parameters": dict(e.parameters),
-                    "comparison": e.sense,
-                    "bound": e.bound,
-                    "achieved": e.achieved,
-                    "violations": e.violations,
-                    "satisfied": e.ok,
-                }
-                for e in self.evidence
-            ],
+            "models": [e.as_dict() for e in self.evidence],
         }
 
 
@@ -209,8 +265,9 @@ def _judge(model: Any, groups: GroupStats, reference: Reference) -> Evidence:
     violations = int((~model.satisfied(groups, reference)).sum())
     if not violations and not bool(model.table_satisfied(groups, reference)[0]):
         violations = len(groups)
+    shown = tuple((q.symbol, q.sense, float(q.bound), q.worst) for q in model.quantities(groups, reference))
     return Evidence(
-        model.name, model.told(), model.sense, float(model.bound), model.achieved(groups, reference), violations
+        model.name, model.told(), model.sense, float(model.bound), model.achieved(groups, reference), violations, shown
     )
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.io.grids import html_grid, text_grid
 from hushtable.registry import risks
 from hushtable.release.exposure import Exposure
+from hushtable.risk.base import Risk
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["BeforeAfter", "RiskSummary", "risk_of", "risk_summary"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BeforeAfter:
     """One risk, of the raw table and of the release.
 
@@ -32,6 +36,16 @@ class BeforeAfter:
     parameters: Mapping[str, Any]
     before: Any
     after: Any = None
+
+    def __repr__(self) -> str:
+        return text_grid(_HEADS, list(_figures(self.name, self)))
+
+    def _repr_html_(self) -> str:
+        return html_grid(_HEADS, list(_figures(self.name, self)))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the shares and chances of this risk, before and after; returns matplotlib axes."""
+        return RiskSummary({self.name: self}).plot(ax)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data."""
@@ -60,6 +74,33 @@ class RiskSummary:
     def _repr_html_(self) -> str:
         return html_grid(_HEADS, self.rows())
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw all shares and chances, before and after.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A new figure's by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        from hushtable.io.plots import bars
+
+        names, series = [], {"before": list[float](), "after": list[float]()}
+        for name, found in self.risks.items():
+            after = {} if found.after is None else found.after.as_dict()
+            for key, value in found.before.as_dict().items():
+                # counts are on another scale
+                if isinstance(value, float) and 0 <= value <= 1 and key in _SHARES:
+                    names.append(f"{name}: {key.replace('_', ' ')}")
+                    series["before"].append(value)
+                    series["after"].append(float(after.get(key) or 0.0))
+        if all(found.after is None for found in self.risks.values()):
+            del series["after"]
+        return bars(names, series, ax=ax, xlabel="share of people, or chance")
+
     def rows(self) -> list[list[str]]:
         """The figures for people: risk, what was counted, before and after; figures that are none are left out."""
         return [row for name, found in self.risks.items() for row in _figures(name, found)]
@@ -80,6 +121,7 @@ class RiskSummary:
 
 
 _HEADS = ("risk", "what", "before", "after")
+_SHARES = ("highest", "average", "lowest", "share", "share_at_risk", "share_pairs")
 _SETTINGS = ("threshold", "fraction", "k", "population", "searched")
 
 
@@ -96,8 +138,10 @@ def _figure(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def risk_of(name: str, parameters: Mapping[str, Any], before: Exposure, after: Exposure | None = None) -> BeforeAfter:
-    """Assess one risk by name.
+def risk_of(
+    name: str | Risk, parameters: Mapping[str, Any], before: Exposure, after: Exposure | None = None
+) -> BeforeAfter:
+    """Assess one risk, by name or as an object.
 
     Examples
     --------
@@ -105,8 +149,8 @@ def risk_of(name: str, parameters: Mapping[str, Any], before: Exposure, after: E
     >>> risk_of("prosecutor", {"threshold": 0.5}, raw).before.highest
     1.0
     """
-    risk = risks.build(name, parameters)
-    return BeforeAfter(name, risk.values(), risk.compute(before), None if after is None else risk.compute(after))
+    risk = risks.chosen(name, parameters)
+    return BeforeAfter(risk.name, risk.values(), risk.compute(before), None if after is None else risk.compute(after))
 
 
 def risk_summary(

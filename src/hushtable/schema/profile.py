@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,9 @@ from hushtable.schema.prepare import Prepared, prepare
 from hushtable.schema.shortlist import shortlisted
 from hushtable.schema.subsets import count_duplicates, unique_shares
 from hushtable.schema.tokens import Token, find_tokens
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["ColumnProfile", "Profile", "SubsetProfile", "profile", "suggest_missing"]
 
@@ -127,6 +130,28 @@ class Profile:
     def _repr_html_(self) -> str:
         heads, rows = self._shown()
         return f"<p>{self._sizes()}</p>{html_grid(heads, rows)}"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw which columns make people unique: the share of rows whose value nobody else has, and the missing ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A new figure's by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        from hushtable.io.plots import bars
+
+        rows = max(self.rows, 1)
+        series = {
+            "unique": [c.unique / rows for c in self.columns],
+            "missing": [c.missing / rows for c in self.columns],
+        }
+        names = [f"{c.name} ({c.role})" for c in self.columns]
+        return bars(names, series, ax=ax, xlabel="share of rows")
 
     def _sizes(self) -> str:
         entity = f"; {self.entity!r} seems to identify the person of each row" if self.entity else ""

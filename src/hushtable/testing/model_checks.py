@@ -101,8 +101,8 @@ def check_declaration(model: PrivacyModel) -> None:
 def check_score(model: PrivacyModel, case: Case) -> int:
     """One finite-or-infinite number per group, whatever the groups' order; ``satisfied`` compares it with the bound.
 
-    Also: no satisfied group is below ``min_group_size``, several candidate tables judged in one call get the verdicts
-    that they get one by one, and ``contributes`` has one row per group.
+    Also: quantities that people read agree with it, no satisfied group is below ``min_group_size``, several candidate
+    tables judged in one call get the verdicts that they get one by one, and ``contributes`` has one row per group.
     """
     tried = 0
     for ground in _grounds(model, case):
@@ -120,6 +120,9 @@ def check_score(model: PrivacyModel, case: Case) -> int:
             small = good & (stats.sizes < member.min_group_size() - 1e-9)
             require(member.min_group_size() <= 1 or not small.any(),
                     f"{member.name}: a satisfied group is smaller than min_group_size")  # fmt: skip
+            shown = member.quantities(stats, reference)
+            held = all(bool(compare(np.array([q.worst]), q.sense, q.bound)[0]) for q in shown)
+            require(not shown or held == bool(good.all()), f"{member.name}: its quantities tell another verdict")
             helps = member.contributes(stats, reference)
             require(helps.dtype == np.bool_ and helps.shape[0] == len(groups), f"{member.name}: contributes' shape")
             if not member.table_level:

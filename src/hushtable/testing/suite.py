@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -19,6 +20,7 @@ from hushtable.testing.model_checks import check_all_of, check_declaration, chec
 from hushtable.testing.release_checks import Answer, check_infeasible, check_missing, check_release
 from hushtable.testing.repeat_checks import check_frames, check_kernels, check_orders, check_same_bytes
 from hushtable.testing.require import require
+from hushtable.testing.smallest import tried
 
 __all__ = ["AlgorithmOrClass", "cases", "check_algorithm", "check_model", "check_pair", "tiny_cases"]
 
@@ -26,6 +28,7 @@ AlgorithmOrClass: TypeAlias = type[Algorithm] | Algorithm
 
 _SIZES = (24, 12, 40, 1, 18)
 _BRUTE_ROWS = 7
+_OF_MODELS: dict[str, Callable[..., int]] = {"score": check_score, "root": check_root, "monotone": check_monotone}
 _REPEATS: tuple[Callable[..., Answer], ...] = (check_orders, check_same_bytes, check_kernels, check_frames)
 
 
@@ -68,7 +71,7 @@ def check_model(model: ModelOrClass, *, tables: int = 4, seed: int = 0) -> Count
     Raises
     ------
     AssertionError
-        With a sentence on the promise that was broken.
+        With the check, a sentence on the promise that was broken, and the smallest table that shows it.
 
     Examples
     --------
@@ -82,13 +85,12 @@ def check_model(model: ModelOrClass, *, tables: int = 4, seed: int = 0) -> Count
         done["examples"] += len(examples)
         for example in examples:
             check_declaration(example)
-            done["score"] += check_score(example, case)
-            done["root"] += check_root(example, case)
-            done["monotone"] += check_monotone(example, case)
+            for name, check in _OF_MODELS.items():
+                done[name] += tried(check, example, partial(check, example), case)
         for refused in model_examples(model, case, 2, feasible=False):
-            done["root"] += check_root(refused, case)
+            done["root"] += tried(check_root, refused, partial(check_root, refused), case)
         for pair in pairwise(examples):
-            done["all of"] += check_all_of(pair, case)
+            done["all of"] += tried(check_all_of, pair, partial(check_all_of, pair), case)
     require(done["examples"], f"{model} fits none of the suite's tables; give an instance that does")
     for algorithm in known_algorithms.values():
         done += check_pair(model, algorithm, tables=tables, seed=seed)
@@ -129,13 +131,16 @@ def check_pair(model: ModelOrClass, algorithm: AlgorithmOrClass, *, tables: int 
     done: Counter[str] = Counter()
     for i, case in enumerate(cases(tables, seed)):
         for j, example in enumerate(model_examples(model, case, 2)):
+            both = (example, work)
             for suppression in (0.0, 0.2):
-                done[check_release([example], work, case, suppression=suppression).value] += 1
+                release = partial(check_release, [example], work, suppression=suppression)
+                done[tried(check_release, both, release, case).value] += 1
             if case.columns.missing is Missing.ERROR or j == 0:
+                found = tried(check_missing, both, partial(check_missing, [example], work), case)
                 # a combination that is refused was not checked
-                done["gaps"] += check_missing([example], work, case) is not Answer.INCOMPATIBLE
+                done["gaps"] += found is not Answer.INCOMPATIBLE
             repeat = _REPEATS[(i + j) % len(_REPEATS)]
-            repeat([example], work, case, suppression=0.2 * (j % 2))
+            tried(repeat, both, partial(repeat, [example], work, suppression=0.2 * (j % 2)), case)
             done[repeat.__name__] += 1
     for case in tiny_cases(tables, seed):
         for feasible in (True, False):

@@ -3,8 +3,8 @@
 The share of original test records whose target a classifier predicts right from the quasi-identifiers, after it
 learnt from the released rows of the training part (suppressed ones are absent). Between ``accuracy-majority``,
 which takes no quasi-identifier into account, and ``accuracy-original``, which learns from the original rows, lies
-what the release is worth; a small table can put it outside. Not defined without a sensitive column or where a part
-is empty.
+what the release is worth; a small table can put it outside. Not defined where sensitive values are published apart
+from their people, or where a part is empty.
 
 References
 ----------
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from hushtable.utility.base import Comparison
-from hushtable.utility.classification import Classification
+from hushtable.utility.classification import CLASSIFIERS, DEFAULT_CLASSIFIER, Classification
 
 __all__ = ["Accuracy"]
 
@@ -29,8 +29,8 @@ class Accuracy(Classification):
 
     Parameters
     ----------
-    model : {"logistic", "tree"}
-        Logistic regression, or a decision tree of depth 10 at most.
+    model : {"tree", "logistic"}
+        A decision tree of depth 10 at most, as in the report, or logistic regression.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Accuracy(Classification):
     0.5
     """
 
-    model: Annotated[Literal["logistic", "tree"], "kind of classifier"] = "logistic"
+    model: Annotated[Literal["tree", "logistic"], "kind of classifier"] = DEFAULT_CLASSIFIER
 
     name: ClassVar[str] = "accuracy"
 
@@ -47,3 +47,7 @@ class Accuracy(Classification):
         """Train on the release, test on the original."""
         task = self.task(comparison)
         return task.accuracy(task.released(), self.model) if task else float("nan")
+
+    def about(self, comparison: Comparison) -> str:
+        """The target, and what learns it."""
+        return f"predicting {self.target_of(comparison)!r} with {CLASSIFIERS[self.model]}"

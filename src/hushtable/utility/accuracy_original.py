@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from hushtable.utility.base import Comparison
-from hushtable.utility.classification import Classification
+from hushtable.utility.classification import CLASSIFIERS, DEFAULT_CLASSIFIER, Classification
 
 __all__ = ["AccuracyOriginal"]
 
@@ -26,8 +26,8 @@ class AccuracyOriginal(Classification):
 
     Parameters
     ----------
-    model : {"logistic", "tree"}
-        Logistic regression, or a decision tree of depth 10 at most.
+    model : {"tree", "logistic"}
+        A decision tree of depth 10 at most, as in the report, or logistic regression.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class AccuracyOriginal(Classification):
     0.5
     """
 
-    model: Annotated[Literal["logistic", "tree"], "kind of classifier"] = "logistic"
+    model: Annotated[Literal["tree", "logistic"], "kind of classifier"] = DEFAULT_CLASSIFIER
 
     name: ClassVar[str] = "accuracy-original"
 
@@ -44,3 +44,7 @@ class AccuracyOriginal(Classification):
         """Train on the original, test on the original."""
         task = self.task(comparison)
         return task.accuracy(task.originals(task.trained), self.model) if task else float("nan")
+
+    def about(self, comparison: Comparison) -> str:
+        """The target, and what learns it."""
+        return f"predicting {self.target_of(comparison)!r} with {CLASSIFIERS[self.model]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hushtable.registry import measures
-from hushtable.utility.base import Comparison
+from hushtable.utility.base import Comparison, Measured
 
 __all__ = ["SUMMARY", "measure_all", "summary_measures"]
 
@@ -50,7 +50,8 @@ def measure_all(comparison: Comparison, names: Sequence[str] | None = None) -> d
     --------
     >>> from hushtable.utility.example import example
     >>> measure_all(example(), ["ncp", "discernibility"])
-    {'ncp': 0.4, 'discernibility': 13}
+    {'ncp': 0.4, 'discernibility': 13.0}
     """
     wanted = summary_measures() if names is None else names
-    return {name: measures.build(name).compute(comparison) for name in wanted}
+    chosen = {name: measures.build(name) for name in wanted}
+    return {name: Measured(float(m.compute(comparison)), m.about(comparison)) for name, m in chosen.items()}

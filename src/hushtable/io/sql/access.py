@@ -14,6 +14,7 @@ from hushtable.io.names import check_names
 from hushtable.io.sql.base import Database, Written
 from hushtable.io.sql.place import SqlPlace
 from hushtable.io.urls import Source, is_url, source_of
+from hushtable.params import typed
 
 __all__ = ["check_sql_target", "count_sql", "iter_sql", "read_sql", "sql_names", "write_sql", "writing_sql"]
 
@@ -42,6 +43,7 @@ def _place(address: Source, table: str | None, query: str | None) -> SqlPlace:
     return SqlPlace.of(str(source_of(str(address), table=table, query=query)))
 
 
+@typed
 def read_sql(
     address: str, *, table: str | None = None, query: str | None = None, columns: Sequence[str] | None = None
 ) -> pa.Table:
@@ -132,6 +134,7 @@ def count_sql(address: str, most: int) -> int:
     return _database(place).count(place, most)
 
 
+@typed
 def write_sql(data: pa.Table, address: str, *, table: str | None = None, overwrite: bool = False) -> None:
     """Write a table into a database, in one transaction.
 

@@ -77,7 +77,8 @@ def _counterfeits(release: Released, g: int) -> str:
 def _achieved(verdict: Verdict) -> tuple[str, ...]:
     if not verdict.scores:
         return ()
-    told = "; ".join(f"{named(m)}: {score:.6g}, needed {m.sense} {m.bound:.6g}" for m, score, _ in verdict.scores)
+    found = [(named(m), *verdict.told(m, score)) for m, score, _ in verdict.scores]
+    told = "; ".join(f"{name}: {has}, needed {needed}" for name, needed, has in found)
     return (f"What the class achieves: {told}.",)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hushtable.io.grids import html_text
+
 __all__ = ["ColumnStory", "Explanation", "people_of"]
 
 
@@ -48,6 +50,9 @@ class Explanation:
     people: float
     sentences: tuple[str, ...]
     columns: tuple[ColumnStory, ...] = ()
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences, *self.told])

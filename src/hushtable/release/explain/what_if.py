@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from hushtable.algorithms.base import Problem
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.models.base import PrivacyModel
+from hushtable.release.verify import Evidence, needed_and_achieved
+from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["Verdict", "judge", "judge_ranges", "judge_stats", "named", "table_breaks", "wants"]
+__all__ = ["Verdict", "judge", "judge_ranges", "judge_stats", "named", "table_breaks"]
 
 
 @dataclass(frozen=True)
@@ -24,10 +26,21 @@ class Verdict:
     people : float
     scores : tuple of (PrivacyModel, float, bool)
         Each model that judges single classes, its score, and whether it is satisfied.
+    stats : GroupStats
+    place : int
+        Which of the groups in ``stats`` it is.
+    table : Reference
     """
 
     people: float
     scores: tuple[tuple[PrivacyModel, float, bool], ...]
+    stats: GroupStats = field(repr=False, compare=False)
+    place: int = field(repr=False, compare=False)
+    table: Reference = field(repr=False, compare=False)
+
+    def told(self, model: PrivacyModel, score: float) -> tuple[str, str]:
+        """What a model needs and what the group has, in the model's own quantities where the score is a margin."""
+        return _told(model, self.stats.take(np.array([self.place])), self.table, score)
 
     @property
     def ok(self) -> bool:
@@ -36,7 +49,8 @@ class Verdict:
 
     def broken(self) -> str:
         """The violated models in words; empty where there is none."""
-        return "; ".join(f"{wants(model)} and would have {score:.6g}" for model, score, good in self.scores if not good)
+        found = [(model, *self.told(model, score)) for model, score, good in self.scores if not good]
+        return "; ".join(f"{named(model)} needs {needed} and would have {has}" for model, needed, has in found)
 
 
 def judge(problem: Problem, groups: Sequence[AnyArray]) -> list[Verdict]:
@@ -61,7 +75,13 @@ def judge_stats(problem: Problem, stats: GroupStats) -> list[Verdict]:
     scores = [m.score(stats, problem.reference).tolist() for m in members]
     good = [m.satisfied(stats, problem.reference).tolist() for m in members]
     return [
-        Verdict(people, tuple((m, s[g], ok[g]) for m, s, ok in zip(members, scores, good, strict=True)))
+        Verdict(
+            people,
+            tuple((m, s[g], ok[g]) for m, s, ok in zip(members, scores, good, strict=True)),
+            stats,
+            g,
+            problem.reference,
+        )
         for g, people in enumerate(stats.sizes.tolist())
     ]
 
@@ -79,7 +99,8 @@ def table_breaks(problem: Problem, labels: AnyArray, moved: AnyArray) -> str:
     # a class of population rows alone is not in the release
     stats = stats.take(stats.units > 0)
     broken = [m for m in members if not bool(m.table_satisfied(stats, problem.reference)[0])]
-    return "; ".join(f"{wants(m)} over the whole table" for m in broken)
+    needed = [_told(m, stats, problem.reference, m.achieved(stats, problem.reference))[0] for m in broken]
+    return "; ".join(f"{named(m)} needs {what} over the whole table" for m, what in zip(broken, needed, strict=True))
 
 
 def named(model: PrivacyModel) -> str:
@@ -100,6 +121,7 @@ def named(model: PrivacyModel) -> str:
     return f"{model.name} ({told})" if told else model.name
 
 
-def wants(model: PrivacyModel) -> str:
-    """What a model asks of a class, in words."""
-    return f"{named(model)} needs {model.sense} {model.bound:.6g}"
+def _told(model: PrivacyModel, stats: GroupStats, table: Reference, score: float) -> tuple[str, str]:
+    """What a model needs and what groups have, in words."""
+    shown = tuple((q.symbol, q.sense, float(q.bound), q.worst) for q in model.quantities(stats, table))
+    return needed_and_achieved(Evidence(model.name, {}, model.sense, float(model.bound), score, 0, shown).as_dict())

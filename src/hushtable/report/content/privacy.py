@@ -11,11 +11,23 @@ __all__ = [
     "AttackEvidence",
     "Band",
     "ModelEvidence",
+    "ModelQuantity",
     "NotRun",
     "RecipientEvidence",
     "RiskEvidence",
     "RiskNumbers",
 ]
+
+
+class ModelQuantity(Part):
+    """One of the quantities that a model bounds, where it bounds several."""
+
+    quantity: str
+    """the parameter that bounds it"""
+    comparison: Literal[">=", "<=", "<"]
+    bound: float
+    achieved: float | None
+    """of the worst class"""
 
 
 class ModelEvidence(Part):
@@ -37,6 +49,8 @@ class ModelEvidence(Part):
     """the threshold of the policy"""
     achieved: float | None
     """of the worst class, recomputed from the published cells"""
+    quantities: tuple[ModelQuantity, ...] = ()
+    """what to read instead of bound and achieved, which are a margin then: only where the model bounds several"""
     violations: int
     """classes that violate it"""
     holds: bool

@@ -10,7 +10,15 @@ from hushtable.arrays import FloatArray
 from hushtable.registry import models, risks
 from hushtable.release.exposure import Exposure
 from hushtable.report.content.base import finite
-from hushtable.report.content.privacy import Adversary, AttackEvidence, Band, ModelEvidence, RiskEvidence, RiskNumbers
+from hushtable.report.content.privacy import (
+    Adversary,
+    AttackEvidence,
+    Band,
+    ModelEvidence,
+    ModelQuantity,
+    RiskEvidence,
+    RiskNumbers,
+)
 from hushtable.report.gather.words import parameter_words, summary_of
 from hushtable.report.numbers import percent
 from hushtable.risk.before_after import risk_of
@@ -49,6 +57,10 @@ def model_evidence(release: Released) -> tuple[ModelEvidence, ...]:
                 comparison=seen.sense,
                 bound=seen.bound,
                 achieved=finite(seen.achieved),
+                quantities=tuple(
+                    ModelQuantity(quantity=symbol, comparison=sense, bound=bound, achieved=finite(worst))
+                    for symbol, sense, bound, worst in seen.shown
+                ),
                 violations=seen.violations,
                 holds=seen.ok,
             )

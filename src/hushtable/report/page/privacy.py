@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hushtable.release.verify import needed_and_achieved
 from hushtable.report.charts.intervals import Interval, interval_chart
 from hushtable.report.charts.pair import pair_chart
 from hushtable.report.content.privacy import ModelEvidence
@@ -21,8 +22,7 @@ def models_section(report: Report) -> Markup:
             join(
                 m.summary, tag("br"), tag("small", f"Against disclosure of {_threats(m)}. {_given(m)}", class_="quiet")
             ),
-            f"{m.comparison} {number(m.bound)}",
-            number(m.achieved),
+            *needed_and_achieved(m.model_dump(), number),
             tag("span", "holds", class_="holds")
             if m.holds
             else tag("span", f"broken in {count(m.violations)} classes", class_="broken"),

@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from hushtable.models.base import TOLERANCE
+from hushtable.release.verify import needed_and_achieved
 from hushtable.report.content.privacy import AttackEvidence, RecipientEvidence
 from hushtable.report.content.report import Facts, Finding
 from hushtable.report.numbers import count, number, percent
@@ -32,8 +33,9 @@ def models_hold(facts: Facts, question: str) -> Finding:
         answer=f"No: {', '.join(broken)}." if broken else "Yes, in every class of the published table.",
         status="not met" if broken else "met",
         evidence=tuple(
-            f"{m.model}{f' on “{m.column}”' if m.column else ''}: the worst class has {number(m.achieved)}, "
-            f"asked for is {m.comparison} {number(m.bound)}."
+            "{0}{1}: the worst class has {3}, asked for is {2}.".format(
+                m.model, f" on “{m.column}”" if m.column else "", *needed_and_achieved(m.model_dump(), number)
+            )
             for m in facts.models
         ),
     )

@@ -9,6 +9,7 @@ from nicegui import ui
 
 from hushtable import registry
 from hushtable.io.figures import number
+from hushtable.release.verify import needed_and_achieved
 from hushtable.studio.explanations import summary
 from hushtable.studio.exports import code_of, export_files
 from hushtable.studio.pages.layout import Page, which_run
@@ -124,7 +125,7 @@ def _verified(found: Mapping[str, Any]) -> None:
         reason = found.get("reason", "")
         note(f"{T.VERIFY_UNKNOWN if unknown else T.VERIFY_BAD} {reason}", "" if unknown else "bad")
     rows = [
-        [m["model"], f"{m['comparison']} {number(m['bound'])}", number(m["achieved"]), "✓" if m["satisfied"] else "✗"]
+        [m["model"], *needed_and_achieved(m, number), "✓" if m["satisfied"] else "✗"]
         for m in found.get("models", [])
     ]
     if rows:

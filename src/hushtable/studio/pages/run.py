@@ -9,6 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from hushtable.io.figures import number, share
+from hushtable.release.verify import needed_and_achieved
 from hushtable.studio.pages import trials
 from hushtable.studio.pages.layout import Page, needs
 from hushtable.studio.pages.widgets import attempted, card, failed, html_table, note, problems, sure, text, watch
@@ -129,8 +130,7 @@ def _line(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
             [
                 m["model"],
                 ", ".join(f"{k} = {v}" for k, v in m["parameters"].items()),
-                f"{m['comparison']} {number(m['bound'])}",
-                number(m["achieved"]),
+                *needed_and_achieved(m, number),
             ]
             for m in summary["models"]
         ]

@@ -1,0 +1,88 @@
+"""Small charts for notebooks, as matplotlib axes; nothing in them is a cell of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hushtable.errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["COLOURS", "bars", "class_sizes", "new_axes"]
+
+# Okabe and Ito's colours, which colour-blind readers tell apart
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8C6D00")
+
+
+def new_axes(ax: Axes | None = None, size: tuple[float, float] = (7.0, 4.0)) -> Axes:
+    """Return the axes that are given, or those of a new figure, without a frame at the top and on the right.
+
+    Raises
+    ------
+    UsageError
+        If something else is given.
+    """
+    if ax is None:
+        from matplotlib import pyplot
+
+        _, ax = pyplot.subplots(figsize=size, layout="constrained")
+    elif not hasattr(ax, "barh"):
+        raise UsageError(
+            f"A chart is drawn into matplotlib axes, not into {type(ax).__name__}.", hint="Leave 'ax' out."
+        )
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.set_axisbelow(True)
+    ax.grid(visible=True, color="#DDDDDD", linewidth=0.6)
+    return ax
+
+
+def bars(
+    labels: Sequence[str], series: Mapping[str, Sequence[float]], *, ax: Axes | None = None, xlabel: str = "",
+    title: str = "",
+) -> Axes:  # fmt: skip
+    """Draw horizontal bars, the first label at the top, and return the axes.
+
+    Parameters
+    ----------
+    labels : sequence of str
+    series : mapping of str to sequence of float
+        Name -> a number for each label; several are drawn next to each other.
+    ax : Axes, optional
+    xlabel, title : str
+
+    Examples
+    --------
+    >>> bars(["age", "sex"], {"loss": [0.2, 0.0]}, xlabel="loss").get_xlabel()
+    'loss'
+    """
+    made = new_axes(ax, (7.0, 1.0 + 0.35 * max(len(labels), 1) * max(len(series), 1)))
+    high = 0.8 / max(len(series), 1)
+    for number, (name, values) in enumerate(series.items()):
+        places = [i - 0.4 + high * (number + 0.5) for i in range(len(labels))]
+        made.barh(places, list(values), height=high, color=COLOURS[number % len(COLOURS)], label=name)
+    made.set_yticks(range(len(labels)), labels)
+    made.invert_yaxis()
+    made.set_xlabel(xlabel)
+    made.set_title(title)
+    if len(series) > 1:
+        made.legend(frameon=False)
+    return made
+
+
+def class_sizes(sizes: Any, counts: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw how many people are in classes of each size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_sizes(np.array([2, 5]), np.array([3, 1])).get_xlabel()
+    'people in a class'
+    """
+    made = new_axes(ax)
+    made.bar(sizes, sizes * counts, width=0.8, color=COLOURS[0])
+    made.set_xlabel("people in a class")
+    made.set_ylabel("people in classes of this size")
+    return made

@@ -94,6 +94,7 @@ from hushtable.utility.kl_divergence import KLDivergence as KLDivergence
 from hushtable.utility.loss import Loss as Loss
 from hushtable.utility.ncp import Ncp as Ncp
 from hushtable.utility.non_uniform_entropy import NonUniformEntropy as NonUniformEntropy
+from hushtable.utility.pair_error import PairError as PairError
 from hushtable.utility.prec import Prec as Prec
 from hushtable.utility.query_error import QueryError as QueryError
 from hushtable.utility.sse import SquaredError as SquaredError

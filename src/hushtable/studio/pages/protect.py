@@ -131,7 +131,7 @@ class _Models:
         with self.box:
             for place, chosen in enumerate(self.project.document().get("models", [])):
                 ((name, values),) = chosen.items()
-                with ui.element("div").style("border-top:1px solid var(--ht-line);padding:10px 0"):
+                with ui.element("div").style("border-top:1px solid var(--line);padding:10px 0"):
                     self._model(place, name, values or {})
 
     def _model(self, place: int, name: str, values: dict[str, Any]) -> None:

@@ -107,7 +107,7 @@ def _line(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
 
     at = f"/p/{project.id}/{{}}?run={run.number}"
 
-    with ui.element("div").style("border-top:1px solid var(--ht-line);padding:10px 0"):
+    with ui.element("div").style("border-top:1px solid var(--line);padding:10px 0"):
         with ui.element("div").classes("ht-row"):
             with ui.element("div").classes("grow"):
                 text(f"{T.RUN_NAME.format(run.number)}: {next(iter(summary['algorithm']))}", "h3", "")

@@ -6,8 +6,9 @@ import re
 from typing import Any
 
 from mkdocs.structure.files import File
-from hushtable.report.page.look import DARK, FONT, LIGHT, MONO
 from pages import command_pages, commands, folder_of, kinds, named_pages
+
+from hushtable.report.page.look import DARK, FONT, LIGHT, MONO
 
 # the page that lists a kind -> the folder of the pages below it
 _LISTS = {

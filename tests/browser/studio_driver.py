@@ -18,7 +18,7 @@ PATIENCE = 90_000
 QUIET = ("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 """What keeps Chromium from asking for anything by itself."""
 
-STEPS = ("data", "roles", "hierarchies", "protect", "run", "explore", "compare", "attack", "export")
+STEPS = ("data", "columns", "hierarchies", "protect", "run", "explore", "compare", "attack", "export")
 
 
 def chromium_program() -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,8 +111,8 @@ class Studio:
         check_upload_name(name)
         return project.folder / "data" / f".{secrets.token_hex(6)}.upload"
 
-    def opened(self, project: Project, path: Path, name: str, origin: str = "upload") -> Job:
-        """Make an upload the project's table."""
+    def opened(self, project: Project, path: Path, name: str, origin: str = "upload", sheet: str | None = None) -> Job:
+        """Make an upload the project's table; of a workbook its first sheet, or the one that is named."""
         try:
             self._may_open(project)
             check_upload_name(name)
@@ -119,19 +120,33 @@ class Studio:
         except UsageError:
             path.unlink(missing_ok=True)
             raise
-        return self.jobs.submit(project.id, "open", {"file": f"data/{path.name}", "name": name, "origin": origin})
+        given = {"file": f"data/{path.name}", "name": name, "origin": origin}
+        return self.jobs.submit(project.id, "open", given if sheet is None else {**given, "sheet": sheet})
 
-    def example(self, project: Project, rows: int = 5000, seed: int = 7) -> Job:
+    def open_sheet(self, project: Project, sheet: str, *, seen: str | None = None) -> Job:
+        """Make another sheet of the project's workbook its table; roles and models are suggested anew."""
+        project.check_seen(seen)
+        facts = project.facts
+        data = project.data
+        if data is None or sheet not in facts.get("sheets", []):
+            raise UsageError("There is no such sheet.", code="not-there", hint="Upload the workbook again.")
+        path = self.new_upload(project, facts["data"])
+        shutil.copyfile(data, path)
+        return self.opened(project, path, facts["data"], facts["origin"], sheet)
+
+    def example(self, project: Project, rows: int = 5000, seed: int = 7, *, seen: str | None = None) -> Job:
         """Make generated patients the project's table."""
+        project.check_seen(seen)
         self._may_open(project)
         return self.jobs.submit(project.id, "example", {"rows": rows, "seed": seed})
 
-    def query(self, project: Project, source: str, query: str) -> Job:
+    def query(self, project: Project, source: str, query: str, *, seen: str | None = None) -> Job:
         """Make the answer to a database query the project's table.
 
         The address may hold a password: it goes to the worker in a file that is deleted when it is read, not through
         the job, which is kept.
         """
+        project.check_seen(seen)
         self._may_open(project)
         check_source(source, query)
         handed = project.folder / "data" / f".{secrets.token_hex(6)}.query"
@@ -154,9 +169,7 @@ class Studio:
         faults = drafts.faults_in(project.document())
         return [{"where": f.where(), "message": f.sentence, "hint": f.hint, "code": f.code} for f in faults]
 
-    def set_column(
-        self, project: Project, name: str, changes: Mapping[str, Any], *, seen: str | None = None
-    ) -> str:
+    def set_column(self, project: Project, name: str, changes: Mapping[str, Any], *, seen: str | None = None) -> str:
         """Change role, kind, hierarchy or other settings of a column; return the new revision.
 
         ``seen``, here and below, is the revision that the change was made for: a later one refuses it.
@@ -252,6 +265,11 @@ class Studio:
             raise UsageError("There is no such column.", code="not-there")
         return self.jobs.submit(project.id, "column", {"column": column, "hierarchy": hierarchy, "given": given})
 
+    def look_at_all(self, project: Project) -> Job:
+        """Try the hierarchies of all quasi-identifiers."""
+        project.document()
+        return self.jobs.submit(project.id, "hierarchies")
+
     def run(self, project: Project, *, seen: str | None = None) -> Job:
         """Run the policy as it is now; later changes do not reach it."""
         project.check_seen(seen)
@@ -285,7 +303,7 @@ class Studio:
             )
         fixed = algorithm.build({**algorithm.values(), "fixed": dict(levels)})
         changed = policy.changed(algorithm={fixed.name: fixed.values()})
-        return self.jobs.submit(project.id, "run", {"policy": changed.document()})
+        return self.jobs.submit(project.id, "run", {"policy": changed.document(), "origin": number})
 
     def assess(self, project: Project, number: int, fraction: float | None = None) -> Job:
         """Assess the risks of a kept run."""

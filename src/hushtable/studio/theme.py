@@ -7,7 +7,8 @@ from hushtable.report.page.look import CHARTS, DARK, FONT, LIGHT, MONO
 __all__ = ["CSS", "shade"]
 
 CSS = (
-    f":root {{ {LIGHT} }}\n.body--dark {{ {DARK} }}\nbody {{ font-family:{FONT}; }}\n.ht-mono {{ font-family:{MONO}; }}\n{CHARTS}"
+    f":root {{ {LIGHT} }}\n.body--dark {{ {DARK} }}\nbody {{ font-family:{FONT}; }}\n"
+    f".ht-mono {{ font-family:{MONO}; }}\n{CHARTS}"
     """
 body { background:var(--raised); color:var(--ink); font-size:15px; line-height:1.5; }
 .nicegui-content { padding:0; display:block; }
@@ -39,7 +40,25 @@ body { background:var(--raised); color:var(--ink); font-size:15px; line-height:1
 .ht-row > .grow { flex:1 1 260px; min-width:0; }
 .ht-cols { display:grid; grid-template-columns:repeat(auto-fit,minmax(min(320px,100%),1fr)); gap:16px; }
 .ht-cols > .ht-card { margin:0; }
-.ht-foot { display:flex; justify-content:space-between; gap:12px; margin-top:20px; flex-wrap:wrap; }
+.ht-foot { display:flex; justify-content:space-between; gap:12px; padding:6px 24px; background:var(--paper);
+  border-top:1px solid var(--line); color:var(--ink); }
+.ht-over { position:fixed; z-index:3000; top:52px; left:50%; transform:translateX(-50%); max-width:calc(100vw - 24px);
+  width:max-content; box-shadow:0 2px 12px #0006; border:1px solid var(--line); border-left:4px solid var(--judge); }
+.ht-bar { position:sticky; top:46px; z-index:20; display:flex; flex-wrap:wrap; gap:8px 12px; align-items:center;
+  padding:8px 0; background:var(--raised); }
+.ht-bar [role=status] { min-width:9em; }
+.ht-verdict { height:104px; overflow:auto; margin-top:8px; }
+.ht-run { min-height:142px; } .ht-chart-card { min-height:330px; } .ht-steady { min-height:1.5em; }
+.ht-line { display:grid; grid-template-columns:minmax(140px,1.2fr) minmax(120px,1fr) minmax(150px,1fr) 2fr;
+  gap:4px 16px; padding:7px 6px; border-top:1px solid var(--line); color:var(--ink); text-decoration:none;
+  align-items:baseline; }
+.ht-line > * { overflow:hidden; text-overflow:ellipsis; white-space:nowrap; min-width:0; }
+a.ht-line:hover { background:var(--mark); } a.ht-line strong { color:var(--link); text-decoration:underline; }
+.ht-line-head { font-weight:650; font-size:13px; background:var(--mark); border-top:0; }
+.ht-num-text { font-variant-numeric:tabular-nums; }
+@media (max-width:700px) { .ht-line { grid-template-columns:1fr 1fr; } .ht-line-head { display:none; }
+  .ht-line .ht-example { grid-column:1 / -1; } }
+.ht-hidden { position:absolute; width:1px; height:1px; overflow:hidden; clip-path:inset(50%); }
 .ht-scroll { overflow-x:auto; max-width:100%; }
 .ht-legend { gap:0; margin-bottom:8px; } .ht-legend span { padding:3px 10px; border:1px solid var(--line);
   font-size:12.5px; }
@@ -61,6 +80,13 @@ body { background:var(--raised); color:var(--ink); font-size:15px; line-height:1
 .ht-card .nicegui-expansion-content { display:block; }
 .ht-form { margin:10px 0 8px; }
 .q-expansion-item.ht-card { padding:2px 6px; } .q-expansion-item .q-item { padding-left:8px; }
+.ht-slim { display:none; } @media (max-width:640px) { .ht-wide { display:none; } .ht-slim { display:block; } }
+.ht-chart .tick-text { fill:var(--soft); font-size:11px; }
+.ht-pairs { display:grid; grid-template-columns:repeat(auto-fit,minmax(min(400px,100%),1fr)); gap:0 28px; }
+.ht-pairs .column { display:block; } .ht-pairs figure { margin:0 0 12px; }
+.ht-pairs h3 { overflow-wrap:anywhere; } .numbers table { border-collapse:collapse; font-size:13px; }
+.numbers :is(th, td) { padding:2px 10px 2px 0; text-align:left; font-weight:400; border-bottom:1px solid var(--line); }
+.numbers td { text-align:right; font-variant-numeric:tabular-nums; }
 .ht-chart text { fill:var(--ink); font-size:12px; } .ht-chart .axis { stroke:var(--soft); stroke-width:1; }
 .ht-chart .one { fill:var(--before-line); } .ht-chart .two { fill:var(--after); }
 .ht-chart .cut { stroke:var(--after); stroke-width:1.5; }
@@ -71,11 +97,54 @@ body { background:var(--raised); color:var(--ink); font-size:15px; line-height:1
 .ht-chart [data-pick] { cursor:pointer; }
 .ht-chart [data-pick]:focus { outline:none; }
 .ht-chart [data-pick]:focus-visible { outline:3px solid var(--after); }
-.ht-field { border-top:1px solid var(--line); padding:12px 0; display:grid; gap:4px 16px;
-  grid-template-columns:minmax(180px,1.3fr) 190px 190px minmax(170px,1.3fr); align-items:center; }
-@media (max-width:1000px) { .ht-field { grid-template-columns:1fr 1fr; }
-  .ht-field > :first-child, .ht-field .wide { grid-column:1 / -1; } }
-@media (max-width:520px) { .ht-field { grid-template-columns:1fr; } .ht-main { padding:14px 12px 48px; } }
+.ht-grid-card { padding:0 12px 8px; }
+.ht-grid-bar { background:var(--paper); } .ht-grid-bar > :first-child { flex:1 1 100%; min-width:0; }
+.ht-tools { display:flex; flex-wrap:wrap; gap:6px 10px; align-items:center; }
+.ht-tools input, .ht-tools select, .ht-grid select { font:inherit; font-size:13px; color:var(--ink);
+  background:var(--paper); border:1px solid var(--soft); border-radius:4px; height:28px; padding:0 6px; }
+.ht-tools input { flex:1 1 160px; min-width:120px; max-width:260px; }
+.ht-tools select:disabled { color:var(--soft); border-color:var(--line); }
+.ht-bulk { display:inline-flex; gap:6px; flex-wrap:wrap; } #ht-count { font-size:13px; min-width:13em; }
+.ht-one-line { flex:1 1 220px; min-width:0; font-size:13px; overflow:hidden; text-overflow:ellipsis;
+  white-space:nowrap; }
+.ht-grid { border-collapse:collapse; width:100%; font-size:13px; line-height:1.3; table-layout:fixed; }
+.ht-grid td, .ht-grid th { padding:0 8px; height:29px; text-align:left; border-bottom:1px solid var(--line);
+  white-space:nowrap; overflow:hidden; text-overflow:ellipsis; }
+.ht-grid thead td, .ht-grid th { background:var(--mark); }
+.ht-grid .num { text-align:right; font-variant-numeric:tabular-nums; }
+.ht-grid button { all:unset; cursor:pointer; max-width:100%; overflow:hidden; text-overflow:ellipsis; }
+.ht-grid button:focus-visible { outline:3px solid var(--after); outline-offset:-2px; }
+.ht-grid th button { font-weight:650; } .ht-grid .ht-why { font-weight:600; display:block; }
+.ht-grid .ht-why::before { content:"▸ "; color:var(--soft); }
+.ht-grid .ht-why[aria-expanded=true]::before { content:"▾ "; }
+.ht-grid th[aria-sort=ascending] button span::after { content:" ▲"; }
+.ht-grid th[aria-sort=descending] button span::after { content:" ▼"; }
+.ht-grid select { height:24px; width:100%; max-width:180px; } .ht-grid a { color:var(--link); }
+.ht-grid select.role-quasi { background:var(--mark); } .ht-grid select.role-sensitive { border-color:var(--after); }
+.ht-grid select.role-identifier { border-style:dashed; } .ht-grid select.role-insensitive { color:var(--soft); }
+.ht-grid tr.wrong .ht-why { color:var(--bad); } .ht-grid tr.col:hover td { background:var(--mark); }
+.ht-grid tr.why td { white-space:normal; height:auto; padding:4px 8px 8px 44px; color:var(--soft); }
+.ht-grid .c-pick { width:36px; text-overflow:clip; } .ht-grid .c-spark { width:88px; } .ht-grid .c-kind { width:158px; }
+.ht-grid .c-role { width:158px; } .ht-grid .c-unique { width:124px; } .ht-grid .c-loss { width:84px; }
+.ht-grid th.c-unique, .ht-grid th.c-loss { text-align:right; }
+.ht-spark rect { fill:var(--before-line); }
+@media (max-width:800px) {
+  .ht-grid, .ht-grid tbody { display:block; } .ht-grid thead { display:none; }
+  .ht-grid tr.col:not([hidden]) { display:grid; grid-template-columns:28px 1fr 1fr; padding:6px 0;
+    border-bottom:1px solid var(--line); align-items:center; }
+  .ht-grid tr.col td { border:0; height:auto; padding:3px 4px; }
+  .ht-grid td.c-name { grid-column:2 / 4; white-space:normal; } .ht-grid td.c-pick { grid-row:1; width:auto; }
+  .ht-grid td.c-spark { grid-row:3; grid-column:2; width:auto; } .ht-grid td.c-hierarchy { grid-row:3; grid-column:3; }
+  .ht-grid td.c-kind { grid-row:2; grid-column:3; width:auto; }
+  .ht-grid td.c-role { grid-row:2; grid-column:2; width:auto; }
+  .ht-grid td.c-unique { grid-row:4; grid-column:2; width:auto; text-align:left; }
+  .ht-grid td.c-loss { grid-row:4; grid-column:3; width:auto; text-align:left; }
+  .ht-grid td.c-unique::before { content:"unique alone: "; color:var(--soft); }
+  .ht-grid td.c-loss::before { content:"lost: "; color:var(--soft); }
+  .ht-grid tr.why:not([hidden]) { display:block; } .ht-grid tr.why td { display:block; padding:4px 4px 10px 32px; }
+  .ht-grid-bar { position:static; }
+}
+@media (max-width:520px) { .ht-main { padding:14px 12px 48px; } }
 .ht-code { background:var(--mark); padding:10px 12px; border-radius:6px; overflow-x:auto; font-size:12.5px;
   white-space:pre; font-family:ui-monospace,monospace; margin:0; max-height:340px; }
 .ht-file label { display:block; } .ht-file label span { display:block; font-weight:600; margin-bottom:6px; }

@@ -30,7 +30,7 @@ DARK = """
 CHARTS = f"""
 figure {{ margin: 1rem 0 1.5rem; break-inside: avoid; }} figcaption {{ font-size: .92rem; margin-bottom: .35rem; }}
 figcaption {{ color: var(--soft); }}
-svg.chart {{ display: block; width: 100%; max-width: 46rem; height: auto; }}
+svg.chart {{ display: block; width: 100%; max-width: 46rem; height: auto; overflow: visible; }}
 svg.chart text {{ font: 12px {FONT}; fill: var(--ink); }}
 svg.chart .label {{ text-anchor: end; }}
 svg.chart .tick {{ text-anchor: middle; fill: var(--soft); font-size: 11px; }}

@@ -59,7 +59,6 @@ class _Feasibility:
 
     async def look(self) -> None:
         """Check the policy against the table."""
-        self.page.seen()
         self._turn += 1
         turn = self._turn
         faults = self.page.studio.faults(self.project)
@@ -148,15 +147,15 @@ class _Models:
             text(explanation(known), "div", "ht-text").style("white-space:pre-line")
 
     async def _changed(self) -> None:
-        with attempted():
+        with self.page.kept("models"):
             chosen = [{form.known.name: form.values()} for form in self.forms]
-            self.page.studio.set_models(self.project, chosen)
+            self.page.write(self.page.studio.set_models, chosen)
             await self.panel.look()
 
     async def _remove(self, place: int) -> None:
         chosen = self.project.document()["models"]
         with attempted():
-            self.page.studio.set_models(self.project, [m for i, m in enumerate(chosen) if i != place])
+            self.page.write(self.page.studio.set_models, [m for i, m in enumerate(chosen) if i != place])
         self._show()
         await self.panel.look()
 
@@ -166,7 +165,7 @@ class _Models:
         known = registry.models[self.choice.value]
         with attempted():
             have = self.project.document().get("models", [])
-            self.page.studio.set_models(self.project, [*have, {known.name: _usual(known)}])
+            self.page.write(self.page.studio.set_models, [*have, {known.name: _usual(known)}])
             self.choice.set_value(None)
             self._show()
             await self.panel.look()
@@ -219,13 +218,13 @@ class _Algorithm:
 
     async def _choose(self, name: str) -> None:
         with attempted():
-            self.page.studio.set_algorithm(self.project, {name: {}})
+            self.page.write(self.page.studio.set_algorithm, {name: {}})
             self._show()
             await self.panel.look()
 
     async def _changed(self) -> None:
-        with attempted():
-            self.page.studio.set_algorithm(self.project, {self.form.known.name: self.form.values()})
+        with self.page.kept("algorithm"):
+            self.page.write(self.page.studio.set_algorithm, {self.form.known.name: self.form.values()})
             await self.panel.look()
 
 
@@ -233,8 +232,8 @@ def _settings(page: Page, project: Project, panel: _Feasibility) -> None:
     document = project.document()
 
     async def change(name: str, value: Any) -> None:
-        with attempted():
-            page.studio.set_settings(project, {name: value})
+        with page.kept(name):
+            page.write(page.studio.set_settings, {name: value})
             await panel.look()
 
     with card(T.SETTINGS), ui.element("div").classes("ht-cols"):

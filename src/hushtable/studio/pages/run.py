@@ -30,7 +30,9 @@ async def build(page: Page, project: Project) -> None:
     faults = studio.faults(project)
     if faults:
         problems(faults, T.BLOCKED)
-    with card():
+    # as high while it runs as before and after: what stands below it does not move when a run ends
+    with card() as box:
+        box.classes("ht-run")
         busy = studio.busy(project, "run")
         ended = ui.element("div")
         place = ui.element("div")
@@ -49,7 +51,7 @@ async def build(page: Page, project: Project) -> None:
             with attempted():
                 # another tab may have begun one; that is the one to watch
                 other = studio.busy(project, "run")
-                job = other if other is not None else await asyncio.to_thread(studio.run, project)
+                job = other if other is not None else await asyncio.to_thread(studio.run, project, seen=page.revision)
                 start.set_visibility(False)
                 with place:
                     watch(studio, job, over, cancel=T.STOP)
@@ -83,7 +85,8 @@ def _listed(page: Page, project: Project, ended: ui.element) -> Callable[[], Any
             with card(T.RUNS):
                 for run in reversed(kept):
                     _line(project, run, deleted)
-        lost = [j for j in page.studio.jobs.store.jobs(project.id) if j.kind == "run" and j.over and j.state != "done"]
+        ran = page.studio.jobs.store.jobs(project.id, kinds=("run",))
+        lost = [j for j in ran if j.over and j.state != "done"]
         if lost:
             with card(T.NOT_RUN):
                 rows = [

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from hushtable import registry
 from hushtable.comparison.outcomes import Outcomes
-from hushtable.errors import ParameterError
+from hushtable.errors import HushtableError, ParameterError
 from hushtable.io.figures import number, share
 from hushtable.studio import charts
 from hushtable.studio.comparing import suggested
@@ -22,6 +22,9 @@ from hushtable.studio.projects import Project
 from hushtable.studio.texts import T
 
 __all__ = ["build"]
+
+_LEFT_OUT = 0.05
+"""The share of records that a comparison also tries to leave out."""
 
 
 def build(page: Page, project: Project) -> None:
@@ -56,13 +59,20 @@ class _Form:
 
     def __init__(self, page: Page, project: Project, tried: Mapping[str, Any], begun: Callable[[], Any]) -> None:
         self.page, self.project, self.begun = page, project, begun
-        before = [dict(choice) for choice in (tried.get("models") or [[]])[0]]
         document = project.document()
         ((algorithm, self.parameters),) = document["algorithm"].items()
         self.own = algorithm
         options = {name: f"{name}: {summary(known)}" for name, known in registry.algorithms.items()}
+        with ui.element("div").props("data-unsaved=trials"):
+            self._lists(tried, options, document)
+        self.place = ui.element("div")
+        with self.place:
+            ui.button(T.TRIALS_START, icon="balance", on_click=self._start).props("no-caps outline")
+
+    def _lists(self, tried: Mapping[str, Any], options: Mapping[str, str], document: Mapping[str, Any]) -> None:
+        before = [dict(choice) for choice in (tried.get("models") or [[]])[0]]
         self.algorithms = (
-            ui.select(options, multiple=True, value=_names(tried) or [algorithm], label=T.TRIALS_ALGORITHMS)
+            ui.select({**options}, multiple=True, value=_names(tried) or [self.own], label=T.TRIALS_ALGORITHMS)
             .props("outlined dense options-dense use-chips")
             .classes("q-mb-sm")
             .style("width:100%")
@@ -72,15 +82,20 @@ class _Form:
             for place, chosen in enumerate(document["models"]):
                 ((name, values),) = chosen.items()
                 again = before[place].get(name, {}) if place < len(before) else {}
-                fields = {p.name: self._list(name, p, again.get(p.name, values[p.name])) for p in _numbers(name)}
+                # the first number of the first model is what most people want to see a range of
+                fields = {
+                    p.name: self._list(
+                        name,
+                        p,
+                        again.get(p.name) or (_range(p, values[p.name]) if not (place or i) else values[p.name]),
+                    )
+                    for i, p in enumerate(_numbers(name))
+                }
                 self.models.append((name, dict(values or {}), fields))
-            left = tried.get("suppression") or [document.get("suppression", 0.0)]
+            left = tried.get("suppression") or sorted({document.get("suppression", 0.0), _LEFT_OUT})
             self.left_out = ui.input(T.TRIALS_LEFT_OUT, value=field_text([_plain(100 * v) for v in left])).props(
                 f'outlined dense bottom-slots hint="{T.TRIALS_VALUES_HINT}"'
             )
-        self.place = ui.element("div")
-        with self.place:
-            ui.button(T.TRIALS_START, icon="balance", on_click=self._start).props("no-caps outline")
 
     def _list(self, model: str, param: Any, value: Any) -> Any:
         label = T.TRIALS_VALUES.format(param=param.name, model=model)
@@ -98,13 +113,25 @@ class _Form:
         return {"algorithms": algorithms, "models": [models], "suppression": left_out}
 
     async def _start(self) -> None:
-        with attempted():
-            await asyncio.to_thread(self.page.studio.compare, self.project, self.grid())
+        with self.page.kept("trials"):
+            grid = self.grid()
+            await asyncio.to_thread(self.page.studio.compare, self.project, grid, seen=self.page.revision)
             self.begun()
 
 
 def _names(tried: Mapping[str, Any]) -> list[str]:
     return [choice if isinstance(choice, str) else next(iter(choice)) for choice in tried.get("algorithms") or ()]
+
+
+def _range(param: Any, value: Any) -> list[Any]:
+    """A few values from the policy's own upwards, as far as the parameter takes them; less privacy is not proposed."""
+    found = [value]
+    for more in (2 * value, 4 * value):
+        try:
+            found.append(param.coerce(more, ""))
+        except HushtableError:
+            break
+    return found
 
 
 def _plain(value: float) -> str:
@@ -144,7 +171,7 @@ def _found(page: Page, project: Project, found: Outcomes) -> None:
     ]
     if len(points) > 1:
         ringed = [i + 1 for i in best]
-        picture(charts.frontier(points, T.TRIALS_FOUND, ("risk", "loss"), ringed, T.TRIALS_POINT))
+        picture(charts.frontier(points, T.TRIALS_FOUND, T.TRIALS_AXES, ringed, T.TRIALS_POINT))
     if points:
         _suggest(page, project)
         with ui.element("div").classes("ht-row q-mt-sm"):
@@ -179,6 +206,5 @@ def _suggest(page: Page, project: Project) -> None:
 
 async def _use(page: Page, project: Project, place: int) -> None:
     with attempted():
-        await asyncio.to_thread(page.studio.use_setting, project, place)
-        page.seen()
+        page.write(page.studio.use_setting, place)
         ui.notify(T.TRIALS_USED.format(place + 1), type="positive")

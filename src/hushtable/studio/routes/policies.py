@@ -32,7 +32,12 @@ def _add_settings(router: APIRouter, studio: Studio) -> None:
 
     def state(project: Project) -> dict[str, Any]:
         text = project.policy_file.read_text(encoding="utf-8") if project.policy_file.is_file() else ""
-        return {"document": project.document(), "yaml": text, "faults": studio.faults(project), "revision": project.revision()}
+        return {
+            "document": project.document(),
+            "yaml": text,
+            "faults": studio.faults(project),
+            "revision": project.revision(),
+        }
 
     @router.get("/catalogue/{kind}")
     def show_catalogue(kind: Annotated[str, Path(description=", ".join(CATALOGUES))]) -> list[dict[str, Any]]:
@@ -53,7 +58,9 @@ def _add_settings(router: APIRouter, studio: Studio) -> None:
     @router.patch("/projects/{project}/columns/{column:path}")
     def change_column(project: ProjectId, column: str, body: ColumnChange, seen: Seen = None) -> dict[str, Any]:
         """Change a column's role, kind, hierarchy or other settings."""
-        studio.set_column(find(project), column, {name: getattr(body, name) for name in body.model_fields_set}, seen=seen)
+        studio.set_column(
+            find(project), column, {name: getattr(body, name) for name in body.model_fields_set}, seen=seen
+        )
         return state(find(project))
 
     @router.put("/projects/{project}/models")

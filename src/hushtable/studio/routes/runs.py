@@ -20,6 +20,7 @@ from hushtable.studio.rest_models import (
     TablePage,
 )
 from hushtable.studio.routes.common import Limit, Number, Offset, ProjectId, job_view, new_router, run_view
+from hushtable.studio.progress import note_export
 from hushtable.studio.runs import Run, run_of, runs_of
 from hushtable.studio.service import Studio
 
@@ -146,6 +147,7 @@ def _add_exports(router: APIRouter, studio: Studio) -> None:
     def export(project: ProjectId, number: Number, name: str) -> Response:
         """Download one file, or everything as ``bundle.zip``."""
         run = find(project, number)
+        note_export(run.project)
         attachment = {"content-disposition": f'attachment; filename="{name}"'}
         if name == "bundle.zip":
             packed = exports.bundle(run)

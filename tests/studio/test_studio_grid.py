@@ -13,7 +13,7 @@ from hushtable.studio.grid import Grid
 from hushtable.studio.overviews import known_overviews, quasi_of
 from hushtable.studio.work.sparks import sparks_of
 
-WILD = ['<img src=x onerror=alert(1)> / 2', '"><script>alert(1)</script>', "a'b & c"]
+WILD = ["<img src=x onerror=alert(1)> / 2", '"><script>alert(1)</script>', "a'b & c"]
 
 
 class Tags(HTMLParser):

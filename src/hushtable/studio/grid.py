@@ -107,8 +107,8 @@ class Grid:
         data = "".join(f' data-{key}="{escape(value, quote=True)}"' for key, value in keys.items())
         cells = (
             f'<td class="c-pick"><input type="checkbox" aria-label="{T.SELECT} {shown}"></td>',
-            f'<td class="c-name"><button type="button" class="ht-why" aria-expanded="false" title="{shown}">'
-            f"{escape(name)}</button></td>",
+            f'<td class="c-name"><button type="button" class="ht-why" aria-expanded="false" aria-label="{shown}" '
+            f'title="{shown}">{escape(name)}</button></td>',
             f'<td class="c-spark">{self._spark(i)}</td>',
             f'<td class="c-kind">{self._kinds(found, settings, shown)}</td>',
             f'<td class="c-role">{_roles(role, shown)}</td>',

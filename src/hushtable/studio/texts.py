@@ -141,6 +141,7 @@ class T:
     OVERVIEW_BAD = "{} of these hierarchies cannot be used yet. Click one to mend it."
     NOT_USABLE = "cannot be used"
     UNSAVED = "Not saved yet."
+    WEIGHT_TITLE = "Weight"
     WEIGHT = "Weight: how much its detail matters"
     WEIGHT_HINT = "1 as all others; with 2, algorithms spare this column twice as much"
     NEXT_COLUMN = "Next column: {}"
@@ -152,9 +153,9 @@ class T:
     GROUP_VALUES = "Values to put together"
     GROUP_NAME = "Name of their group"
     GROUP = "Put together"
-    IMPORT = "Import a hierarchy file"
+    IMPORT = "Import or export a hierarchy file"
     IMPORT_TEXT = "A CSV file with one row per value (the value first, then its label on each level), or a YAML tree."
-    EXPORT_CSV = "Export as CSV"
+    EXPORT_CSV = "Export the saved hierarchy as CSV"
     NO_QUASI = "No column is a quasi-identifier yet, so there is nothing to make coarser."
 
     PROTECT_TEXT = (

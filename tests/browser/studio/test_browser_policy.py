@@ -57,7 +57,7 @@ def test_the_policy_as_text_and_the_rare_settings(page, base):
 def test_roles_explain_and_block(page, base):
     go(page, base, "columns")
     page.get_by_role("button", name="postcode", exact=True).click()
-    page.get_by_text("Together with other columns it makes up to").first.wait_for()
+    page.locator("tr.why:visible").get_by_text("Together with other columns it makes up to").wait_for()
     page.get_by_label("Role: diagnosis").select_option("insensitive")
     page.get_by_text("The policy is not complete yet").first.wait_for()
     go(page, base, "run")

@@ -12,7 +12,7 @@ from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.studio.overviews import known_overviews, quasi_of
 from hushtable.studio.pages.hierarchy_editor import Editor
 from hushtable.studio.pages.layout import Page, needs, open_button
-from hushtable.studio.pages.widgets import after_showing, attempted, card, once_left, text
+from hushtable.studio.pages.widgets import after_showing, attempted, card, text
 from hushtable.studio.projects import Project
 from hushtable.studio.texts import T
 
@@ -37,27 +37,13 @@ async def build(page: Page, project: Project, wanted: str = "") -> None:
         open_button(T.ALL_HIERARCHIES, f"/p/{project.id}/hierarchies").props("outline icon=list")
         if len(quasi) > 1:
             open_button(T.NEXT_COLUMN.format(after), _address(project, after)).props("outline")
-    editor = Editor(page, project, wanted, columns[wanted].get("hierarchy"))
-    _weight(page, wanted, columns[wanted].get("weight", 1.0))
+    own = columns[wanted]
+    editor = Editor(page, project, wanted, own.get("hierarchy"), own.get("weight", 1.0))
     after_showing(editor.check)
 
 
 def _address(project: Project, column: str) -> str:
     return f"/p/{project.id}/hierarchies?column={quote(column, safe='')}"
-
-
-def _weight(page: Page, column: str, weight: float) -> None:
-    def change() -> None:
-        value = float(field.value or 1)
-        with page.kept("weight"):
-            page.write(page.studio.set_column, column, {"weight": None if value == 1 else value})
-
-    with card(T.WEIGHT):
-        field = ui.number(T.WEIGHT, value=weight, min=0, step=1).props(
-            f'outlined dense bottom-slots hint="{T.WEIGHT_HINT}"'
-        )
-        field.style("max-width:420px")
-        once_left(field, change)
 
 
 class _Line:

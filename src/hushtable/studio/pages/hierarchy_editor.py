@@ -17,7 +17,7 @@ from hushtable.studio.outline import grouped, outline_of, tree_of
 from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.forms import Form
 from hushtable.studio.pages.layout import Page
-from hushtable.studio.pages.widgets import attempted, card, html_table, note, picture, problems, text
+from hushtable.studio.pages.widgets import attempted, card, html_table, note, once_left, picture, problems, text
 from hushtable.studio.projects import Project
 from hushtable.studio.store import Job
 from hushtable.studio.texts import KINDS, T
@@ -35,7 +35,7 @@ _PART = "hierarchy"
 class Editor:
     """One column's hierarchy while it is edited; nothing is kept before it is saved."""
 
-    def __init__(self, page: Page, project: Project, column: str, spec: Any) -> None:
+    def __init__(self, page: Page, project: Project, column: str, spec: Any, weight: float) -> None:
         self.page, self.project, self.column = page, project, column
         recipe = parse_hierarchy(spec, column)
         self.saved = hierarchy_data(recipe)  # as the fields say it, whichever way it was written
@@ -61,10 +61,12 @@ class Editor:
                 with self.verdict:
                     text(T.CHECKING, "span", "ht-soft")
             self.chart = ui.element("section").classes("ht-card ht-chart-card")
-        ui.element("div").classes("q-mt-md")
+        with ui.element("div").classes("ht-cols q-mt-md q-mb-md"):
+            self._files()
+            self._weight(weight)
+        # what grows and shrinks comes last: nothing below it can move
         self.editor = ui.element("div").props(f"data-unsaved={_PART}")
         self.levels = ui.element("div")
-        self._files()
         self._fill()
         if self._by_hand() and self.values.get("tree") is not None:
             self._tree_editor(self.values["tree"])
@@ -140,7 +142,7 @@ class Editor:
             return
         if turn == self.turn:
             self.found = job.result
-            self._tell(spec)
+            self._tell()
 
     async def _tried(self, spec: Any, *, given: bool) -> Job:
         job = await asyncio.to_thread(self.page.studio.look_at, self.project, self.column, spec, given=given)
@@ -165,7 +167,7 @@ class Editor:
         self.drop.set_enabled(not same)
         self.state.set_text("" if same else T.UNSAVED)
 
-    def _tell(self, spec: Any) -> None:
+    def _tell(self) -> None:
         found = self.found
         if found["problems"]:
             self._say(lambda: problems([{"message": sentence} for sentence in found["problems"]], T.CHECK_BAD))
@@ -179,8 +181,6 @@ class Editor:
             with self.levels, card(T.LEVELS):
                 names = [T.VALUE, *(T.LEVEL.format(i) for i in range(1, len(found["levels"][0])))]
                 html_table(names, found["levels"][:25], caption=T.LEVELS)
-                address = f"/api/projects/{self.project.id}/hierarchies/{quote(self.column, safe='')}"
-                ui.link(T.EXPORT_CSV, address).classes("ht-link").props("download").set_visibility(spec == self.saved)
         if self.area is None and self._by_hand() and not self.values.get("file") and found.get("tree") is not None:
             self._tree_editor(found["tree"])
         self._mark()
@@ -232,12 +232,12 @@ class Editor:
             spec = self.spec()
             self.state.set_text(T.CHECKING)
             self.found = (await self._tried(spec, given=True)).result
-            self._tell(spec)
+            self._tell()
             if self.found["problems"]:
                 raise HierarchyError(T.NOT_SAVED, code="hierarchy", hint=self.found["problems"][0])
             self.page.write(self.page.studio.set_column, self.column, {"hierarchy": spec})
             self.saved = spec
-            self._tell(spec)
+            self._tell()
             self.state.set_text(T.SAVED)
             # the policy's own now: the file to export is written
             await self._tried(spec, given=False)
@@ -253,6 +253,21 @@ class Editor:
         with card(T.IMPORT):
             text(T.IMPORT_TEXT)
             file_field(T.UPLOAD_LABEL, f"/api/projects/{self.project.id}/files/{{name}}", HIERARCHIES, self._imported)
+            address = f"/api/projects/{self.project.id}/hierarchies/{quote(self.column, safe='')}"
+            ui.link(T.EXPORT_CSV, address).classes("ht-link").props("download")
+
+    def _weight(self, weight: float) -> None:
+        def change() -> None:
+            value = float(field.value or 1)
+            with self.page.kept("weight"):
+                changes = {"weight": None if value == 1 else value}
+                self.page.write(self.page.studio.set_column, self.column, changes)
+
+        with card(T.WEIGHT_TITLE):
+            field = ui.number(T.WEIGHT, value=weight, min=0, step=1).props(
+                f'outlined dense bottom-slots hint="{T.WEIGHT_HINT}"'
+            )
+            once_left(field, change)
 
     async def _imported(self, name: str) -> None:
         with attempted():

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Body, Response
 from fastapi.responses import FileResponse, PlainTextResponse, StreamingResponse
 
 from hushtable.studio import exports, views
+from hushtable.studio.progress import note_export
 from hushtable.studio.rest_models import (
     AttackRequest,
     JobView,
@@ -20,7 +21,6 @@ from hushtable.studio.rest_models import (
     TablePage,
 )
 from hushtable.studio.routes.common import Limit, Number, Offset, ProjectId, job_view, new_router, run_view
-from hushtable.studio.progress import note_export
 from hushtable.studio.runs import Run, run_of, runs_of
 from hushtable.studio.service import Studio
 

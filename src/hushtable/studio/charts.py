@@ -17,7 +17,7 @@ __all__ = ["bars", "frontier", "histogram", "lattice", "partition_map", "sizes"]
 
 _WIDE, _SLIM = 720, 344
 _NARROW = 520
-_LEFT, _BOTTOM, _TOP, _RIGHT = 58, 44, 14, 16
+_LEFT, _BOTTOM, _TOP, _RIGHT = 58, 44, 18, 16
 _CHARACTER = 6.6
 
 Scale = Callable[[float], float]
@@ -178,7 +178,7 @@ def lattice(
     def draw(width: int) -> str:
         totals = [sum(node["levels"]) for node in nodes]
         low, high = min(totals), max(totals)
-        height = min(max(22 * (high - low + 1), 200), 460) + _TOP + _BOTTOM
+        height = min(max(56 * (high - low + 1), 260), 480) + _TOP + _BOTTOM
         base, right = height - _BOTTOM, width - _RIGHT
         most = max(1.0, *(float(node["left_out"]) for node in nodes), limit[0] if limit else 0.0)
         size = 6 if len(nodes) <= 120 and width == _WIDE else 4
@@ -197,8 +197,10 @@ def lattice(
             at = x(limit[0])
             parts.append(_line(at, _TOP, at, base, "cut"))
             anchor = "end" if at > width / 2 else "start"
-            parts.append(_text(at + (-4 if anchor == "end" else 4), _TOP + 10, limit[1], anchor))
-        places = _apart([(x(float(n["left_out"])), y(t)) for n, t in zip(nodes, totals, strict=True)], size, right)
+            parts.append(_text(at + (-4 if anchor == "end" else 4), _TOP - 4, limit[1], anchor))
+        room = abs(y(low) - y(low + 1)) - 4
+        exact = [(x(float(n["left_out"])), y(t)) for n, t in zip(nodes, totals, strict=True)]
+        places = _apart(exact, size, room, right)
         for i, (node, (px, py)) in enumerate(zip(nodes, places, strict=True)):
             parts.append(_node(i, node, px, py, size, ringed=i in (picked, current)))
         return _svg(width, height, title, "".join(parts), picked=True)
@@ -217,27 +219,34 @@ def _node(i: int, node: dict[str, Any], x: float, y: float, size: int, *, ringed
     return f'<g data-pick="{i}" tabindex="0" role="button" aria-label="{words}">{ring}{shape}<title>{words}</title></g>'
 
 
-def _apart(places: Sequence[tuple[float, float]], size: int, right: float) -> list[tuple[float, float]]:
-    """Move marks of one row to the side until none covers another, as far as there is room."""
+def _apart(places: Sequence[tuple[float, float]], size: int, room: float, right: float) -> list[tuple[float, float]]:
+    """Move marks that would cover another one above or below their row, then to the side, as far as there is room.
+
+    Examples
+    --------
+    >>> _apart([(10.0, 50.0), (10.0, 50.0), (40.0, 50.0)], 4, 30.0, 100.0)
+    [(10.0, 50.0), (10.0, 41.0), (40.0, 50.0)]
+    """
+    gap = 2 * size + 1
+    around = max(int(room / 2 / gap), 0)
+    lanes = [0, *(sign * n for n in range(1, around + 1) for sign in (-1, 1))]
+    moved = list(places)
     rows: dict[float, list[int]] = {}
     for i, (_, y) in enumerate(places):
         rows.setdefault(y, []).append(i)
-    moved = list(places)
-    gap = 2 * size + 1
     for y, members in rows.items():
-        members.sort(key=lambda i: places[i][0])
-        free = -math.inf
-        for i in members:
-            x = max(places[i][0], free)
-            moved[i] = (x, y)
-            free = x + gap
-        over = free - gap - (right - size)
-        if over > 0:
+        free = dict.fromkeys(lanes, -math.inf)
+        for i in sorted(members, key=lambda i: places[i][0]):
+            lane = min(lanes, key=lambda lane: (max(free[lane], places[i][0]), abs(lane), lane))
+            x = max(places[i][0], free[lane])
+            moved[i] = (x, y + lane * gap)
+            free[lane] = x + gap
+        first, last = min(moved[i][0] for i in members), max(moved[i][0] for i in members)
+        if last > right - size:
             # more than fits to the right: closer together, in the same order
-            first = min(moved[i][0] for i in members)
-            squeeze = max((right - size - first), 1.0) / max(free - gap - first, 1.0)
+            squeeze = max(right - size - first, 1.0) / (last - first) if last > first else 1.0
             for i in members:
-                moved[i] = (first + (moved[i][0] - first) * squeeze, y)
+                moved[i] = (first + (moved[i][0] - first) * squeeze, moved[i][1])
     return moved
 
 

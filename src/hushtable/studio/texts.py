@@ -247,6 +247,8 @@ class T:
         "that no other one beats in both."
     )
     TRIALS_HEADS = ("setting", "algorithm", "models", "may be left out", "risk", "loss", "left out", "")
+    TRIALS_COMMON = "The same in every setting: {}."
+    TRIALS_SAME = "as above"
     TRIALS_AXES = ("risk that a person is found", "loss of detail")
     TRIALS_SUGGEST = "Suggest one"
     TRIALS_RISK = "Risk at most, in percent"
@@ -263,7 +265,7 @@ class T:
         "left out. Filled circles keep all promises, empty squares do not; the ringed one is this release. Choose a "
         "mark to see it and to make it a release."
     )
-    SPACE_AXES = ("people left out", "sum of levels: how much coarser")
+    SPACE_AXES = ("people left out", "sum of levels")
     ALLOWED = "allowed: {:,}"
     ONLY_FITS = "Only those that keep all promises"
     MOST_SHOWN = "Showing {shown:,} of {total:,} solutions, the best first."

@@ -47,8 +47,9 @@ body { background:var(--raised); color:var(--ink); font-size:15px; line-height:1
 .ht-bar { position:sticky; top:46px; z-index:20; display:flex; flex-wrap:wrap; gap:8px 12px; align-items:center;
   padding:8px 0; background:var(--raised); }
 .ht-bar [role=status] { min-width:9em; }
-.ht-verdict { height:104px; overflow:auto; margin-top:8px; }
-.ht-run { min-height:142px; } .ht-chart-card { min-height:376px; } .ht-steady { min-height:1.5em; }
+.ht-verdict { height:104px; overflow:auto; margin-top:18px; }
+.ht-run { min-height:142px; } .ht-release { border-top:1px solid var(--line); padding:10px 0; }
+ .ht-chart-card { min-height:376px; } .ht-steady { min-height:1.5em; }
 .ht-line { display:grid; grid-template-columns:minmax(140px,1.2fr) minmax(120px,1fr) minmax(150px,1fr) 2fr;
   gap:4px 16px; padding:7px 6px; border-top:1px solid var(--line); color:var(--ink); text-decoration:none;
   align-items:baseline; }

@@ -100,34 +100,10 @@ def _listed(page: Page, project: Project, ended: ui.element) -> Callable[[], Any
 
 
 def _line(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
-    facts = run.facts
-    summary = facts["summary"]
-
-    def delete() -> None:
-        with attempted():
-            run.delete()
-        deleted()
-
-    at = f"/p/{project.id}/{{}}?run={run.number}"
-
-    with ui.element("div").style("border-top:1px solid var(--line);padding:10px 0"):
-        with ui.element("div").classes("ht-row"):
-            with ui.element("div").classes("grow"):
-                text(f"{T.RUN_NAME.format(run.number)}: {next(iter(summary['algorithm']))}", "h3", "")
-                left_out = share(summary["suppressed"] / max(summary["records"], 1))
-                text(
-                    f"{summary['released']:,} of {summary['records']:,} records in {summary['classes']:,} classes; "
-                    f"{left_out} left out; {facts['seconds']:.1f} s",
-                    "div",
-                    "ht-soft",
-                )
-            text(f"✓ {T.VERIFIED}", "span", "ht-good")
-            for step in ("explore", "compare", "attack", "export"):
-                ui.link(STEPS[step][0], at.format(step)).classes("ht-link")
-            ask = T.DELETE_RUN.format(run.number)
-            ui.button(icon="delete", on_click=lambda: sure(ask, T.DELETE, delete)).props(
-                f'flat dense aria-label="{T.DELETE_RELEASE.format(run.number)}"'
-            )
+    """The card of a release: what it is, then what it promises."""
+    summary = run.facts["summary"]
+    with ui.element("div").classes("ht-release"):
+        _heading(project, run, deleted)
         rows = [
             [
                 m["model"],
@@ -138,3 +114,32 @@ def _line(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
             for m in summary["models"]
         ]
         html_table(["model", "parameters", "needed", "achieved"], rows, caption=T.MODELS, numbers=(3,))
+
+
+def _heading(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
+    facts = run.facts
+    summary = facts["summary"]
+
+    def delete() -> None:
+        with attempted():
+            run.delete()
+        deleted()
+
+    at = f"/p/{project.id}/{{}}?run={run.number}"
+    with ui.element("div").classes("ht-row"):
+        with ui.element("div").classes("grow"):
+            text(f"{T.RUN_NAME.format(run.number)}: {next(iter(summary['algorithm']))}", "h3", "")
+            left_out = share(summary["suppressed"] / max(summary["records"], 1))
+            text(
+                f"{summary['released']:,} of {summary['records']:,} records in {summary['classes']:,} classes; "
+                f"{left_out} left out; {facts['seconds']:.1f} s",
+                "div",
+                "ht-soft",
+            )
+        text(f"✓ {T.VERIFIED}", "span", "ht-good")
+        for step in ("explore", "compare", "attack", "export"):
+            ui.link(STEPS[step][0], at.format(step)).classes("ht-link")
+        ask = T.DELETE_RUN.format(run.number)
+        ui.button(icon="delete", on_click=lambda: sure(ask, T.DELETE, delete)).props(
+            f'flat dense aria-label="{T.DELETE_RELEASE.format(run.number)}"'
+        )

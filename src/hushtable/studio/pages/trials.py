@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
@@ -65,7 +65,7 @@ class _Form:
         options = {name: f"{name}: {summary(known)}" for name, known in registry.algorithms.items()}
         with ui.element("div").props("data-unsaved=trials"):
             self._lists(tried, options, document)
-        self.place = ui.element("div")
+        self.place = ui.element("div").classes("q-mt-lg q-mb-md")
         with self.place:
             ui.button(T.TRIALS_START, icon="balance", on_click=self._start).props("no-caps outline")
 
@@ -158,11 +158,14 @@ def _found(page: Page, project: Project, found: Outcomes) -> None:
     text(T.TRIALS_FOUND, "h3", "q-mt-md")
     text(T.TRIALS_FOUND_TEXT)
     rows = []
+    common, own = _told_apart([row["models"] for row in found.rows])
+    if common:
+        text(T.TRIALS_COMMON.format(common), "p", "ht-soft")
     for i, row in enumerate(found.rows):
         risk, loss = row["values"].get(found.privacy), row["values"].get(found.utility)
         figures = [share(risk), number(loss), share(row["values"]["suppressed"])] if risk is not None else ["", "", ""]
         mark = "★" if i in best else row["reason"] or "\u00a0"
-        rows.append([i + 1, row["algorithm"], row["models"], share(row["suppression limit"]), *figures, mark])
+        rows.append([i + 1, row["algorithm"], own[i], share(row["suppression limit"]), *figures, mark])
     html_table(T.TRIALS_HEADS, rows, caption=T.TRIALS_FOUND, numbers=(0, 3, 4, 5, 6))
     points = [
         (i + 1, row["values"][found.privacy], row["values"][found.utility])
@@ -179,6 +182,20 @@ def _found(page: Page, project: Project, found: Outcomes) -> None:
                 ui.button(T.TRIALS_USE.format(place + 1), on_click=lambda p=place: _use(page, project, p)).props(
                     "flat dense no-caps"
                 )
+
+
+def _told_apart(models: Sequence[str]) -> tuple[str, list[str]]:
+    """What all settings have in common, and what each has of its own: the same long text in every row hides the rest.
+
+    Examples
+    --------
+    >>> _told_apart(["k-anonymity k=5 + distinct-l l=3", "k-anonymity k=9 + distinct-l l=3"])
+    ('distinct-l l=3', ['k-anonymity k=5', 'k-anonymity k=9'])
+    """
+    parts = [words.split(" + ") for words in models]
+    common = [part for part in parts[0] if all(part in other for other in parts)] if len(parts) > 1 else []
+    own = [" + ".join(part for part in mine if part not in common) or T.TRIALS_SAME for mine in parts]
+    return " + ".join(common), own
 
 
 def _suggest(page: Page, project: Project) -> None:

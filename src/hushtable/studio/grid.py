@@ -243,26 +243,29 @@ window.htGrid = (() => {
       at.value = "";
     }
   });
+  // only what differs is replaced: a list that somebody has open elsewhere stays open
+  const renew = (old, fresh) => {
+    const field = old.querySelector("select"), wanted = fresh.querySelector("select");
+    if (old.outerHTML === fresh.outerHTML) {
+      if (field) field.value = wanted.value;
+      return;
+    }
+    const focused = field && field === document.activeElement;
+    old.replaceWith(fresh);
+    if (focused && wanted) wanted.focus();
+  };
   return {update(changed) {
-    const focus = document.activeElement;
-    const place = focus && focus.closest && focus.closest("#ht-grid tr.col");
-    const set = place && focus.dataset.set;
     for (const [i, html] of Object.entries(changed)) {
       const row = document.querySelector(`#ht-grid tr.col[data-i="${i}"]`);
       if (!row) continue;
-      const kept = {checked: tick(row).checked, hidden: row.hidden, open: !why(row).hidden};
-      why(row).remove();
       const holder = document.createElement("tbody");
       holder.innerHTML = html;
       const [fresh, below] = holder.children;
-      tick(fresh).checked = kept.checked;
-      fresh.hidden = kept.hidden;
-      below.hidden = !kept.open;
-      fresh.querySelector(".ht-why").setAttribute("aria-expanded", kept.open);
-      if (last === row) last = fresh;
-      const again = place === row && set;
-      row.replaceWith(fresh, below);
-      if (again) fresh.querySelector(`[data-set="${set}"]`).focus();
+      row.className = fresh.className;
+      Object.assign(row.dataset, fresh.dataset);
+      const cells = [...fresh.cells];
+      [...row.cells].forEach((old, at) => { if (at > 1) renew(old, cells[at]); });
+      if (why(row).textContent !== below.textContent) why(row).innerHTML = below.innerHTML;
     }
     count();
   }};

@@ -16,14 +16,16 @@ class _Studio(Protocol):
     def faults(self, project: Project) -> list[dict[str, str]]: ...
 
 
-def note_visit(project: Project, step: str) -> None:
-    """Note that the user has seen a step, once there was something to see."""
+def note_visit(project: Project, step: str) -> bool:
+    """Note that the user has seen a step, once there was something to see; return whether that is new."""
     facts = project.facts
     visited = facts.get("visited", [])
     if step in visited or "data" not in facts:
-        return
-    if step in _POLICY or (step in ("explore", "compare") and runs_of(project)):
-        project.note(visited=[*visited, step])
+        return False
+    if step not in _POLICY and not (step in ("explore", "compare") and runs_of(project)):
+        return False
+    project.note(visited=[*visited, step])
+    return True
 
 
 def note_export(project: Project) -> None:

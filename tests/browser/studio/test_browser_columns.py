@@ -146,13 +146,18 @@ def test_steps_get_their_ticks(page, base):
         steps = page.get_by_role("navigation").get_by_role("listitem").all_inner_texts()
         return [text.split("\n")[1].strip() for text in steps if "✓" in text]
 
+    def step_of(title):
+        return page.get_by_role("navigation").get_by_role("listitem").filter(has_text=title)
+
     go(page, base, "data")
     assert ticked() == ["Data"]
     for step in ("columns", "hierarchies", "protect"):
         go(page, base, step)
+        step_of(step.capitalize()).get_by_text("✓").wait_for()
     assert ticked() == ["Data", "Columns", "Hierarchies", "Protect"]
-    page.get_by_role("button", name="Remove: k-anonymity").click()
-    page.wait_for_timeout(500)
-    assert "Data" in ticked()
+    for model in ("k-anonymity", "p-alpha-sensitive", "distinct-l"):
+        page.get_by_role("button", name=f"Remove: {model}").click()
+        page.get_by_role("button", name=f"Remove: {model}").wait_for(state="detached")
+    step_of("Protect").get_by_text("4").wait_for()
     page.get_by_role("button", name="Undo: models").click()
-    page.get_by_label("k *").wait_for()
+    step_of("Protect").get_by_text("✓").wait_for()

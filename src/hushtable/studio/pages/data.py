@@ -8,7 +8,6 @@ from typing import Any
 from nicegui import ui
 
 from hushtable.studio import views
-from hushtable.studio.overviews import known_overviews, quasi_of
 from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import attempted, card, failed, html_table, note, pager, sure, text, watch
@@ -39,8 +38,6 @@ async def build(page: Page, project: Project) -> None:
     _sheets(page, project)
     await _table(project)
     _profile(project, project.profile)
-    if not studio.busy(project, "hierarchies") and set(known_overviews(project)) < set(quasi_of(project.document())):
-        studio.look_at_all(project)  # while the preview is read; the next steps show what was found
     if not runs_of(project):
         with ui.expansion(T.OTHER_DATA, icon="swap_horiz").classes("ht-card"):
             _sources(page, project)

@@ -10,7 +10,7 @@ from typing import Any
 from nicegui import ui
 
 from hushtable.errors import HushtableError
-from hushtable.studio.pages.widgets import attempted, text
+from hushtable.studio.pages.widgets import after_showing, attempted, text
 from hushtable.studio.progress import done_steps, note_visit
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run, runs_of
@@ -87,8 +87,6 @@ class Page:
 def frame(studio: Studio, title: str, project: Project | None = None, step: str = "") -> Iterator[Page]:
     """Build the frame of a page; its content goes inside."""
     page = Page(studio, project)
-    if project is not None and step:
-        note_visit(project, step)
     ui.page_title(f"{title} - {T.TITLE}")
     ui.add_css(CSS)
     ui.add_head_html(_GUARD)
@@ -123,7 +121,18 @@ def frame(studio: Studio, title: str, project: Project | None = None, step: str 
     if project is not None:
         if step:
             _way(project, step)
+            _visit(page, project, step)
         _notice(page, main)
+
+
+def _visit(page: Page, project: Project, step: str) -> None:
+    """Note that the user has seen the step: once the page is there, since asking for an address must change nothing."""
+
+    async def seen() -> None:
+        if note_visit(project, step):
+            page.show_steps()
+
+    after_showing(seen)
 
 
 def _switch(studio: Studio, dark: ui.dark_mode) -> None:

@@ -29,7 +29,7 @@ from hushtable.studio.views import hierarchy_file
 from hushtable.studio.work.sparks import numbers_of_values
 from hushtable.studio.work.tables import column_of
 
-__all__ = ["look_at_column", "look_at_hierarchies"]
+__all__ = ["keep_overviews", "look_at_column", "look_at_hierarchies", "overview_of"]
 
 _BINS = 40
 _VALUES = 500
@@ -55,7 +55,7 @@ def look_at_column(
     """
     document = project.document()
     settings = document["columns"].get(column, {})
-    ready = _ready(project, document, column)
+    ready = _ready(column_of(project, column), document, column)
     counts = ready.counts()
     found: dict[str, Any] = {
         "column": column,
@@ -88,14 +88,24 @@ def look_at_hierarchies(project: Project, report: Report) -> dict[str, Any]:
     missing = [name for name in quasi_of(document) if name not in known]
     for done, name in enumerate(missing):
         report(done / len(missing), f"{done} of {len(missing)} columns")
-        known[name] = {"key": overview_key(project, document, name), **_overview(project, document, name)}
-        atomic_write_text(project.folder / FILE, json.dumps(plain(known), allow_nan=False))
+        known[name] = overview_of(project, document, name, column_of(project, name))
+        keep_overviews(project, known)
     return {"columns": len(missing)}
 
 
-def _overview(project: Project, document: Mapping[str, Any], column: str) -> dict[str, Any]:
+def keep_overviews(project: Project, known: Mapping[str, Any]) -> None:
+    """Keep what is known of the hierarchies, by column."""
+    atomic_write_text(project.folder / FILE, json.dumps(plain(dict(known)), allow_nan=False))
+
+
+def overview_of(project: Project, document: Mapping[str, Any], column: str, cells: pa.ChunkedArray) -> dict[str, Any]:
+    """Return the labels of each level, one value's way through them, and what is wrong with a hierarchy."""
+    return {"key": overview_key(project, document, column), **_overview(project, document, column, cells)}
+
+
+def _overview(project: Project, document: Mapping[str, Any], column: str, cells: pa.ChunkedArray) -> dict[str, Any]:
     try:
-        ready = _ready(project, document, column)
+        ready = _ready(cells, document, column)
         counts = ready.counts()
         recipe = _recipe(project, document["columns"][column].get("hierarchy"), column)
         missing = ready.missing > 0
@@ -117,10 +127,10 @@ def _example(coded: Coded, counts: IntArray) -> list[str]:
     return [str(coded.labels[h][coded.levels[h][code]]) for h in range(coded.height + 1)]
 
 
-def _ready(project: Project, document: Mapping[str, Any], column: str) -> Prepared:
+def _ready(cells: pa.ChunkedArray, document: Mapping[str, Any], column: str) -> Prepared:
     settings = document["columns"].get(column, {})
     return prepare(
-        column_of(project, column),
+        cells,
         name=column,
         kind=Kind(settings["kind"]) if "kind" in settings else None,
         missing_values=tuple(document.get("missing_values", ())),

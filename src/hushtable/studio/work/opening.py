@@ -18,9 +18,11 @@ from hushtable.policy.starter import starter_policy
 from hushtable.policy.text import read_yaml, write_yaml
 from hushtable.schema.profile import profile
 from hushtable.studio.home import inside
+from hushtable.studio.overviews import quasi_of
 from hushtable.studio.paging import write_paged
 from hushtable.studio.projects import Project
 from hushtable.studio.tasks import Report
+from hushtable.studio.work.columns import keep_overviews, overview_of
 from hushtable.studio.work.sparks import sparks_of
 
 __all__ = ["open_example", "open_query", "open_upload"]
@@ -105,8 +107,13 @@ def _accept(project: Project, report: Report, table: pa.Table, file: Path, name:
     found = profile(table)
     report(0.6, "drawing them")
     sparks = sparks_of(table, found)
-    report(0.7, "keeping it")
     policy = read_yaml(starter_policy(found, name)).data
+    quasi = quasi_of(policy)
+    overviews = {}
+    for i, column in enumerate(quasi):
+        report(0.65 + 0.2 * i / len(quasi), "trying the hierarchies")
+        overviews[column] = overview_of(project, policy, column, table.column(column))
+    report(0.85, "keeping it")
     view = table.rename_columns([f"c{i}" for i in range(table.num_columns)])
     folder = project.folder / "data"
     # what takes long comes first: whoever is stopped in it leaves the project as it was
@@ -117,6 +124,7 @@ def _accept(project: Project, report: Report, table: pa.Table, file: Path, name:
     atomic_write_text(project.policy_file, write_yaml(policy))
     atomic_write_text(project.folder / "profile.json", json.dumps(plain(found.as_dict())))
     atomic_write_text(project.folder / "sparks.json", json.dumps(sparks))
+    keep_overviews(project, overviews)
     project.note(data=name, origin=origin, rows=table.num_rows, columns=table.column_names)
     # last: whoever is killed before it leaves a project with the data that its facts name
     for old in folder.iterdir():

@@ -67,6 +67,11 @@ class _Feasibility:
             with self.inner:
                 problems(faults, T.FEASIBLE_BAD)
             return
+        known = self._known()
+        if known is not None:
+            with self.inner:
+                self._tell(known, None)
+            return
         with self.inner:
             text(T.CHECKING, "p", "ht-soft").props("role=status")
         try:
@@ -81,6 +86,14 @@ class _Feasibility:
             self.inner.clear()
             with self.inner:
                 self._tell(over.result, over.error)
+
+    def _known(self) -> dict[str, Any] | None:
+        """What the last check found, where nothing has changed since; files beside the data may have."""
+        last = self.page.studio.job_of(self.project, "check")
+        found: dict[str, Any] | None = last.result if last is not None and last.state == "done" else None
+        if found is None or self.page.studio.files(self.project):
+            return None
+        return found if found["revision"] == self.project.revision() else None
 
     def _tell(self, found: dict[str, Any] | None, error: Any) -> None:
         if found is None:

@@ -60,7 +60,7 @@ def _photograph(browser: Any, url: str) -> None:
             shown.goto(f"{base}/{step}")
             shown.locator("h1").wait_for()
             if step == "explore":
-                shown.locator("[data-pick]").first.wait_for()
+                shown.locator("[data-pick]:visible").first.wait_for()
             if step == "hierarchies":
                 shown.get_by_text("each covers every value").wait_for()
             if step == "protect":

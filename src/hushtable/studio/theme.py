@@ -46,7 +46,8 @@ body { background:var(--raised); color:var(--ink); font-size:15px; line-height:1
   width:max-content; box-shadow:0 2px 12px #0006; border:1px solid var(--line); border-left:4px solid var(--judge); }
 .ht-bar { position:sticky; top:46px; z-index:20; display:flex; flex-wrap:wrap; gap:8px 12px; align-items:center;
   padding:8px 0; background:var(--raised); }
-.ht-bar [role=status] { min-width:9em; }
+.ht-bar [role=status] { min-width:9em; min-height:1.5em; }
+@media (max-width:640px) { .ht-bar > [role=status] { flex:1 0 100%; } }
 .ht-verdict { height:104px; overflow:auto; margin-top:18px; }
 .ht-run { min-height:142px; } .ht-release { border-top:1px solid var(--line); padding:10px 0; }
  .ht-chart-card { min-height:376px; } .ht-steady { min-height:1.5em; }

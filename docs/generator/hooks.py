@@ -8,6 +8,8 @@ from typing import Any
 from mkdocs.structure.files import File
 from pages import command_pages, commands, folder_of, kinds, named_pages
 
+from hushtable.report.page.look import DARK, FONT, LIGHT, MONO
+
 # the page that lists a kind -> the folder of the pages below it
 _LISTS = {
     **{("report.md" if plural == "templates" else f"{plural}.md"): folder_of(plural) for plural in kinds()},
@@ -37,10 +39,17 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages; what the navigation leaves out goes to the guides, or nobody would find it."""
     for path, text in (*named_pages(), *command_pages()):
         files.append(File.generated(config, path, content=text))
+    files.append(File.generated(config, "stylesheets/look.css", content=_look()))
     named = set(_targets(config.nav))
     forgotten = sorted(f.src_uri for f in files.documentation_pages() if f.src_uri not in named)
     next(item["How to"] for item in config.nav if "How to" in item).extend(forgotten)
     return files
+
+
+def _look() -> str:
+    """The colours and fonts of the report and the studio, as the theme's own variables take them."""
+    fonts = f"--md-text-font: {FONT.removesuffix(', sans-serif')}; --md-code-font: {MONO.removesuffix(', monospace')};"
+    return f':root {{{LIGHT}  {fonts}\n}}\n[data-md-color-scheme="slate"] {{{DARK}}}\n'
 
 
 def _targets(nav: Any) -> list[str]:

@@ -18,7 +18,7 @@ PATIENCE = 90_000
 QUIET = ("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 """What keeps Chromium from asking for anything by itself."""
 
-STEPS = ("data", "roles", "hierarchies", "protect", "run", "explore", "compare", "attack", "export")
+STEPS = ("data", "columns", "hierarchies", "protect", "run", "explore", "compare", "attack", "export")
 
 
 def chromium_program() -> str | None:
@@ -112,7 +112,7 @@ def take_algorithm(page: Any, base: str, name: str) -> None:
     """Choose the algorithm, and wait until the policy can be run with it."""
     go(page, base, "protect")
     choose(page, "Algorithm", f"{name}:")
-    page.get_by_text("Nothing stands in the way of a run").wait_for()
+    page.get_by_text("No problems found").wait_for()
 
 
 def go(page: Any, base: str, step: str) -> None:

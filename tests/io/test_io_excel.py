@@ -11,8 +11,11 @@ from typing import Any
 import openpyxl
 import pytest
 
-from hushtable.errors import DataError
+from hushtable.errors import DataError, UsageError
+from hushtable.io.excel import sheet_names
 from hushtable.io.files import column_names, iter_batches, read_table
+from hushtable.io.sources import read_tables
+from hushtable.io.urls import source_of
 
 CANARY = "CANARY-7731"
 
@@ -109,3 +112,68 @@ def test_excel_without_openpyxl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         DataError, match=r"needs the package openpyxl. Install it with: pip install 'hushtable\[excel\]'"
     ):
         read_table(path)
+
+
+def _sheets(path: Path) -> Path:
+    book = openpyxl.Workbook()
+    book.active.title = "Read me"
+    book.active.append(["about"])
+    people = book.create_sheet("People")
+    people.append(["age", "twice"])
+    people.append([1, 2])
+    book.save(path)
+    return path
+
+
+def test_a_sheet_is_chosen_by_name(tmp_path: Path) -> None:
+    path = _sheets(tmp_path / "t.XLSX")
+    assert sheet_names(path) == ["Read me", "People"]
+    assert read_table(path, sheet="People").to_pydict() == {"age": [1], "twice": [2]}
+    chosen = source_of(str(path), table="People")
+    assert read_tables([chosen]).equals(read_tables([path], table="People"))
+    assert column_names(chosen) == ["age", "twice"]
+    assert [b.num_rows for b in iter_batches(chosen)] == [1]
+    with pytest.raises(DataError, match=r"no sheet 'Nobody'.*'Read me', 'People'"):
+        read_table(path, sheet="Nobody")
+    with pytest.raises(DataError, match=r"no rows.*others: 'People'"):
+        read_table(path)
+
+
+def test_other_files_have_no_sheets(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("age\n1\n")
+    with pytest.raises(UsageError, match="has no sheets"):
+        read_table(tmp_path / "t.csv", sheet="People")
+    with pytest.raises(UsageError, match="not a database"):
+        source_of("t.csv", table="People")
+
+
+def test_formulas_without_a_stored_result_are_told(tmp_path: Path) -> None:
+    """Nobody has computed them, so the cells would be read as missing."""
+    book = openpyxl.Workbook()
+    book.active.append(["age", "twice"])
+    for i in range(3):
+        book.active.append([i, f"=A{i + 2}*2"])
+    fine = book.create_sheet("Fine")
+    fine.append(["age"])
+    fine.append([7])
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(DataError, match=r"results are not stored, in 'twice' \(3\)") as caught:
+        read_table(tmp_path / "t.xlsx")
+    assert caught.value.code == "formulas" and "A2" not in str(caught.value)
+    assert read_table(tmp_path / "t.xlsx", sheet="Fine").to_pydict() == {"age": [7]}
+
+
+def test_formulas_with_a_stored_result_are_read(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["age", "twice"], [3, "=A2*2"]):
+        book.active.append(row)
+    book.save(tmp_path / "raw.xlsx")
+    with zipfile.ZipFile(tmp_path / "raw.xlsx") as raw, zipfile.ZipFile(tmp_path / "t.xlsx", "w") as out:
+        for name in raw.namelist():
+            # as a spreadsheet program writes it: the formula with its result
+            content = raw.read(name).replace(b"<f>A2*2</f><v></v>", b"<f>A2*2</f><v>6</v>")
+            content = content.replace(b"<f>A2*2</f><v />", b"<f>A2*2</f><v>6</v>").replace(
+                b"<f>A2*2</f><v/>", b"<f>A2*2</f><v>6</v>"
+            )
+            out.writestr(name, content)
+    assert read_table(tmp_path / "t.xlsx").to_pydict() == {"age": [3], "twice": [6]}

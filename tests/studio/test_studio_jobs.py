@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import time
 
 import pytest
@@ -27,12 +28,63 @@ def test_a_job_goes_from_queued_to_done(tmp_path):
     assert taken is not None and taken.id == job.id and taken.state == "running"
     assert store.claim("quick", 8) is None, "a job is taken once"
     assert store.progress(job.id, 0.5, "half") is False
-    assert store.job(job.id).share == 0.5 and store.job(job.id).seconds_left() is not None
+    assert store.job(job.id).share == 0.5 and store.job(job.id).what == "half"
     assert store.progress(job.id, 0.2, "back") is False
     assert store.job(job.id).share == 0.5, "progress does not go back"
     assert store.end(job.id, "done", result={"x": float("nan")})
     assert not store.end(job.id, "failed"), "an ended job stays as it is"
     assert store.job(job.id).result == {"x": None}
+
+
+def test_the_time_left_only_falls(tmp_path, monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr("hushtable.studio.store.time.time", lambda: now[0])
+    store = Store(tmp_path)
+    job = store.submit("p", "run", "heavy")
+    store.claim("heavy", 1)
+
+    def after(seconds, share):
+        now[0] = 1000.0 + seconds
+        store.progress(job.id, share, "working")
+        return store.job(job.id)
+
+    assert after(0.5, 0.2).seconds_left() is None, "too early to tell"
+    assert after(10, 0.04).seconds_left() is None, "too little to tell"
+    assert after(10, 0.5).seconds_left() == pytest.approx(10)
+    assert after(15, 0.55).seconds_left() == pytest.approx(5), "slower than thought: the promise is not taken back"
+    assert after(16, 0.9).seconds_left() == pytest.approx(16 / 0.9 - 16), "faster: it is"
+    late = after(30, 0.91)
+    assert late.seconds_left() is None and late.late
+    assert store.job(job.id).as_dict()["seconds_left"] is None
+    store.end(job.id, "done")
+    assert not store.job(job.id).late
+
+
+def test_a_folder_of_an_earlier_version_is_taken_over(tmp_path):
+    with sqlite3.connect(tmp_path / "studio.sqlite") as db:
+        db.execute(
+            "CREATE TABLE jobs (number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, project TEXT NOT NULL, kind TEXT "
+            "NOT NULL, lane TEXT NOT NULL, arguments TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'queued', share REAL "
+            "NOT NULL DEFAULT 0, what TEXT NOT NULL DEFAULT '', created REAL NOT NULL, started REAL, ended REAL, "
+            "worker INTEGER, cancel REAL, result TEXT, error TEXT)"
+        )
+        db.execute(
+            "INSERT INTO jobs (id, project, kind, lane, arguments, created) VALUES ('j', 'p', 'run', 'heavy', '{}', 1)"
+        )
+    db.close()
+    store = Store(tmp_path)
+    assert store.job("j").promised is None
+    assert store.claim("heavy", 1) is not None
+    store.progress("j", 0.5, "on")
+
+
+def test_many_quick_looks_do_not_hide_a_run(tmp_path):
+    store = Store(tmp_path)
+    run = store.submit("p", "run", "heavy")
+    for _ in range(120):
+        store.submit("p", "column", "quick")
+    assert [job.id for job in store.jobs("p", kinds=("run", "compare"))] == [run.id]
+    assert len(store.jobs("p")) == 100 and store.jobs("other", kinds=("run",)) == []
 
 
 def test_cancel_ends_what_waits_and_asks_what_runs(tmp_path):

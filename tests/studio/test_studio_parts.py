@@ -120,11 +120,19 @@ def test_only_a_select_is_run(query):
 
 
 def drawn(svg: str) -> ElementTree.Element:
-    """Well-formed, with words for those who cannot see it, and nothing that runs or is fetched."""
-    root = ElementTree.fromstring(svg)
-    assert root.get("aria-label") and root.find("title") is not None
+    """Well-formed, with words for those who cannot see it, and nothing that runs or is fetched.
+
+    What is drawn for wide and narrow windows is checked in both, and the wide one is returned.
+    """
+    root = ElementTree.fromstring(f"<div>{svg}</div>")
+    found = [root[0]] if root[0].tag == "svg" else [part[0] for part in root]
+    for one in found:
+        assert one.get("aria-label") and one.find("title") is not None
+        wide, high = map(float, one.get("viewBox").split()[2:])
+        for text in one.iter("text"):
+            assert 0 <= float(text.get("x")) <= wide and 0 <= float(text.get("y")) <= high
     assert not re.search(r"<script|href|onclick|url\(", svg)
-    return root
+    return found[0]
 
 
 WILD = ["<script>alert(1)</script>", '"><img src=x>', "a & b", "日本語"]
@@ -134,15 +142,43 @@ def test_charts_are_safe_drawings():
     for word in WILD:
         drawn(charts.bars([[word, 3], ["b", 0]], word))
         drawn(charts.histogram({"heights": [1, 0, 2], "edges": [0, 1, 2, 3], "labels": [word] * 4}, word, [1.5, 99]))
-        drawn(charts.sizes([[5, 3], [6, 1]], word))
-        drawn(charts.partition_map([(0, 1, 0, 2, 5)], (4, 4), (word, word), word))
+        drawn(charts.sizes([[5, 3], [6, 1]], word, (word, word)))
+        drawn(charts.partition_map([(0, 1, 0, 2, 5)], (4, 4), (word, word), ([(0, word)], [(3, word)]), word))
         drawn(charts.frontier([(1, 0.2, 0.5), (2, 0.0, 0.0)], word, (word, word), [1]))
-        node = {"levels": (0, 1), "fits": True, "words": word}
-        root = drawn(charts.lattice([node, {**node, "levels": (1, 1), "fits": False}], word, picked=0, current=1))
+        node = {"levels": (0, 1), "fits": True, "left_out": 3.0, "words": word}
+        nodes = [node, {**node, "levels": (1, 1), "fits": False}]
+        root = drawn(charts.lattice(nodes, word, (word, word), limit=(7, word), picked=0, current=1))
         assert [g.get("data-pick") for g in root.iter("g") if g.get("data-pick")] == ["0", "1"]
     drawn(charts.bars([], "nothing"))
-    drawn(charts.sizes([[n, 1] for n in range(1, 60)], "long"))
+    drawn(charts.sizes([[n, 1] for n in range(1, 60)], "long", ("people", "classes")))
     drawn(charts.histogram({"heights": [4], "edges": [7, 7], "labels": ["7", "7"]}, "one value"))
+
+
+def boxes(svg: ElementTree.Element) -> list[tuple[float, float, float, float]]:
+    """Where the words of a drawing are, as wide as the widest usual font makes them."""
+    found = []
+    for text in svg.iter("text"):
+        wide = 6.6 * len(text.text or "")
+        begin = {"start": 0.0, "middle": -wide / 2, "end": -wide}[text.get("text-anchor", "start")]
+        x, y = float(text.get("x")) + begin, float(text.get("y"))
+        found.append((x, y - 10, x + wide, y + 2))
+    return found
+
+
+def test_no_label_of_a_comparison_covers_another():
+    """Settings that lose equally much are told apart in the table; in the chart their numbers stand together."""
+    points = [(i + 1, 0.2 - 0.001 * (i % 5), 0.3 + 0.002 * (i % 3)) for i in range(18)]
+    points += [(19, 0.02, 0.9), (20, 0.02, 0.9)]
+    svg = charts.frontier(points, "settings", ("risk", "loss"), [1])
+    for part in ElementTree.fromstring(f"<div>{svg}</div>"):
+        # the axes' own names are turned or stand below the numbers
+        found = [b for b in boxes(part[0]) if b[0] > 20]
+        for i, (a, b, c, d) in enumerate(found):
+            for e, f, g, h in found[i + 1 :]:
+                assert c <= e or g <= a or d <= f or h <= b
+        words = [text.text for text in part[0].iter("text")]
+        assert any("19, 20" in word for word in words)
+        assert "0%" in words and "20%" in words and "0.2" in words, "both axes have numbers"
 
 
 def test_shades_grow_with_the_share():

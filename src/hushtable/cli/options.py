@@ -78,7 +78,10 @@ FileFormat = Annotated[
     Format | None, typer.Option("--format", help="csv or parquet, instead of the policy's.", show_default=False)
 ]
 SqlTable = Annotated[
-    str | None, typer.Option("--table", metavar="NAME", help="Which table of the database.", show_default=False)
+    str | None,
+    typer.Option(
+        "--table", metavar="NAME", help="Which table of the database, or sheet of the Excel file.", show_default=False
+    ),
 ]
 Query = Annotated[
     str | None, typer.Option("--query", metavar="SELECT", help="What to ask the database for.", show_default=False)

@@ -1,11 +1,13 @@
-"""Reading Excel workbooks (.xlsx): the first sheet, whose first row holds the names. Needs openpyxl."""
+"""Reading Excel workbooks (.xlsx): one sheet, whose first row holds the names. Needs openpyxl."""
 
 from __future__ import annotations
 
 import datetime as dt
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+import re
+import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,16 @@ from hushtable.io.names import check_names, select_names
 from hushtable.io.sniff import open_bytes
 from hushtable.io.text import to_labels
 
-__all__ = ["read_excel"]
+__all__ = ["read_excel", "sheet_names"]
 
+_FORMULA = re.compile(rb"<(?:\w+:)?f[ />]")
 _READABLE = ("text and numbers", "text and dates")
 
 
-def read_excel(path: str | os.PathLike[str], *, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read the first sheet of a workbook, formulas as their last computed values.
+def read_excel(
+    path: str | os.PathLike[str], *, columns: Sequence[str] | None = None, sheet: str | None = None
+) -> pa.Table:
+    """Read one sheet of a workbook, formulas as their last computed values.
 
     A column that holds text beside numbers or dates is read as text.
 
@@ -32,6 +37,13 @@ def read_excel(path: str | os.PathLike[str], *, columns: Sequence[str] | None = 
     path : path
     columns : sequence of str, optional
         Return only these, in this order.
+    sheet : str, optional
+        Its name; defaults to the first one.
+
+    Raises
+    ------
+    DataError
+        Also if formulas have no stored result: these cells would be missing in silence.
 
     Examples
     --------
@@ -40,14 +52,15 @@ def read_excel(path: str | os.PathLike[str], *, columns: Sequence[str] | None = 
     >>> book.active.append(["age", "sex"]); book.active.append([22, "m"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     book.save(Path(folder, "t.xlsx"))
-    ...     read_excel(Path(folder, "t.xlsx")).to_pydict()
-    {'age': [22], 'sex': ['m']}
+    ...     read_excel(Path(folder, "t.xlsx")).to_pydict(), sheet_names(Path(folder, "t.xlsx"))
+    ({'age': [22], 'sex': ['m']}, ['Sheet'])
     """
     file = Path(path)
     where = f"The file {str(file)!r}"
     with open_bytes(file):  # a missing file or a folder is reported in our words
         pass
-    rows = _rows(file)
+    found = _sheet(_book(file), sheet, where)
+    rows = iter(found.iter_rows(values_only=True))
     header = list(next(rows, ()))
     while header and header[-1] is None:
         header.pop()
@@ -57,7 +70,7 @@ def read_excel(path: str | os.PathLike[str], *, columns: Sequence[str] | None = 
     wanted = select_names(names, columns, where)
     body = [row for row in rows if any(cell is not None for cell in row)]
     if not body:
-        raise DataError(f"{where} has a header but no rows.", code="no-rows", hint="Only the first sheet is read.")
+        raise DataError(f"{where} has a header but no rows.", code="no-rows", hint=_others(found))
     extra = sum(any(cell is not None for cell in row[len(names) :]) for row in body)
     if extra:
         raise DataError(
@@ -65,12 +78,18 @@ def read_excel(path: str | os.PathLike[str], *, columns: Sequence[str] | None = 
             code="ragged-rows",
             hint="Name every column in the first row, or clear those cells.",
         )
+    _check_formulas(file, found, names, where)
     places = [names.index(name) for name in wanted]
     data = [_column(names[p], [row[p] if p < len(row) else None for row in body], where) for p in places]
     return pa.table(data, names=wanted)
 
 
-def _rows(path: Path) -> Iterator[tuple[Any, ...]]:
+def sheet_names(path: str | os.PathLike[str]) -> list[str]:
+    """Return the names of a workbook's sheets, in their order."""
+    return [sheet.title for sheet in _book(Path(path)).worksheets]
+
+
+def _book(path: Path, *, formulas: bool = False) -> Any:
     try:
         openpyxl: Any = importlib.import_module("openpyxl")
     except ImportError:
@@ -79,21 +98,71 @@ def _rows(path: Path) -> Iterator[tuple[Any, ...]]:
             code="needs-openpyxl",
             hint="Install it with: pip install 'hushtable[excel]', or save the sheet as CSV.",
         ) from None
-    sheet = None
+    book = None
     try:
         # Not read_only: that mode trusts the sheet's declared size, which some writers get wrong.
-        sheet = openpyxl.load_workbook(path, data_only=True).worksheets[0]
+        book = openpyxl.load_workbook(path, data_only=not formulas)
     except MemoryError:
         raise
     except Exception:  # what a damaged file trips in there is anybody's guess: zlib, XML, a missing attribute, ...
-        sheet = None
-    if sheet is None:
+        book = None
+    if book is None or not book.worksheets:
         raise DataError(
             f"The file {str(path)!r} is not a complete Excel workbook.",
             code="damaged-file",
             hint="Save it again as .xlsx, or as CSV.",
         )
-    return iter(sheet.iter_rows(values_only=True))
+    return book
+
+
+def _sheet(book: Any, wanted: str | None, where: str) -> Any:
+    if wanted is None:
+        return book.worksheets[0]
+    found = next((sheet for sheet in book.worksheets if sheet.title == wanted), None)
+    if found is None:
+        names = ", ".join(repr(sheet.title) for sheet in book.worksheets)
+        raise DataError(f"{where} has no sheet {wanted!r}.", code="no-sheet", hint=f"Its sheets: {names}.")
+    return found
+
+
+def _others(sheet: Any) -> str:
+    others = [repr(other.title) for other in sheet.parent.worksheets if other is not sheet]
+    return f"The sheet {sheet.title!r} was read; others: {', '.join(others)}." if others else "Add the rows."
+
+
+def _check_formulas(path: Path, sheet: Any, names: Sequence[str], where: str) -> None:
+    """Refuse a sheet with formulas that no program has computed: what is read of them is an empty cell."""
+    if not _may_have_formulas(path):
+        return
+    written = next(s for s in _book(path, formulas=True).worksheets if s.title == sheet.title)
+    lacking: dict[str, int] = {}
+    for row in written.iter_rows(min_row=2):
+        for cell in row:
+            if cell.data_type == "f" and sheet.cell(cell.row, cell.column).value is None:
+                name = names[cell.column - 1] if cell.column <= len(names) else "(no name)"
+                lacking[name] = lacking.get(name, 0) + 1
+    if lacking:
+        said = ", ".join(f"{name!r} ({n:,})" for name, n in lacking.items())
+        raise DataError(
+            f"{where} has formulas whose results are not stored, in {said}.",
+            code="formulas",
+            hint="Open it in a spreadsheet program and save it, or replace the formulas by their values.",
+        )
+
+
+def _may_have_formulas(path: Path) -> bool:
+    """Whether any sheet has a formula at all: most have none, and need not be read twice."""
+    with zipfile.ZipFile(path) as packed:
+        for name in packed.namelist():
+            if "worksheets/" in name and name.endswith(".xml"):
+                before = b""
+                with packed.open(name) as stream:
+                    while piece := stream.read(1 << 20):
+                        # of a sheet only a formula is an element whose name is f alone
+                        if _FORMULA.search(before + piece):
+                            return True
+                        before = piece[-16:]
+    return False
 
 
 def _label(cell: Any) -> str | None:

@@ -25,14 +25,14 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import feather
 
-from hushtable.errors import DataError, OutputError
+from hushtable.errors import DataError, OutputError, UsageError
 from hushtable.io.atomic import atomic_file, atomic_folder, atomic_write_text
 from hushtable.io.csv import csv_names, iter_csv, read_csv
 from hushtable.io.csv_write import write_csv
 from hushtable.io.dictionaries import compact
 from hushtable.io.names import check_names
 from hushtable.io.partitions import PartitionFile, own_columns, with_values
-from hushtable.io.urls import DATABASES, Source, Url, is_url
+from hushtable.io.urls import DATABASES, SheetFile, Source, Url, is_url, shown
 
 __all__ = [
     "atomic_folder",
@@ -110,6 +110,7 @@ def read_table(
     *,
     delimiter: str | None = None,
     unescape_formulas: bool = False,
+    sheet: str | None = None,
 ) -> pa.Table:
     r"""Read a table from a file, a database or a store.
 
@@ -123,6 +124,8 @@ def read_table(
         For CSV; found where left out.
     unescape_formulas : bool
         For CSV: undo what ``guard_table`` does to cells that a spreadsheet would run.
+    sheet : str, optional
+        For Excel: the sheet's name; defaults to the first one.
 
     Returns
     -------
@@ -143,6 +146,8 @@ def read_table(
         whole = read_table(Path(path), own, delimiter=delimiter, unescape_formulas=unescape_formulas)
         return with_values(whole, path, wanted)
     found, file = _kind_of(path)
+    if sheet is not None and found != "excel":
+        raise UsageError(f"{shown(path)!r} has no sheets.", code="no-sheet", hint="Only .xlsx files have.")
     if found == "sql":
         from hushtable.io.sql.access import read_sql
 
@@ -158,7 +163,8 @@ def read_table(
     if found == "excel":
         from hushtable.io.excel import read_excel
 
-        return read_excel(file, columns=columns)
+        chosen = sheet if sheet is not None or not isinstance(path, SheetFile) else path.sheet
+        return read_excel(file, columns=columns, sheet=chosen)
     return read_csv(file, delimiter=_delimiter(found, delimiter), columns=columns, unescape_formulas=unescape_formulas)
 
 
@@ -199,7 +205,7 @@ def iter_batches(
 
         return iter_parquet(path if found == "store" else file, batch_rows, columns=columns)
     if found in ("arrow", "excel"):
-        return rebatch([read_table(file, columns)], batch_rows)
+        return rebatch([read_table(path, columns)], batch_rows)
     return iter_csv(
         file,
         batch_rows,
@@ -233,7 +239,7 @@ def column_names(path: Source, *, delimiter: str | None = None, unescape_formula
 
         return parquet_names(path if found == "store" else file)
     if found in ("arrow", "excel"):
-        names: list[str] = read_table(file).column_names
+        names: list[str] = read_table(path).column_names
         return names
     return csv_names(file, delimiter=_delimiter(found, delimiter), unescape_formulas=unescape_formulas)
 

@@ -15,7 +15,7 @@ from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode, encode, from_codes, to_codes, value_type
 from hushtable.io.files import column_names, is_table_file, iter_batches, read_table
 from hushtable.io.partitions import files_below
-from hushtable.io.urls import Source, Url, is_url, shown, source_of
+from hushtable.io.urls import SheetFile, Source, Url, is_url, shown, source_of
 
 __all__ = [
     "RUN_BYTES",
@@ -207,7 +207,7 @@ def read_tables(sources: Sequence[Source], *, table: str | None = None, query: s
     ----------
     sources : sequence of path or address
     table, query : str, optional
-        Which table of a database, or what to ask it for.
+        Which table of a database or sheet of a workbook, or what to ask a database for.
 
     Raises
     ------
@@ -223,7 +223,12 @@ def read_tables(sources: Sequence[Source], *, table: str | None = None, query: s
     ...     read_tables([Path(folder, "a.csv"), Path(folder, "b.csv")]).to_pydict()
     {'age': ['1', '2'], 'sex': ['m', 'f']}
     """
-    found = table_sources([source_of(str(source), table=table, query=query) for source in sources])
+    chosen = [
+        # which sheet of a workbook is meant may be said already
+        source if isinstance(source, SheetFile) else source_of(str(source), table=table, query=query)
+        for source in sources
+    ]
+    found = table_sources(chosen)
     tables = [read_table(source) for source in found]
     rows = sum(one.num_rows for one in tables)
     _log.info("Read %d rows from %d sources", rows, len(tables), extra={"rows": rows, "sources": len(tables)})

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 
 from hushtable.errors import UsageError
 
-__all__ = ["DATABASES", "Source", "Url", "is_url", "shown", "source_of"]
+__all__ = ["DATABASES", "SheetFile", "Source", "Url", "is_url", "shown", "source_of"]
 
 Source: TypeAlias = "str | os.PathLike[str]"
 """A file's path, or an address."""
@@ -30,6 +30,12 @@ DATABASES = ("duckdb", "sqlite", "postgresql")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://", re.ASCII)
 _SECRETS = frozenset({"password", "sslpassword", "passfile", "sslkey"})
 _SAFE = "/:@,.*()'=<>! "
+
+
+class SheetFile(type(Path())):  # type: ignore[misc]
+    """A workbook with the name of the sheet that is meant."""
+
+    sheet: str | None = None
 
 
 @dataclass(frozen=True)
@@ -165,7 +171,7 @@ def source_of(
     text : str
     folder : Path, optional
     table, query : str, optional
-        Which table of a database, or what to ask it for; refused for files.
+        Which table of a database or sheet of a workbook, or what to ask a database for; refused for other files.
 
     Examples
     --------
@@ -185,14 +191,19 @@ def source_of(
         if table or query:
             url = replace(url, options={k: v for k, v in url.options.items() if k not in ("table", "query")})
         return url.with_options(table=table, query=query).secret() if table or query else text
+    path = Path(text) if folder is None else folder / text
+    if table and not query and path.suffix.lower() == ".xlsx":
+        found = SheetFile(path)
+        found.sheet = table
+        return found
     if table or query:
         raise _no_tables(text)
-    return Path(text) if folder is None else folder / text
+    return path
 
 
 def _no_tables(name: str) -> UsageError:
     return UsageError(
         f"{name!r} is not a database, so no table or query can be chosen.",
         code="not-a-database",
-        hint=f"Databases begin with {', '.join(f'{d}://' for d in DATABASES)}.",
+        hint=f"Databases begin with {', '.join(f'{d}://' for d in DATABASES)}. An Excel file's table is its sheet.",
     )

@@ -120,7 +120,9 @@ def code_of(run: Run) -> str:
     names.
     """
     policy = run.policy
-    data = run.project.facts["data"]
+    facts = run.project.facts
+    data = facts["data"]
+    sheet = f", sheet={facts['sheet']!r}" if facts.get("sheet") else ""
     return f'''"""Repeats run {run.number} of a studio project: the same table and policy give the same bytes."""
 
 from pathlib import Path
@@ -132,7 +134,7 @@ HERE = Path(__file__).resolve().parent
 POLICY = """\\
 {_quoted(policy.to_yaml())}"""
 
-table = read_table(HERE / {data!r})  # the original, which is not part of the export
+table = read_table(HERE / {data!r}{sheet})  # the original, which is not part of the export
 policy = ht.Policy.from_yaml(POLICY).based_in(HERE)
 release = ht.anonymize(table, policy)
 release.verify()

@@ -55,7 +55,8 @@ class Jobs:
 
     def of(self, project: str, kinds: Sequence[str], run: int | None = None) -> Iterator[Job]:
         """The latest jobs of some kinds on a project, on one of its runs where that is named; the newest first."""
-        found = (job for job in self.store.jobs(project) if job.kind in kinds)
+        # by kind: a hundred looks at columns must not hide a run
+        found = iter(self.store.jobs(project, kinds=kinds))
         return found if run is None else (job for job in found if job.arguments.get("run") == run)
 
     def wait(self, name: str, timeout: float = 60.0) -> Job:
@@ -67,11 +68,12 @@ class Jobs:
                 return job
             time.sleep(0.05)
 
-    async def ended(self, name: str) -> Job:
-        """Wait for a job to end, without holding up the event loop."""
+    async def ended(self, name: str, patience: float | None = None) -> Job:
+        """Wait for a job to end, at most so many seconds, without holding up the event loop."""
+        until = None if patience is None else time.monotonic() + patience
         while True:
             job = await asyncio.to_thread(self.store.job, name)
-            if job.over:
+            if job.over or (until is not None and time.monotonic() > until):
                 return job
             await asyncio.sleep(0.1)
 

@@ -9,7 +9,7 @@ __all__ = ["CELLS", "KINDS", "MISSING", "ROLES", "STATES", "STEPS"]
 
 STEPS = {
     "data": ("Data", "Choose the table that you want to publish."),
-    "roles": ("Roles", "Say what each column tells about a person."),
+    "columns": ("Columns", "Say what each column tells about a person."),
     "hierarchies": ("Hierarchies", "Say how values may be made coarser."),
     "protect": ("Protect", "Say what must not be possible with the release."),
     "run": ("Run", "Make a release that keeps those promises."),

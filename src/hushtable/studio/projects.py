@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hushtable.errors import UsageError
 from hushtable.io.atomic import atomic_write_text
@@ -24,6 +24,18 @@ __all__ = ["Project", "Projects"]
 _ID = re.compile(r"[0-9a-f]{12}")
 _LONGEST = 80
 _EDITING = threading.Lock()
+_REMEMBERED = 100
+
+
+class _Step(NamedTuple):
+    """A change of a policy: the revision that it made, the text before it, and what it was."""
+
+    after: str
+    before: str
+    what: str
+
+
+_HISTORY: dict[Path, list[_Step]] = {}
 
 
 @dataclass(frozen=True)
@@ -87,12 +99,63 @@ class Project:
         parts = [p.read_bytes() for p in (self.policy_file, self.folder / "profile.json") if p.is_file()]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
-    def edit(self, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> dict[str, Any]:
-        """Change the policy file: read, change, write, one at a time."""
+    def edit(
+        self, change: Callable[[dict[str, Any]], Mapping[str, Any]], *, seen: str | None = None, what: str = ""
+    ) -> str:
+        """Change the policy file: read, change, write, one at a time.
+
+        Parameters
+        ----------
+        change : callable
+        seen : str, optional
+            The revision that the change was made for; a later one refuses it.
+        what : str
+            What is changed, for who wants to undo it.
+
+        Returns
+        -------
+        str
+            The new revision.
+        """
+        return self.rewrite(lambda: write_yaml(dict(change(self.document()))), seen=seen, what=what)
+
+    def rewrite(self, make: Callable[[], str], *, seen: str | None = None, what: str = "") -> str:
+        """Write the whole policy file anew, as ``edit`` does."""
         with _EDITING:
-            document = dict(change(self.document()))
-            atomic_write_text(self.policy_file, write_yaml(document))
-        return document
+            self.check_seen(seen)
+            before = self.policy_file.read_text(encoding="utf-8") if self.policy_file.is_file() else None
+            text = make()
+            atomic_write_text(self.policy_file, text)
+            after = self.revision()
+            if before is not None and before != text:
+                kept = _HISTORY.setdefault(self.folder, [])
+                kept.append(_Step(after, before, what))
+                del kept[:-_REMEMBERED]
+            return after
+
+    def check_seen(self, seen: str | None) -> None:
+        """Refuse what was decided on a revision that is no longer the latest: it would undo what another tab did."""
+        if seen is not None and seen != self.revision():
+            raise UsageError(
+                "Not saved: this project was changed in another tab.",
+                code="stale",
+                hint="Show the changes, then make yours again.",
+            )
+
+    def undoable(self) -> str | None:
+        """Return what the last change was, where it can be undone; None where there is none or data were replaced."""
+        kept = _HISTORY.get(self.folder)
+        return kept[-1].what if kept and kept[-1].after == self.revision() else None
+
+    def undo(self, *, seen: str | None = None) -> str:
+        """Take the last change of the policy back; return the revision that is the latest again."""
+        with _EDITING:
+            self.check_seen(seen)
+            kept = _HISTORY.get(self.folder)
+            if not kept or kept[-1].after != self.revision():
+                raise UsageError("There is no change to undo.", code="conflict")
+            atomic_write_text(self.policy_file, kept.pop().before)
+            return self.revision()
 
 
 class Projects:
@@ -135,6 +198,7 @@ class Projects:
     def delete(self, name: str) -> None:
         """Delete a project with its data, files and runs."""
         folder = self[name].folder
+        _HISTORY.pop(folder, None)
         # first out of sight, so that a half-deleted project is never shown
         gone = folder.with_name(f".{folder.name}.deleted")
         folder.rename(gone)

@@ -18,7 +18,7 @@ from hushtable.studio.service import Studio
 
 __all__ = ["api"]
 
-_STATUS = {"not-there": 404, "no-data": 409, "conflict": 409, "too-large": 413, "file-type": 415}
+_STATUS = {"not-there": 404, "no-data": 409, "conflict": 409, "stale": 412, "too-large": 413, "file-type": 415}
 
 
 def api(studio: Studio) -> FastAPI:

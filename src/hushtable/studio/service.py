@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from hushtable import registry
 from hushtable.about import describe
 from hushtable.comparison.outcomes import Outcomes
 from hushtable.errors import UsageError
-from hushtable.io.atomic import atomic_file, atomic_write_text
+from hushtable.io.atomic import atomic_file
 from hushtable.policy.policy import Policy
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio import comparing, drafts
@@ -110,8 +111,8 @@ class Studio:
         check_upload_name(name)
         return project.folder / "data" / f".{secrets.token_hex(6)}.upload"
 
-    def opened(self, project: Project, path: Path, name: str, origin: str = "upload") -> Job:
-        """Make an upload the project's table."""
+    def opened(self, project: Project, path: Path, name: str, origin: str = "upload", sheet: str | None = None) -> Job:
+        """Make an upload the project's table; of a workbook its first sheet, or the one that is named."""
         try:
             self._may_open(project)
             check_upload_name(name)
@@ -119,19 +120,33 @@ class Studio:
         except UsageError:
             path.unlink(missing_ok=True)
             raise
-        return self.jobs.submit(project.id, "open", {"file": f"data/{path.name}", "name": name, "origin": origin})
+        given = {"file": f"data/{path.name}", "name": name, "origin": origin}
+        return self.jobs.submit(project.id, "open", given if sheet is None else {**given, "sheet": sheet})
 
-    def example(self, project: Project, rows: int = 5000, seed: int = 7) -> Job:
+    def open_sheet(self, project: Project, sheet: str, *, seen: str | None = None) -> Job:
+        """Make another sheet of the project's workbook its table; roles and models are suggested anew."""
+        project.check_seen(seen)
+        facts = project.facts
+        data = project.data
+        if data is None or sheet not in facts.get("sheets", []):
+            raise UsageError("There is no such sheet.", code="not-there", hint="Upload the workbook again.")
+        path = self.new_upload(project, facts["data"])
+        shutil.copyfile(data, path)
+        return self.opened(project, path, facts["data"], facts["origin"], sheet)
+
+    def example(self, project: Project, rows: int = 5000, seed: int = 7, *, seen: str | None = None) -> Job:
         """Make generated patients the project's table."""
+        project.check_seen(seen)
         self._may_open(project)
         return self.jobs.submit(project.id, "example", {"rows": rows, "seed": seed})
 
-    def query(self, project: Project, source: str, query: str) -> Job:
+    def query(self, project: Project, source: str, query: str, *, seen: str | None = None) -> Job:
         """Make the answer to a database query the project's table.
 
         The address may hold a password: it goes to the worker in a file that is deleted when it is read, not through
         the job, which is kept.
         """
+        project.check_seen(seen)
         self._may_open(project)
         check_source(source, query)
         handed = project.folder / "data" / f".{secrets.token_hex(6)}.query"
@@ -154,9 +169,25 @@ class Studio:
         faults = drafts.faults_in(project.document())
         return [{"where": f.where(), "message": f.sentence, "hint": f.hint, "code": f.code} for f in faults]
 
-    def set_column(self, project: Project, name: str, changes: Mapping[str, Any]) -> None:
-        """Change role, kind, hierarchy or other settings of a column."""
-        project.edit(lambda draft: drafts.with_column(draft, name, self._suited(project, draft, name, changes)))
+    def set_column(self, project: Project, name: str, changes: Mapping[str, Any], *, seen: str | None = None) -> str:
+        """Change role, kind, hierarchy or other settings of a column; return the new revision.
+
+        ``seen``, here and below, is the revision that the change was made for: a later one refuses it.
+        """
+        return self.set_columns(project, [name], changes, seen=seen)
+
+    def set_columns(
+        self, project: Project, names: Sequence[str], changes: Mapping[str, Any], *, seen: str | None = None
+    ) -> str:
+        """Change the same settings of several columns, all or none of them."""
+
+        def change(draft: dict[str, Any]) -> dict[str, Any]:
+            for name in names:
+                draft = drafts.with_column(draft, name, self._suited(project, draft, name, changes))
+            return draft
+
+        whose = names[0] if len(names) == 1 else f"{len(names)} columns"
+        return project.edit(change, seen=seen, what=f"{' and '.join(changes)} of {whose}")
 
     def _suited(
         self, project: Project, draft: Mapping[str, Any], name: str, changes: Mapping[str, Any]
@@ -170,16 +201,16 @@ class Studio:
             return changes
         return {"kind": found["kind"], **changes}
 
-    def set_models(self, project: Project, chosen: Sequence[Mapping[str, Any]]) -> None:
+    def set_models(self, project: Project, chosen: Sequence[Mapping[str, Any]], *, seen: str | None = None) -> str:
         """Choose the privacy models."""
-        project.edit(lambda draft: drafts.with_models(draft, chosen))
+        return project.edit(lambda draft: drafts.with_models(draft, chosen), seen=seen, what="models")
 
-    def set_algorithm(self, project: Project, chosen: Mapping[str, Any]) -> None:
+    def set_algorithm(self, project: Project, chosen: Mapping[str, Any], *, seen: str | None = None) -> str:
         """Choose the algorithm."""
-        project.edit(lambda draft: drafts.with_algorithm(draft, chosen))
+        return project.edit(lambda draft: drafts.with_algorithm(draft, chosen), seen=seen, what="algorithm")
 
-    def set_settings(self, project: Project, changes: Mapping[str, Any]) -> None:
-        """Change the settings beside columns, models and algorithm."""
+    def set_settings(self, project: Project, changes: Mapping[str, Any], *, seen: str | None = None) -> str:
+        """Change the settings other than columns, models and algorithm."""
 
         def change(draft: dict[str, Any]) -> dict[str, Any]:
             changed = drafts.with_settings(draft, changes)
@@ -188,9 +219,9 @@ class Studio:
                     inside(project.folder, file)
             return changed
 
-        project.edit(change)
+        return project.edit(change, seen=seen, what=" and ".join(changes))
 
-    def set_policy(self, project: Project, text: str) -> None:
+    def set_policy(self, project: Project, text: str, *, seen: str | None = None) -> str:
         """Take over a whole policy, as YAML; it must fit the table's columns."""
         policy = confined(project, Policy.from_yaml(text))
         known = project.facts.get("columns", [])
@@ -200,7 +231,11 @@ class Studio:
                 code="columns",
                 hint="Choose its own table first.",
             )
-        atomic_write_text(project.policy_file, policy.to_yaml())
+        return project.rewrite(policy.to_yaml, seen=seen, what="policy")
+
+    def undo(self, project: Project, *, seen: str | None = None) -> str:
+        """Take the last change of the policy back."""
+        return project.undo(seen=seen)
 
     # files beside the data: hierarchies, population and background tables
 
@@ -230,12 +265,19 @@ class Studio:
             raise UsageError("There is no such column.", code="not-there")
         return self.jobs.submit(project.id, "column", {"column": column, "hierarchy": hierarchy, "given": given})
 
-    def run(self, project: Project) -> Job:
+    def look_at_all(self, project: Project) -> Job:
+        """Try the hierarchies of all quasi-identifiers."""
+        project.document()
+        return self.jobs.submit(project.id, "hierarchies")
+
+    def run(self, project: Project, *, seen: str | None = None) -> Job:
         """Run the policy as it is now; later changes do not reach it."""
+        project.check_seen(seen)
         return self.jobs.submit(project.id, "run", {"policy": policy_of(project).document()})
 
-    def compare(self, project: Project, grid: Mapping[str, Any]) -> Job:
+    def compare(self, project: Project, grid: Mapping[str, Any], *, seen: str | None = None) -> Job:
         """Run several settings on the table and measure each; no release of them is kept."""
+        project.check_seen(seen)
         policy = policy_of(project)
         comparing.check_grid(policy, grid)
         return self.jobs.submit(project.id, "compare", {"policy": policy.document(), "grid": dict(grid)})
@@ -244,10 +286,10 @@ class Studio:
         """Return what the last comparison found, if there was one."""
         return comparing.found_in(project)
 
-    def use_setting(self, project: Project, place: int) -> None:
+    def use_setting(self, project: Project, place: int, *, seen: str | None = None) -> str:
         """Make a compared setting the policy's own."""
         changes = comparing.setting_of(project, place)
-        project.edit(lambda draft: {**draft, **changes})
+        return project.edit(lambda draft: {**draft, **changes}, seen=seen, what=f"setting {place + 1}")
 
     def apply(self, project: Project, number: int, levels: Mapping[str, int]) -> Job:
         """Run a kept run's policy again with other levels: another solution of its space."""
@@ -261,7 +303,7 @@ class Studio:
             )
         fixed = algorithm.build({**algorithm.values(), "fixed": dict(levels)})
         changed = policy.changed(algorithm={fixed.name: fixed.values()})
-        return self.jobs.submit(project.id, "run", {"policy": changed.document()})
+        return self.jobs.submit(project.id, "run", {"policy": changed.document(), "origin": number})
 
     def assess(self, project: Project, number: int, fraction: float | None = None) -> Job:
         """Assess the risks of a kept run."""

@@ -6,7 +6,7 @@ import json
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,9 @@ from hushtable.io.json_values import plain
 
 __all__ = ["ENDED", "Job", "Store"]
 
+_ESTIMATE_FROM = 0.05
+"""The share of a job that is done before its end is estimated."""
+
 ENDED = ("done", "failed", "cancelled", "interrupted")
 """The states that a job does not leave."""
 
@@ -25,7 +28,7 @@ CREATE TABLE IF NOT EXISTS jobs (
   number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL, lane TEXT NOT NULL,
   arguments TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'queued', share REAL NOT NULL DEFAULT 0,
   what TEXT NOT NULL DEFAULT '', created REAL NOT NULL, started REAL, ended REAL, worker INTEGER,
-  cancel REAL, result TEXT, error TEXT
+  cancel REAL, result TEXT, error TEXT, promised REAL
 );
 CREATE INDEX IF NOT EXISTS waiting ON jobs (state, lane);
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -33,7 +36,7 @@ CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)
 _CLAIM = """
 UPDATE jobs SET state = 'running', started = ?, worker = ?
 WHERE number = (SELECT number FROM jobs WHERE state = 'queued' AND lane = ? ORDER BY number LIMIT 1) RETURNING """
-_COLUMNS = "id, project, kind, arguments, state, share, what, created, started, ended, result, error, cancel"
+_COLUMNS = "id, project, kind, arguments, state, share, what, created, started, ended, result, error, cancel, promised"
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class Job:
     result, error : mapping, optional
     cancelling : bool
         Whether it was asked to stop.
+    promised : float, optional
+        When it will have ended, by the earliest estimate so far: an estimate never gets later.
     """
 
     id: str
@@ -70,6 +75,7 @@ class Job:
     result: Any
     error: Mapping[str, str] | None
     cancelling: bool
+    promised: float | None
 
     @property
     def over(self) -> bool:
@@ -77,11 +83,17 @@ class Job:
         return self.state in ENDED
 
     def seconds_left(self) -> float | None:
-        """Estimate from what is done so far; None while there is nothing to go by."""
-        if self.state != "running" or self.started is None or self.share < 0.05:
-            return None
-        spent = time.time() - self.started
-        return max(spent / self.share - spent, 0.0)
+        """How long it will take, by the earliest estimate so far: the time left only falls.
+
+        None while there is nothing to go by, and once that time has passed.
+        """
+        left = None if self.promised is None or self.state != "running" else self.promised - time.time()
+        return left if left is not None and left > 0 else None
+
+    @property
+    def late(self) -> bool:
+        """Whether it takes longer than was estimated."""
+        return self.state == "running" and self.promised is not None and self.promised <= time.time()
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data."""
@@ -104,6 +116,8 @@ class Store:
         with self._open() as db:
             db.execute("PRAGMA journal_mode=WAL")
             db.executescript(_SCHEMA)
+            if "promised" not in {row[1] for row in db.execute("PRAGMA table_info(jobs)")}:
+                db.execute("ALTER TABLE jobs ADD COLUMN promised REAL")  # a folder of an earlier version
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -131,13 +145,15 @@ class Store:
             raise UsageError("There is no such job.", code="not-there", hint="It may have been deleted.")
         return _job(row)
 
-    def jobs(self, project: str | None = None, limit: int = 100) -> list[Job]:
-        """Return the latest jobs, the newest first."""
-        wanted = "WHERE project = ?" if project else ""
-        values: tuple[Any, ...] = (project, limit) if project else (limit,)
+    def jobs(self, project: str | None = None, limit: int = 100, kinds: Sequence[str] = ()) -> list[Job]:
+        """Return the latest jobs, the newest first; those of a project or of some kinds, where these are named."""
+        wanted = ["project = ?"] if project else []
+        wanted += [f"kind IN ({', '.join('?' * len(kinds))})"] if kinds else []
+        where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
+        values = (*([project] if project else []), *kinds, limit)
         with self._open() as db:
             rows = db.execute(
-                f"SELECT {_COLUMNS} FROM jobs {wanted} ORDER BY number DESC LIMIT ?",  # noqa: S608 constants
+                f"SELECT {_COLUMNS} FROM jobs {where} ORDER BY number DESC LIMIT ?",  # noqa: S608 constants
                 values,
             ).fetchall()
         return [_job(row) for row in rows]
@@ -156,10 +172,14 @@ class Store:
 
     def progress(self, name: str, share: float, what: str) -> bool:
         """Note how far a job is; return whether it was asked to stop."""
+        now = time.time()
         with self._open() as db:
             row = db.execute(
-                "UPDATE jobs SET share = max(share, ?), what = ? WHERE id = ? AND state = 'running' RETURNING cancel",
-                (share, what, name),
+                "UPDATE jobs SET share = max(share, :share), what = :what, promised = "
+                "CASE WHEN :share < :least OR :now - started < 1 THEN promised "
+                "ELSE min(coalesce(promised, 9e99), started + (:now - started) / :share) END "
+                "WHERE id = :name AND state = 'running' RETURNING cancel",
+                {"share": share, "what": what, "name": name, "now": now, "least": _ESTIMATE_FROM},
             ).fetchone()
         return row is None or row[0] is not None
 
@@ -226,5 +246,5 @@ def _job(row: tuple[Any, ...]) -> Job:
     return Job(
         id=row[0], project=row[1], kind=row[2], arguments=json.loads(row[3]), state=row[4], share=row[5], what=row[6],
         created=row[7], started=row[8], ended=row[9], result=json.loads(row[10]) if row[10] else None,
-        error=json.loads(row[11]) if row[11] else None, cancelling=row[12] is not None,
+        error=json.loads(row[11]) if row[11] else None, cancelling=row[12] is not None, promised=row[13],
     )  # fmt: skip

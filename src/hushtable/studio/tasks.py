@@ -41,6 +41,7 @@ TASKS = {
     "example": Task("quick", "opening:open_example"),
     "query": Task("quick", "opening:open_query"),
     "column": Task("quick", "columns:look_at_column"),
+    "hierarchies": Task("quick", "columns:look_at_hierarchies"),
     "check": Task("quick", "checking:check"),
     "run": Task("heavy", "running:run"),
     "compare": Task("heavy", "comparing:compare"),

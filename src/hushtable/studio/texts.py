@@ -21,12 +21,18 @@ class T:
     PROJECTS = "Projects"
     NEXT = "Next: {}"
     BACK = "Back: {}"
-    STALE = "This project was changed in another tab."
+    STALE = "This project was changed in another tab. Nothing can be saved here until you see the changes."
     STALE_SHOW = "Show the changes"
     GONE = "This page does not exist. The project may have been deleted."
     NO_DATA = "There is no table yet. Begin with the Data step."
     NO_RUNS = "There is no release yet. Start one on the Run step."
     NEEDS = "Go to {}"
+    UNDO = "Undo"
+    UNDO_OF = "Undo: {}"
+    DONE = "(done)"
+    LEAVE_QUESTION = "Something that you typed here is not saved. Leave the page and lose it?"
+    LEAVE = "Leave without saving"
+    STAY = "Stay on this page"
 
     TRY = "Try it with the embedded patients"
     TRY_TEXT = (
@@ -57,8 +63,14 @@ class T:
     FETCH = "Run the query"
     PREVIEW = "Preview"
     COLUMNS = "Columns"
+    FOUND_IN_DATA = "What was found"
+    SEE_COLUMNS = "Kind, role and uniqueness of each column are on the next step, Columns."
     ROWS = "{rows:,} rows, {columns} columns"
     DUPLICATES = "{:,} rows repeat an earlier row."
+    SHEET = "Sheet of the workbook"
+    SHEET_HINT = "It cannot be changed once there is a release."
+    SHEET_SURE = "Read the sheet “{}” instead? Roles, hierarchies and models are suggested anew."
+    SHEET_TAKE = "Read this sheet"
     OTHER_DATA = "Use other data"
     TOKENS_FOUND = "Taken for missing values: {}. Change the list under Protect, Settings."
     TOKENS_MAYBE = "May stand for a missing value: {}. If so, add it under Protect, Settings."
@@ -68,13 +80,36 @@ class T:
     )
 
     ROLES_TEXT = (
-        "Each role below is a suggestion with its reason. Ask of every column: could somebody know this about a "
-        "person, and could they be harmed if it were learnt?"
+        "Each role is a suggestion; click a column's name for the reason. Ask of every column: could somebody know "
+        "this about a person, and could they be harmed if it were learnt?"
     )
     ROLE = "Role"
     KIND = "Kind of values"
-    ALONE = "unique alone: {}"
-    ADDS = "beside others: up to {} more"
+    ADDS = "Together with other columns it makes up to {} more of the records unique."
+    FACTS = "{:,} distinct values, {:,} missing."
+    SEARCH = "Search columns"
+    SHOW = "Which columns to show"
+    SHOW_ALL = "All roles"
+    COUNT = "{0} of {0} columns, {1} selected"
+    SELECT = "Select"
+    SELECT_ALL = "Select all columns shown"
+    BULK_ROLE = "Set role of selected"
+    BULK_KIND = "Set kind of selected"
+    AS_FOUND = "as found"
+    FOUND = "found"
+    NOT_READABLE = "unreadable"
+    EDIT_HIERARCHY = "edit"
+    HIERARCHY_OF = "Hierarchy"
+    COMPLETE = "The policy is complete."
+    GRID_HEADS = {
+        "name": "Column",
+        "spark": "Values",
+        "kind": "Kind",
+        "role": "Role",
+        "hierarchy": "Hierarchy",
+        "unique": "Unique alone",
+        "loss": "Lost",
+    }
     UNIQUE = "How unique people are"
     UNIQUE_TEXT = (
         "Share of records that no other record looks like, on a few columns together. A neighbour who knows these "
@@ -98,7 +133,15 @@ class T:
     VALUE = "Value"
     SAVE = "Save this hierarchy"
     SAVED = "Saved."
+    DISCARD = "Discard changes"
+    NOT_SAVED = "This hierarchy is not saved: it cannot be used."
+    ALL_HIERARCHIES = "All hierarchies"
+    OVERVIEW_HEADS = ("Column", "How it is built", "Labels, level by level", "Example")
+    OVERVIEW_OK = "{} hierarchies, each covers every value. Click one to edit it."
+    OVERVIEW_BAD = "{} of these hierarchies cannot be used yet. Click one to mend it."
+    NOT_USABLE = "cannot be used"
     UNSAVED = "Not saved yet."
+    WEIGHT_TITLE = "Weight"
     WEIGHT = "Weight: how much its detail matters"
     WEIGHT_HINT = "1 as all others; with 2, algorithms spare this column twice as much"
     NEXT_COLUMN = "Next column: {}"
@@ -110,9 +153,9 @@ class T:
     GROUP_VALUES = "Values to put together"
     GROUP_NAME = "Name of their group"
     GROUP = "Put together"
-    IMPORT = "Import a hierarchy file"
+    IMPORT = "Import or export a hierarchy file"
     IMPORT_TEXT = "A CSV file with one row per value (the value first, then its label on each level), or a YAML tree."
-    EXPORT_CSV = "Export as CSV"
+    EXPORT_CSV = "Export the saved hierarchy as CSV"
     NO_QUASI = "No column is a quasi-identifier yet, so there is nothing to make coarser."
 
     PROTECT_TEXT = (
@@ -132,7 +175,7 @@ class T:
     CELLS = "How coarser values are written"
     SEED = "Seed"
     SEED_HINT = "The same table, policy and seed give the same bytes."
-    ENTITY = "Column that says whose a row is"
+    ENTITY = "Column that identifies each row's person"
     ENTITY_HINT = "Where a person has several rows, people are counted instead of rows."
     ENTITY_NONE = "every row is another person"
     FORMAT = "File format of the release"
@@ -162,10 +205,10 @@ class T:
     )
     POLICY_SAVE = "Use this policy"
     FEASIBLE = "Can this work?"
-    FEASIBLE_OK = "Nothing stands in the way of a run."
+    FEASIBLE_OK = "No problems found."
     FEASIBLE_BAD = "To be mended before a run:"
     CHECKING = "Checking ..."
-    CAN_HOLD = {True: "nothing speaks against it", False: "cannot hold", None: "cannot be told yet"}
+    CAN_HOLD = {True: "yes, as far as can be checked", False: "no", None: "not known yet"}
     COMBINATIONS = "The hierarchies' levels can be combined in {:,} ways."
 
     RUN_TEXT = (
@@ -174,6 +217,7 @@ class T:
     )
     START = "Start a run"
     LEFT = "about {} left"
+    LONGER = "taking longer than estimated"
     STOP = "Cancel the run"
     STOPPING = "Cancelling ..."
     RUNS = "Releases"
@@ -181,6 +225,8 @@ class T:
     DELETE_RELEASE = "Delete release {}"
     RUN_NAME = "Release {}"
     VERIFIED = "verified"
+    PRICES = "What costs most"
+    PRICE_COLUMNS = ("change", "detail lost", "counts off by", "write in the policy")
     RUN_DONE = "Release {} was made, and every promise of the policy holds in it."
     NOT_RUN = "Runs that gave no release"
     BLOCKED = "The policy is not complete yet:"
@@ -203,6 +249,9 @@ class T:
         "that no other one beats in both."
     )
     TRIALS_HEADS = ("setting", "algorithm", "models", "may be left out", "risk", "loss", "left out", "")
+    TRIALS_COMMON = "The same in every setting: {}."
+    TRIALS_SAME = "as above"
+    TRIALS_AXES = ("risk that a person is found", "loss of detail")
     TRIALS_SUGGEST = "Suggest one"
     TRIALS_RISK = "Risk at most, in percent"
     TRIALS_LOST = "Left out at most, in percent"
@@ -214,9 +263,12 @@ class T:
     WHICH = "Release"
     SPACE = "Solutions of the search"
     SPACE_TEXT = (
-        "Every dot is a combination of levels, the most detailed at the bottom. Filled circles keep all promises, "
-        "empty squares do not; the ringed one is this release. Choose a dot to see it and to make it a release."
+        "Every mark is a combination of levels. Further down, values keep more detail; further left, fewer people are "
+        "left out. Filled circles keep all promises, empty squares do not; the ringed one is this release. Choose a "
+        "mark to see it and to make it a release."
     )
+    SPACE_AXES = ("people left out", "sum of levels")
+    ALLOWED = "allowed: {:,}"
     ONLY_FITS = "Only those that keep all promises"
     MOST_SHOWN = "Showing {shown:,} of {total:,} solutions, the best first."
     LEVEL_OF = "{}: at most"
@@ -232,7 +284,8 @@ class T:
     PARTITION_TEXT = (
         "Everybody in a class looks the same to others. Larger classes hide better; smaller ones tell more."
     )
-    SIZES = "How many classes there are of so many people"
+    SIZES = "Number of classes by size"
+    SIZES_AXES = ("people in a class", "classes")
     MAP = "Map of the classes"
     MAP_TEXT = (
         "Each rectangle is a class: the ranges that it covers in two columns. Small rectangles keep detail. At most 90 "
@@ -252,7 +305,10 @@ class T:
     ORIGINAL_TEXT = "They are read from the project on this machine; the release never holds them."
     AS_WAS = "original"
     AS_IS = "released"
-    DISTRIBUTIONS = "How each column is distributed"
+    DISTRIBUTIONS = "Each column before and after"
+    DISTRIBUTIONS_TEXT = "As in the evidence report, on one scale; the columns that lost most come first."
+    ALL_COLUMNS = "all, a few at a time"
+    COLUMNS_OF = "Columns {first:,} to {last:,} of {total:,}"
     BEFORE = "before"
     AFTER = "after"
     DISTINCT = "{:,} distinct values"
@@ -272,6 +328,11 @@ class T:
     ATTACKS_TEXT = (
         "Each attack of the literature is played against the release. The baseline is how often the same guess is "
         "right without the release: only what goes beyond it is the release's fault."
+    )
+    ATTACKS_CHART = "Success of attacks compared with guessing"
+    ATTACKS_CAPTION = (
+        "How often each adversary was right (dot, with its 95% interval), and how often the same guess is right "
+        "without the release (tick). Numbers: right / guessing."
     )
     ATTACK_ALL = "Play the attacks"
     ATTACK_SOME = "Attacks (all, where none is chosen)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,17 @@ from hushtable.studio.paging import page, rows_at, text_cells
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run
 
-__all__ = ["MOST", "boxes_of", "classes_page", "data_page", "hierarchy_file", "rows_page", "solutions", "space_page"]
+__all__ = [
+    "MOST",
+    "boxes_of",
+    "classes_page",
+    "data_page",
+    "hierarchy_file",
+    "level_name",
+    "rows_page",
+    "solutions",
+    "space_page",
+]
 
 MOST = 500
 """Rows of a page at most."""
@@ -145,9 +156,27 @@ def solutions(run: Run, limits: dict[str, int], fits: bool, most: int) -> tuple[
         at = tuple(int(row[field]) for field in levels)
         fit = bool(row[named["fits"]])
         cost = f"cost {number(row[named['cost']])}" if fit else "does not keep all promises"
-        words = (
-            f"levels {', '.join(str(level) for level in at)}: {cost}, {number(row[named['suppressed people']])} people "
-            f"left out, {number(row[named['groups']])} groups"
+        left_out = row[named["suppressed people"]]
+        shown = ", ".join(
+            f"{name} {level_name(facts, j, level)}"
+            for j, (name, level) in enumerate(zip(facts["quasi"], at, strict=True))
         )
-        nodes.append({"levels": at, "fits": fit, "words": words})
+        words = f"{shown}: {cost}, {number(left_out)} people left out, {number(row[named['groups']])} groups"
+        nodes.append({"levels": at, "fits": fit, "left_out": float(left_out), "words": words})
     return nodes, found.num_rows
+
+
+def level_name(facts: Mapping[str, Any], column: int, level: int) -> str:
+    """What a level of a quasi-identifier is called: how a frequent value looks on it.
+
+    Examples
+    --------
+    >>> facts = {"level_names": [[["34", 80], ["[30, 40)", 9], ["*", 1]]]}
+    >>> [level_name(facts, 0, level) for level in range(3)]
+    ['exact', 'as [30, 40)', 'not told']
+    """
+    named = facts.get("level_names")
+    if level == 0 or not named:
+        return "exact" if level == 0 else f"level {level}"
+    label, labels = named[column][level]
+    return "not told" if labels == 1 else f"as {label}"

@@ -40,8 +40,8 @@ def test_the_steps_in_a_narrow_window(chromium, server, released):
     page = open_page(chromium, server, viewport={"width": 390, "height": 800})
     go(page, released, "run")
     page.get_by_role("button", name="Show or hide the steps").click()
-    page.get_by_role("link", name="Roles").click()
-    page.get_by_role("heading", name="Roles", level=1).wait_for()
+    page.get_by_role("link", name="Columns").click()
+    page.get_by_role("heading", name="Columns", level=1).wait_for()
     page.context.close()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("nicegui", reason="needs hushtable[studio]")
 
-from studio_driver import Server, choose, go, open_page, run_it, try_it
+from studio_driver import Server, go, open_page, run_it, try_it
 
 pytestmark = pytest.mark.browser
 
@@ -24,8 +24,11 @@ def test_the_original_is_shown_on_request_only(page, released):
     page.get_by_role("cell", name="original", exact=True).first.wait_for()
     page.get_by_role("button", name="Show its rows: 2", exact=True).click()
     page.get_by_text(re.compile("The .* rows of class 2")).wait_for()
-    choose(page, "Column", "diagnosis")
-    page.get_by_label("diagnosis, before").wait_for()
+    page.get_by_label("Distribution of age before and after").wait_for()
+    page.get_by_label("Column", exact=True).first.fill("diagnosis")
+    page.get_by_role("option", name="diagnosis").first.click()
+    page.get_by_label("Distribution of diagnosis before and after").wait_for()
+    assert page.get_by_label("Distribution of age before and after").count() == 0
 
 
 def test_attacks_and_risks(page, released):
@@ -37,6 +40,7 @@ def test_attacks_and_risks(page, released):
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Play the attacks").click()
     page.get_by_role("cell", name="homogeneity").wait_for()
+    page.get_by_label("Success of attacks compared with guessing").wait_for()
     assert page.get_by_text("no better than guessing").or_(page.get_by_text("beyond the baseline")).count() >= 1
 
 

@@ -19,14 +19,18 @@ def test_settings_are_compared_and_one_is_chosen(page, base):
     page.get_by_text("Not sure? Compare settings").click()
     values = page.get_by_label("k of k-anonymity: values to try")
     values.wait_for()
+    assert values.input_value() == "5, 10, 20", "there is something to compare from the start"
+    assert page.get_by_label("Records that may be left out").last.input_value().count(",") == 1
     values.fill("5, x")
     page.get_by_role("button", name="Compare", exact=True).click()
     page.get_by_text("must be an int >= 2").wait_for()
     values.fill("5, 20, 6000")
+    page.get_by_label("Records that may be left out").last.fill("2")
     page.get_by_role("button", name="Compare", exact=True).click()
     page.get_by_role("heading", name="What they gave").wait_for()
     assert page.get_by_label("k of k-anonymity: values to try").input_value() == "5, 20, 6000"
     assert page.get_by_role("button", name="Use setting 3").count() == 0, "it gives no release"
+    assert page.get_by_label("Records that may be left out").last.input_value() == "2"
     page.get_by_label("Risk at most, in percent").fill("6")
     page.get_by_role("button", name="Suggest one").click()
     page.get_by_text("Setting 2: mondrian").wait_for()
@@ -36,10 +40,27 @@ def test_settings_are_compared_and_one_is_chosen(page, base):
     assert page.get_by_label("k *").input_value() == "20"
 
 
+def test_a_comparison_is_readable_on_a_phone(page, base):
+    go(page, base, "run")
+    page.get_by_text("Not sure? Compare settings").click()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_role("heading", name="What they gave").wait_for()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(400)
+    chart = page.locator("svg[aria-label='What they gave']:visible")
+    assert chart.count() == 1
+    heights = chart.evaluate("e => [...e.querySelectorAll('text')].map(t => t.getBBox().height * e.getScreenCTM().a)")
+    assert min(heights) > 10, "letters are as large as elsewhere"
+    words = chart.evaluate("e => [...e.querySelectorAll('text')].map(t => t.textContent)")
+    assert any("%" in word for word in words) and "0" in words
+    assert page.evaluate("document.documentElement.scrollWidth") <= 391
+
+
 def test_a_comparison_is_cancelled(page, base):
     go(page, base, "run")
     page.get_by_text("Not sure? Compare settings").click()
     page.get_by_label("k of k-anonymity: values to try").fill(", ".join(map(str, range(5, 65))))
+    page.get_by_label("Records that may be left out").last.fill("2")
     page.get_by_role("button", name="Compare", exact=True).click()
     page.get_by_role("button", name="Cancel the comparison").click()
     page.get_by_text("Settings that were finished before are not run again.").wait_for()
@@ -115,8 +136,16 @@ def test_a_reload_in_mid_run_and_a_second_tab(page, base):
     page.wait_for_function("n => document.querySelectorAll('[data-pick]').length < n", arg=before)
     page.locator("[data-pick]").first.focus()
     page.keyboard.press("Enter")
+    page.get_by_role("region", name="Solution", exact=True).get_by_text("exact").first.wait_for()
     page.get_by_role("button", name="Make this a release").click()
     page.get_by_role("heading", name="Release 2:").wait_for()
+    # the new release is one of these solutions, and is found among them
+    page.get_by_role("link", name="Explore").nth(1).click()
+    page.get_by_role("heading", name="Solutions of the search").wait_for()
+    page.wait_for_function("n => document.querySelectorAll('.ht-wide [data-pick]').length === n", arg=before // 2)
+    assert "run=2" in page.url and page.locator("svg[role=group]:visible .ring").count() == 1
+    page.get_by_label("age: at most").click()
+    page.get_by_role("option", name="1: as [").wait_for()
 
 
 def test_a_restart_keeps_everything_and_tells_what_was_interrupted(chromium, tmp_path):

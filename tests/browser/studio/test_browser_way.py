@@ -9,14 +9,14 @@ import pytest
 
 pytest.importorskip("nicegui", reason="needs hushtable[studio]")
 
-from studio_driver import choose, go, run_it
+from studio_driver import go, run_it
 
 pytestmark = pytest.mark.browser
 
 
 def test_a_newcomer_gets_to_a_verified_release(page, base, tmp_path):
     """Only the buttons that say what comes next are used."""
-    for title in ("Roles", "Hierarchies", "Protect", "Run"):
+    for title in ("Columns", "Hierarchies", "Protect", "Run"):
         page.get_by_role("button", name=f"Next: {title}").click()
         page.get_by_role("heading", name=title, exact=True, level=1).wait_for()
     page.get_by_role("button", name="Start a run").click()
@@ -96,9 +96,10 @@ def test_a_strangers_file_paints_nothing(page, tmp_path):
     page.locator("input[type=file]").set_input_files(table)
     page.get_by_text("100 rows, 3 columns").wait_for()
     base = page.url.rsplit("/", 1)[0]
-    go(page, base, "roles")
-    choose(page, f"Role: {evil} / 2", "Quasi-identifier")
-    choose(page, "Role: <b>", "Sensitive")
+    go(page, base, "columns")
+    page.get_by_label(f"Role: {evil} / 2").select_option("quasi")
+    page.get_by_label("Role: <b>").select_option("sensitive")
+    page.get_by_role("link", name="Hierarchy: <img").wait_for()
     go(page, base, "hierarchies?column=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%20%2F%202")
     page.get_by_text("This hierarchy covers every value").wait_for()
     page.get_by_label("k *").count()

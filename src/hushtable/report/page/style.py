@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from hushtable.report.page.look import CHARTS, DARK, FONT, LIGHT, MONO
+
 __all__ = ["STYLE"]
 
-STYLE = """
-:root { color-scheme: light dark;
-  --paper: #ffffff; --raised: #f5f7f9; --ink: #1b1f24; --soft: #4d5661; --line: #c9d1d9; --grid: #e3e7eb;
-  --before: #c6dbea; --before-line: #33699b; --after: #b8500a; --good: #0a6640; --bad: #a81e1e; --judge: #7a5200;
-  --link: #0a58a6; }
-@media (prefers-color-scheme: dark) { :root {
-  --paper: #14171b; --raised: #1d2228; --ink: #e8ecf0; --soft: #b3bcc6; --line: #424b55; --grid: #2c333a;
-  --before: #234a66; --before-line: #7fbbe6; --after: #f0a04b; --good: #66d09b; --bad: #ff9a94; --judge: #f0c063;
-  --link: #86bdf5; } }
+STYLE = (
+    f":root {{ color-scheme: light dark; {LIGHT} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {DARK} }} }}\n"
+    f"html {{ font: 16px/1.55 {FONT}; }} code {{ font: .85em/1.4 {MONO}; }}\n{CHARTS}"
+    """
 * { box-sizing: border-box; }
-html { font: 16px/1.55 system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; background: var(--paper);
-  color: var(--ink); }
+html { background: var(--paper); color: var(--ink); }
 body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1.25rem 4rem; }
 a { color: var(--link); }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .25rem; }
 h2 { font-size: 1.3rem; margin: 2.75rem 0 .5rem; padding-top: .5rem; border-top: 2px solid var(--line); }
 h3 { font-size: 1.05rem; margin: 1.5rem 0 .4rem; }
 p, ul, dl { margin: .5rem 0; } ul { padding-left: 1.25rem; } li { margin: .2rem 0; }
-code { font: .85em/1.4 ui-monospace, "SF Mono", Consolas, "Liberation Mono", monospace; overflow-wrap: anywhere; }
-.about, .quiet, .meta, figcaption { color: var(--soft); }
+code { overflow-wrap: anywhere; }
+.about, .quiet, .meta { color: var(--soft); }
 .meta { font-size: .9rem; }
 .verdict { border: 2px solid var(--good); border-radius: .5rem; padding: 1rem 1.25rem; background: var(--raised);
   margin: 1.25rem 0; }
@@ -54,20 +50,6 @@ td.n { white-space: nowrap; }
 .finding h3 { margin: 0; } .finding ul { font-size: .92rem; color: var(--soft); }
 .finding.is-met { border-color: var(--good); } .finding.is-not-met { border-color: var(--bad); }
 .finding.is-to-judge { border-color: var(--judge); }
-figure { margin: 1rem 0 1.5rem; break-inside: avoid; } figcaption { font-size: .92rem; margin-bottom: .35rem; }
-svg.chart { display: block; width: 100%; max-width: 46rem; height: auto; }
-svg text { font: 12px system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; fill: var(--ink); }
-svg .label { text-anchor: end; } svg .tick { text-anchor: middle; fill: var(--soft); font-size: 11px; }
-svg .value { fill: var(--soft); font-size: 11px; }
-svg .grid { stroke: var(--grid); stroke-width: 1; }
-svg .before { fill: var(--before); stroke: var(--before-line); stroke-width: 1; } svg .after { fill: var(--after); }
-svg .interval { stroke: var(--soft); stroke-width: 2.5; } svg .tick-mark { stroke: var(--ink); stroke-width: 2; }
-svg .dot { fill: var(--paper); stroke: var(--before-line); stroke-width: 2.5; } svg .dot-above { fill: var(--after); }
-svg .dot-before { fill: var(--before); stroke: var(--before-line); stroke-width: 1.5; }
-svg .dot-after { fill: var(--after); }
-svg.key { width: .9rem; height: .9rem; vertical-align: -.1rem; margin-right: .35rem; }
-.legend { font-size: .88rem; color: var(--soft); margin: .25rem 0; } .legend span { margin-right: 1.25rem; }
-details.numbers { font-size: .88rem; } summary { cursor: pointer; color: var(--link); }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 0 2rem; }
 .column { break-inside: avoid; }
 footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .75rem; font-size: .85rem;
@@ -83,3 +65,4 @@ footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .75re
   .columns { grid-template-columns: 1fr 1fr; gap: 0 1.25rem; } h2 { margin-top: 1.5rem; }
   .figures { grid-template-columns: repeat(5, 1fr); gap: .4rem; } .figures li { padding: .4rem .5rem; } }
 """
+)

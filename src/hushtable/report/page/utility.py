@@ -11,7 +11,7 @@ from hushtable.report.numbers import count, number, percent
 from hushtable.report.page.html import Markup, join, tag
 from hushtable.report.page.parts import table
 
-__all__ = ["columns_section", "utility_section"]
+__all__ = ["column_charts", "columns_section", "utility_section"]
 
 _ROLES = {
     "identifier": "identifier",
@@ -45,11 +45,12 @@ def columns_section(report: Report) -> Markup:
         "“Left open”: the share of its domain that a published cell covers on average. “Moved”: how far the "
         "distribution over the bars moved (total variation distance)."
     )
-    charts = [_charts(c, counterfeits=facts.treatment.counterfeits > 0) for c in facts.columns if c.bars]
+    charts = [column_charts(c, counterfeits=facts.treatment.counterfeits > 0) for c in facts.columns if c.bars]
     return join(table(caption, head, rows, right=(3, 4, 5, 6)), tag("div", *charts, class_="columns"))
 
 
-def _charts(column: ColumnEvidence, *, counterfeits: bool) -> Markup:
+def column_charts(column: ColumnEvidence, *, counterfeits: bool) -> Markup:
+    """One column before and after, and how far it was generalised."""
     counted = "Records."
     if counterfeits:
         # their values are published beside the people's; their cells are those of people who are counted

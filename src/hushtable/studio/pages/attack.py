@@ -9,9 +9,10 @@ from nicegui import ui
 
 from hushtable import registry
 from hushtable.io.figures import number, share
+from hushtable.report.charts.intervals import Interval, interval_chart
 from hushtable.studio.explanations import summary
 from hushtable.studio.pages.layout import Page, which_run
-from hushtable.studio.pages.widgets import attempted, card, html_table, job_on, text
+from hushtable.studio.pages.widgets import attempted, card, html_table, job_on, picture, text
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run
 from hushtable.studio.texts import T
@@ -118,6 +119,14 @@ def _attacks(page: Page, run: Run) -> None:
 
 
 def _results(found: dict[str, Any]) -> None:
+    tried = {name: entry for name, entry in found["attacks"].items() if entry["targets"]}
+    if tried:
+        dots = [
+            Interval(name, e["rate"], low, high, e["baseline"], low > e["baseline"])
+            for name, e in tried.items()
+            for low, high in [e["interval"]]
+        ]
+        picture(interval_chart("attacks", T.ATTACKS_CHART, dots, caption=T.ATTACKS_CAPTION))
     rows = []
     for name, entry in found["attacks"].items():
         low, high = entry["interval"]

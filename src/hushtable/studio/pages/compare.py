@@ -8,9 +8,12 @@ from typing import Any
 from nicegui import ui
 
 from hushtable.io.figures import number
-from hushtable.studio import charts, views
+from hushtable.report.content.utility import ColumnEvidence
+from hushtable.report.page.utility import column_charts
+from hushtable.schema.columns import Role
+from hushtable.studio import views
 from hushtable.studio.pages.layout import Page, which_run
-from hushtable.studio.pages.widgets import card, html_table, pager, picture, text
+from hushtable.studio.pages.widgets import after_showing, card, html_table, pager, picture, text
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run
 from hushtable.studio.texts import ROLES, T
@@ -20,6 +23,7 @@ __all__ = ["build"]
 
 _CLASSES = 10
 _ROWS = 12
+_CHARTS = 6
 
 
 async def build(page: Page, project: Project, wanted: int | None = None) -> None:
@@ -139,25 +143,26 @@ async def _classes(run: Run, rows: _Rows) -> None:
 
 
 def _distributions(run: Run) -> None:
+    """The report's own charts: before and after on one scale, the columns that lost most first."""
+    facts = run.facts
+    found = [ColumnEvidence(**column) for column in facts.get("columns", ())]
+    drawn = sorted((c for c in found if c.bars), key=lambda c: -(c.covered or 0.0))
+    if not drawn:
+        return
     with card(T.DISTRIBUTIONS):
-        found = {d["column"]: d for d in run.facts["distributions"]}
-        box = ui.element("div").classes("ht-cols")
+        text(T.DISTRIBUTIONS_TEXT)
+        options = {"": T.ALL_COLUMNS, **{c.name: f"{c.name} ({ROLES[Role(c.role)][0].lower()})" for c in drawn}}
+        column = ui.select(options, value="", label=T.COLUMN, with_input=True).props("outlined dense")
+        column.style("max-width:420px")
+        box = ui.element("div").classes("ht-pairs q-mt-md")
 
-        def draw() -> None:
-            one = found[str(column.value)]
+        async def show(first: int, size: int) -> None:
+            chosen = [c for c in drawn if c.name == column.value] or drawn[first : first + size]
             box.clear()
             with box:
-                for words, part, second in ((T.BEFORE, one["before"], False), (T.AFTER, one["after"], True)):
-                    with ui.element("div"):
-                        text(f"{words}: {T.DISTINCT.format(part['distinct'])}", "h3", "")
-                        picture(charts.bars(part["top"], f"{one['column']}, {words}", second=second))
+                for one in chosen:
+                    picture(column_charts(one, counterfeits=bool(facts.get("counterfeits"))))
 
-        options = {name: f"{name} ({ROLES[d['role']][0].lower()})" for name, d in found.items()}
-        column = (
-            ui.select(options, value=next(iter(found)), label=T.COLUMN, on_change=draw)
-            .props("outlined dense")
-            .classes("q-mb-sm")
-            .style("max-width:360px")
-        )
-        box.move(target_index=-1)
-        draw()
+        go = pager(len(drawn), show, size=_CHARTS, words=T.COLUMNS_OF)
+        column.on_value_change(lambda: go(0))
+        after_showing(lambda: go(0))

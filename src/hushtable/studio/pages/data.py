@@ -7,15 +7,13 @@ from typing import Any
 
 from nicegui import ui
 
-from hushtable.io.figures import share
 from hushtable.studio import views
 from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.layout import Page
-from hushtable.studio.pages.widgets import attempted, card, failed, html_table, note, pager, text, watch
+from hushtable.studio.pages.widgets import attempted, card, failed, html_table, note, pager, sure, text, watch
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import runs_of
-from hushtable.studio.service import Studio
-from hushtable.studio.texts import KINDS, T
+from hushtable.studio.texts import T
 from hushtable.studio.uploads import TABLES
 
 __all__ = ["build", "repeated"]
@@ -35,41 +33,69 @@ async def build(page: Page, project: Project) -> None:
     if last is not None and last.state in ("failed", "cancelled", "interrupted"):
         failed(last)
     if project.profile is None:
-        _sources(studio, project)
+        _sources(page, project)
         return
+    _sheets(page, project)
     await _table(project)
     _profile(project, project.profile)
     if not runs_of(project):
         with ui.expansion(T.OTHER_DATA, icon="swap_horiz").classes("ht-card"):
-            _sources(studio, project)
+            _sources(page, project)
 
 
-def _sources(studio: Studio, project: Project) -> None:
+def _sources(page: Page, project: Project) -> None:
+    studio = page.studio
     with ui.element("div").classes("ht-cols"):
         with card(T.UPLOAD):
             text(T.UPLOAD_TEXT.format(_size(studio.largest)))
             address = f"/api/projects/{project.id}/data?name={{name}}"
-            file_field(T.UPLOAD_LABEL, address, TABLES, lambda name: ui.navigate.reload())
+            file_field(T.UPLOAD_LABEL, address, TABLES, lambda name: ui.navigate.reload(), seen=page.revision)
         with card(T.TRY):
             text(T.TRY_TEXT)
 
             def example() -> None:
                 with attempted():
-                    studio.example(project)
+                    studio.example(project, seen=page.revision)
                     ui.navigate.reload()
 
             ui.button(T.TRY, icon="play_arrow", on_click=example).props("no-caps")
         with card(T.DATABASE):
             text(T.DATABASE_TEXT)
-            where = ui.input(T.ADDRESS, placeholder=T.ADDRESS_HINT).props("outlined dense").style("width:100%")
-            query = ui.textarea(T.QUERY).props("outlined dense autogrow").style("width:100%")
+            with ui.element("div").props("data-unsaved=query"):
+                where = ui.input(T.ADDRESS, placeholder=T.ADDRESS_HINT).props("outlined dense").style("width:100%")
+                query = ui.textarea(T.QUERY).props("outlined dense autogrow").style("width:100%")
 
             def fetch() -> None:
-                with attempted():
-                    studio.query(project, where.value or "", query.value or "")
+                with page.kept("query"):
+                    studio.query(project, where.value or "", query.value or "", seen=page.revision)
                     ui.navigate.reload()
 
             ui.button(T.FETCH, icon="storage", on_click=fetch).props("no-caps outline").classes("q-mt-sm")
+
+
+def _sheets(page: Page, project: Project) -> None:
+    """Let the user choose the sheet of a workbook that has several."""
+    facts = project.facts
+    if len(facts.get("sheets") or ()) < 2:
+        return
+
+    def choose(sheet: str) -> None:
+        with attempted():
+            page.studio.open_sheet(project, sheet, seen=page.revision)
+            ui.navigate.reload()
+
+    with card():
+        chosen = ui.select(facts["sheets"], value=facts["sheet"], label=T.SHEET).props(
+            f'outlined dense bottom-slots hint="{T.SHEET_HINT}"'
+        )
+        chosen.style("max-width:420px")
+        chosen.set_enabled(not runs_of(project))
+        chosen.on_value_change(
+            lambda e: sure(T.SHEET_SURE.format(e.value), T.SHEET_TAKE, lambda: choose(e.value), otherwise=again)
+        )
+
+        def again() -> None:
+            ui.navigate.reload()
 
 
 def repeated(project: Project, profile: dict[str, Any]) -> None:
@@ -113,16 +139,8 @@ def _told(project: Project, profile: dict[str, Any]) -> None:
 
 
 def _profile(project: Project, profile: dict[str, Any]) -> None:
-    with card(T.COLUMNS):
+    with card(T.FOUND_IN_DATA):
         if profile["duplicates"]:
             text(T.DUPLICATES.format(profile["duplicates"]), "p", "ht-soft")
         _told(project, profile)
-        rows = []
-        for column in profile["columns"]:
-            kind = KINDS[column["kind"]] if column["kind"] else column["problem"]
-            rows.append(
-                [column["name"], kind, column["kind_reason"], f"{column['distinct']:,}", share(column["unique_share"]),
-                 f"{column['missing']:,}"]
-            )  # fmt: skip
-        names = ["column", "values are", "because", "distinct", "occur once", "missing"]
-        html_table(names, rows, caption=T.COLUMNS, numbers=(3, 4, 5))
+        text(T.SEE_COLUMNS, "p", "ht-soft")

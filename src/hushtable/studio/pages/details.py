@@ -13,7 +13,7 @@ from hushtable.schema.columns import Kind, Role
 from hushtable.studio.outline import outline_of, tree_of
 from hushtable.studio.pages.file_field import file_field
 from hushtable.studio.pages.layout import Page
-from hushtable.studio.pages.widgets import attempted, once_left, text
+from hushtable.studio.pages.widgets import once_left, text
 from hushtable.studio.projects import Project
 from hushtable.studio.texts import T
 from hushtable.studio.uploads import OUTSIDE
@@ -31,13 +31,13 @@ def categories(page: Page, project: Project, again: Again) -> None:
         return
     with ui.expansion(T.CATEGORIES, icon="low_priority").classes("ht-card"):
         text(T.CATEGORIES_TEXT)
-        for name in wanted:
-            _outline(page, project, name, columns[name].get("categories") or {}, again)
+        for place, name in enumerate(wanted):
+            _outline(page, place, name, columns[name].get("categories") or {}, again)
 
 
-def _outline(page: Page, project: Project, name: str, have: dict[str, Any], again: Again) -> None:
+def _outline(page: Page, place: int, name: str, have: dict[str, Any], again: Again) -> None:
     async def change() -> None:
-        with attempted():
+        with page.kept(f"categories-{place}"):
             wanted = tree_of(area.value) if (area.value or "").strip() else None
             if wanted is not None and not (
                 isinstance(wanted, dict) and all(isinstance(v, list) for v in wanted.values())
@@ -45,14 +45,14 @@ def _outline(page: Page, project: Project, name: str, have: dict[str, Any], agai
                 raise PolicyError(
                     "Categories are groups of values.", hint="Put the values further in than their group."
                 )
-            page.studio.set_column(project, name, {"categories": wanted})
+            page.write(page.studio.set_column, name, {"categories": wanted})
             await again()
 
     area = (
         ui.textarea(f"{T.CATEGORIES}: {name}", value=outline_of(have) if have else "")
         .props("outlined autogrow")
-        .style("width:100%;font-family:ui-monospace,monospace")
-        .classes("q-mb-md")
+        .style("width:100%")
+        .classes("q-mb-md ht-mono")
     )
     once_left(area, change)
 
@@ -66,16 +66,16 @@ def orders(page: Page, project: Project, again: Again) -> None:
         return
     with ui.expansion(T.ORDERS, icon="sort").classes("ht-card"):
         text(T.ORDERS_TEXT)
-        for name in wanted:
-            _order(page, project, name, columns[name].get("order") or [], again)
+        for place, name in enumerate(wanted):
+            _order(page, place, name, columns[name].get("order") or [], again)
 
 
-def _order(page: Page, project: Project, name: str, have: list[str], again: Again) -> None:
+def _order(page: Page, place: int, name: str, have: list[str], again: Again) -> None:
     async def change() -> None:
         values = [line.strip() for line in (area.value or "").splitlines() if line.strip()]
         kind = Kind.ORDINAL if values else Kind.NOMINAL
-        with attempted():
-            page.studio.set_column(project, name, {"kind": str(kind), "order": values or None})
+        with page.kept(f"order-{place}"):
+            page.write(page.studio.set_column, name, {"kind": str(kind), "order": values or None})
             await again()
 
     area = ui.textarea(f"{T.ORDERS}: {name}", value="\n".join(have)).props("outlined autogrow").style("width:100%")
@@ -90,8 +90,8 @@ def outside(page: Page, project: Project, again: Again) -> None:
     sensitive = [n for n, c in document["columns"].items() if c.get("role") == Role.SENSITIVE]
 
     async def change(settings: dict[str, Any]) -> None:
-        with attempted():
-            page.studio.set_settings(project, settings)
+        with page.kept("outside"):
+            page.write(page.studio.set_settings, settings)
             await again()
 
     async def believed() -> None:
@@ -126,18 +126,29 @@ def policy_text(page: Page, project: Project) -> None:
     """The whole policy as YAML, to read, to edit and to paste."""
     with ui.expansion(T.POLICY, icon="code").classes("ht-card") as part:
         text(T.POLICY_TEXT)
-        area = (
-            ui.textarea(T.POLICY, value=write_yaml(project.document()))
-            .props("outlined autogrow")
-            .style("width:100%;font-family:ui-monospace,monospace")
-        )
+        with ui.element("div").props("data-unsaved=policy"):
+            area = (
+                ui.textarea(T.POLICY, value=write_yaml(project.document()))
+                .props("outlined autogrow")
+                .classes("ht-mono")
+                .style("width:100%")
+            )
 
-        # what was chosen above since the page was opened belongs into the text
-        part.on_value_change(lambda e: area.set_value(write_yaml(project.document())) if e.value else None)
+        shown = {"text": area.value}
+
+        def opened(open_now: bool) -> None:
+            # what was chosen above since then belongs into the text, unless somebody is editing it
+            if open_now and area.value == shown["text"]:
+                shown["text"] = write_yaml(project.document())
+                area.set_value(shown["text"])
+
+        part.on_value_change(lambda e: opened(e.value))
 
         def save() -> None:
-            with attempted():
-                page.studio.set_policy(project, area.value or "")
+            with page.kept("policy"):
+                page.write(page.studio.set_policy, area.value or "")
                 ui.navigate.reload()
 
-        ui.button(T.POLICY_SAVE, icon="save", on_click=save).props("no-caps outline").classes("q-mt-sm")
+        late = "(...args) => setTimeout(() => emit(...args), 120)"
+        made = ui.button(T.POLICY_SAVE, icon="save").props("no-caps outline").classes("q-mt-sm")
+        made.on("click", save, js_handler=late)

@@ -42,14 +42,15 @@ class _Space:
         self.page, self.run = page, run
         self.facts = run.facts
         self.picked: int | None = None
+        self.allowed = int(run.policy.suppression * self.facts["summary"]["records"])
         self.nodes: list[dict[str, Any]] = []
         with card(T.SPACE):
             text(T.SPACE_TEXT)
             with ui.element("div").classes("ht-row"):
                 self.fits = ui.checkbox(T.ONLY_FITS, value=False, on_change=lambda: self.show())
                 self.limits: dict[str, Any] = {}
-                for name, height in zip(self.facts["quasi"], self.facts["heights"], strict=True):
-                    levels = {h: f"≤ {h}" for h in range(height + 1)}
+                for j, (name, height) in enumerate(zip(self.facts["quasi"], self.facts["heights"], strict=True)):
+                    levels = {h: f"{h}: {views.level_name(self.facts, j, h)}" for h in range(height + 1)}
                     self.limits[name] = (
                         ui.select(levels, value=height, label=T.LEVEL_OF.format(name), on_change=lambda: self.show())
                         .props("outlined dense options-dense")
@@ -82,7 +83,10 @@ class _Space:
         current = next((i for i, node in enumerate(self.nodes) if tuple(node["levels"]) == own), None)
         pick = "const n = e.target.closest('[data-pick]'); if (n) emit(Number(n.dataset.pick));"
         with self.chart:
-            drawn = picture(charts.lattice(self.nodes, T.SPACE, picked=self.picked, current=current))
+            limit = (self.allowed, T.ALLOWED.format(self.allowed)) if self.allowed else None
+            drawn = picture(
+                charts.lattice(self.nodes, T.SPACE, T.SPACE_AXES, limit=limit, picked=self.picked, current=current)
+            )
             drawn.on("click", self._pick, js_handler=f"(e) => {{ {pick} }}")
             keys = f"(e) => {{ if (e.key === 'Enter' || e.key === ' ') {{ e.preventDefault(); {pick} }} }}"
             drawn.on("keydown", self._pick, js_handler=keys)
@@ -99,9 +103,12 @@ class _Space:
     def _tell(self, node: dict[str, Any]) -> None:
         with ui.element("div").classes("ht-note"):
             text(T.CHOSEN, "h3", "")
-            rows = [[name, str(level)] for name, level in zip(self.facts["quasi"], node["levels"], strict=True)]
-            html_table(["column", "level"], rows, caption=T.CHOSEN, numbers=(1,))
-            text(node["words"], "p", "ht-text q-mt-sm")
+            rows = [
+                [name, str(level), views.level_name(self.facts, j, level)]
+                for j, (name, level) in enumerate(zip(self.facts["quasi"], node["levels"], strict=True))
+            ]
+            html_table(["column", "level", "its values are shown"], rows, caption=T.CHOSEN, numbers=(1,))
+            text(node["words"].rsplit(": ", 1)[-1].capitalize() + ".", "p", "ht-text q-mt-sm")
             if node["fits"]:
                 ui.button(T.APPLY, icon="check", on_click=lambda: self._apply(node)).props("no-caps")
             else:
@@ -120,7 +127,7 @@ def _partition(run: Run) -> None:
     with card(T.PARTITION):
         text(T.PARTITION_TEXT)
         text(T.SIZES, "h3", "")
-        picture(charts.sizes(facts["size_counts"], T.SIZES))
+        picture(charts.sizes(facts["size_counts"], T.SIZES, T.SIZES_AXES))
     if len(facts["quasi"]) < 2 or not views.boxes_of(run, 0, 1, 1):
         return
     with card(T.MAP):
@@ -134,7 +141,8 @@ def _partition(run: Run) -> None:
             with box:
                 shown = views.boxes_of(run, one, two)
                 domains = (facts["domains"][one], facts["domains"][two])
-                picture(charts.partition_map(shown, domains, (names[one], names[two]), T.MAP))
+                marks = (facts["marks"][one], facts["marks"][two]) if "marks" in facts else ((), ())
+                picture(charts.partition_map(shown, domains, (names[one], names[two]), marks, T.MAP))
 
         with ui.element("div").classes("ht-row"):
             # the two columns with the most values show the most

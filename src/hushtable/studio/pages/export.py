@@ -45,7 +45,7 @@ def _files(run: Run) -> Callable[[], Any]:
     def listed() -> None:
         with ui.element("ul").style("list-style:none;padding:0;margin:0 0 12px"):
             for name, meaning in export_files(run).items():
-                with ui.element("li").classes("ht-row").style("padding:6px 0;border-top:1px solid var(--ht-line)"):
+                with ui.element("li").classes("ht-row").style("padding:6px 0;border-top:1px solid var(--line)"):
                     with ui.element("div").classes("grow"):
                         text(name, "strong", "")
                         text(meaning, "div", "ht-soft")

@@ -14,7 +14,7 @@ from hushtable.studio.texts import T
 __all__ = ["file_field"]
 
 
-def file_field(label: str, address: str, accept: Sequence[str], done: Callable[[str], Any]) -> None:
+def file_field(label: str, address: str, accept: Sequence[str], done: Callable[[str], Any], *, seen: str = "") -> None:
     """A field that sends a file to the REST API, as it is and at once; ``done`` is told its name.
 
     Parameters
@@ -25,6 +25,8 @@ def file_field(label: str, address: str, accept: Sequence[str], done: Callable[[
     accept : sequence of str
         Endings.
     done : callable
+    seen : str
+        The revision of the project that the page shows; the file is refused where that is no longer the latest.
     """
     with ui.element("div").classes("ht-file"):
         with ui.element("label"):
@@ -49,6 +51,7 @@ def file_field(label: str, address: str, accept: Sequence[str], done: Callable[[
         )
         return None
 
+    headers = json.dumps({"if-match": seen} if seen else {})
     before, after = address.split("{name}")
     field.on(
         "change",
@@ -59,7 +62,7 @@ def file_field(label: str, address: str, accept: Sequence[str], done: Callable[[
             emit({{begun: true}});
             try {{
                 const to = {json.dumps(before)} + encodeURIComponent(file.name) + {json.dumps(after)};
-                const said = await fetch(to, {{method: "PUT", body: file}});
+                const said = await fetch(to, {{method: "PUT", body: file, headers: {headers}}});
                 emit(said.ok ? {{ok: true, name: file.name}} : await said.json());
             }} catch (error) {{
                 emit({{}});

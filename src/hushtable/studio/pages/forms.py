@@ -114,6 +114,8 @@ class Form:
         What a parameter called ``on`` chooses from: the sensitive columns.
     hidden : sequence of str
         Parameters that another part of the page has a field for.
+    typed : callable, optional
+        Called at every key instead of ``changed``, which waits until a field is left.
     """
 
     def __init__(
@@ -124,11 +126,13 @@ class Form:
         *,
         columns: Sequence[str] = (),
         hidden: Sequence[str] = (),
+        typed: Callable[[], Any] | None = None,
     ) -> None:
         self.known = known
         self._columns = list(columns)
         self._given = dict(values)
         self._fields: dict[str, Any] = {}
+        self._typed = typed
         with ui.element("div").classes("ht-row top ht-form"):
             for param in sorted(known.params(), key=lambda p: not p.required):
                 if param.name not in hidden:
@@ -166,7 +170,10 @@ class Form:
         else:
             made = ui.input(label, value=field_text(shown))
         if not isinstance(made, ui.select | ui.checkbox):
-            once_left(made, changed)
+            if self._typed is None:
+                once_left(made, changed)
+            else:
+                made.on_value_change(self._typed)
         if not isinstance(made, ui.checkbox):
             made.props(f'outlined dense bottom-slots hint="{_attribute(param.doc)}"').classes("grow")
         return made

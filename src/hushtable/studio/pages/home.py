@@ -49,7 +49,7 @@ def _line(studio: Studio, project: Project) -> None:
     facts = project.facts
     made = dt.datetime.fromtimestamp(facts["created"]).strftime("%Y-%m-%d %H:%M")
     rows = f"{facts['rows']:,} rows · " if facts.get("rows") else ""
-    with ui.element("div").classes("ht-row").style("padding:6px 0;border-top:1px solid var(--ht-line)"):
+    with ui.element("div").classes("ht-row").style("padding:6px 0;border-top:1px solid var(--line)"):
         with ui.element("div").classes("grow"):
             ui.link(facts["name"], f"/p/{project.id}/data").classes("ht-link")
             text(f"{rows}{len(runs_of(project))} releases · {made}", "div", "ht-soft")

@@ -1,45 +1,86 @@
-"""What all pages share: the bar, the steps, the way back and on, and the notice about other tabs."""
+"""What all pages share: the bar, the steps, the way back and on, and what keeps typed text from getting lost."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from nicegui import ui
 
-from hushtable.studio.pages.widgets import text
+from hushtable.errors import HushtableError
+from hushtable.studio.pages.widgets import after_showing, attempted, text
+from hushtable.studio.progress import done_steps, note_visit
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run, runs_of
 from hushtable.studio.service import Studio
 from hushtable.studio.texts import STEPS, T
 from hushtable.studio.theme import CSS
 
-__all__ = ["Page", "frame", "needs", "which_run"]
+__all__ = ["Page", "frame", "needs", "open_button", "which_run"]
+
+# The browser knows first that something was typed: a question that waits for the server would come too late. What is
+# inside an element with data-unsaved counts from its first key; the server takes it back once it is kept.
+_GUARD = """<script>
+window.htUnsaved = new Set();
+document.addEventListener("input", (e) => {
+  const part = e.target.closest && e.target.closest("[data-unsaved]");
+  if (part) window.htUnsaved.add(part.dataset.unsaved);
+}, true);
+document.addEventListener("click", (e) => {
+  const link = e.target.closest && e.target.closest("a[href]");
+  if (!link || !window.htUnsaved.size || link.hasAttribute("download") || link.target === "_blank") return;
+  if (link.getAttribute("href").startsWith("#") || e.ctrlKey || e.metaKey || e.shiftKey) return;
+  e.preventDefault();
+  e.stopPropagation();
+  emitEvent("ht-leave", link.href);
+}, true);
+window.addEventListener("beforeunload", (e) => { if (window.htUnsaved.size) e.preventDefault(); });
+</script>"""
 
 
 class Page:
-    """A page that is being shown: what it is about, and whether another tab changed it meanwhile."""
+    """A page that is being shown: what it is about, what is typed on it, and whether another tab changed it."""
 
     def __init__(self, studio: Studio, project: Project | None) -> None:
         self.studio = studio
         self.project = project
-        self._seen = project.revision() if project else ""
+        self.revision = project.revision() if project else ""
         self.show_steps: Callable[[], Any] = lambda: None
         """Show the list of steps as it is now."""
+        self.again: Callable[[], Any] = ui.navigate.reload
+        """Show the page as it is after a change that was undone."""
+        self.changed: Callable[[], Any] = lambda: None
+        """Called after every change of the policy that was made on this page."""
 
-    def seen(self) -> None:
-        """Note that what is shown is up to date: the change was made here."""
-        if self.project:
-            self._seen = self.project.revision()
+    def write(self, change: Callable[..., str], *given: Any) -> None:
+        """Change the project as this page shows it; raises where another tab changed it meanwhile."""
+        self.revision = change(self.project, *given, seen=self.revision)
+        self.changed()
 
     @property
     def stale(self) -> bool:
         """Whether another tab changed the project."""
         try:
-            return self.project is not None and self.project.revision() != self._seen
+            return self.project is not None and self.project.revision() != self.revision
         except OSError:
             return True
+
+    @contextmanager
+    def kept(self, part: str) -> Iterator[None]:
+        """Try to keep what was typed in a part of the page; until that works, leaving the page asks."""
+        try:
+            yield
+        except HushtableError as error:
+            ui.notify(str(error), type="negative", multi_line=True, timeout=8000, close_button=True)
+            self.unsaved(part)
+        else:
+            self.unsaved(part, False)
+
+    def unsaved(self, part: str, typed: bool = True) -> None:
+        """Note whether a part of the page has text that is not kept anywhere."""
+        ui.run_javascript(f"window.htUnsaved.{'add' if typed else 'delete'}('{part}')")
 
 
 @contextmanager
@@ -48,6 +89,7 @@ def frame(studio: Studio, title: str, project: Project | None = None, step: str 
     page = Page(studio, project)
     ui.page_title(f"{title} - {T.TITLE}")
     ui.add_css(CSS)
+    ui.add_head_html(_GUARD)
     dark = ui.dark_mode({"dark": True, "light": False}.get(studio.jobs.store.setting("mode")))
     main = ui.element("main").classes("ht-main").props("id=main")
     drawer = None
@@ -56,13 +98,15 @@ def frame(studio: Studio, title: str, project: Project | None = None, step: str 
         drawer = ui.left_drawer(value=False).classes("ht-nav").props("show-if-above width=216 breakpoint=800")
         with drawer, ui.element("nav").props(f'aria-label="{T.STEPS}"'):
             steps = ui.refreshable(_steps)
-            steps(project, step)
+            steps(studio, project, step)
             page.show_steps = steps.refresh
     with ui.header().classes("ht-head"):
         if drawer is not None:
             ui.button(icon="menu", on_click=drawer.toggle).props(f'flat dense color=white aria-label="{T.MENU}"')
         ui.link(T.TITLE, "/").classes("ht-brandname")
         text(project.facts["name"] if project else "", "span", "ht-project")
+        if project is not None:
+            _undo(page, project)
         ui.link(T.API, "/api-page").classes("gt-xs")
         ui.button(icon="contrast", on_click=lambda: _switch(studio, dark)).props(
             f'flat dense color=white aria-label="{T.DARK}"'
@@ -73,10 +117,22 @@ def frame(studio: Studio, title: str, project: Project | None = None, step: str 
         if step:
             text(STEPS[step][1], "p", "ht-lead")
         yield page
-        if step and project is not None:
-            _way(project, step)
+    _ask_before_leaving()
     if project is not None:
+        if step:
+            _way(project, step)
+            _visit(page, project, step)
         _notice(page, main)
+
+
+def _visit(page: Page, project: Project, step: str) -> None:
+    """Note that the user has seen the step: once the page is there, since asking for an address must change nothing."""
+
+    async def seen() -> None:
+        if note_visit(project, step):
+            page.show_steps()
+
+    after_showing(seen)
 
 
 def _switch(studio: Studio, dark: ui.dark_mode) -> None:
@@ -86,24 +142,49 @@ def _switch(studio: Studio, dark: ui.dark_mode) -> None:
     studio.jobs.store.set("mode", "dark" if wanted else "light")
 
 
-def _steps(project: Project, step: str) -> None:
-    done = {"data": project.profile is not None, "run": bool(runs_of(project))}
+def _undo(page: Page, project: Project) -> None:
+    """The button that takes the last change back; it keeps its place where there is nothing to undo."""
+
+    def undo() -> None:
+        with attempted():
+            page.write(page.studio.undo)
+            page.again()
+
+    button = ui.button(icon="undo", on_click=undo).props("flat dense color=white")
+
+    def show() -> None:
+        what = project.undoable() if page.project else None
+        button.set_enabled(what is not None)
+        button.props["aria-label"] = T.UNDO if what is None else T.UNDO_OF.format(what)
+        button.props["title"] = button.props["aria-label"]
+        button.update()
+        page.show_steps()
+
+    show()
+    page.changed = show
+
+
+def _steps(studio: Studio, project: Project, step: str) -> None:
+    done = done_steps(studio, project)
     with ui.element("ol"):
         for number, (name, (title, _)) in enumerate(STEPS.items(), 1):
             with ui.element("li"), ui.element("a").props(f"href=/p/{project.id}/{name}") as link:
                 if name == step:
                     link.props("aria-current=page")
-                ready = done.get(name)
+                ready = name in done
                 text("✓" if ready else str(number), "span", "ht-num done" if ready else "ht-num").props(
                     "aria-hidden=true"
                 )
                 text(title, "span", "")
+                if ready:
+                    text(T.DONE, "span", "ht-hidden")
 
 
 def _way(project: Project, step: str) -> None:
+    """The way back and on, at the bottom of the window: it does not move, whatever becomes of the page above it."""
     names = list(STEPS)
     place = names.index(step)
-    with ui.element("div").classes("ht-foot"):
+    with ui.footer().classes("ht-foot"):
         if place:
             before = names[place - 1]
             _go(T.BACK.format(STEPS[before][0]), project, before).props("outline")
@@ -115,7 +196,41 @@ def _way(project: Project, step: str) -> None:
 
 
 def _go(words: str, project: Project, step: str) -> ui.button:
-    return ui.button(words, on_click=lambda: ui.navigate.to(f"/p/{project.id}/{step}")).props("no-caps")
+    return open_button(words, f"/p/{project.id}/{step}")
+
+
+def open_button(words: str, address: str) -> ui.button:
+    """A button that opens another page, after a question where something typed would be lost."""
+    made = ui.button(words).props("no-caps")
+    # what was typed last is told by the browser within a moment; the question has to know of it
+    to = json.dumps(address)
+    leave = f"if (window.htUnsaved.size) emitEvent('ht-leave', {to}); else window.location.href = {to};"
+    made.on("click", js_handler=f"() => setTimeout(() => {{ {leave} }}, 120)")
+    return made
+
+
+def _ask_before_leaving() -> None:
+    """Ask whether to go where a link or a button leads, although something typed is not kept."""
+    wanted = {"to": ""}
+
+    def leave() -> None:
+        ui.run_javascript(f"window.htUnsaved.clear(); window.location.href = {json.dumps(wanted['to'])}")
+
+    with ui.dialog() as dialog, ui.card():
+        text(T.LEAVE_QUESTION)
+        with ui.element("div").classes("ht-row"):
+            ui.button(T.STAY, on_click=dialog.close).props("no-caps")
+            ui.button(T.LEAVE, on_click=leave).props("flat color=negative no-caps")
+
+    def ask(event: Any) -> None:
+        said = event.args if isinstance(event.args, str) else ""
+        # only a place of the studio itself: the address comes from the browser
+        path = "/" + said.split("/", 3)[3] if said.startswith("http") and said.count("/") >= 3 else said
+        if path.startswith("/") and not path.startswith(("//", "/\\")):
+            wanted["to"] = path
+            dialog.open()
+
+    ui.on("ht-leave", ask)
 
 
 def needs(project: Project, words: str, step: str) -> None:
@@ -153,19 +268,14 @@ def _title(run: Run) -> str:
 
 
 def _notice(page: Page, main: ui.element) -> None:
-    shown: list[ui.element] = []
+    """Say that another tab changed the project; over the page, so that nothing moves under the mouse."""
+    with main, ui.element("div").classes("ht-note ht-over").props("role=status") as banner:
+        text(T.STALE, "span", "")
+        ui.button(T.STALE_SHOW, on_click=ui.navigate.reload).props("flat no-caps")
+    banner.set_visibility(False)
 
     def look() -> None:
-        if not main.client.has_socket_connection:
-            return  # nobody sees it: the server keeps a page for a while after it was left
-        if page.stale and not shown:
-            with main:
-                with ui.element("div").classes("ht-note").props("role=status") as banner:
-                    text(T.STALE, "span", "")
-                    ui.button(T.STALE_SHOW, on_click=ui.navigate.reload).props("flat no-caps")
-                banner.move(main, 0)
-            shown.append(banner)
-        elif not page.stale and shown:
-            shown.pop().delete()
+        if main.client.has_socket_connection:  # else nobody sees it: the server keeps a page for a while after it
+            banner.set_visibility(page.stale)
 
     ui.timer(1.0, look)

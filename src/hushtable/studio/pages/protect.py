@@ -59,7 +59,6 @@ class _Feasibility:
 
     async def look(self) -> None:
         """Check the policy against the table."""
-        self.page.seen()
         self._turn += 1
         turn = self._turn
         faults = self.page.studio.faults(self.project)
@@ -67,6 +66,11 @@ class _Feasibility:
         if faults:
             with self.inner:
                 problems(faults, T.FEASIBLE_BAD)
+            return
+        known = self._known()
+        if known is not None:
+            with self.inner:
+                self._tell(known, None)
             return
         with self.inner:
             text(T.CHECKING, "p", "ht-soft").props("role=status")
@@ -83,6 +87,14 @@ class _Feasibility:
             with self.inner:
                 self._tell(over.result, over.error)
 
+    def _known(self) -> dict[str, Any] | None:
+        """What the last check found, where nothing has changed since; files beside the data may have."""
+        last = self.page.studio.job_of(self.project, "check")
+        found: dict[str, Any] | None = last.result if last is not None and last.state == "done" else None
+        if found is None or self.page.studio.files(self.project):
+            return None
+        return found if found["revision"] == self.project.revision() else None
+
     def _tell(self, found: dict[str, Any] | None, error: Any) -> None:
         if found is None:
             note((error or {}).get("message", T.FAILED), "bad")
@@ -91,6 +103,8 @@ class _Feasibility:
             note(T.FEASIBLE_OK, "good")
         else:
             problems(found["problems"], T.FEASIBLE_BAD)
+        for caution in found.get("warnings", ()):
+            note(f"{caution['where']}: {caution['message']} {caution['hint']}", "warn")
         rows = [
             [m["model"], ", ".join(f"{k} = {v}" for k, v in m["parameters"].items()), T.CAN_HOLD[m["feasible"]]]
             for m in found["models"]
@@ -131,7 +145,7 @@ class _Models:
         with self.box:
             for place, chosen in enumerate(self.project.document().get("models", [])):
                 ((name, values),) = chosen.items()
-                with ui.element("div").style("border-top:1px solid var(--ht-line);padding:10px 0"):
+                with ui.element("div").style("border-top:1px solid var(--line);padding:10px 0"):
                     self._model(place, name, values or {})
 
     def _model(self, place: int, name: str, values: dict[str, Any]) -> None:
@@ -148,15 +162,15 @@ class _Models:
             text(explanation(known), "div", "ht-text").style("white-space:pre-line")
 
     async def _changed(self) -> None:
-        with attempted():
+        with self.page.kept("models"):
             chosen = [{form.known.name: form.values()} for form in self.forms]
-            self.page.studio.set_models(self.project, chosen)
+            self.page.write(self.page.studio.set_models, chosen)
             await self.panel.look()
 
     async def _remove(self, place: int) -> None:
         chosen = self.project.document()["models"]
         with attempted():
-            self.page.studio.set_models(self.project, [m for i, m in enumerate(chosen) if i != place])
+            self.page.write(self.page.studio.set_models, [m for i, m in enumerate(chosen) if i != place])
         self._show()
         await self.panel.look()
 
@@ -166,7 +180,7 @@ class _Models:
         known = registry.models[self.choice.value]
         with attempted():
             have = self.project.document().get("models", [])
-            self.page.studio.set_models(self.project, [*have, {known.name: _usual(known)}])
+            self.page.write(self.page.studio.set_models, [*have, {known.name: _usual(known)}])
             self.choice.set_value(None)
             self._show()
             await self.panel.look()
@@ -219,13 +233,13 @@ class _Algorithm:
 
     async def _choose(self, name: str) -> None:
         with attempted():
-            self.page.studio.set_algorithm(self.project, {name: {}})
+            self.page.write(self.page.studio.set_algorithm, {name: {}})
             self._show()
             await self.panel.look()
 
     async def _changed(self) -> None:
-        with attempted():
-            self.page.studio.set_algorithm(self.project, {self.form.known.name: self.form.values()})
+        with self.page.kept("algorithm"):
+            self.page.write(self.page.studio.set_algorithm, {self.form.known.name: self.form.values()})
             await self.panel.look()
 
 
@@ -233,8 +247,8 @@ def _settings(page: Page, project: Project, panel: _Feasibility) -> None:
     document = project.document()
 
     async def change(name: str, value: Any) -> None:
-        with attempted():
-            page.studio.set_settings(project, {name: value})
+        with page.kept(name):
+            page.write(page.studio.set_settings, {name: value})
             await panel.look()
 
     with card(T.SETTINGS), ui.element("div").classes("ht-cols"):

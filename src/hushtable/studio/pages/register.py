@@ -12,7 +12,19 @@ from nicegui import ui
 
 from hushtable.errors import HushtableError
 from hushtable.failures import failure
-from hushtable.studio.pages import api, attack, compare, data, explore, export, hierarchies, home, protect, roles, run
+from hushtable.studio.pages import (
+    api,
+    attack,
+    columns,
+    compare,
+    data,
+    explore,
+    export,
+    hierarchies,
+    home,
+    protect,
+    run,
+)
 from hushtable.studio.pages.layout import frame
 from hushtable.studio.pages.widgets import note
 from hushtable.studio.service import Studio
@@ -67,7 +79,7 @@ _WITH_RUN: dict[str, Any] = {
     "attack": attack.build,
     "export": export.build,
 }
-_PLAIN: dict[str, Any] = {"data": data.build, "roles": roles.build, "protect": protect.build, "run": run.build}
+_PLAIN: dict[str, Any] = {"data": data.build, "columns": columns.build, "protect": protect.build, "run": run.build}
 
 
 async def _step(studio: Studio, name: str, step: str, number: int | None, column: str) -> None:

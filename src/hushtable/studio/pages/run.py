@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nicegui import ui
@@ -20,6 +20,8 @@ from hushtable.studio.texts import STATES, STEPS, T
 
 __all__ = ["build"]
 
+_TONES = {"useful": "good", "coarse": "warn", "nearly empty": "bad"}
+
 
 async def build(page: Page, project: Project) -> None:
     """Build the page."""
@@ -31,7 +33,9 @@ async def build(page: Page, project: Project) -> None:
     faults = studio.faults(project)
     if faults:
         problems(faults, T.BLOCKED)
-    with card():
+    # as high while it runs as before and after: what stands below it does not move when a run ends
+    with card() as box:
+        box.classes("ht-run")
         busy = studio.busy(project, "run")
         ended = ui.element("div")
         place = ui.element("div")
@@ -50,7 +54,7 @@ async def build(page: Page, project: Project) -> None:
             with attempted():
                 # another tab may have begun one; that is the one to watch
                 other = studio.busy(project, "run")
-                job = other if other is not None else await asyncio.to_thread(studio.run, project)
+                job = other if other is not None else await asyncio.to_thread(studio.run, project, seen=page.revision)
                 start.set_visibility(False)
                 with place:
                     watch(studio, job, over, cancel=T.STOP)
@@ -84,7 +88,8 @@ def _listed(page: Page, project: Project, ended: ui.element) -> Callable[[], Any
             with card(T.RUNS):
                 for run in reversed(kept):
                     _line(project, run, deleted)
-        lost = [j for j in page.studio.jobs.store.jobs(project.id) if j.kind == "run" and j.over and j.state != "done"]
+        ran = page.studio.jobs.store.jobs(project.id, kinds=("run",))
+        lost = [j for j in ran if j.over and j.state != "done"]
         if lost:
             with card(T.NOT_RUN):
                 rows = [
@@ -98,34 +103,11 @@ def _listed(page: Page, project: Project, ended: ui.element) -> Callable[[], Any
 
 
 def _line(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
-    facts = run.facts
-    summary = facts["summary"]
-
-    def delete() -> None:
-        with attempted():
-            run.delete()
-        deleted()
-
-    at = f"/p/{project.id}/{{}}?run={run.number}"
-
-    with ui.element("div").style("border-top:1px solid var(--ht-line);padding:10px 0"):
-        with ui.element("div").classes("ht-row"):
-            with ui.element("div").classes("grow"):
-                text(f"{T.RUN_NAME.format(run.number)}: {next(iter(summary['algorithm']))}", "h3", "")
-                left_out = share(summary["suppressed"] / max(summary["records"], 1))
-                text(
-                    f"{summary['released']:,} of {summary['records']:,} records in {summary['classes']:,} classes; "
-                    f"{left_out} left out; {facts['seconds']:.1f} s",
-                    "div",
-                    "ht-soft",
-                )
-            text(f"✓ {T.VERIFIED}", "span", "ht-good")
-            for step in ("explore", "compare", "attack", "export"):
-                ui.link(STEPS[step][0], at.format(step)).classes("ht-link")
-            ask = T.DELETE_RUN.format(run.number)
-            ui.button(icon="delete", on_click=lambda: sure(ask, T.DELETE, delete)).props(
-                f'flat dense aria-label="{T.DELETE_RELEASE.format(run.number)}"'
-            )
+    """The card of a release: what it is, then what it promises."""
+    summary = run.facts["summary"]
+    with ui.element("div").classes("ht-release"):
+        _heading(project, run, deleted)
+        _verdict(run)
         rows = [
             [
                 m["model"],
@@ -135,3 +117,53 @@ def _line(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
             for m in summary["models"]
         ]
         html_table(["model", "parameters", "needed", "achieved"], rows, caption=T.MODELS, numbers=(3,))
+
+
+def _verdict(run: Run) -> None:
+    """What the release is still good for, which settings cost most, and what it does not protect."""
+    found = run.facts.get("verdict")
+    if found is not None:
+        note(found["words"], _TONES[found["grade"]])
+        if found["changes"]:
+            with ui.expansion(T.PRICES).props("dense"):
+                rows = [
+                    [change["what"], *(_step(change, name) for name in ("ncp", "query_error")), change["setting"]]
+                    for change in found["changes"]
+                ]
+                html_table(T.PRICE_COLUMNS, rows, caption=T.PRICES)
+    for caution in run.facts.get("warnings") or ():
+        note(caution, "warn")
+
+
+def _step(change: Mapping[str, Any], name: str) -> str:
+    before, after = change["before"][name], change["after"][name]
+    return "" if before is None or after is None else f"{share(before)} → {share(after)}"
+
+
+def _heading(project: Project, run: Run, deleted: Callable[[], Any]) -> None:
+    facts = run.facts
+    summary = facts["summary"]
+
+    def delete() -> None:
+        with attempted():
+            run.delete()
+        deleted()
+
+    at = f"/p/{project.id}/{{}}?run={run.number}"
+    with ui.element("div").classes("ht-row"):
+        with ui.element("div").classes("grow"):
+            text(f"{T.RUN_NAME.format(run.number)}: {next(iter(summary['algorithm']))}", "h3", "")
+            left_out = share(summary["suppressed"] / max(summary["records"], 1))
+            text(
+                f"{summary['released']:,} of {summary['records']:,} records in {summary['classes']:,} classes; "
+                f"{left_out} left out; {facts['seconds']:.1f} s",
+                "div",
+                "ht-soft",
+            )
+        text(f"✓ {T.VERIFIED}", "span", "ht-good")
+        for step in ("explore", "compare", "attack", "export"):
+            ui.link(STEPS[step][0], at.format(step)).classes("ht-link")
+        ask = T.DELETE_RUN.format(run.number)
+        ui.button(icon="delete", on_click=lambda: sure(ask, T.DELETE, delete)).props(
+            f'flat dense aria-label="{T.DELETE_RELEASE.format(run.number)}"'
+        )

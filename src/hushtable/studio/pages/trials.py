@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
 
 from hushtable import registry
 from hushtable.comparison.outcomes import Outcomes
-from hushtable.errors import ParameterError
+from hushtable.errors import HushtableError, ParameterError
 from hushtable.io.figures import number, share
 from hushtable.studio import charts
 from hushtable.studio.comparing import suggested
@@ -22,6 +22,9 @@ from hushtable.studio.projects import Project
 from hushtable.studio.texts import T
 
 __all__ = ["build"]
+
+_LEFT_OUT = 0.05
+"""The share of records that a comparison also tries to leave out."""
 
 
 def build(page: Page, project: Project) -> None:
@@ -56,13 +59,20 @@ class _Form:
 
     def __init__(self, page: Page, project: Project, tried: Mapping[str, Any], begun: Callable[[], Any]) -> None:
         self.page, self.project, self.begun = page, project, begun
-        before = [dict(choice) for choice in (tried.get("models") or [[]])[0]]
         document = project.document()
         ((algorithm, self.parameters),) = document["algorithm"].items()
         self.own = algorithm
         options = {name: f"{name}: {summary(known)}" for name, known in registry.algorithms.items()}
+        with ui.element("div").props("data-unsaved=trials"):
+            self._lists(tried, options, document)
+        self.place = ui.element("div").classes("q-mt-lg q-mb-md")
+        with self.place:
+            ui.button(T.TRIALS_START, icon="balance", on_click=self._start).props("no-caps outline")
+
+    def _lists(self, tried: Mapping[str, Any], options: Mapping[str, str], document: Mapping[str, Any]) -> None:
+        before = [dict(choice) for choice in (tried.get("models") or [[]])[0]]
         self.algorithms = (
-            ui.select(options, multiple=True, value=_names(tried) or [algorithm], label=T.TRIALS_ALGORITHMS)
+            ui.select({**options}, multiple=True, value=_names(tried) or [self.own], label=T.TRIALS_ALGORITHMS)
             .props("outlined dense options-dense use-chips")
             .classes("q-mb-sm")
             .style("width:100%")
@@ -72,15 +82,20 @@ class _Form:
             for place, chosen in enumerate(document["models"]):
                 ((name, values),) = chosen.items()
                 again = before[place].get(name, {}) if place < len(before) else {}
-                fields = {p.name: self._list(name, p, again.get(p.name, values[p.name])) for p in _numbers(name)}
+                # the first number of the first model is what most people want to see a range of
+                fields = {
+                    p.name: self._list(
+                        name,
+                        p,
+                        again.get(p.name) or (_range(p, values[p.name]) if not (place or i) else values[p.name]),
+                    )
+                    for i, p in enumerate(_numbers(name))
+                }
                 self.models.append((name, dict(values or {}), fields))
-            left = tried.get("suppression") or [document.get("suppression", 0.0)]
+            left = tried.get("suppression") or sorted({document.get("suppression", 0.0), _LEFT_OUT})
             self.left_out = ui.input(T.TRIALS_LEFT_OUT, value=field_text([_plain(100 * v) for v in left])).props(
                 f'outlined dense bottom-slots hint="{T.TRIALS_VALUES_HINT}"'
             )
-        self.place = ui.element("div")
-        with self.place:
-            ui.button(T.TRIALS_START, icon="balance", on_click=self._start).props("no-caps outline")
 
     def _list(self, model: str, param: Any, value: Any) -> Any:
         label = T.TRIALS_VALUES.format(param=param.name, model=model)
@@ -98,13 +113,25 @@ class _Form:
         return {"algorithms": algorithms, "models": [models], "suppression": left_out}
 
     async def _start(self) -> None:
-        with attempted():
-            await asyncio.to_thread(self.page.studio.compare, self.project, self.grid())
+        with self.page.kept("trials"):
+            grid = self.grid()
+            await asyncio.to_thread(self.page.studio.compare, self.project, grid, seen=self.page.revision)
             self.begun()
 
 
 def _names(tried: Mapping[str, Any]) -> list[str]:
     return [choice if isinstance(choice, str) else next(iter(choice)) for choice in tried.get("algorithms") or ()]
+
+
+def _range(param: Any, value: Any) -> list[Any]:
+    """A few values from the policy's own upwards, as far as the parameter takes them; less privacy is not proposed."""
+    found = [value]
+    for more in (2 * value, 4 * value):
+        try:
+            found.append(param.coerce(more, ""))
+        except HushtableError:
+            break
+    return found
 
 
 def _plain(value: float) -> str:
@@ -131,11 +158,14 @@ def _found(page: Page, project: Project, found: Outcomes) -> None:
     text(T.TRIALS_FOUND, "h3", "q-mt-md")
     text(T.TRIALS_FOUND_TEXT)
     rows = []
+    common, own = _told_apart([row["models"] for row in found.rows])
+    if common:
+        text(T.TRIALS_COMMON.format(common), "p", "ht-soft")
     for i, row in enumerate(found.rows):
         risk, loss = row["values"].get(found.privacy), row["values"].get(found.utility)
         figures = [share(risk), number(loss), share(row["values"]["suppressed"])] if risk is not None else ["", "", ""]
         mark = "★" if i in best else row["reason"] or "\u00a0"
-        rows.append([i + 1, row["algorithm"], row["models"], share(row["suppression limit"]), *figures, mark])
+        rows.append([i + 1, row["algorithm"], own[i], share(row["suppression limit"]), *figures, mark])
     html_table(T.TRIALS_HEADS, rows, caption=T.TRIALS_FOUND, numbers=(0, 3, 4, 5, 6))
     points = [
         (i + 1, row["values"][found.privacy], row["values"][found.utility])
@@ -144,7 +174,7 @@ def _found(page: Page, project: Project, found: Outcomes) -> None:
     ]
     if len(points) > 1:
         ringed = [i + 1 for i in best]
-        picture(charts.frontier(points, T.TRIALS_FOUND, ("risk", "loss"), ringed, T.TRIALS_POINT))
+        picture(charts.frontier(points, T.TRIALS_FOUND, T.TRIALS_AXES, ringed, T.TRIALS_POINT))
     if points:
         _suggest(page, project)
         with ui.element("div").classes("ht-row q-mt-sm"):
@@ -152,6 +182,20 @@ def _found(page: Page, project: Project, found: Outcomes) -> None:
                 ui.button(T.TRIALS_USE.format(place + 1), on_click=lambda p=place: _use(page, project, p)).props(
                     "flat dense no-caps"
                 )
+
+
+def _told_apart(models: Sequence[str]) -> tuple[str, list[str]]:
+    """What all settings have in common, and what each has of its own: the same long text in every row hides the rest.
+
+    Examples
+    --------
+    >>> _told_apart(["k-anonymity k=5 + distinct-l l=3", "k-anonymity k=9 + distinct-l l=3"])
+    ('distinct-l l=3', ['k-anonymity k=5', 'k-anonymity k=9'])
+    """
+    parts = [words.split(" + ") for words in models]
+    common = [part for part in parts[0] if all(part in other for other in parts)] if len(parts) > 1 else []
+    own = [" + ".join(part for part in mine if part not in common) or T.TRIALS_SAME for mine in parts]
+    return " + ".join(common), own
 
 
 def _suggest(page: Page, project: Project) -> None:
@@ -179,6 +223,5 @@ def _suggest(page: Page, project: Project) -> None:
 
 async def _use(page: Page, project: Project, place: int) -> None:
     with attempted():
-        await asyncio.to_thread(page.studio.use_setting, project, place)
-        page.seen()
+        page.write(page.studio.use_setting, place)
         ui.notify(T.TRIALS_USED.format(place + 1), type="positive")

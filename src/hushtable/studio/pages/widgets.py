@@ -125,7 +125,7 @@ def html_table(
 
 
 def pager(
-    total: int, show: Callable[[int, int], Awaitable[None]], size: int = PAGE
+    total: int, show: Callable[[int, int], Awaitable[None]], size: int = PAGE, words: str = T.ROWS_OF
 ) -> Callable[[int], Awaitable[None]]:
     """Buttons that leaf through a table; returns a function that goes to a row."""
     place = {"first": 0}
@@ -138,7 +138,7 @@ def pager(
     async def go(first: int) -> None:
         place["first"] = max(0, min(first, max(total - 1, 0) // size * size))
         last = min(place["first"] + size, total)
-        where.set_text(T.ROWS_OF.format(first=min(place["first"] + 1, total), last=last, total=total))
+        where.set_text(words.format(first=min(place["first"] + 1, total), last=last, total=total))
         back.set_enabled(place["first"] > 0)
         on.set_enabled(last < total)
         await show(place["first"], size)
@@ -196,7 +196,12 @@ def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str =
     def tell(now: Job) -> None:
         left = now.seconds_left()
         done = f"{now.share:.0%}" if now.state == "running" and now.share > 0 else ""
-        parts = [STATES[now.state], done, now.what, T.LEFT.format(duration(left)) if left is not None else ""]
+        parts = [
+            STATES[now.state],
+            done,
+            now.what,
+            T.LEFT.format(duration(left)) if left is not None else T.LONGER if now.late else "",
+        ]
         if now.cancelling and not now.over:
             parts = [T.STOPPING]
         words.set_text(" · ".join(part for part in parts if part))
@@ -231,8 +236,12 @@ def watch(studio: Studio, job: Job, over: Callable[[Job], Any], *, cancel: str =
     return box
 
 
-def sure(question: str, words: str, go: Callable[[], Any]) -> None:
-    """Ask before something is done that cannot be undone."""
+def sure(question: str, words: str, go: Callable[[], Any], otherwise: Callable[[], Any] = lambda: None) -> None:
+    """Ask before something is done that cannot be undone; ``otherwise`` is called where the answer is no."""
+
+    def stay() -> None:
+        dialog.close()
+        otherwise()
 
     async def done() -> None:
         dialog.close()
@@ -243,7 +252,7 @@ def sure(question: str, words: str, go: Callable[[], Any]) -> None:
     with ui.dialog() as dialog, ui.card():
         text(question)
         with ui.element("div").classes("ht-row"):
-            ui.button(T.CANCEL, on_click=dialog.close).props("flat no-caps")
+            ui.button(T.CANCEL, on_click=stay).props("flat no-caps")
             ui.button(words, on_click=done).props("color=negative no-caps")
     dialog.open()
 

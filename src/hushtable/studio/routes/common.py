@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Header, Path, Query
 
 from hushtable.studio import views
 from hushtable.studio.projects import Project
@@ -12,16 +12,24 @@ from hushtable.studio.rest_models import Failure, JobView, ProjectView, RunView
 from hushtable.studio.runs import Run, runs_of
 from hushtable.studio.store import Job
 
-__all__ = ["Limit", "Number", "Offset", "ProjectId", "job_view", "new_router", "project_view", "run_view"]
+__all__ = ["Limit", "Number", "Offset", "ProjectId", "Seen", "job_view", "new_router", "project_view", "run_view"]
 
 _FAILURES: dict[int | str, dict[str, Any]] = {
-    status: {"model": Failure} for status in (400, 401, 403, 404, 409, 413, 415, 421, 422)
+    status: {"model": Failure} for status in (400, 401, 403, 404, 409, 412, 413, 415, 421, 422)
 }
 _MOST = 2**53
 
 ProjectId = Annotated[str, Path(description="a project's id", max_length=40)]
 Number = Annotated[int, Path(description="a run's number", ge=1, le=999_999)]
 Offset = Annotated[int, Query(description="the first row", ge=0, le=_MOST)]
+Seen = Annotated[
+    str | None,
+    Header(
+        alias="if-match",
+        description="the project's revision that the change was made for; a later one refuses it",
+        max_length=40,
+    ),
+]
 Limit = Annotated[int, Query(description="how many rows", ge=1, le=views.MOST)]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 
 from hushtable.studio.rest_models import GridRequest, JobView
-from hushtable.studio.routes.common import ProjectId, job_view, new_router
+from hushtable.studio.routes.common import ProjectId, Seen, job_view, new_router
 from hushtable.studio.service import Studio
 
 __all__ = ["comparing_routes"]
@@ -31,9 +31,9 @@ def comparing_routes(studio: Studio) -> APIRouter:
         return {} if found is None else found.as_dict()
 
     @router.post("/projects/{project}/comparison/{place}/use")
-    def use_setting(project: ProjectId, place: Place) -> dict[str, Any]:
+    def use_setting(project: ProjectId, place: Place, seen: Seen = None) -> dict[str, Any]:
         """Make a compared setting the policy's own."""
-        studio.use_setting(studio.projects[project], place)
+        studio.use_setting(studio.projects[project], place, seen=seen)
         return studio.projects[project].document()
 
     return router

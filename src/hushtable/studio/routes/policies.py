@@ -12,7 +12,7 @@ from hushtable.errors import UsageError
 from hushtable.studio import views
 from hushtable.studio.projects import Project
 from hushtable.studio.rest_models import ColumnChange, ColumnLook, JobView, PolicyText
-from hushtable.studio.routes.common import ProjectId, job_view, new_router
+from hushtable.studio.routes.common import ProjectId, Seen, job_view, new_router
 from hushtable.studio.service import CATALOGUES, Studio
 
 __all__ = ["policies_routes"]
@@ -32,7 +32,12 @@ def _add_settings(router: APIRouter, studio: Studio) -> None:
 
     def state(project: Project) -> dict[str, Any]:
         text = project.policy_file.read_text(encoding="utf-8") if project.policy_file.is_file() else ""
-        return {"document": project.document(), "yaml": text, "faults": studio.faults(project)}
+        return {
+            "document": project.document(),
+            "yaml": text,
+            "faults": studio.faults(project),
+            "revision": project.revision(),
+        }
 
     @router.get("/catalogue/{kind}")
     def show_catalogue(kind: Annotated[str, Path(description=", ".join(CATALOGUES))]) -> list[dict[str, Any]]:
@@ -45,33 +50,41 @@ def _add_settings(router: APIRouter, studio: Studio) -> None:
         return state(find(project))
 
     @router.put("/projects/{project}/policy")
-    def replace_policy(project: ProjectId, body: PolicyText) -> dict[str, Any]:
+    def replace_policy(project: ProjectId, body: PolicyText, seen: Seen = None) -> dict[str, Any]:
         """Take over a whole policy."""
-        studio.set_policy(find(project), body.yaml)
+        studio.set_policy(find(project), body.yaml, seen=seen)
         return state(find(project))
 
     @router.patch("/projects/{project}/columns/{column:path}")
-    def change_column(project: ProjectId, column: str, body: ColumnChange) -> dict[str, Any]:
+    def change_column(project: ProjectId, column: str, body: ColumnChange, seen: Seen = None) -> dict[str, Any]:
         """Change a column's role, kind, hierarchy or other settings."""
-        studio.set_column(find(project), column, {name: getattr(body, name) for name in body.model_fields_set})
+        studio.set_column(
+            find(project), column, {name: getattr(body, name) for name in body.model_fields_set}, seen=seen
+        )
         return state(find(project))
 
     @router.put("/projects/{project}/models")
-    def choose_models(project: ProjectId, body: list[dict[str, dict[str, Any]]]) -> dict[str, Any]:
+    def choose_models(project: ProjectId, body: list[dict[str, dict[str, Any]]], seen: Seen = None) -> dict[str, Any]:
         """Choose the privacy models, each as one name with its parameters."""
-        studio.set_models(find(project), body)
+        studio.set_models(find(project), body, seen=seen)
         return state(find(project))
 
     @router.put("/projects/{project}/algorithm")
-    def choose_algorithm(project: ProjectId, body: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    def choose_algorithm(project: ProjectId, body: dict[str, dict[str, Any]], seen: Seen = None) -> dict[str, Any]:
         """Choose the algorithm, as one name with its parameters."""
-        studio.set_algorithm(find(project), body)
+        studio.set_algorithm(find(project), body, seen=seen)
         return state(find(project))
 
     @router.patch("/projects/{project}/settings")
-    def change_settings(project: ProjectId, body: dict[str, Any]) -> dict[str, Any]:
+    def change_settings(project: ProjectId, body: dict[str, Any], seen: Seen = None) -> dict[str, Any]:
         """Change other settings: suppression, missing, cells, seed, ...; null removes one."""
-        studio.set_settings(find(project), body)
+        studio.set_settings(find(project), body, seen=seen)
+        return state(find(project))
+
+    @router.post("/projects/{project}/undo")
+    def undo(project: ProjectId, seen: Seen = None) -> dict[str, Any]:
+        """Take the last change of the policy back."""
+        studio.undo(find(project), seen=seen)
         return state(find(project))
 
 

@@ -11,7 +11,7 @@ from hushtable.errors import UsageError
 from hushtable.studio import views
 from hushtable.studio.projects import Project
 from hushtable.studio.rest_models import JobView, NewExample, NewProject, NewQuery, ProjectView, TablePage
-from hushtable.studio.routes.common import Limit, Offset, ProjectId, job_view, new_router, project_view
+from hushtable.studio.routes.common import Limit, Offset, ProjectId, Seen, job_view, new_router, project_view
 from hushtable.studio.service import Studio
 
 __all__ = ["projects_routes"]
@@ -72,9 +72,12 @@ def _add_data(router: APIRouter, studio: Studio) -> None:
         request: Request,
         project: ProjectId,
         name: Annotated[str, Query(description="the file's name, with its ending", max_length=200)],
+        sheet: Annotated[str | None, Query(description="of an Excel file: its sheet", max_length=200)] = None,
+        seen: Seen = None,
     ) -> JobView:
         """Upload the table: the request's body is the file."""
         found = find(project)
+        found.check_seen(seen)
         path = studio.new_upload(found, name)
         try:
             with path.open("xb") as out:
@@ -83,7 +86,7 @@ def _add_data(router: APIRouter, studio: Studio) -> None:
         except BaseException:
             path.unlink(missing_ok=True)
             raise
-        return job_view(studio.opened(found, path, name))
+        return job_view(studio.opened(found, path, name, sheet=sheet))
 
     @router.post("/projects/{project}/example", status_code=202)
     def open_example(project: ProjectId, body: Annotated[NewExample | None, Body()] = None) -> JobView:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Body, Response
 from fastapi.responses import FileResponse, PlainTextResponse, StreamingResponse
 
 from hushtable.studio import exports, views
+from hushtable.studio.progress import note_export
 from hushtable.studio.rest_models import (
     AttackRequest,
     JobView,
@@ -146,6 +147,7 @@ def _add_exports(router: APIRouter, studio: Studio) -> None:
     def export(project: ProjectId, number: Number, name: str) -> Response:
         """Download one file, or everything as ``bundle.zip``."""
         run = find(project, number)
+        note_export(run.project)
         attachment = {"content-disposition": f'attachment; filename="{name}"'}
         if name == "bundle.zip":
             packed = exports.bundle(run)

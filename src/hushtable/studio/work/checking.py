@@ -16,6 +16,7 @@ __all__ = ["check"]
 
 def check(project: Project, report: Report) -> dict[str, Any]:
     """Check the policy against the table."""
+    seen = project.revision()  # first: what is changed meanwhile is not checked
     policy = policy_of(project)
     report(0.1, "reading")
     table = table_of(project)
@@ -28,5 +29,6 @@ def check(project: Project, report: Report) -> dict[str, Any]:
         "columns": [asdict(column) for column in found.columns],
         "models": [asdict(model) for model in found.models],
         "problems": [asdict(problem) for problem in found.problems],
-        "revision": project.revision(),
+        "warnings": [asdict(caution) for caution in found.cautions],
+        "revision": seen,
     }

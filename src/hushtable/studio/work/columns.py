@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,16 +16,20 @@ from hushtable.hierarchy.base import Coded, Hierarchy
 from hushtable.hierarchy.check import check_column
 from hushtable.hierarchy.spec import parse_hierarchy
 from hushtable.hierarchy.taxonomy import write_csv
+from hushtable.io.atomic import atomic_write_text
+from hushtable.io.json_values import plain
 from hushtable.io.text import to_labels
 from hushtable.schema.columns import Format, Kind
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.studio.home import inside
+from hushtable.studio.overviews import FILE, known_overviews, overview_key, quasi_of
 from hushtable.studio.projects import Project
 from hushtable.studio.tasks import Report
 from hushtable.studio.views import hierarchy_file
-from hushtable.studio.work.tables import table_of
+from hushtable.studio.work.sparks import numbers_of_values
+from hushtable.studio.work.tables import column_of
 
-__all__ = ["look_at_column"]
+__all__ = ["keep_overviews", "look_at_column", "look_at_hierarchies", "overview_of"]
 
 _BINS = 40
 _VALUES = 500
@@ -49,15 +55,7 @@ def look_at_column(
     """
     document = project.document()
     settings = document["columns"].get(column, {})
-    order = tuple(settings.get("order", ()))
-    ready = prepare(
-        table_of(project).column(column),
-        name=column,
-        kind=Kind(settings["kind"]) if "kind" in settings else None,
-        missing_values=tuple(document.get("missing_values", ())),
-        order=order,
-        format=Format(settings["format"]) if "format" in settings else None,
-    )
+    ready = _ready(column_of(project, column), document, column)
     counts = ready.counts()
     found: dict[str, Any] = {
         "column": column,
@@ -73,9 +71,7 @@ def look_at_column(
     }
     wanted = hierarchy if given else settings.get("hierarchy")
     try:
-        recipe = parse_hierarchy(wanted, column, project.folder)
-        if getattr(recipe, "file", None):
-            inside(project.folder, recipe.file)  # type: ignore[attr-defined]
+        recipe = _recipe(project, wanted, column)
         found |= _tried(recipe, ready, counts, column)
         if not given and not found["problems"]:
             coded = recipe.code(ready.values, ready.kind, missing=ready.missing > 0, column=column, counts=counts)
@@ -85,22 +81,79 @@ def look_at_column(
     return found
 
 
+def look_at_hierarchies(project: Project, report: Report) -> dict[str, Any]:
+    """Try the hierarchies of all quasi-identifiers whose overview is not known yet, and keep what was found."""
+    document = project.document()
+    known = known_overviews(project)
+    missing = [name for name in quasi_of(document) if name not in known]
+    for done, name in enumerate(missing):
+        report(done / len(missing), f"{done} of {len(missing)} columns")
+        known[name] = overview_of(project, document, name, column_of(project, name))
+        keep_overviews(project, known)
+    return {"columns": len(missing)}
+
+
+def keep_overviews(project: Project, known: Mapping[str, Any]) -> None:
+    """Keep what is known of the hierarchies, by column."""
+    atomic_write_text(project.folder / FILE, json.dumps(plain(dict(known)), allow_nan=False))
+
+
+def overview_of(project: Project, document: Mapping[str, Any], column: str, cells: pa.ChunkedArray) -> dict[str, Any]:
+    """Return the labels of each level, one value's way through them, and what is wrong with a hierarchy."""
+    return {"key": overview_key(project, document, column), **_overview(project, document, column, cells)}
+
+
+def _overview(project: Project, document: Mapping[str, Any], column: str, cells: pa.ChunkedArray) -> dict[str, Any]:
+    try:
+        ready = _ready(cells, document, column)
+        counts = ready.counts()
+        recipe = _recipe(project, document["columns"][column].get("hierarchy"), column)
+        missing = ready.missing > 0
+        result = check_column(recipe, ready.values, ready.kind, missing=missing, column=column, counts=counts)
+        if not result.ok:
+            return {"nodes": [], "example": [], "problems": list(result.problems)}
+        coded = recipe.code(ready.values, ready.kind, missing=missing, column=column, counts=counts)
+    except HushtableError as error:
+        return {"nodes": [], "example": [], "problems": [str(error)]}
+    return {"nodes": list(result.nodes), "example": _example(coded, counts), "problems": []}
+
+
+def _example(coded: Coded, counts: IntArray) -> list[str]:
+    """The labels of one value that many people have, level by level."""
+    first = int(coded.missing)
+    if coded.size <= first:
+        return []
+    code = first + int(np.argmax(counts[: coded.size - first])) if len(counts) else first
+    return [str(coded.labels[h][coded.levels[h][code]]) for h in range(coded.height + 1)]
+
+
+def _ready(cells: pa.ChunkedArray, document: Mapping[str, Any], column: str) -> Prepared:
+    settings = document["columns"].get(column, {})
+    return prepare(
+        cells,
+        name=column,
+        kind=Kind(settings["kind"]) if "kind" in settings else None,
+        missing_values=tuple(document.get("missing_values", ())),
+        order=tuple(settings.get("order", ())),
+        format=Format(settings["format"]) if "format" in settings else None,
+    )
+
+
+def _recipe(project: Project, spec: Any, column: str) -> Hierarchy:
+    recipe = parse_hierarchy(spec, column, project.folder)
+    if getattr(recipe, "file", None):
+        inside(project.folder, recipe.file)  # type: ignore[attr-defined]
+    return recipe
+
+
 def _values(ready: Prepared, counts: IntArray) -> dict[str, Any]:
     first = np.argsort(-counts, kind="stable")[:_VALUES]
     text = to_labels(ready.values).take(pa.array(first)).to_pylist()
     return {"values": [[label, int(counts[i])] for label, i in zip(text, first.tolist(), strict=True)]}
 
 
-def _numbers(ready: Prepared) -> FloatArray | None:
-    if ready.kind is Kind.NUMERIC:
-        return np.asarray(ready.values.to_numpy(zero_copy_only=False), dtype=np.float64)
-    if ready.kind is Kind.DATE:
-        return np.asarray(ready.values.cast(pa.int32()).to_numpy(zero_copy_only=False), dtype=np.float64)
-    return None
-
-
 def _histogram(ready: Prepared, counts: IntArray) -> dict[str, Any] | None:
-    numbers = _numbers(ready)
+    numbers = numbers_of_values(ready)
     if numbers is None or not len(numbers):
         return None
     finite = np.isfinite(numbers)
@@ -148,7 +201,7 @@ def _levels(coded: Coded) -> list[list[str | None]]:
 
 def _cuts(coded: Coded, ready: Prepared) -> list[list[float]]:
     """Where intervals begin, level by level from the finest: the first number of every node."""
-    if _numbers(ready) is None or coded.size - coded.missing == 0:
+    if numbers_of_values(ready) is None or coded.size - coded.missing == 0:
         return []
     numbers = np.asarray(
         (coded.values.cast(pa.int32()) if ready.kind is Kind.DATE else coded.values).to_numpy(zero_copy_only=False),

@@ -10,17 +10,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.engines.release import Release
-from hushtable.io.text import to_labels
-from hushtable.schema.columns import Role
+from hushtable.hierarchy.base import Coded
+from hushtable.report.gather.columns import binned_columns, column_evidence
+from hushtable.report.gather.facts import LEAST
 from hushtable.studio.paging import write_paged
 
 __all__ = ["keep_details"]
-
-_TOP = 12
 
 
 def keep_details(release: Release, folder: Path) -> dict[str, Any]:
@@ -58,7 +56,11 @@ def keep_details(release: Release, folder: Path) -> dict[str, Any]:
         "levels": release.partition.levels,
         "heights": [c.coded.height for c in release.encoded.quasi],
         "size_counts": _size_counts(release),
-        "distributions": _distributions(release),
+        "losses": _losses(release),
+        "level_names": [_level_names(c.coded, c.codes) for c in release.encoded.quasi],
+        "marks": [_marks(c.coded) for c in release.encoded.quasi],
+        "columns": _evidence(release),
+        "counterfeits": release.recoded.counterfeits is not None,
     }
 
 
@@ -112,24 +114,31 @@ def _size_counts(release: Release) -> list[list[int]]:
     return [[int(v), int(c)] for v, c in zip(values, counts, strict=True)]
 
 
-def _distributions(release: Release) -> list[dict[str, Any]]:
-    """The most frequent values of every published column, before and after."""
-    roles = {name: entry.get("role") for name, entry in release.policy["columns"].items()}
-    original, found = release.original(), []
-    for name in release.table.column_names:
-        if name not in roles:
-            continue  # the number of a published group is no column of the original
-        before = _most_frequent(original.column(name))
-        after = _most_frequent(release.table.column(name))
-        found.append({"column": name, "role": roles.get(name, str(Role.INSENSITIVE)), "before": before, "after": after})
-    return found
+def _losses(release: Release) -> dict[str, float]:
+    """What is left open of each quasi-identifier on average, from 0 (exact) to 1 (says nothing)."""
+    groups = _groups(release)
+    names = [c.name for c in release.encoded.quasi]
+    return {name: round(float(s[groups].mean()), 4) for name, s in zip(names, _shades(release), strict=True)}
 
 
-def _most_frequent(column: pa.ChunkedArray) -> dict[str, Any]:
-    text = to_labels(column)
-    counted = pc.value_counts(text)
-    values, counts = counted.field("values"), counted.field("counts").to_numpy(zero_copy_only=False)
-    labels = [label or "" for label in values.to_pylist()]
-    # equally frequent values in the order of their text, so that the list does not depend on the rows' order
-    ranked = sorted(range(len(labels)), key=lambda i: (-int(counts[i]), labels[i]))[:_TOP]
-    return {"distinct": len(counts), "top": [[labels[i], int(counts[i])] for i in ranked]}
+def _level_names(coded: Coded, codes: Any) -> list[list[Any]]:
+    """How the value that most people have looks on each level, and how many labels that level has."""
+    held = np.bincount(np.asarray(codes, dtype=np.int64), minlength=coded.size)
+    if coded.missing:
+        held[0] = 0  # an empty cell shows nothing of a level
+    code = int(np.argmax(held))
+    return [[str(coded.labels[h][coded.levels[h][code]] or ""), len(coded.labels[h])] for h in range(coded.height + 1)]
+
+
+def _marks(coded: Coded) -> list[list[Any]]:
+    """Some values of a column with their place in its order, for an axis."""
+    some = np.unique(np.linspace(0, coded.size - 1, min(5, coded.size)).astype(np.int64)).tolist()
+    return [[code, str(coded.labels[0][coded.levels[0][code]] or "")] for code in some]
+
+
+def _evidence(release: Release) -> list[dict[str, Any]]:
+    """Every column before and after, in the report's own bars."""
+    comparing = release.made.comparison(release.plan)
+    least = max(LEAST, release.model.min_group_size())
+    binned = binned_columns(release, comparing, least, named=True)
+    return [column.model_dump(mode="json") for column in column_evidence(release, comparing, binned)]

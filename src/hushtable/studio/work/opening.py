@@ -11,22 +11,28 @@ import pyarrow as pa
 
 from hushtable.errors import DataError
 from hushtable.io.atomic import atomic_write_text
+from hushtable.io.excel import sheet_names
 from hushtable.io.files import read_table, write_table
 from hushtable.io.json_values import plain
 from hushtable.policy.starter import starter_policy
 from hushtable.policy.text import read_yaml, write_yaml
 from hushtable.schema.profile import profile
 from hushtable.studio.home import inside
+from hushtable.studio.overviews import quasi_of
 from hushtable.studio.paging import write_paged
 from hushtable.studio.projects import Project
 from hushtable.studio.tasks import Report
+from hushtable.studio.work.columns import keep_overviews, overview_of
+from hushtable.studio.work.sparks import sparks_of
 
 __all__ = ["open_example", "open_query", "open_upload"]
 
 _EXAMPLE = "patients.csv"
 
 
-def open_upload(project: Project, report: Report, file: str, name: str, origin: str = "upload") -> dict[str, Any]:
+def open_upload(
+    project: Project, report: Report, file: str, name: str, origin: str = "upload", sheet: str | None = None
+) -> dict[str, Any]:
     """Make an uploaded file the project's table.
 
     Parameters
@@ -35,6 +41,8 @@ def open_upload(project: Project, report: Report, file: str, name: str, origin: 
         Where the upload is, below the project's folder.
     name : str
         What it was called.
+    sheet : str, optional
+        Of a workbook; defaults to the first one.
     """
     uploaded = inside(project.folder, file)
     try:
@@ -43,12 +51,15 @@ def open_upload(project: Project, report: Report, file: str, name: str, origin: 
         uploaded.rename(ready)  # the ending decides how it is read
         uploaded = ready
         try:
-            table = read_table(uploaded)
+            sheets = sheet_names(uploaded) if name.lower().endswith(".xlsx") else []
+            table = read_table(uploaded, sheet=sheet)
         except DataError as error:
             # the message may speak of the temporary name
             message = error.message.replace(str(uploaded), name)
             raise DataError(message, code=error.code, hint=error.hint) from None
-        return _accept(project, report, table, uploaded, name, origin)
+        found = _accept(project, report, table, uploaded, name, origin)
+        project.note(sheets=sheets, sheet=sheet or next(iter(sheets), None))
+        return found
     finally:
         uploaded.unlink(missing_ok=True)
 
@@ -94,8 +105,15 @@ def open_query(project: Project, report: Report, file: str) -> dict[str, Any]:
 def _accept(project: Project, report: Report, table: pa.Table, file: Path, name: str, origin: str) -> dict[str, Any]:
     report(0.4, "looking at the columns")
     found = profile(table)
-    report(0.7, "keeping it")
+    report(0.6, "drawing them")
+    sparks = sparks_of(table, found)
     policy = read_yaml(starter_policy(found, name)).data
+    quasi = quasi_of(policy)
+    overviews = {}
+    for i, column in enumerate(quasi):
+        report(0.65 + 0.2 * i / len(quasi), "trying the hierarchies")
+        overviews[column] = overview_of(project, policy, column, table.column(column))
+    report(0.85, "keeping it")
     view = table.rename_columns([f"c{i}" for i in range(table.num_columns)])
     folder = project.folder / "data"
     # what takes long comes first: whoever is stopped in it leaves the project as it was
@@ -105,6 +123,8 @@ def _accept(project: Project, report: Report, table: pa.Table, file: Path, name:
     (folder / f".new-{name}").rename(folder / name)
     atomic_write_text(project.policy_file, write_yaml(policy))
     atomic_write_text(project.folder / "profile.json", json.dumps(plain(found.as_dict())))
+    atomic_write_text(project.folder / "sparks.json", json.dumps(sparks))
+    keep_overviews(project, overviews)
     project.note(data=name, origin=origin, rows=table.num_rows, columns=table.column_names)
     # last: whoever is killed before it leaves a project with the data that its facts name
     for old in folder.iterdir():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from hushtable.api import open_release
@@ -22,11 +24,15 @@ from hushtable.studio.work.tables import source_of
 
 __all__ = ["release_of_run", "run"]
 
+_LARGE = 2_000_000
 _last: dict[tuple[str, int], Release] = {}
 
 
-def run(project: Project, report: Report, policy: Mapping[str, Any]) -> dict[str, Any]:
-    """Anonymize the project's table under a policy, as data, and keep the verified release."""
+def run(project: Project, report: Report, policy: Mapping[str, Any], origin: int | None = None) -> dict[str, Any]:
+    """Anonymize the project's table under a policy, as data, and keep the verified release.
+
+    ``origin`` is the run whose solutions this is one of: it is found among them, too.
+    """
     began = time.time()
     ready = confined(project, Policy(**policy))
     report(0.0, "reading")
@@ -34,13 +40,14 @@ def run(project: Project, report: Report, policy: Mapping[str, Any]) -> dict[str
     with atomic_folder(project.folder / "runs" / f"{number:04d}") as folder:
         (folder / "policy.yaml").write_text(ready.to_yaml(), encoding="utf-8")
         release = run_policy(source_of(project), ready, folder / "release", progress=report)
-        shown = keep_details(release, folder)
+        shown = {**keep_details(release, folder), **_solutions_of(project, origin, folder)}
         facts = {
             "number": number,
             "created": began,
             "seconds": round(time.time() - began, 3),
             "rows": release.table.num_rows,
             "summary": release.summary(),
+            **_judged(release, ready, report),
             **shown,
         }
         (folder / "run.json").write_text(json.dumps(plain(facts), allow_nan=False), encoding="utf-8")
@@ -48,6 +55,24 @@ def run(project: Project, report: Report, policy: Mapping[str, Any]) -> dict[str
     _last.clear()
     _last[project.id, number] = release
     return {"run": number}
+
+
+def _judged(release: Release, policy: Policy, report: Report) -> dict[str, Any]:
+    """What the release is still good for, and what it does not protect; large tables are left to the command line."""
+    if release.records > _LARGE:
+        return {"warnings": [str(caution) for caution in policy.cautions()]}
+    report(1.0, "judging what is left")
+    warned = [str(caution) for caution in policy.cautions(release.original())]
+    return {"verdict": release.verdict.as_dict(), "warnings": warned}
+
+
+def _solutions_of(project: Project, origin: int | None, folder: Path) -> dict[str, Any]:
+    """Copy the solutions that another run's search looked at; it may be deleted before this one is."""
+    source = None if origin is None else Run(project, origin)
+    if source is None or not (source.folder / "space.parquet").is_file():
+        return {}
+    shutil.copyfile(source.folder / "space.parquet", folder / "space.parquet")
+    return {name: source.facts[name] for name in ("space_columns", "solutions")}
 
 
 def release_of_run(kept: Run, report: Report) -> Release:

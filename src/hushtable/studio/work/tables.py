@@ -11,7 +11,7 @@ from hushtable.errors import DataError
 from hushtable.io.files import read_table
 from hushtable.studio.projects import Project
 
-__all__ = ["source_of", "table_of"]
+__all__ = ["column_of", "source_of", "table_of"]
 
 _last: dict[tuple[Path, float], pa.Table] = {}
 
@@ -26,6 +26,12 @@ def table_of(project: Project) -> pa.Table:
         _last.clear()
         _last[key] = _workbook(project) if path.suffix.lower() == ".xlsx" else read_table(path)
     return _last[key]
+
+
+def column_of(project: Project, name: str) -> pa.ChunkedArray:
+    """Return one column of the project's table, from the copy that pages are read from: the rest stays on the disk."""
+    place = project.facts["columns"].index(name)
+    return pq.read_table(project.folder / "preview.parquet", columns=[f"c{place}"]).column(0)
 
 
 def source_of(project: Project) -> Path | pa.Table:

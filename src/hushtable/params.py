@@ -495,8 +495,9 @@ def _wrong(named: str, name: str, hint: Any, value: Any) -> ArgumentError:
     article = "an" if words[0] in "aeiou" else "a"
     remedy = next((text for part in _parts(hint) if (text := _HINTS.get(getattr(part, "__name__", "")))), "")
     code = "not-a-policy" if any(getattr(part, "__name__", "") == "Policy" for part in _parts(hint)) else None
+    given = f"not {value!r}" if isinstance(value, str) and "value of" in words else f"not {type(value).__name__}"
     return ArgumentError(
-        f"The {name!r} argument of {named} must be {article} {words}, not {type(value).__name__}.",
+        f"The {name!r} argument of {named} must be {article} {words}, {given}.",
         code=code,
         hint=remedy,
     )

@@ -74,7 +74,7 @@ def test_the_loss_of_columns_and_the_sizes_of_classes(shown):
     sizes = release.plot("classes")
     assert sum(bar.get_height() for bar in sizes.patches) == 12
     pyplot.close("all")
-    with pytest.raises(UsageError, match="no plot 'pie'"):
+    with pytest.raises(UsageError, match="must be a value of 'loss', 'classes', not 'pie'"):
         release.plot("pie")
 
 

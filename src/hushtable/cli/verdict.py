@@ -45,7 +45,8 @@ def print_verdict(to: Console, found: Verdict) -> None:
     put(to, f"What costs most (tried on {rows:,} records):")
     for change in found.changes:
         # a model is taken out of a list; everything else is a line to write
-        todo = change.setting.capitalize() if change.kind == "model" else f"Write '{change.setting}'"
+        setting = change.setting
+        todo = setting[:1].upper() + setting[1:] if change.kind == "model" else f"Write '{setting}'"
         bullet(to, f"{change}. {todo}; then {change.price}.")
 
 

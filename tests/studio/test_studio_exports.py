@@ -86,7 +86,7 @@ def test_tables_about_other_people_stay_in_the_studio(studio):
         assert all(b"Canary" not in packed.read(name) for name in packed.namelist())
 
 
-def test_formulas_are_escaped_in_exports(studio):
+def test_formulas_are_escaped_for_spreadsheets(studio):
     project = studio.create("formulas")
     path = studio.new_upload(project, "f.csv")
     path.write_text("city,note\n" + "".join(f"c{i % 2},=cmd|{i % 3}\n" for i in range(30)))
@@ -94,6 +94,9 @@ def test_formulas_are_escaped_in_exports(studio):
     studio.set_column(project, "city", {"role": "quasi", "kind": "nominal", "hierarchy": "flat"})
     studio.set_column(project, "note", {"role": "insensitive"})
     studio.set_models(project, [{"k-anonymity": {"k": 2}}])
+    run = run_of(project, finished(studio, studio.run(project)).result["run"])
+    assert ",=cmd" in export_file(run, "release.csv").decode()
+    studio.set_settings(project, {"output": {"reader": "spreadsheet"}})
     run = run_of(project, finished(studio, studio.run(project)).result["run"])
     published = export_file(run, "release.csv").decode()
     assert "'=cmd" in published and ",=cmd" not in published

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from hushtable.errors import IncompatibleError, Infeasible, NotFound
+from hushtable.errors import IncompatibleError, Infeasible, NotFound, ParameterError
 from hushtable.io.figures import share
 from hushtable.models.base import PrivacyModel, Threat
 from hushtable.release.plan import Plan
@@ -308,7 +308,7 @@ def _made(table: pa.Table, plan: Plan) -> RowComparison | None:
 
     try:
         return local.run(table, plan).comparison().rows
-    except (Infeasible, NotFound, IncompatibleError):
+    except (Infeasible, NotFound, IncompatibleError, ParameterError):  # parameters may name a column
         return None
 
 

@@ -179,6 +179,7 @@ class T:
     ENTITY_HINT = "Where a person has several rows, people are counted instead of rows."
     ENTITY_NONE = "every row is another person"
     FORMAT = "File format of the release"
+    FOR_SPREADSHEETS = "CSV, to be opened in a spreadsheet"
     TOKENS = "Texts that stand for a missing value, separated by commas"
     CATEGORIES = "Which values are the most sensitive"
     CATEGORIES_TEXT = (

@@ -18,7 +18,7 @@ __all__ = [
     "usefulness_section",
 ]
 
-_BLANK = "\u2026" * 24
+_BLANK = "\u2026" * 6
 
 
 def summary_box(report: Report) -> Markup:

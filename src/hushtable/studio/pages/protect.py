@@ -275,11 +275,14 @@ def _settings(page: Page, project: Project, panel: _Feasibility) -> None:
             label=T.ENTITY,
             on_change=lambda e: change("entity", e.value or None),
         ).props(f'outlined dense bottom-slots hint="{T.ENTITY_HINT}"')
+        output = document.get("output") or {}
         ui.select(
-            {"csv": "CSV", "parquet": "Parquet"},
-            value=(document.get("output") or {}).get("format", "csv"),
+            {"csv": "CSV", "spreadsheet": T.FOR_SPREADSHEETS, "parquet": "Parquet"},
+            value="spreadsheet" if output.get("reader") == "spreadsheet" else output.get("format", "csv"),
             label=T.FORMAT,
-            on_change=lambda e: change("output", {"format": e.value}),
+            on_change=lambda e: change(
+                "output", {"reader": e.value} if e.value == "spreadsheet" else {"format": e.value}
+            ),
         ).props("outlined dense")
         seed = ui.number(T.SEED, value=document.get("seed", 0), min=0, step=1, precision=0).props(
             f'outlined dense bottom-slots hint="{T.SEED_HINT}"'

@@ -63,7 +63,7 @@ _RELEASED = (*_STARTED, "hushtable run policy.yaml --data patients.csv")
 SESSIONS = {
     "steward-describe": Session(
         "a data steward: describe the table",
-        "hushtable init profiles a table and writes a starter policy; hushtable check finds nothing in the way.",
+        "hushtable init profiles a table and writes a starter policy; hushtable check finds no problems.",
         ("hushtable init patients.csv", "hushtable check policy.yaml --data patients.csv"),
     ),
     "steward-publish": Session(

@@ -109,3 +109,10 @@ def test_no_value_is_ever_said():
     policy = Policy(quasi=["q"], sensitive=["d"], insensitive=["i"], models=[K, {"distinct-l": {"l": 2}}])
     table = pa.table({name: [f"canary {i}", f"Canary {i}"] * 10 for i, name in enumerate("qdi")})
     assert "canary" not in " ".join(map(str, policy.cautions(table))).lower()
+
+
+def test_formats_are_named_once():
+    people = pa.table({"born": ["03/04/1950", "05/06/1951"], "ill": ["flu", "gout"]})
+    policy = Policy(quasi=["born"], sensitive=["ill"], models=[{"k-anonymity": {"k": 2}}, {"distinct-l": {"l": 2}}])
+    found = next(c for c in policy.cautions(people) if c.code == "format")
+    assert str(found).count("format: day-first") == 1

@@ -96,7 +96,7 @@ def _text(to: Console, preflight: Preflight | None, problems: Sequence[Problem],
         _models(to, preflight)
         print_cautions(to, preflight.cautions)
     if problems:
-        put(to, f"{len(problems)} problem{'s' if len(problems) > 1 else ''} in the way:", style="bold red")
+        put(to, f"{len(problems)} problem{'s' if len(problems) > 1 else ''} found:", style="bold red")
         for problem in problems:
             bullet(to, f"{problem.where}: {problem.message} {problem.hint}".rstrip())
     elif preflight is None:

@@ -44,7 +44,10 @@ def print_verdict(to: Console, found: Verdict) -> None:
     rows = found.changes[0].rows
     put(to, f"What costs most (tried on {rows:,} records):")
     for change in found.changes:
-        bullet(to, f"{change}. Write '{change.setting}'; then {change.price}.")
+        # a model is taken out of a list; everything else is a line to write
+        setting = change.setting
+        todo = setting[:1].upper() + setting[1:] if change.kind == "model" else f"Write '{setting}'"
+        bullet(to, f"{change}. {todo}; then {change.price}.")
 
 
 def print_cautions(to: Console, found: Sequence[Caution]) -> None:

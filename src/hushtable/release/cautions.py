@@ -181,7 +181,8 @@ def _text(name: str, column: pa.ChunkedArray) -> Iterator[Caution]:
     formats = fitting_formats(values) if text else ()
     if formats:
         named = " or ".join(f"format: {f}" for f in formats)
-        yield Caution("format", name, f"It is read as text, but holds {format_question(formats)}.", f"Set {named}.")
+        held = format_question(formats).partition(": set")[0]  # the hint says what to set
+        yield Caution("format", name, f"It is read as text, but holds {held}.", f"Set {named}.")
         return
     joined = len(values) - len(standard(values, Format.ANY_SPELLING).unique()) if text else 0
     if joined:

@@ -87,7 +87,6 @@ _Judge = Annotated[
         "'hushtable verdict'.",
     ),
 ]
-_LARGE = 2_000_000
 
 
 def run(
@@ -171,19 +170,20 @@ def _also(
 
 def _formulas(release: Release, policy: Policy) -> dict[str, Any]:
     """How many published cells a spreadsheet would run, and whether they were written for one."""
+    from hushtable.engines.verdict import LARGE
     from hushtable.io.formulas import count_formulas
 
     if policy.output.format != "csv":
         return {}
-    cells = count_formulas(release.table) if release.records <= _LARGE else None
+    cells = count_formulas(release.table) if release.records <= LARGE else None
     return {"cells": cells, "guarded": policy.output.reader == "spreadsheet"}
 
 
 def _judged(release: Release, policy: Policy, progress: Progress) -> tuple[Verdict | None, Sequence[Caution]]:
     """What the release is still good for, and what it does not protect."""
-    from hushtable.engines.verdict import verdict_of
+    from hushtable.engines.verdict import LARGE, verdict_of
 
-    if release.records > _LARGE:
+    if release.records > LARGE:
         return None, policy.cautions()
     progress(1.0, "judging what is left")
     return verdict_of(release), policy.cautions(release.original())

@@ -30,13 +30,15 @@ if TYPE_CHECKING:
     from hushtable.engines.release import Release
     from hushtable.release.comparison import Comparison, RowComparison
 
-__all__ = ["SAMPLE", "Change", "Numbers", "Verdict", "verdict_of"]
+__all__ = ["LARGE", "SAMPLE", "Change", "Numbers", "Verdict", "verdict_of"]
 
 SAMPLE = 4_000
 """Rows that changes are tried on."""
 
+LARGE = 2_000_000
+"""Rows from which on nothing is tried, and nobody need wait for a verdict after a run."""
+
 _WHOLE = 3_000_000
-_LARGE = 2_000_000
 _SILENT = 0.9
 _LISTED = 5
 _GAIN = 0.01
@@ -200,7 +202,7 @@ def verdict_of(release: Release, progress: Callable[[float, str], None] | None =
         Without a price list where the table has more than two million rows, or the release was made beside another.
     """
     comparison = release.comparison()
-    large = comparison.n > _LARGE
+    large = comparison.n > LARGE
     numbers = _numbers(comparison.rows if large else comparison)
     numbers = replace(numbers, ncp=float(ncp_of_columns(comparison).mean()))
     silent = _silent(comparison)

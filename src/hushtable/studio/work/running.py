@@ -12,6 +12,7 @@ from typing import Any
 from hushtable.api import open_release
 from hushtable.api import run as run_policy
 from hushtable.engines.release import Release
+from hushtable.engines.verdict import LARGE
 from hushtable.io.atomic import atomic_folder
 from hushtable.io.json_values import plain
 from hushtable.policy.policy import Policy
@@ -24,7 +25,6 @@ from hushtable.studio.work.tables import source_of
 
 __all__ = ["release_of_run", "run"]
 
-_LARGE = 2_000_000
 _last: dict[tuple[str, int], Release] = {}
 
 
@@ -59,7 +59,7 @@ def run(project: Project, report: Report, policy: Mapping[str, Any], origin: int
 
 def _judged(release: Release, policy: Policy, report: Report) -> dict[str, Any]:
     """What the release is still good for, and what it does not protect; large tables are left to the command line."""
-    if release.records > _LARGE:
+    if release.records > LARGE:
         return {"warnings": [str(caution) for caution in policy.cautions()]}
     report(1.0, "judging what is left")
     warned = [str(caution) for caution in policy.cautions(release.original())]

@@ -83,6 +83,8 @@ def test_the_code_of_a_page_runs(page, table, tmp_path, monkeypatch):
     # a module of its own, as a notebook is: dataclasses look for the module of their class
     module = types.ModuleType(page.stem)
     monkeypatch.setitem(sys.modules, page.stem, module)
+    # pyspark, which other packages import, takes a main module without a file for doctests and exits
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", __file__, raising=False)
     for language, code in blocks(page.read_text(encoding="utf-8")):
         if language == "python":
             exec(compile(code, str(page), "exec", dont_inherit=True), vars(module))

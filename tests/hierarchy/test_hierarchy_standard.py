@@ -106,7 +106,7 @@ def test_groups_hold_their_values_and_published_ones() -> None:
     assert known is None
 
 
-@pytest.mark.parametrize("name", sorted(hierarchies))
+@pytest.mark.parametrize("name", sorted(set(hierarchies) - {"function"}))  # that one is given in Python
 def test_what_the_command_line_shows_can_stand_in_a_policy(name: str, tmp_path) -> None:
     spec = read_yaml(f"hierarchy: {hierarchies[name].in_a_policy}").data["hierarchy"]
     assert parse_hierarchy(spec, "x", tmp_path).name == name

@@ -63,6 +63,7 @@ class Function(Recipe):
 
     name: ClassVar[str] = "function"
     shorthand: ClassVar[str] = "calls"
+    in_a_policy: ClassVar[str] = "the function itself, given in Python"
 
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
         """Call the function for every value that occurs."""

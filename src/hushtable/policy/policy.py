@@ -182,6 +182,7 @@ class Policy(StrictModel):
             quasi: Columns = ...,
             sensitive: Columns = ...,
             insensitive: Columns = ...,
+            drop: Columns = ...,
             rest: Literal["drop", "insensitive", "quasi"] | None = ...,
             models: Sequence[PrivacyModel | str | Mapping[str, Any]] | PrivacyModel = ...,
             algorithm: Algorithm | str | Mapping[str, Any] | None = ...,
@@ -323,13 +324,12 @@ class Policy(StrictModel):
         --------
         >>> policy = Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}], rest="drop")
         >>> policy.for_columns(["age", "note"]).document()["columns"]
-        {'age': {'role': 'quasi'}, 'note': {'role': 'identifier'}}
+        {'age': {'role': 'quasi'}, 'note': {'role': 'drop'}}
         """
         if self.rest is None:
             return self
-        role = str(Role.IDENTIFIER) if self.rest == "drop" else self.rest
         columns = {**self.document()["columns"]}
-        columns |= {name: {"role": role} for name in names if name not in columns}
+        columns |= {name: {"role": self.rest} for name in names if name not in columns}
         return self.changed(columns=columns, rest=None)
 
     @typed

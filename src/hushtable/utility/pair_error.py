@@ -44,7 +44,7 @@ class PairError(Measure):
     --------
     >>> from hushtable.utility.example import example
     >>> PairError().compute(example())
-    0.5
+    0.4
     """
 
     pairs: Annotated[int, AtLeast(1), "greatest number of pairs of columns"] = 50

@@ -14,6 +14,7 @@ from hushtable.risk.linkage import Comparison, Threshold
 
 if TYPE_CHECKING:
     from hushtable.algorithms.base import Progress
+    from hushtable.report.content.about import About
 
 __all__ = ["Template"]
 
@@ -65,8 +66,6 @@ class Template(Parametrised, ABC):
         """
         from hushtable.report.content.about import read_about
         from hushtable.report.gather.facts import facts_of
-        from hushtable.report.gather.limits import limits
-        from hushtable.report.gather.summary import summary
 
         said = read_about(about)
         facts = facts_of(
@@ -78,6 +77,21 @@ class Template(Parametrised, ABC):
             labels=labels,
             progress=progress or (lambda share, what: None),
         )
+        return self.answered(facts, said)
+
+    def answered(self, facts: Facts, about: About | None = None) -> Report:
+        """Answer the template's questions from facts that were gathered before, by whatever template.
+
+        Parameters
+        ----------
+        facts : Facts
+            With risks at this template's threshold.
+        about : About, optional
+        """
+        from hushtable.report.content.about import About
+        from hushtable.report.gather.limits import limits
+        from hushtable.report.gather.summary import summary
+
         findings = self.findings(facts)
         return Report(
             title=self.title,
@@ -87,7 +101,7 @@ class Template(Parametrised, ABC):
             findings=findings,
             facts=facts,
             limits=limits(facts),
-            about_release=said,
+            about_release=about or About(),
         )
 
     def write(self, release: Any, path: str | os.PathLike[str], **options: Any) -> Report:

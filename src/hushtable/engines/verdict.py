@@ -40,7 +40,7 @@ LARGE = 2_000_000
 
 _WHOLE = 3_000_000
 _SILENT = 0.9
-_LISTED = 5
+_LISTED = 4
 _GAIN = 0.01
 _LIMITS = (0.02, 0.05)
 _GRADES = (("nearly empty", 0.5, 0.5), ("coarse", 0.2, 0.25))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 
@@ -17,6 +19,7 @@ def test_demo_leaves_files_that_the_other_commands_take(call, demo, tmp_path):
         "demo/policy.yaml",
         "demo/release.private/classes.arrow",
         "demo/release.private/companion.json",
+        "demo/release.private/found.json",
         "demo/release.private/rows.arrow",
         "demo/release/policy.yaml",
         "demo/release/release.csv",
@@ -24,6 +27,9 @@ def test_demo_leaves_files_that_the_other_commands_take(call, demo, tmp_path):
         "demo/report.html",
         "demo/report.json",
     ]
+    told = json.loads((tmp_path / "demo" / "report.json").read_text(encoding="utf-8"))
+    assert [f["name"] for f in told["facts"]["files"]] == ["policy.yaml", "release.csv", "release.json"]
+    assert "What costs most" in demo.words or "single changes of the policy" in demo.words
     commands = [line.split()[1:] for line in demo.out.splitlines() if line.startswith("  hushtable ")]
     assert {words[0] for words in commands} >= {"verify", "measure", "init"}
     for words in commands:

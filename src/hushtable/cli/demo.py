@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from hushtable.engines.release import Release
+    from hushtable.engines.verdict import Verdict
 
 __all__ = ["demo"]
 
@@ -28,7 +29,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Anonymize generated patients and show what comes out."""
-    from hushtable.api import anonymize
+    from hushtable.api import anonymize, open_release
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import progress_bar
     from hushtable.cli.signals import nearly_done
@@ -47,7 +48,10 @@ def demo(
         release = anonymize(data, load_policy(folder / "policy.yaml"), progress=progress)
         progress(1.0, "writing")
         release.save(folder / "release")
-        release.report(folder / "report.html", progress=progress)
+        # from the saved release, so that the evidence names its files
+        saved = open_release(folder / "release", data)
+        saved.report(folder / "report.html", progress=progress)
+        verdict = saved.verdict
     nearly_done()
     summary = release.summary()
     files = {
@@ -58,7 +62,8 @@ def demo(
         "companion": output / "release.private",
         "report": output / "report.html",
     }
-    deliver({**summary, "files": files}, as_json, lambda to: _text(to, release, output))
+    found = {**summary, "verdict": verdict.as_dict(), "files": files}
+    deliver(found, as_json, lambda to: _text(to, release, verdict, output))
 
 
 def _check_unedited(output: Path, policy_text: str, *, overwrite: bool) -> None:
@@ -74,9 +79,10 @@ def _check_unedited(output: Path, policy_text: str, *, overwrite: bool) -> None:
         )
 
 
-def _text(to: Console, release: Release, output: Path) -> None:
+def _text(to: Console, release: Release, verdict: Verdict, output: Path) -> None:
     from hushtable.cli.output import put
     from hushtable.cli.summary import print_summary
+    from hushtable.cli.verdict import print_verdict
 
     n = release.records
     put(
@@ -87,6 +93,8 @@ def _text(to: Console, release: Release, output: Path) -> None:
     to.print()
     _peek(to, release)
     print_summary(to, release.summary())
+    print_verdict(to, verdict)
+    to.print()
     put(to, "Files:", style="bold")
     for name, meaning in (
         ("patients.csv", "the generated table"),

@@ -80,7 +80,7 @@ class Template(Parametrised, ABC):
         return self.answered(facts, said)
 
     def answered(self, facts: Facts, about: About | None = None) -> Report:
-        """Answer the template's questions from facts that were gathered before, by whatever template.
+        """Answer the template's questions from facts that any template has gathered.
 
         Parameters
         ----------

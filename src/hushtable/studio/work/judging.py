@@ -65,7 +65,7 @@ def verify_again(project: Project, report: Report, run: int) -> dict[str, Any]:
 def report(project: Project, report: Report, run: int, template: str = "general") -> dict[str, Any]:
     """Write the evidence report."""
     kept = run_of(project, run)
-    release = release_of_run(kept, report)
+    release = release_of_run(kept, report, saved=True)
     report(0.6, "writing the report")
     target = kept.folder / "evidence.html"
     release.report(target, template, progress=lambda share, what: report(0.5 + share / 2, what))

@@ -16,6 +16,7 @@ from hushtable.engines.verdict import LARGE
 from hushtable.io.atomic import atomic_folder
 from hushtable.io.json_values import plain
 from hushtable.policy.policy import Policy
+from hushtable.release.written import Written
 from hushtable.studio.policies import confined
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import Run, next_number
@@ -75,10 +76,13 @@ def _solutions_of(project: Project, origin: int | None, folder: Path) -> dict[st
     return {name: source.facts[name] for name in ("space_columns", "solutions")}
 
 
-def release_of_run(kept: Run, report: Report) -> Release:
-    """Return the release of a run: the last one from memory, others opened with the project's table."""
+def release_of_run(kept: Run, report: Report, *, saved: bool = False) -> Release:
+    """Return the release of a run: the last one from memory, others opened with the project's table.
+
+    With ``saved`` it is always the one in files, which evidence has to name.
+    """
     key = (kept.project.id, kept.number)
-    if key not in _last:
+    if key not in _last or (saved and not isinstance(_last[key].published, Written)):
         report(0.0, "opening")
         _last.clear()
         release = open_release(kept.release, source_of(kept.project), files=kept.project.folder)

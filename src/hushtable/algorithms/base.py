@@ -21,15 +21,15 @@ from hushtable.models.base import Monotone, Stat, Threat
 from hushtable.models.compose import AllOf
 from hushtable.params import Parametrised
 from hushtable.schema.columns import Missing
-from hushtable.table.coins import Coins, table_digest
+from hushtable.table.coins import Coins
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Reference
 
 if TYPE_CHECKING:
     from hushtable.algorithms.earlier import Counterfeits, Earlier
-    from hushtable.algorithms.elsewhere import Elsewhere
     from hushtable.algorithms.regions import CutTree
+    from hushtable.algorithms.store import TupleStore
 
 __all__ = ["Algorithm", "Partition", "Problem", "Progress", "Reads", "Recoding", "check_compatible", "quietly"]
 
@@ -118,7 +118,8 @@ class Problem:
 
     Attributes
     ----------
-    table : EncodedTable
+    store : TupleStore
+        The table; see ``hushtable.algorithms.store``. An encoded table is one.
     model : AllOf
     reference : Reference
     suppression : float
@@ -127,23 +128,19 @@ class Problem:
     progress : Progress
     earlier : Earlier, optional
         What earlier releases of the same people have committed the new one to.
-    elsewhere : Elsewhere, optional
-        The distinct combinations, where they are on other machines; only algorithms that decide ``by_nodes`` are
-        given them. The table's rows then stand for those with the same sensitive values.
     policy : bytes
         A digest of the policy: with the table and the local secret it decides the coins.
     tossed : Coins, optional
         The coins themselves, where they are known already.
     """
 
-    table: EncodedTable
+    store: TupleStore
     model: AllOf
     reference: Reference
     suppression: float = 0.0
     seed: int = 0
     progress: Progress = quietly
     earlier: Earlier | None = None
-    elsewhere: Elsewhere | None = None
     policy: bytes = b""
     tossed: Coins | None = None
 
@@ -154,9 +151,14 @@ class Problem:
             )
 
     @property
+    def table(self) -> EncodedTable:
+        """Every record as a row."""
+        return self.store.records()
+
+    @property
     def budget(self) -> int:
         """How many units may be suppressed."""
-        return int(np.floor(self.suppression * self.table.sample_units + 1e-9))
+        return int(np.floor(self.suppression * self.store.sample_units + 1e-9))
 
     def done(self) -> Problem:
         """Return it as it is kept with a release: with the coins that were tossed, and nobody to report to."""
@@ -165,7 +167,7 @@ class Problem:
     @cached_property
     def coins(self) -> Coins:
         """What decides wherever sensitive values are looked at; see ``hushtable.table.coins``."""
-        return self.tossed or Coins.of_release(table_digest(self.table), self.policy)
+        return self.tossed or Coins.of_release(self.store.digest, self.policy)
 
     @property
     def used_coins(self) -> Coins | None:
@@ -192,7 +194,7 @@ class Partition:
     Attributes
     ----------
     labels : integer array
-        ``0 .. n_groups - 1``; -1 for suppressed rows.
+        ``0 .. n_groups - 1``; -1 for suppressed rows. Empty where the store of the problem did the grouping.
     n_groups : int
     levels : tuple of int, optional
         The level of every quasi-identifier, for global recoding.
@@ -207,9 +209,6 @@ class Partition:
         Whether patterns blank a value that is missing in all records of a group, instead of keeping it as common.
     counterfeits : Counterfeits, optional
         Records to publish that are nobody's.
-    left_out : (d, n) integer array, optional
-        Where the rows are on other machines and have no labels here: the leaf codes of one record of every group of
-        ``levels`` that is suppressed.
     notes : mapping
         What the algorithm says about its result (``optimum_proven`` and the like).
     space : mapping of str to array
@@ -224,7 +223,6 @@ class Partition:
     whole_numbers: bool = False
     blank_unknown: bool = False
     counterfeits: Counterfeits | None = None
-    left_out: AnyArray | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     space: Mapping[str, AnyArray] = field(default_factory=dict)
 
@@ -251,26 +249,6 @@ class Algorithm(Parametrised, ABC):
         IncompatibleError
             With the reason and a remedy.
         """
-
-    @property
-    def by_histograms(self) -> bool:
-        """Whether ``level`` decides its levels from counts of values, group by group, without looking at records."""
-        return False
-
-    @property
-    def by_combinations(self) -> bool:
-        """Whether equal records always stay together, so that one row may stand for many with their weight."""
-        return False
-
-    @property
-    def by_groups(self) -> bool:
-        """Whether it divides groups one by one by their hierarchies, and ``run_group`` goes on with any of them."""
-        return False
-
-    @property
-    def by_nodes(self) -> bool:
-        """Whether it judges nodes of the lattice and looks at nothing else, so that combinations may be elsewhere."""
-        return False
 
     @abstractmethod
     def run(self, problem: Problem) -> Partition:

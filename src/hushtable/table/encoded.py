@@ -87,6 +87,31 @@ class EncodedTable:
         """Bytes of codes that one row takes."""
         return sum(c.codes.itemsize for c in self.quasi) + sum(c.codes.itemsize for c in self.sensitive)
 
+    @property
+    def outline(self) -> EncodedTable:
+        """The columns: the table itself, which algorithms ask as a ``TupleStore``."""
+        return self
+
+    @property
+    def digest(self) -> bytes:
+        """A digest of the records; see ``hushtable.table.coins``."""
+        from hushtable.table.coins import table_digest
+
+        return table_digest(self)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the combinations are at hand: they are."""
+        return True
+
+    def records(self) -> EncodedTable:
+        """Return every record as a row: the table itself."""
+        return self
+
+    def combinations(self, why: str = "") -> EncodedTable:
+        """Return the records; equal ones may as well be rows of their own."""
+        return self
+
     def code_column(self, key: Key) -> tuple[AnyArray, int]:
         """Return the codes of a sensitive or joint column for every row, and how many codes there are."""
         columns = [next(c for c in self.sensitive if c.name == name) for name in key]

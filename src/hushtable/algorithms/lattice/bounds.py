@@ -15,9 +15,9 @@ from functools import cached_property
 
 import numpy as np
 
-from hushtable.algorithms.elsewhere import Elsewhere
 from hushtable.algorithms.lattice.space import Space
 from hushtable.algorithms.lattice.tuples import Tuples
+from hushtable.algorithms.store import Rolled
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.cubes import leaf_cube, small_group_units
 
@@ -67,7 +67,7 @@ class _View:
         return small_group_units(leaf, self.lut, self.starts, self.sizes, columns, minimum)
 
 
-def _view(space: Space, tuples: Tuples | Elsewhere) -> _View:
+def _view(space: Space, tuples: Tuples | Rolled) -> _View:
     if not tuples.levels.any():
         return _View(tuples.cube, len(tuples), np.zeros_like(space.heights), space.lut, space.starts, space.sizes)
     starts, sizes = np.zeros_like(space.starts), np.zeros_like(space.sizes)
@@ -102,7 +102,7 @@ def projectable(space: Space, columns: Columns) -> bool:
 
 
 def project(
-    space: Space, minimum: int, columns: int, nodes: AnyArray, lost: IntArray, source: Tuples | Elsewhere | None = None
+    space: Space, minimum: int, columns: int, nodes: AnyArray, lost: IntArray, source: Tuples | Rolled | None = None
 ) -> IntArray:
     """Raise the lower bounds ``lost`` of some nodes by the projections on every so many columns.
 

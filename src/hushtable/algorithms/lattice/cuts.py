@@ -16,6 +16,7 @@ import numpy as np
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
 from hushtable.algorithms.lattice.node_tree import NodeTree
 from hushtable.algorithms.lattice.space import Space
+from hushtable.algorithms.store import collapsed
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.grouping import number_rows
@@ -42,11 +43,6 @@ class CutAlgorithm(Algorithm):
     disclosure: ClassVar[str] = (
         "The values of the target decide which step comes next, by their entropy over many records at a time."
     )
-
-    @property
-    def by_combinations(self) -> bool:
-        """Whether equal records stay together: they do in every cut."""
-        return True
 
 
 @dataclass(frozen=True)
@@ -82,6 +78,7 @@ class CutTable:
     """
 
     def __init__(self, problem: Problem, target: str | None = None) -> None:
+        problem = collapsed(problem, "a cut through the hierarchies is moved node by node")
         self.problem = problem
         self.space = Space(problem.table, problem.model.histogram_keys())
         self.trees = [NodeTree.of(c.coded) for c in problem.table.quasi]

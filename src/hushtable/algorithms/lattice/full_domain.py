@@ -38,16 +38,6 @@ class FullDomain(Algorithm):
 
     recoding: ClassVar[Recoding] = Recoding.GLOBAL
 
-    @property
-    def by_combinations(self) -> bool:
-        """Whether equal records stay together: they do at every node."""
-        return True
-
-    @property
-    def by_nodes(self) -> bool:
-        """Whether nodes are judged and nothing else is looked at."""
-        return True
-
     def enumerable(self, judge: Judge) -> None:
         """Refuse a lattice with too many nodes to be enumerated, instead of never coming back."""
         if judge.space.n_nodes > MOST_NODES:
@@ -74,7 +64,7 @@ def _space(judge: Judge) -> dict[str, AnyArray]:
     seen = judge.seen
     order = np.lexsort((*seen.nodes.T[::-1], seen.lost, seen.value))
     columns: dict[str, AnyArray] = {
-        f"level of {c.name}": seen.nodes[order, j] for j, c in enumerate(judge.problem.table.quasi)
+        f"level of {c.name}": seen.nodes[order, j] for j, c in enumerate(judge.space.table.quasi)
     }
     return {
         **columns,
@@ -87,4 +77,4 @@ def _space(judge: Judge) -> dict[str, AnyArray]:
 
 def named_levels(problem: Problem, node: IntArray) -> dict[str, int]:
     """Return the level of every quasi-identifier by name."""
-    return dict(zip((c.name for c in problem.table.quasi), map(int, np.asarray(node)), strict=True))
+    return dict(zip((c.name for c in problem.store.outline.quasi), map(int, np.asarray(node)), strict=True))

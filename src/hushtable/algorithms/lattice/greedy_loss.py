@@ -41,6 +41,7 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.lattice.full_domain import FullDomain, named_levels
 from hushtable.algorithms.lattice.space import Grouping, Space
+from hushtable.algorithms.store import collapsed
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.models.base import Monotone
 from hushtable.models.compose import AllOf
@@ -67,13 +68,9 @@ class GreedyLoss(FullDomain):
 
     name: ClassVar[str] = "greedy-loss"
 
-    @property
-    def by_nodes(self) -> bool:
-        """Whether nodes are judged and nothing else is looked at: which tuples are suppressed is remembered too."""
-        return False
-
     def run(self, problem: Problem) -> Partition:
         """Two greedy climbs; see the module's docstring."""
+        problem = collapsed(problem, f"{self.name} remembers which combinations it suppresses")
         climb = _Climb(problem, self)
         lost = climb.until(_first(problem.model), problem.budget)
         first = climb.node.copy()

@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
-from hushtable.algorithms.elsewhere import Elsewhere
 from hushtable.algorithms.lattice.evaluated import Evaluated
 from hushtable.algorithms.lattice.monotone import additive, not_monotone
 from hushtable.algorithms.lattice.objectives import Objective, objective_of
 from hushtable.algorithms.lattice.space import Grouping, Space, Tuples
 from hushtable.algorithms.lattice.verdict import Verdict
+from hushtable.algorithms.store import Rolled, collapsed
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.tuples import spread
 from hushtable.models.base import Stat
@@ -35,12 +35,14 @@ class Judge:
     """
 
     def __init__(self, problem: Problem, objective: str = "loss", fixed: Mapping[str, int] | None = None) -> None:
-        self.problem = problem
+        keys = problem.model.histogram_keys()
+        far = None if problem.store.fits else problem.store.tuples(sorted(keys))
+        self.problem = problem = problem if far is not None else collapsed(problem, "")
         self.model = problem.model
-        self.space = Space(problem.table, problem.model.histogram_keys(), fixed, problem.elsewhere)
+        self.space = Space(problem.store.outline, keys, fixed, far)
         least = problem.model.min_group_size()
         # 1 says nothing: a group may hold one of a person's several rows
-        self.minimum = least * problem.table.unit if least > 1 else 1
+        self.minimum = least * self.space.table.unit if least > 1 else 1
         self.objective: Objective = objective_of(objective, self.space, self.minimum)
         self.budget = problem.budget
         self._groupwise = problem.model.part(table_level=False)
@@ -49,7 +51,7 @@ class Judge:
         self.monotone = not not_monotone(problem.model, suppression=self.budget > 0)
         self.seen = Evaluated(self.space.d)
 
-    def __call__(self, node: IntArray, source: Tuples | Elsewhere | None = None) -> Verdict:
+    def __call__(self, node: IntArray, source: Tuples | Rolled | None = None) -> Verdict:
         """Judge a node, grouping from a source where one is given, and write it down."""
         node = np.asarray(node, dtype=np.int64)
         tuples = source or self.space.source(node)
@@ -65,7 +67,7 @@ class Judge:
         """Judge a node that may have been judged before."""
         return self.seen.find(node) or self(node)
 
-    def _judge_far(self, node: IntArray, groups: Elsewhere) -> Verdict:
+    def _judge_far(self, node: IntArray, groups: Rolled) -> Verdict:
         """Judge a node whose groups are elsewhere: their sizes may tell, else they are judged here."""
         if groups.fits:
             return self._judge(node, next(self.space.groups(node, groups)))
@@ -83,7 +85,7 @@ class Judge:
         value = self.objective.value(node, sizes, kept, gone) if fits else float("inf")
         return Verdict(node, fits, units, units if self._additive else small, n, value, floor)
 
-    def _lost_of(self, node: IntArray, groups: Elsewhere) -> Iterator[tuple[Grouping, BoolArray]]:
+    def _lost_of(self, node: IntArray, groups: Rolled) -> Iterator[tuple[Grouping, BoolArray]]:
         """Bring groups here, some at a time, and tell which violate a model; there are only groupwise ones."""
         for grouping in self.space.groups(node, groups):
             yield grouping, self._violating(grouping, self._stats(grouping))
@@ -162,13 +164,12 @@ class Judge:
         labels = spread(number[grouping.group], self.space.of_row)
         return replace(Partition(labels, int((~lost).sum())), levels=tuple(int(level) for level in node))
 
-    def _far_partition(self, node: IntArray, root: Elsewhere) -> Partition:
-        """Return the partition of a node by what is left out: the rows are elsewhere."""
+    def _far_partition(self, node: IntArray, root: Rolled) -> Partition:
+        """Return the partition of a node whose records are elsewhere: the store recodes them."""
         kept, left_out = 0, [np.empty((self.space.d, 0), dtype=np.int64)]
         with closing(root.roll_up(node)) as groups:
             for grouping, lost in self._lost_of(node, groups):
                 kept += int(np.count_nonzero(~lost))
                 left_out.append(grouping.tuples.columns[:, grouping.first[lost]])
-        levels = tuple(int(level) for level in node)
-        everyone = np.empty(0, dtype=np.int64)
-        return Partition(everyone, kept, levels=levels, left_out=np.concatenate(left_out, axis=1))
+        self.problem.store.recode(node, np.concatenate(left_out, axis=1))
+        return Partition(np.empty(0, dtype=np.int64), kept, levels=tuple(int(level) for level in node))

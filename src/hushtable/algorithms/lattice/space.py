@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from hushtable.algorithms.elsewhere import Brought, Elsewhere
 from hushtable.algorithms.lattice.tuples import Grouping, Tuples
+from hushtable.algorithms.store import Brought, Rolled
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
@@ -64,13 +64,13 @@ class Space:
         Sensitive columns that the models need.
     fixed : mapping of str to int
         Quasi-identifiers that stay at one level.
-    elsewhere : Elsewhere, optional
+    far : Rolled, optional
         The combinations of quasi-identifiers and the sensitive columns, where they are on other machines; the table's
         rows are not looked at then.
 
     Attributes
     ----------
-    root : Tuples or Elsewhere
+    root : Tuples or Rolled
         The distinct tuples.
 
     Raises
@@ -84,7 +84,7 @@ class Space:
         table: EncodedTable,
         keys: frozenset[Key],
         fixed: Mapping[str, int] | None = None,
-        elsewhere: Elsewhere | None = None,
+        far: Rolled | None = None,
     ) -> None:
         self.table = table
         self.keys = sorted(keys)
@@ -101,10 +101,10 @@ class Space:
         self.lut = np.concatenate(parts).astype(np.int32)
         self.leaves = np.ascontiguousarray(self.sizes[:, 0])
         self.blocks = blocks_of(self.leaves.tolist())
-        if elsewhere is None:
+        if far is None:
             self.base, self.of_row = self._collapse()
-        self.root: Tuples | Elsewhere = self.base if elsewhere is None else elsewhere
-        self._rolled: list[Tuples | Elsewhere] = [self.root]
+        self.root: Tuples | Rolled = self.base if far is None else far
+        self._rolled: list[Tuples | Rolled] = [self.root]
         widest = np.argsort(-self.sizes[:, 0], kind="stable")[:WIDE_COLUMNS]
         self._wide = np.isin(np.arange(self.d), widest)
         self._anchors: set[tuple[int, ...]] = {(0,) * self.d}
@@ -175,7 +175,7 @@ class Space:
         np.add.at(units, group, tuples.units)
         return group, units, first
 
-    def source(self, node: IntArray) -> Tuples | Elsewhere:
+    def source(self, node: IntArray) -> Tuples | Rolled:
         """Return the smallest rolled-up table that is finer than a node, rolling up to the node's anchor first.
 
         The anchor has the node's levels in the few columns with most values, where generalising merges most tuples,
@@ -187,7 +187,7 @@ class Space:
             return self.finest(node)
         return best
 
-    def finest(self, node: IntArray) -> Tuples | Elsewhere:
+    def finest(self, node: IntArray) -> Tuples | Rolled:
         """Return the smallest table at hand that is finer than a node."""
         finer = np.flatnonzero((self._rolled_levels[: len(self._rolled)] <= node).all(axis=1))
         return self._rolled[int(finer[np.argmin(self._rolled_sizes[finer])])]
@@ -215,17 +215,17 @@ class Space:
         elif not isinstance(rolled, Tuples):
             rolled.close()
 
-    def projection(self, node: IntArray) -> Tuples | Elsewhere | None:
+    def projection(self, node: IntArray) -> Tuples | Rolled | None:
         """Return the table rolled up to a node, to group many coarser nodes from; None where that does not pay."""
         source = self.source(node)
         if not self._rolls_up or len(source) < WORTH_ROLLING:
             return None
         return self._nearer(self._rolled_up(node, source), node)
 
-    def _rolled_up(self, node: IntArray, source: Tuples | Elsewhere) -> Tuples | Elsewhere:
+    def _rolled_up(self, node: IntArray, source: Tuples | Rolled) -> Tuples | Rolled:
         return self._roll_up(node, self.group(node, source)) if isinstance(source, Tuples) else source.roll_up(node)
 
-    def _nearer(self, rolled: Tuples | Elsewhere, node: IntArray) -> Tuples | Elsewhere:
+    def _nearer(self, rolled: Tuples | Rolled, node: IntArray) -> Tuples | Rolled:
         """Bring a rolled-up table here for good, if there is room."""
         if isinstance(rolled, Tuples) or rolled.stays:
             return rolled
@@ -236,7 +236,7 @@ class Space:
         packed = pack_tuples(parts.columns, self.leaves, self.blocks)
         return Tuples(packed, parts.units, parts.sensitive, node, parts.columns)
 
-    def groups(self, node: IntArray, far: Elsewhere) -> Iterator[Grouping]:
+    def groups(self, node: IntArray, far: Rolled) -> Iterator[Grouping]:
         """Group tuples that were rolled up to a node elsewhere: all at once if they fit, else some groups at a time."""
         for parts in [far.bring()] if far.fits else far.pieces():
             yield self.group(node, self._brought(parts, node))

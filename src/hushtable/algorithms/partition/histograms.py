@@ -6,11 +6,13 @@ weight, so the kernel that cuts rows cuts them too, and the statistics of a prop
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from hushtable.algorithms.base import Partition, Problem
+from hushtable.algorithms.partition.frontier import accepted_cuts
 from hushtable.algorithms.partition.proposals import Proposals, column_spans, gap_columns
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.bounds import column_bounds
@@ -21,7 +23,7 @@ from hushtable.table.encoded import QuasiColumn
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["HistogramLevel", "LevelCounts"]
+__all__ = ["HistogramLevel", "LevelCounts", "divide_by_counts"]
 
 
 @dataclass(frozen=True)
@@ -138,3 +140,25 @@ class HistogramLevel:
         ]
         offsets = np.concatenate([[0], np.cumsum([len(codes) for codes in found])]).astype(np.int64)
         return offsets, np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+
+
+def divide_by_counts(problem: Problem, run: Callable[..., Partition]) -> Partition:
+    """Cut groups that are elsewhere, as long as one task cannot take them; ``run`` finishes the others where they are."""
+    outline, groups = problem.store.outline, problem.store.groups()
+    model = problem.model.part(table_level=False)
+    keys, minimum = sorted(model.histogram_keys()), problem.model.min_group_size() * outline.unit
+    large, fresh = np.zeros(int(len(groups) > groups.most), dtype=np.int64), 1
+    leaves: list[IntArray] = []
+    while len(large):
+        problem.progress(0.0, "partitioning")
+        counts, tuples = groups.counts(large, keys)
+        level = HistogramLevel(outline.quasi, counts, minimum, outline.unit)
+        accepted = accepted_cuts(level, model, problem)
+        leaves.append(np.delete(large, accepted.group))
+        children = fresh + np.arange(2 * len(accepted), dtype=np.int64)
+        fresh += len(children)
+        groups.cut(large[accepted.group], accepted.column, accepted.cuts[::2], children)
+        total = np.concatenate([[0], np.cumsum(tuples[level.order])])
+        held = total[accepted.ends] - total[accepted.starts]
+        large = children[held > groups.most]
+    return groups.finish(np.concatenate([np.empty(0, dtype=np.int64), *leaves]), None, run)

@@ -46,6 +46,7 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.partition.frontier import CHUNK, Frontier, divide
 from hushtable.algorithms.refinable import Refinable
+from hushtable.algorithms.store import together
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.information import NO_CUT, WEIGHT, informative_cuts
@@ -75,6 +76,8 @@ class InformationCuts(Refinable):
 
     def run(self, problem: Problem) -> Partition:
         """Partition from the top; see the module's docstring."""
+        if not self.refine:
+            problem = together(problem, "every cut is judged by all columns together")
         kept = trim(problem)
         if kept is None:
             raise self.not_found(problem)
@@ -86,11 +89,6 @@ class InformationCuts(Refinable):
 
         weights = column_weights(problem.table.quasi)
         return refine_for_samples(problem, partition, frontier.tables, weights, seconds=self.refine_seconds)
-
-    @property
-    def by_combinations(self) -> bool:
-        """Whether equal records stay together: unless groups are refined."""
-        return not self.refine
 
 
 class _Informed(Frontier):

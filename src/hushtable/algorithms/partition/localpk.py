@@ -55,7 +55,7 @@ import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem, Reads, Recoding
 from hushtable.algorithms.kinds import Kinds
-from hushtable.algorithms.partition.children import Branching, Children
+from hushtable.algorithms.partition.children import Branching, Children, Trees
 from hushtable.algorithms.partition.specialise import Branches
 from hushtable.algorithms.partition.table_level import satisfied_prefix
 from hushtable.algorithms.partition.unspecialise import unspecialise
@@ -87,6 +87,8 @@ class Localpk(Refinable):
 
     def run(self, problem: Problem) -> Partition:
         """Specialise from the top; see the module's docstring."""
+        if not (self.refine or problem.budget or problem.store.fits):
+            return self._from_counts(problem)
         kept = trim(problem)
         if kept is None:
             raise self.not_found(problem)
@@ -94,6 +96,42 @@ class Localpk(Refinable):
         branches = Branches(problem, kept, budget)
         self._specialise(problem, branches, budget)
         return self.refined(problem, branches.partition())
+
+    def _from_counts(self, problem: Problem) -> Partition:
+        """Specialise records that are elsewhere: large groups from counts, small ones where they are."""
+        from hushtable.algorithms.partition.branch_counts import CountedBranches
+
+        if not bool(problem.model.table_satisfied(problem.reference.whole(), problem.reference)[0]):
+            raise self.not_found(problem)
+        quasi, minimum = problem.store.outline.quasi, max(problem.model.min_group_size(), 1) * problem.store.outline.unit
+        # where no model looks at a sensitive value, nothing is decided by lots
+        groups = problem.store.groups(problem.coins if problem.model.histogram_keys() else None)
+        trees, kinds = Trees(quasi), groups.kinds()
+        nodes, closed = np.zeros(1, dtype=np.int64), np.zeros((1, len(quasi)), dtype=np.bool_)
+        small: list[tuple[IntArray, BoolArray]] = []
+        leaves: list[IntArray] = []
+        fresh = 1
+        while len(nodes):
+            problem.progress(0.0, "specialising")
+            records, units, low, high = groups.extents(nodes)
+            heights = trees.heights(low, high)
+            able = ~closed & (heights > 0)
+            opened = (units >= 2 * minimum) & able.any(axis=1)
+            large = opened & (records > groups.most)
+            leaves.append(nodes[~opened])
+            small.append((nodes[opened & ~large], closed[opened & ~large]))
+            nodes, heights, closed, able = nodes[large], heights[large], closed[large], able[large]
+            if not len(nodes):
+                break
+            branches = CountedBranches(problem, trees, kinds, groups.branches(nodes, heights, able), heights, closed)
+            Specialising(problem, branches, 0, kinds).work()
+            division = branches.division
+            leaves.append(nodes[division.chosen < 0])
+            groups.divide(nodes, heights, division, fresh)
+            nodes = fresh + np.arange(len(division.closed), dtype=np.int64)
+            fresh, closed = fresh + len(nodes), division.closed
+        waiting = np.concatenate([own for own, _ in small]), np.concatenate([shut for _, shut in small])
+        return groups.finish(np.concatenate(leaves), waiting, self.run_group)
 
     def run_group(self, problem: Problem, closed: BoolArray) -> Partition:
         """Specialise one group of a larger table, whose closed columns stay as they are; nothing is suppressed."""
@@ -106,11 +144,6 @@ class Localpk(Refinable):
         while branches.open:
             problem.progress(branches.share_done(), "specialising")
             level.work()
-
-    @property
-    def by_groups(self) -> bool:
-        """Whether groups are divided one by one, each from its own counts: not where they are refined."""
-        return not self.refine
 
 
 def _budget(problem: Problem, kept: BoolArray) -> int:

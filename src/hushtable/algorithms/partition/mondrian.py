@@ -37,11 +37,11 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from hushtable.algorithms.base import Partition, Problem, Recoding
-from hushtable.algorithms.partition.frontier import Frontier, accepted_cuts, divide
-from hushtable.algorithms.partition.proposals import Level, Proposals
+from hushtable.algorithms.partition.frontier import Frontier, divide
 from hushtable.algorithms.refinable import Refinable
+from hushtable.algorithms.store import together
 from hushtable.algorithms.trim import trim
-from hushtable.models.compose import AllOf
+from hushtable.arrays import BoolArray
 
 __all__ = ["Mondrian"]
 
@@ -72,6 +72,12 @@ class Mondrian(Refinable):
 
     def run(self, problem: Problem) -> Partition:
         """Partition from the top; see the module's docstring."""
+        if self.mode == "strict" and not self.refine:
+            from_counts = self.nominal == "cuts" and not problem.budget
+            if from_counts and not problem.store.fits:
+                return self._from_counts(problem)
+            why = "suppression weighs all groups against one another" if problem.budget else "children are not counted"
+            problem = together(problem, why)
         kept = trim(problem)
         if kept is None:
             raise self.not_found(problem)
@@ -79,16 +85,14 @@ class Mondrian(Refinable):
         del kept
         return self.refined(problem, divide(frontier, problem))
 
-    @property
-    def by_histograms(self) -> bool:
-        """Whether cuts follow from counts of values alone: not where equal records are divided or groups refined."""
-        return self.mode == "strict" and self.nominal == "cuts" and not self.refine
+    def _from_counts(self, problem: Problem) -> Partition:
+        """Partition combinations that are elsewhere: large groups from counts, small ones where they are."""
+        from hushtable.algorithms.partition.histograms import divide_by_counts
 
-    @property
-    def by_combinations(self) -> bool:
-        """Whether equal records stay together: unless they are divided or groups refined."""
-        return self.mode == "strict" and not self.refine
+        if not bool(problem.model.table_satisfied(problem.reference.whole(), problem.reference)[0]):
+            raise self.not_found(problem)
+        return divide_by_counts(problem, self._group)
 
-    def level(self, frontier: Level, model: AllOf, problem: Problem) -> Proposals:
-        """Return the cuts of one level that the groupwise models accept."""
-        return accepted_cuts(frontier, model, problem)
+    def _group(self, problem: Problem, closed: BoolArray) -> Partition:
+        """Partition one group of a larger table; no column is closed."""
+        return self.run(problem)

@@ -1,0 +1,237 @@
+"""What algorithms ask of a table, wherever its records are.
+
+A ``TupleStore`` holds a table as distinct combinations of quasi-identifiers and sensitive values, with their weights.
+The encoded table is one, with arrays in memory; the Spark engine has another, with aggregations. An algorithm asks for
+the coarsest view that it can work with:
+
+- every record as a row (``records``), where it compares records or parts equal ones;
+- every combination as a row with a weight (``combinations``), where it keeps equal records together;
+- counts at the levels of a node (``tuples``), where it searches the lattice;
+- counts of groups, level by level (``groups``), where it divides from the top.
+
+A store that cannot give a view raises an error that says why and what to do instead. So no algorithm names an engine,
+and no engine needs to know how an algorithm works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.stats import Key
+
+if TYPE_CHECKING:
+    from hushtable.algorithms.base import Partition, Problem
+    from hushtable.algorithms.kinds import Kinds
+    from hushtable.algorithms.partition.branch_counts import BranchCounts, Division
+    from hushtable.algorithms.partition.histograms import LevelCounts
+    from hushtable.table.coins import Coins
+
+__all__ = ["Brought", "Groups", "Rolled", "TupleStore", "collapsed", "together"]
+
+
+class TupleStore(Protocol):
+    """A table as combinations of values with weights."""
+
+    @property
+    def outline(self) -> EncodedTable:
+        """The columns, codes and units of the table; its rows may stand for all with the same sensitive values."""
+
+    @property
+    def sample_units(self) -> int:
+        """Size of the sample, in units."""
+
+    @property
+    def digest(self) -> bytes:
+        """A digest of the records' quasi-identifiers and sensitive values; their order does not matter."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether ``combinations`` can be given."""
+
+    def records(self) -> EncodedTable:
+        """Return every record as a row.
+
+        Raises
+        ------
+        IncompatibleError
+            If there are too many.
+        """
+
+    def combinations(self, why: str) -> EncodedTable:
+        """Return the records with equal ones as one row, or as several: both have the same weight.
+
+        Parameters
+        ----------
+        why : str
+            What an error says the combinations are needed for.
+
+        Raises
+        ------
+        IncompatibleError
+            If there are too many.
+        """
+
+    def tuples(self, keys: Sequence[Key]) -> Rolled:
+        """Return the combinations of quasi-identifiers and these sensitive columns, at the leaves.
+
+        Raises
+        ------
+        IncompatibleError
+            If a model or form needs all of them in one place.
+        """
+
+    def groups(self, coins: Coins | None = None) -> Groups:
+        """Return all combinations as one group, number 0, to be divided.
+
+        Parameters
+        ----------
+        coins : Coins, optional
+            Decide which of several equal records of a kind go first, where that matters.
+
+        Raises
+        ------
+        IncompatibleError
+            If a model or form needs all of them in one place.
+        """
+
+    def recode(self, levels: IntArray, left_out: AnyArray) -> None:
+        """Recode every column to its level.
+
+        Parameters
+        ----------
+        levels : int64 array
+        left_out : (d, n) integer array
+            The leaf codes of one record of every group that is suppressed.
+        """
+
+
+@dataclass(frozen=True)
+class Brought:
+    """Combinations that were brought here, in canonical order.
+
+    Attributes
+    ----------
+    columns : (d, n) integer array
+        Leaf codes: of combinations that were rolled up, those of the first one behind each.
+    units : int64 array
+    sensitive : mapping of Key to int64 array
+    """
+
+    columns: AnyArray
+    units: IntArray
+    sensitive: dict[Key, IntArray]
+
+
+class Rolled(Protocol):
+    """Combinations at the levels of a node."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+    @property
+    def levels(self) -> IntArray:
+        """The levels that they were rolled up to."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether they may be brought here, to be looked at once."""
+
+    @property
+    def stays(self) -> bool:
+        """Whether they should stay where they are, even if they are to be looked at often."""
+
+    def roll_up(self, node: IntArray) -> Rolled:
+        """Return them rolled up to the levels of a node; there they are kept until ``close``."""
+
+    def bring(self, *, keep: bool = False) -> Brought:
+        """Bring them all here; ``keep`` says that they are going to stay."""
+
+    def pieces(self) -> Iterator[Brought]:
+        """Bring them here piece by piece; combinations that differ in sensitive values alone come together."""
+
+    def group_sizes(self) -> tuple[IntArray, IntArray]:
+        """Return the sizes that combinations of quasi-identifiers have, ascending, and how many have each."""
+
+    def cube(self, columns: Sequence[int], nodes: Sequence[int]) -> IntArray:
+        """Count the nodes of ``levels`` of up to three columns together, as ``leaf_cube`` does.
+
+        ``nodes`` is how many there are of each column.
+        """
+
+    def close(self) -> None:
+        """Let go of them."""
+
+
+class Groups(Protocol):
+    """Combinations in numbered groups, divided level by level where they are.
+
+    A group of at most ``most`` combinations (records, once ``kinds`` was asked for) need not be divided from here:
+    ``finish`` runs the algorithm on it where it is.
+    """
+
+    def __len__(self) -> int:
+        """How many combinations there are."""
+
+    @property
+    def most(self) -> int:
+        """How many one task takes."""
+
+    def counts(self, groups: IntArray, keys: Sequence[Key]) -> tuple[LevelCounts, IntArray]:
+        """Count every value of every column in these groups; return also the combinations behind each entry."""
+
+    def cut(self, groups: IntArray, columns: IntArray, cuts: IntArray, children: IntArray) -> None:
+        """Cut groups in two: codes up to ``cuts`` go to ``children[0::2]``, others to ``children[1::2]``."""
+
+    def kinds(self) -> Kinds:
+        """Tell the kinds of records; from then on, records of one combination may be parted."""
+
+    def extents(self, groups: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return the records and units of groups, and the least and greatest rank (``Trees``) in every column."""
+
+    def branches(self, groups: IntArray, heights: IntArray, able: BoolArray) -> BranchCounts:
+        """Count the kinds of records among the children of groups, along every column that is ``able``.
+
+        The children of a column lie one level below the group's height there.
+        """
+
+    def divide(self, groups: IntArray, heights: IntArray, division: Division, first: int) -> None:
+        """Send the records of divided groups to their parts, which are numbered from ``first`` on."""
+
+    def finish(
+        self, leaves: IntArray, closed: tuple[IntArray, BoolArray] | None, run: Callable[..., Partition]
+    ) -> Partition:
+        """End the division.
+
+        Parameters
+        ----------
+        leaves : int64 array
+            Groups that stay as they are.
+        closed : (int64 array, (groups, d) bool array), optional
+            Groups that are divided where they are, and their closed columns; all others with none closed by default.
+        run : callable
+            Called with the problem of one such group and its closed columns; returns a partition.
+        """
+
+
+def collapsed(problem: Problem, why: str) -> Problem:
+    """Return the problem with equal records as one row: for algorithms that never part them.
+
+    Parameters
+    ----------
+    problem : Problem
+    why : str
+        What an error says the combinations are needed for.
+    """
+    return replace(problem, store=problem.store.combinations(why))
+
+
+def together(problem: Problem, why: str) -> Problem:
+    """Return the problem with equal records as one row, unless ``trim`` has to leave out single records."""
+    reference = problem.reference
+    if problem.budget and not bool(problem.model.table_satisfied(reference.whole(), reference)[0]):
+        return replace(problem, store=problem.store.records())
+    return collapsed(problem, why)

@@ -58,7 +58,7 @@ def by_counts(problem, most: int, seen: Counter) -> np.ndarray:
             elif len(rows) <= most:
                 seen["finished elsewhere"] += 1
                 found = Localpk().run_group(
-                    replace(problem, table=some_rows(table, rows), tossed=problem.coins), closed
+                    replace(problem, store=some_rows(table, rows), tossed=problem.coins), closed
                 )
                 labels[rows], n_labels = n_labels + found.labels, n_labels + found.n_groups
             else:

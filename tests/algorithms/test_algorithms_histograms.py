@@ -73,7 +73,7 @@ def test_the_groups_are_those_of_the_rows(n, seed, missing, models, collapse, we
     if weighted:
         units = np.random.default_rng(seed).integers(1, 4, n)
         table = replace(problem.table, row_units=units.astype(np.int64))
-        problem = replace(problem, table=table, reference=table.reference(problem.model.histogram_keys()))
+        problem = replace(problem, store=table, reference=table.reference(problem.model.histogram_keys()))
     if not problem.model.table_satisfied(problem.reference.whole(), problem.reference)[0]:
         return
     assert by_levels(problem, algorithm, collapse) == groups_of(algorithm.run(problem).labels.tolist())

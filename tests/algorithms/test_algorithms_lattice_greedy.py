@@ -134,7 +134,7 @@ def greedy_twin(problem, as_printed):
 def test_greedy_loss(name, seed, rows, limit, as_printed, heavy):
     problem = drawn(name, seed, rows, limit)
     first = replace(problem.table.quasi[0], weight=heavy)
-    problem = replace(problem, table=replace(problem.table, quasi=(first, *problem.table.quasi[1:])))
+    problem = replace(problem, store=replace(problem.table, quasi=(first, *problem.table.quasi[1:])))
     expected = greedy_twin(problem, as_printed)
     partition = outcome(GreedyLoss(as_printed=as_printed), problem)
     if expected is None:

@@ -61,7 +61,7 @@ def beliefs(view, algorithm, keys):
         table = replace(problem.table, sensitive=(column,))
         weight = 0
         for key in range(keys):
-            given = replace(problem, table=table, tossed=Coins(key.to_bytes(2, "big")))
+            given = replace(problem, store=table, tossed=Coins(key.to_bytes(2, "big")))
             try:
                 _, recoded = group_and_recode(given, algorithm)
             except ht.errors.HushtableError:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hushtable.algorithms.partition.histograms import LevelCounts
     from hushtable.table.coins import Coins
 
-__all__ = ["Brought", "Groups", "Rolled", "TupleStore", "collapsed", "together"]
+__all__ = ["Brought", "FarStore", "Groups", "Rolled", "TupleStore", "collapsed", "together"]
 
 
 class TupleStore(Protocol):
@@ -50,7 +50,7 @@ class TupleStore(Protocol):
 
     @property
     def fits(self) -> bool:
-        """Whether ``combinations`` can be given."""
+        """Whether ``combinations`` are few enough to be given."""
 
     def records(self) -> EncodedTable:
         """Return every record as a row.
@@ -74,6 +74,14 @@ class TupleStore(Protocol):
         IncompatibleError
             If there are too many.
         """
+
+    @property
+    def far(self) -> FarStore | None:
+        """What to ask where the records are not here; None where they are."""
+
+
+class FarStore(Protocol):
+    """Combinations that are asked for counts, not brought here."""
 
     def tuples(self, keys: Sequence[Key]) -> Rolled:
         """Return the combinations of quasi-identifiers and these sensitive columns, at the leaves.

@@ -256,7 +256,7 @@ class _Walk:
                 replace(c, codes=world.codes[c.name].astype(c.codes.dtype)) for c in problem.table.sensitive
             ),
         )
-        given = replace(problem, table=table, tossed=_Replayed(problem.coins, world.store), progress=_silent)
+        given = replace(problem, store=table, tossed=_Replayed(problem.coins, world.store), progress=_silent)
         if world.fakes:
             given = replace(given, reference=table.reference(problem.model.histogram_keys()))
         try:

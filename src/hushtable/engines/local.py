@@ -44,7 +44,7 @@ def problem_from(encoded: EncodedTable, plan: Plan, progress: Progress | None = 
     """Set up the problem that an algorithm is given with an encoded table."""
     model = plan.model()
     return Problem(
-        table=encoded,
+        store=encoded,
         model=model,
         reference=encoded.reference(model.histogram_keys()),
         suppression=plan.suppression,

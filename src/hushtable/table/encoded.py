@@ -104,6 +104,11 @@ class EncodedTable:
         """Whether the combinations are at hand: they are."""
         return True
 
+    @property
+    def far(self) -> None:
+        """Nothing is elsewhere."""
+        return None
+
     def records(self) -> EncodedTable:
         """Return every record as a row: the table itself."""
         return self

@@ -14,7 +14,7 @@ from hushtable.algorithms.lattice.monotone import additive, not_monotone
 from hushtable.algorithms.lattice.objectives import Objective, objective_of
 from hushtable.algorithms.lattice.space import Grouping, Space, Tuples
 from hushtable.algorithms.lattice.verdict import Verdict
-from hushtable.algorithms.store import Rolled, collapsed
+from hushtable.algorithms.store import FarStore, Rolled, collapsed
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.tuples import spread
 from hushtable.models.base import Stat
@@ -36,8 +36,9 @@ class Judge:
 
     def __init__(self, problem: Problem, objective: str = "loss", fixed: Mapping[str, int] | None = None) -> None:
         keys = problem.model.histogram_keys()
-        far = None if problem.store.fits else problem.store.tuples(sorted(keys))
-        self.problem = problem = problem if far is not None else collapsed(problem, "")
+        self._far = problem.store.far if not problem.store.fits else None
+        far = None if self._far is None else self._far.tuples(sorted(keys))
+        self.problem = problem = problem if far is not None else collapsed(problem, "nodes are judged")
         self.model = problem.model
         self.space = Space(problem.store.outline, keys, fixed, far)
         least = problem.model.min_group_size()
@@ -153,8 +154,8 @@ class Judge:
     def partition(self, node: IntArray) -> Partition:
         """Return the partition of a node that fits."""
         node = np.asarray(node, dtype=np.int64)
-        if not isinstance(self.space.root, Tuples):
-            return self._far_partition(node, self.space.root)
+        if self._far is not None and not isinstance(self.space.root, Tuples):
+            return self._far_partition(node, self.space.root, self._far)
         grouping = self.space.group(node, self.space.base)
         stats = self._stats(grouping)
         lost = self._worst_too(grouping, stats, self._violating(grouping, stats))
@@ -164,12 +165,12 @@ class Judge:
         labels = spread(number[grouping.group], self.space.of_row)
         return replace(Partition(labels, int((~lost).sum())), levels=tuple(int(level) for level in node))
 
-    def _far_partition(self, node: IntArray, root: Rolled) -> Partition:
+    def _far_partition(self, node: IntArray, root: Rolled, store: FarStore) -> Partition:
         """Return the partition of a node whose records are elsewhere: the store recodes them."""
         kept, left_out = 0, [np.empty((self.space.d, 0), dtype=np.int64)]
         with closing(root.roll_up(node)) as groups:
             for grouping, lost in self._lost_of(node, groups):
                 kept += int(np.count_nonzero(~lost))
                 left_out.append(grouping.tuples.columns[:, grouping.first[lost]])
-        self.problem.store.recode(node, np.concatenate(left_out, axis=1))
+        store.recode(node, np.concatenate(left_out, axis=1))
         return Partition(np.empty(0, dtype=np.int64), kept, levels=tuple(int(level) for level in node))

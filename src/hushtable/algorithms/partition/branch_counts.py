@@ -116,7 +116,7 @@ class CountedBranches:
     ) -> None:
         self._problem, self._trees, self._kinds, self._counts = problem, trees, kinds, counts
         self.heights, self.closed = heights, closed
-        self.minimum = max(problem.model.min_group_size(), 1) * problem.table.unit
+        self.minimum = max(problem.model.min_group_size(), 1) * problem.store.outline.unit
 
     @property
     def open(self) -> int:
@@ -130,7 +130,7 @@ class CountedBranches:
 
     def children(self, column: int, model: AllOf) -> Counted | None:
         """Return the children along one column of all groups that can be specialised there."""
-        counts, kinds, unit = self._counts, self._kinds, self._problem.table.unit
+        counts, kinds, unit = self._counts, self._kinds, self._problem.store.outline.unit
         mine = np.flatnonzero(counts.column == column)
         if not len(mine):
             return None

@@ -14,6 +14,7 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.partition.frontier import accepted_cuts
 from hushtable.algorithms.partition.proposals import Proposals, column_spans, gap_columns
+from hushtable.algorithms.store import FarStore
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.bounds import column_bounds
 from hushtable.kernels.grouping import histogram
@@ -142,9 +143,9 @@ class HistogramLevel:
         return offsets, np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
-def divide_by_counts(problem: Problem, run: Callable[..., Partition]) -> Partition:
-    """Cut groups that are elsewhere, as long as one task cannot take them; ``run`` finishes the others where they are."""
-    outline, groups = problem.store.outline, problem.store.groups()
+def divide_by_counts(problem: Problem, far: FarStore, run: Callable[..., Partition]) -> Partition:
+    """Cut groups that are elsewhere as long as one task cannot take them; ``run`` divides the others where they are."""
+    outline, groups = problem.store.outline, far.groups()
     model = problem.model.part(table_level=False)
     keys, minimum = sorted(model.histogram_keys()), problem.model.min_group_size() * outline.unit
     large, fresh = np.zeros(int(len(groups) > groups.most), dtype=np.int64), 1

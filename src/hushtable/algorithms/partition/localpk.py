@@ -60,6 +60,7 @@ from hushtable.algorithms.partition.specialise import Branches
 from hushtable.algorithms.partition.table_level import satisfied_prefix
 from hushtable.algorithms.partition.unspecialise import unspecialise
 from hushtable.algorithms.refinable import Refinable
+from hushtable.algorithms.store import FarStore
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.models.base import Monotone
@@ -87,8 +88,9 @@ class Localpk(Refinable):
 
     def run(self, problem: Problem) -> Partition:
         """Specialise from the top; see the module's docstring."""
-        if not (self.refine or problem.budget or problem.store.fits):
-            return self._from_counts(problem)
+        far = problem.store.far
+        if far is not None and not (self.refine or problem.budget):
+            return self._from_counts(problem, far)
         kept = trim(problem)
         if kept is None:
             raise self.not_found(problem)
@@ -97,15 +99,16 @@ class Localpk(Refinable):
         self._specialise(problem, branches, budget)
         return self.refined(problem, branches.partition())
 
-    def _from_counts(self, problem: Problem) -> Partition:
+    def _from_counts(self, problem: Problem, far: FarStore) -> Partition:
         """Specialise records that are elsewhere: large groups from counts, small ones where they are."""
         from hushtable.algorithms.partition.branch_counts import CountedBranches
 
         if not bool(problem.model.table_satisfied(problem.reference.whole(), problem.reference)[0]):
             raise self.not_found(problem)
-        quasi, minimum = problem.store.outline.quasi, max(problem.model.min_group_size(), 1) * problem.store.outline.unit
+        outline = problem.store.outline
+        quasi, minimum = outline.quasi, max(problem.model.min_group_size(), 1) * outline.unit
         # where no model looks at a sensitive value, nothing is decided by lots
-        groups = problem.store.groups(problem.coins if problem.model.histogram_keys() else None)
+        groups = far.groups(problem.coins if problem.model.histogram_keys() else None)
         trees, kinds = Trees(quasi), groups.kinds()
         nodes, closed = np.zeros(1, dtype=np.int64), np.zeros((1, len(quasi)), dtype=np.bool_)
         small: list[tuple[IntArray, BoolArray]] = []
@@ -176,7 +179,8 @@ class Specialising:
         if kinds.values:
             self._turns = problem.coins.lots_of_combinations([*kinds.values.values(), kinds.stats.units])
         # with a population it has to be clear which class covers whom
-        alone = problem.table.n_rows == problem.table.n_sample
+        outline = problem.store.outline
+        alone = outline.n_rows == outline.n_sample
         self._overlap = alone and Monotone.MERGE in problem.model.flags
         # where records can only help, a column none of whose children is satisfied stays so for every subset
         self._shrinks = Monotone.ADD in self._groups.flags

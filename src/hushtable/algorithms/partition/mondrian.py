@@ -39,7 +39,7 @@ from typing import Annotated, ClassVar, Literal
 from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.partition.frontier import Frontier, divide
 from hushtable.algorithms.refinable import Refinable
-from hushtable.algorithms.store import together
+from hushtable.algorithms.store import FarStore, together
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray
 
@@ -73,9 +73,9 @@ class Mondrian(Refinable):
     def run(self, problem: Problem) -> Partition:
         """Partition from the top; see the module's docstring."""
         if self.mode == "strict" and not self.refine:
-            from_counts = self.nominal == "cuts" and not problem.budget
-            if from_counts and not problem.store.fits:
-                return self._from_counts(problem)
+            far = problem.store.far
+            if far is not None and not problem.store.fits and self.nominal == "cuts" and not problem.budget:
+                return self._from_counts(problem, far)
             why = "suppression weighs all groups against one another" if problem.budget else "children are not counted"
             problem = together(problem, why)
         kept = trim(problem)
@@ -85,13 +85,13 @@ class Mondrian(Refinable):
         del kept
         return self.refined(problem, divide(frontier, problem))
 
-    def _from_counts(self, problem: Problem) -> Partition:
+    def _from_counts(self, problem: Problem, far: FarStore) -> Partition:
         """Partition combinations that are elsewhere: large groups from counts, small ones where they are."""
         from hushtable.algorithms.partition.histograms import divide_by_counts
 
         if not bool(problem.model.table_satisfied(problem.reference.whole(), problem.reference)[0]):
             raise self.not_found(problem)
-        return divide_by_counts(problem, self._group)
+        return divide_by_counts(problem, far, self._group)
 
     def _group(self, problem: Problem, closed: BoolArray) -> Partition:
         """Partition one group of a larger table; no column is closed."""

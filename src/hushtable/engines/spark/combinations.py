@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from hushtable.engines.spark.dictionaries import with_numbers
 from hushtable.engines.spark.finish import Finish, with_codes
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS
-from hushtable.table.coins import Coins, columns_digest
+from hushtable.table.coins import columns_digest
 from hushtable.table.encoded import QuasiColumn, SensitiveColumn
 from hushtable.table.people import PERSON_UNITS
 from hushtable.table.reference import Reference
@@ -44,6 +45,8 @@ class Combinations:
         Columns without codes, the models and the algorithm.
     problem : Problem
         The models and what they compare groups with; its rows are the combinations of sensitive values, weighted.
+    held : int
+        How many combinations there are.
     """
 
     def __init__(self, content: Content) -> None:
@@ -71,9 +74,11 @@ class Combinations:
         table = finish.encoded(pa.table({**zeros, **{n: counted.column(n) for n in (*self.value_keys, "w")}}))
         self.problem = local.problem_from(table, plan, self.jobs.progress)
         self.finish = replace(finish, reference=self.problem.reference)
+        self.held = self.frame.count()
 
-    def coins(self) -> Coins:
-        """The coins of this release, the same as where all rows are in one place."""
+    @cached_property
+    def digest(self) -> bytes:
+        """The digest of the table, the same as where all rows are in one place."""
         packed = self.values.unpack_columns([F.col(name) for name in self.value_keys])
         codes = [*(F.col(f"o{j}") for j in range(len(self.finish.quasi))), *packed]
         low = F.lit(0xFFFFFFFF)
@@ -86,7 +91,7 @@ class Combinations:
         found = self.jobs.collect(self.frame.agg(*(s.alias(f"s{i}") for i, s in enumerate(sums))), "counting")
         high, rest, high_too, rest_too = (int(found.column(f"s{i}")[0].as_py()) for i in range(4))
         totals = [(high << 32) + rest, (high_too << 32) + rest_too]
-        return Coins.of_release(columns_digest(self.problem.table, totals), self.problem.policy)
+        return columns_digest(self.problem.table, totals)
 
     @property
     def value_keys(self) -> list[str]:

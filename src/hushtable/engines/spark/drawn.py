@@ -65,6 +65,6 @@ def drawn_classes(
     units = tuples.units[tuples.of_row] if content.weighted else np.empty(0, dtype=np.int64)
     table = replace(combinations.finish.encoded(spread), row_units=units)
     labels = spread.column("class").to_numpy().astype(np.int64)
-    partition = replace(partition or Partition(labels, 0), labels=labels, n_groups=len(chosen), left_out=None)
+    partition = replace(partition or Partition(labels, 0), labels=labels, n_groups=len(chosen))
     recoded = recode(table, partition, content.plan.algorithm.recoding)
-    return Known(replace(combinations.problem, table=table), partition, recoded, tuples, weight)
+    return Known(replace(combinations.problem, store=table), partition, recoded, tuples, weight)

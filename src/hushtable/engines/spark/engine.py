@@ -4,38 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from hushtable.algorithms.base import Problem, Progress
+from hushtable.algorithms.base import Partition, Problem, Progress
 from hushtable.arrays import IntArray
 from hushtable.engines import local
-from hushtable.engines.spark.branches import Branches
 from hushtable.engines.spark.combinations import Combinations
-from hushtable.engines.spark.compared import compared
 from hushtable.engines.spark.content import Content
-from hushtable.engines.spark.drawn import drawn_classes
+from hushtable.engines.spark.driver import OnDriver
+from hushtable.engines.spark.groups import SparkGroups
 from hushtable.engines.spark.jobs import Jobs
 from hushtable.engines.spark.known import Known
-from hushtable.engines.spark.levels import Levels
 from hushtable.engines.spark.nodes import Nodes
-from hushtable.engines.spark.publish import published_rows
-from hushtable.engines.spark.refuse import check_engine, check_far, check_levels, check_nodes
+from hushtable.engines.spark.refuse import DRIVER_ROWS, check_engine, check_far
 from hushtable.engines.spark.shown import Counted, Shown
+from hushtable.engines.spark.store import SparkStore
 from hushtable.engines.spark.summary import Summary
 from hushtable.errors import IncompatibleError, ParameterError
 from hushtable.release.comparison import Comparison
 from hushtable.release.plan import Plan
 from hushtable.release.verify import Verification
-from hushtable.table.inferred import check_inferred_kind, is_inferred
 
 __all__ = ["DRIVER_ROWS", "GROUP_ROWS", "SparkOutcome", "check_driver", "run"]
-
-
-DRIVER_ROWS = "spark.hushtable.driverRows"
-"""Setting: so many rows, or distinct combinations, may be on the driver as codes, of a few bytes a row and column."""
 
 GROUP_ROWS = "spark.hushtable.groupRows"
 """Setting: beyond that, groups up to so many distinct combinations (records, for localpk) are finished by one task."""
@@ -103,8 +96,21 @@ def run(frame: DataFrame, plan: Plan, progress: Progress | None = None) -> Spark
         content = Content(jobs, frame, plan)
         limit = _setting(jobs.spark, DRIVER_ROWS)
         if content.records <= limit:
-            return _on_driver(content)
-        return _far(content, limit)
+            here = OnDriver(content)
+            return _published(content, here, here.partition)
+        return _published(content, *_far(content, limit))
+
+
+def _published(content: Content, applied: OnDriver | Summary | Nodes | SparkGroups, by: Partition) -> SparkOutcome:
+    """Publish what an algorithm decided, and verify it from the published cells."""
+    with _kept(Shown(content.jobs, content, *applied.publish())) as shown:
+        counted = shown.count(applied.problem)
+        verification = shown.judge(applied.problem, applied.recoded, counted, applied.expected)
+        verification.raise_if_violated()
+        known, comparison = applied.compare(by, counted, shown.book)
+        return SparkOutcome(
+            shown, content, counted, applied.problem, known, comparison, verification, applied.summarised
+        )
 
 
 def check_driver(frame: DataFrame, records: int, why: str) -> None:
@@ -132,87 +138,20 @@ def _setting(spark: SparkSession, name: str) -> int:
     return int(str(given))
 
 
-def _on_driver(content: Content) -> SparkOutcome:
-    """Let the algorithm work on the content, spread out to rows of codes."""
-    jobs, plan = content.jobs, content.plan
-    if content.apart():
-        content.hold()
-    tuples = content.tuples()
-    problem = content.problem(tuples)
-    partition, recoded = local.solve(problem, plan)
-    expected = len(local.kept_rows(problem, plan, recoded))
-    jobs.progress(1.0, "publishing")
-    with _kept(Shown(jobs, content, *published_rows(content, tuples, recoded))) as shown:
-        counted = shown.count(problem)
-        verification = shown.judge(problem, recoded, counted, expected)
-        verification.raise_if_violated()
-        known = Known(problem, partition, recoded, tuples)
-        return SparkOutcome(shown, content, counted, problem, known, known.comparison, verification)
-
-
-def _far(content: Content, limit: int) -> SparkOutcome:
-    """Work on distinct combinations: on the driver if they fit, else where they are."""
-    plan, why = content.plan, f"{DRIVER_ROWS} = {limit}"
-    check_far(plan, content.records, why)
+def _far(content: Content, limit: int) -> tuple[Summary | Nodes | SparkGroups, Partition]:
+    """Let the algorithm ask for combinations: on the driver if they fit, else where they are."""
+    plan = content.plan
+    check_far(plan, content.records, limit)
     content.hold()
     combinations = Combinations(content)
-    held = combinations.frame.count()
-    if plan.algorithm.by_combinations and held <= limit:
-        return _by_summary(Summary(combinations), content)
-    if plan.algorithm.by_nodes:
-        check_nodes(plan, combinations.finish.quasi, held, why)
-        return _by_nodes(Nodes(combinations, limit), combinations)
-    check_levels(plan, held, why)
-    group_rows = _setting(content.jobs.spark, GROUP_ROWS)
-    divide = Branches if plan.algorithm.by_groups else Levels
-    return _by_levels(divide(combinations, group_rows), combinations)
-
-
-def _by_summary(summary: Summary, content: Content) -> SparkOutcome:
-    with _kept(Shown(content.jobs, content, *summary.publish())) as shown:
-        counted = shown.count(summary.problem)
-        verification = shown.judge(summary.problem, None, counted, summary.expected)
-        verification.raise_if_violated()
-        known, comparison = summary.known, summary.comparison
-        return SparkOutcome(shown, content, counted, summary.problem, known, comparison, verification, True)
-
-
-def _by_nodes(nodes: Nodes, combinations: Combinations) -> SparkOutcome:
-    content, problem = combinations.content, combinations.problem
-    with _kept(Shown(content.jobs, content, *nodes.publish())) as shown:
-        counted = shown.count(problem)
-        if nodes.suppresses:
-            _check_kinds(nodes, counted, combinations)
-        verification = shown.judge(problem, None, counted, nodes.expected)
-        verification.raise_if_violated()
-        cells, packing = nodes.with_cells(), shown.book.packing
-        known = drawn_classes(combinations, cells, counted, packing, nodes.partition, nodes.lost)
-        comparison = compared(combinations, cells, nodes.lost(), counted, packing, known)
-        return SparkOutcome(shown, content, counted, problem, known, comparison, verification)
-
-
-def _check_kinds(nodes: Nodes, counted: Counted, combinations: Combinations) -> None:
-    """Refuse kinds that only suppressed records decide, as one machine does."""
-    plan = combinations.content.plan.table
-    for j, quasi in enumerate(combinations.finish.quasi):
-        if is_inferred(quasi, plan):
-            check_inferred_kind(quasi, nodes.published(j))
-    for sensitive in combinations.finish.sensitive:
-        if is_inferred(sensitive, plan):
-            check_inferred_kind(sensitive, counted.sensitive[sensitive.name])
-
-
-def _by_levels(levels: Levels | Branches, combinations: Combinations) -> SparkOutcome:
-    content = combinations.content
-    rows, book = levels.publish()
-    with _kept(Shown(content.jobs, content, rows, book)) as shown:
-        counted = shown.count(levels.problem)
-        verification = shown.judge(levels.problem, None, counted, content.records)
-        verification.raise_if_violated()
-        cells = levels.with_cells()
-        known = drawn_classes(combinations, cells, counted, book.packing)
-        comparison = compared(combinations, cells, None, counted, book.packing, known)
-        return SparkOutcome(shown, content, counted, levels.problem, known, comparison, verification)
+    store = SparkStore(combinations, limit, _setting(content.jobs.spark, GROUP_ROWS))
+    problem = replace(combinations.problem, store=store)
+    local.check_feasible(problem)
+    partition = plan.algorithm.run(problem)
+    applied = store.applied
+    if isinstance(applied, Summary):
+        applied.settle(problem, partition)
+    return applied, partition
 
 
 @contextmanager

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from hushtable.algorithms.base import Algorithm, Problem
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.algorithms.base import Algorithm, Partition, Problem
+from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.engines.spark.packing import Packing
 from hushtable.models.compose import AllOf
-from hushtable.release.recode import recode
+from hushtable.release.recode import Recoded, recode
 from hushtable.table.coins import Coins
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn, smallest
 from hushtable.table.reference import Reference
@@ -37,13 +37,12 @@ class Finish:
     values: Packing
     keys: tuple[str, ...]
     coins: Coins | None = None
+    run: Callable[[Problem, BoolArray], Partition] | None = None
 
     def cells(self, rows: pa.Table) -> pa.Table:
         """Return the published cells of each combination of quasi-identifiers."""
         table = self.encoded(rows)
-        problem = Problem(table, self.model, self.reference, seed=self.seed)
-        partition = self.algorithm.run(problem)
-        recoded = recode(table, partition, self.algorithm.recoding)
+        recoded = self._recoded(table, rows)
         first = _once([rows.column(name).to_numpy() for name in self.keys])
         shown = {f"k{j}": recoded.column(j, first).dictionary_decode() for j in range(len(self.quasi))}
         return pa.table({**{name: rows.column(name).take(pa.array(first)) for name in self.keys}, **shown})
@@ -52,7 +51,7 @@ class Finish:
         """Return the published cells of each combination's records, which may be in several classes.
 
         Combinations have ``n`` records each, from the one ``at`` on; what is returned has them too. ``tie`` ranks them
-        among those with the same codes, and the bits of ``shut`` say which columns are closed.
+        among those with the same codes.
         """
         order = np.lexsort([rows.column(name).to_numpy() for name in ("at", *reversed(self.keys))])
         rows = rows.take(pa.array(order))
@@ -64,11 +63,7 @@ class Finish:
         ties = rows.column("tie").combine_chunks().flatten().to_numpy().reshape(len(n), -1)
         if ties.shape[1]:
             table = replace(table, tie_rank=np.unique(ties, axis=0, return_inverse=True)[1].reshape(-1)[of_row])
-        problem = Problem(table, self.model, self.reference, seed=self.seed, tossed=self.coins)
-        shut = int(rows.column("shut")[0].as_py())
-        closed = np.array([shut >> j & 1 for j in range(len(self.quasi))], dtype=np.bool_)
-        algorithm: Any = self.algorithm
-        recoded = recode(table, algorithm.run_group(problem, closed), algorithm.recoding)
+        recoded = self._recoded(table, rows)
         labels = np.asarray(recoded.labels, dtype=np.int64)
         # a run of records of one combination in one class
         new = np.ones(len(labels), dtype=np.bool_)
@@ -85,6 +80,14 @@ class Finish:
                 **shown,
             }
         )
+
+    def _recoded(self, table: EncodedTable, rows: pa.Table) -> Recoded:
+        """Divide a group; the bits of ``shut`` say which columns are closed."""
+        assert self.run is not None
+        problem = Problem(table, self.model, self.reference, seed=self.seed, tossed=self.coins)
+        shut = int(rows.column("shut")[0].as_py())
+        closed = np.array([shut >> j & 1 for j in range(len(self.quasi))], dtype=np.bool_)
+        return recode(table, self.run(problem, closed), self.algorithm.recoding)
 
     def encoded(self, rows: pa.Table) -> EncodedTable:
         """Return combinations, with their weights, as the table that an algorithm is given."""

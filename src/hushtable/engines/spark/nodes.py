@@ -1,13 +1,9 @@
 """Recoding a table globally whose combinations do not fit on the driver: nodes of the lattice are judged with Spark.
 
-The search is that of every engine, and asks the same questions in the same order; what it asks of combinations that
-are not on the driver is answered by aggregations (see ``far_tuples``). Nodes that are coarse enough are judged on the
-driver. The recoding is then applied column by column.
+The search asks what it needs to know of combinations by ``rolled``. Its result is applied here, column by column.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 from pyspark.sql import DataFrame
@@ -16,14 +12,18 @@ from pyspark.sql import functions as F
 from hushtable import rng
 from hushtable.algorithms.base import Partition
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.engines import local
 from hushtable.engines.spark.combinations import Combinations
+from hushtable.engines.spark.compared import compared
 from hushtable.engines.spark.dictionaries import looked_up, with_numbers
-from hushtable.engines.spark.far_tuples import FarTuples
+from hushtable.engines.spark.drawn import drawn_classes
+from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.publish import Cellbook, shown_columns
+from hushtable.engines.spark.shown import Counted
+from hushtable.release.comparison import Comparison
 from hushtable.release.forms.base import Cells, cells_of
 from hushtable.table.encoded import QuasiColumn
+from hushtable.table.inferred import check_inferred_kind, is_inferred
 
 __all__ = ["Nodes"]
 
@@ -34,41 +34,39 @@ class Nodes:
     Parameters
     ----------
     combinations : Combinations
-    limit : int
-        Combinations that the driver may hold.
+    levels : int64 array
+    left_out : (d, n) integer array
+        The leaf codes of one record of every group that is suppressed.
 
     Attributes
     ----------
-    partition : Partition
-        The node, and what is left out.
+    problem : Problem
     expected : int
         Rows that are published.
     """
 
-    def __init__(self, combinations: Combinations, limit: int) -> None:
+    recoded = None
+    summarised = False
+
+    def __init__(self, combinations: Combinations, levels: IntArray, left_out: AnyArray) -> None:
         self._combinations, self._jobs = combinations, combinations.jobs
         self._content = content = combinations.content
-        local.check_feasible(combinations.problem)
-        far = FarTuples.of(combinations, limit)
-        self.partition: Partition = content.plan.algorithm.run(replace(combinations.problem, elsewhere=far))
-        far.close()
+        self.problem = combinations.problem
         quasi = combinations.finish.quasi
-        levels = self.partition.levels or ()
         self._nodes = [c.coded.levels[level].astype(np.int64) for c, level in zip(quasi, levels, strict=True)]
         self._packing = Packing(tuple(len(c.coded.labels[h]) for c, h in zip(quasi, levels, strict=True)))
-        self._lost = self._lost_keys()
+        self._lost = self._lost_keys(left_out)
         # one group for each leaf that is published: what it publishes at its level
         labels = [
-            _cells(c, level, self.published(j) if c.coded.naming is not None and self._lost else None).labels()
+            _cells(c, level, self._published(j) if c.coded.naming is not None and self._lost else None).labels()
             for j, (c, level) in enumerate(zip(quasi, levels, strict=True))
         ]
         self._book, self._ranks = Cellbook.of(labels)
         self.expected = content.records - self._lost_rows()
 
-    def _lost_keys(self) -> list[IntArray]:
+    def _lost_keys(self, left_out: AnyArray) -> list[IntArray]:
         """The nodes of the groups that are left out, packed."""
-        left_out = self.partition.left_out
-        if left_out is None or not left_out.shape[1]:
+        if not left_out.shape[1]:
             return []
         return self._packing.pack([nodes[codes] for nodes, codes in zip(self._nodes, left_out, strict=True)])
 
@@ -86,12 +84,7 @@ class Nodes:
         nodes = self._packing.pack_columns([looked_up(c, n) for c, n in zip(columns, self._nodes, strict=True)])
         return self._combinations.frame.withColumns({f"h{i}": n for i, n in enumerate(nodes)})
 
-    @property
-    def suppresses(self) -> bool:
-        """Whether something is left out."""
-        return bool(self._lost)
-
-    def published(self, j: int) -> IntArray:
+    def _published(self, j: int) -> IntArray:
         """The codes of a column that are published."""
         kept = self._with_nodes().join(self._lost_table(), self._names, "left_anti").select(f"o{j}").distinct()
         found = self._jobs.collect(kept, "publishing").column(0).to_numpy()
@@ -124,12 +117,26 @@ class Nodes:
         numbers = self._book.packing.pack_columns([F.col(f"x{j}") for j in range(n)])
         return shown_columns(content, rows, {f"g{i}": number for i, number in enumerate(numbers)}), self._book
 
-    def with_cells(self) -> DataFrame:
-        """The combinations that are published, with their cells."""
-        shown = self._at_node()
-        return shown.join(self._lost_table(), self._names, "left_anti") if self._lost else shown
+    def compare(self, partition: Partition, counted: Counted, book: Cellbook) -> tuple[Known, Comparison]:
+        """Return some whole classes, and the release beside its original."""
+        combinations, shown = self._combinations, self._at_node()
+        if self._lost:
+            self._check_kinds(counted)
+            shown = shown.join(self._lost_table(), self._names, "left_anti")
+        known = drawn_classes(combinations, shown, counted, book.packing, partition, self._lost_share)
+        return known, compared(combinations, shown, self._lost_share(), counted, book.packing, known)
 
-    def lost(self, share: float = 1.0) -> DataFrame | None:
+    def _check_kinds(self, counted: Counted) -> None:
+        """Refuse kinds that only suppressed records decide, as one machine does."""
+        plan, finish = self._content.plan.table, self._combinations.finish
+        for j, quasi in enumerate(finish.quasi):
+            if is_inferred(quasi, plan):
+                check_inferred_kind(quasi, self._published(j))
+        for sensitive in finish.sensitive:
+            if is_inferred(sensitive, plan):
+                check_inferred_kind(sensitive, counted.sensitive[sensitive.name])
+
+    def _lost_share(self, share: float = 1.0) -> DataFrame | None:
         """About such a share of the combinations that are suppressed."""
         if not self._lost:
             return None

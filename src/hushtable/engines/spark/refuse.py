@@ -14,7 +14,10 @@ from hushtable.release.plan import Plan
 from hushtable.schema.columns import Role
 from hushtable.table.encoded import QuasiColumn
 
-__all__ = ["check_engine", "check_far", "check_levels", "check_nodes"]
+__all__ = ["DRIVER_ROWS", "check_classes", "check_engine", "check_far", "check_groups", "check_lattice", "too_many"]
+
+DRIVER_ROWS = "spark.hushtable.driverRows"
+"""Setting: so many rows, or distinct combinations, may be on the driver as codes, of a few bytes a row and column."""
 
 
 def check_engine(plan: Plan) -> None:
@@ -41,29 +44,42 @@ def check_engine(plan: Plan) -> None:
         )
 
 
-def check_far(plan: Plan, records: int, limit: str) -> None:
-    """Refuse plans that need all rows in one place, for a table that is too large for that.
+def check_far(plan: Plan, records: int, limit: int) -> None:
+    """Refuse plans that need all rows in one place, whatever the algorithm, for a table that is too large for that.
 
     Raises
     ------
     IncompatibleError
         With the reason and a remedy.
     """
-    algorithm = plan.algorithm
     reasons = {
-        f"{algorithm.name} as set tells equal records apart or compares records with one another": not (
-            algorithm.by_combinations or algorithm.by_nodes or algorithm.by_histograms or algorithm.by_groups
-        ),
         "a population or background table is compared with all rows": plan.extra.population is not None
         or plan.extra.background is not None,
         "guards look at all groups": bool(plan.guards),
         "what a class publishes counts its rows": not all(form.by_members for form in _forms(plan)),
     }
-    _refuse(reasons, f"The table has {records} rows, more than the driver takes ({limit})")
+    _refuse(reasons, records, "rows", limit)
 
 
-def check_nodes(plan: Plan, quasi: Sequence[QuasiColumn], combinations: int, limit: str) -> None:
-    """Refuse searches of the lattice that need all combinations in one place.
+def check_classes(plan: Plan, combinations: int, limit: int) -> None:
+    """Refuse models that look at all classes at once, for combinations that are too many for the driver.
+
+    Raises
+    ------
+    IncompatibleError
+        With the reason and a remedy.
+    """
+    model = plan.model()
+    reasons = {
+        "a model does not survive merging, so that all classes have to be compared": Monotone.MERGE not in model.flags,
+        "a model minds whom of the population classes cover": model.minds_cover,
+        "a model judges the whole table": bool(model.part(table_level=True).members),
+    }
+    _refuse(reasons, combinations, "distinct combinations", limit)
+
+
+def check_lattice(plan: Plan, quasi: Sequence[QuasiColumn], combinations: int, limit: int) -> None:
+    """Refuse lattices that are searched for a time.
 
     Raises
     ------
@@ -71,32 +87,36 @@ def check_nodes(plan: Plan, quasi: Sequence[QuasiColumn], combinations: int, lim
         With the reason and a remedy.
     """
     nodes = math.prod(c.coded.height + 1 for c in quasi if c.name not in getattr(plan.algorithm, "fixed", {}))
-    reasons = {
-        **_all_classes(plan),
-        f"a lattice of {nodes} nodes is searched for a time, not to the end": nodes > MOST_NODES,
-    }
-    _refuse(reasons, f"The table has {combinations} distinct combinations, more than the driver takes ({limit})")
+    reasons = {f"a lattice of {nodes} nodes is searched for a time, not to the end": nodes > MOST_NODES}
+    _refuse(reasons, combinations, "distinct combinations", limit)
 
 
-def check_levels(plan: Plan, combinations: int, limit: str) -> None:
-    """Refuse partitions that need all combinations in one place.
+def check_groups(plan: Plan, combinations: int, limit: int) -> None:
+    """Refuse forms that look at all classes, where groups are divided one by one.
 
     Raises
     ------
     IncompatibleError
         With the reason and a remedy.
     """
-    reasons = {
-        f"{plan.algorithm.name} as set does not decide from counts alone": not (
-            plan.algorithm.by_histograms or plan.algorithm.by_groups
-        ),
-        "suppression weighs all groups against one another": plan.suppression > 0,
-        **_all_classes(plan),
-        "what one class publishes depends on all of them (with 'cells: intervals' it does not)": any(
-            form.needs_all for form in _forms(plan)
-        ),
-    }
-    _refuse(reasons, f"The table has {combinations} distinct combinations, more than the driver takes ({limit})")
+    needed = any(form.needs_all for form in _forms(plan))
+    reasons = {"what one class publishes depends on all of them (with 'cells: intervals' it does not)": needed}
+    _refuse(reasons, combinations, "distinct combinations", limit)
+
+
+def too_many(n: int, what: str, limit: int, why: str) -> IncompatibleError:
+    """Return the error of a table that the driver cannot hold, and that it needs for some reason.
+
+    Examples
+    --------
+    >>> str(too_many(5, "rows", 3, "guards look at all groups"))
+    'The table has 5 rows, more than the driver takes (spark.hushtable.driverRows = 3), and guards look at all groups.'
+    """
+    return IncompatibleError(
+        f"The table has {n} {what}, more than the driver takes ({DRIVER_ROWS} = {limit}), and {why}.",
+        code="spark-engine",
+        hint="Raise that setting if the driver has the memory, or use strict mondrian without suppression.",
+    )
 
 
 def _forms(plan: Plan) -> list[Form]:
@@ -105,21 +125,7 @@ def _forms(plan: Plan) -> list[Form]:
     return [form for form in found if isinstance(form, Form)]
 
 
-def _all_classes(plan: Plan) -> dict[str, bool]:
-    """Models that look at all classes at once."""
-    model = plan.model()
-    return {
-        "a model does not survive merging, so that all classes have to be compared": Monotone.MERGE not in model.flags,
-        "a model minds whom of the population classes cover": model.minds_cover,
-        "a model judges the whole table": bool(model.part(table_level=True).members),
-    }
-
-
-def _refuse(reasons: Mapping[str, bool], what: str) -> None:
+def _refuse(reasons: Mapping[str, bool], n: int, what: str, limit: int) -> None:
     for reason, holds in reasons.items():
         if holds:
-            raise IncompatibleError(
-                f"{what}, and {reason}.",
-                code="spark-engine",
-                hint="Raise that setting if the driver has the memory, or use strict mondrian without suppression.",
-            )
+            raise too_many(n, what, limit, reason)

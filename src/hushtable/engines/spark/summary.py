@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 from pyspark.sql import DataFrame
 
 from hushtable import rng
-from hushtable.algorithms.base import Recoding
+from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.combinations import Combinations
@@ -18,10 +17,11 @@ from hushtable.engines.spark.drawn import KNOWN
 from hushtable.engines.spark.finish import with_codes
 from hushtable.engines.spark.known import Known, draw_classes
 from hushtable.engines.spark.publish import Cellbook, published_rows
-from hushtable.errors import IncompatibleError
-from hushtable.release.comparison import RowComparison
+from hushtable.engines.spark.shown import Counted
+from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.release.counted import CountedComparison
 from hushtable.release.recode import recode
+from hushtable.release.settle import settle
 from hushtable.table.encoded import EncodedTable
 
 __all__ = ["Summary"]
@@ -36,32 +36,33 @@ class Summary:
 
     Attributes
     ----------
-    problem : Problem
+    table : EncodedTable
         Its rows are the combinations.
-    partition : Partition
-    recoded : Recoded
+    problem : Problem
     expected : int
         Rows that are published.
     """
 
+    recoded = None
+    summarised = True
+
     def __init__(self, combinations: Combinations) -> None:
         content = combinations.content
-        self._combinations, self._content, plan = combinations, content, content.plan
+        self._combinations, self._content = combinations, content
         self.tuples = content.tuples(combinations.frame)
         own = self._table(np.arange(len(self.tuples)))
         weight = self.tuples.counts * self.tuples.units if content.weighted else self.tuples.counts
-        self.problem = local.problem_from(replace(own, row_units=weight), plan, content.jobs.progress)
-        model, reference = self.problem.model, self.problem.reference
-        whole = bool(model.table_satisfied(reference.whole(), reference)[0])
-        if plan.algorithm.recoding is not Recoding.GLOBAL and self.problem.budget and not whole:
-            raise IncompatibleError(
-                f"The models do not hold for the table as a whole, so that {plan.algorithm.name} would leave out some "
-                "of several equal records, and the driver holds them as one.",
-                code="spark-engine",
-                hint="Relax a model, raise spark.hushtable.driverRows, or recode globally.",
-            )
-        self.partition, self.recoded = local.solve(self.problem, plan)
-        self.expected = int(self.tuples.counts[local.kept_rows(self.problem, plan, self.recoded)].sum())
+        self.table = replace(own, row_units=weight)
+
+    def settle(self, problem: Problem, partition: Partition) -> None:
+        """Make classes of the algorithm's groups of combinations."""
+        plan = self._content.plan
+        self.problem, self._partition = replace(problem, store=self.table), partition
+        settled = settle(self.problem, partition, plan.algorithm.recoding)
+        if settled is None:
+            raise plan.algorithm.not_found(self.problem)
+        self._classes = settled
+        self.expected = int(self.tuples.counts[local.kept_rows(self.problem, plan, settled)].sum())
 
     def _table(self, some: IntArray) -> EncodedTable:
         """Return the codes of some combinations, as rows."""
@@ -79,30 +80,29 @@ class Summary:
     def publish(self) -> tuple[DataFrame, Cellbook, bool]:
         """Return the published rows as ``published_rows`` does."""
         once = replace(self.tuples, counts=np.ones(len(self.tuples), dtype=np.int64))
-        return published_rows(self._content, once, self.recoded, self.tuples.counts)
+        return published_rows(self._content, once, self._classes, self.tuples.counts)
 
-    @property
-    def comparison(self) -> CountedComparison:
-        """The release beside its original: every combination with its number of records."""
+    def compare(self, partition: Partition, counted: Counted, book: Cellbook) -> tuple[Known, Comparison]:
+        """Return some whole classes, and the release beside its original: every combination with its records."""
         every = RowComparison(
             table=self.problem.table,
-            labels=np.asarray(self.recoded.labels, dtype=np.int64),
-            cells=self.recoded.cells,
+            labels=np.asarray(self._classes.labels, dtype=np.int64),
+            cells=self._classes.cells,
             k=self.problem.model.min_group_size(),
             seed=self.problem.seed,
         )
-        return CountedComparison.of_rows(every, self.tuples.counts, self.known.comparison)
+        known = self._known()
+        return known, CountedComparison.of_rows(every, self.tuples.counts, known.comparison)
 
-    @cached_property
-    def known(self) -> Known:
+    def _known(self) -> Known:
         """Some whole classes, spread out to rows, and as large a share of what is suppressed."""
         tuples, seed = self.tuples, self.problem.seed
-        labels = np.asarray(self.recoded.labels, dtype=np.int64)
+        labels, n = np.asarray(self._classes.labels, dtype=np.int64), self._classes.n_groups
         kept = labels >= 0
-        sizes = np.zeros(self.recoded.n_groups, dtype=np.int64)
+        sizes = np.zeros(n, dtype=np.int64)
         np.add.at(sizes, labels[kept], tuples.counts[kept])
         chosen, weight = draw_classes(sizes, KNOWN, seed)
-        number = np.full(self.recoded.n_groups + 1, -1, dtype=np.int64)
+        number = np.full(n + 1, -1, dtype=np.int64)
         number[chosen] = np.arange(len(chosen))
         share = float(sizes[chosen].sum() / sizes.sum())
         lucky = rng.uniform(seed, "spark/measured-suppressed", len(labels)) < share
@@ -114,6 +114,6 @@ class Summary:
         units = drawn.units[drawn.of_row] if self._content.weighted else drawn.units
         table = replace(self._table(some[drawn.of_row]), row_units=units)
         inside = np.where(kept, number[labels], -1)[some[drawn.of_row]]
-        partition = replace(self.partition, labels=inside, n_groups=len(chosen))
+        partition = replace(self._partition, labels=inside, n_groups=len(chosen))
         recoded = recode(table, partition, self._content.plan.algorithm.recoding)
-        return Known(replace(self.problem, table=table), partition, recoded, drawn, weight)
+        return Known(replace(self.problem, store=table), partition, recoded, drawn, weight)

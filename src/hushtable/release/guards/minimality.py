@@ -124,7 +124,7 @@ class MinimalityGuard(Guard):
         lots = problem.coins.purse("guard/minimality/equals").lots(problem.table)
         ranks = np.argsort(np.argsort(lots[: problem.table.n_sample], kind="stable"), kind="stable")
         blind = replace(problem.table, sensitive=(), tie_rank=ranks)
-        return replace(problem, table=blind, model=blind_part(problem.model), tossed=problem.coins)
+        return replace(problem, store=blind, model=blind_part(problem.model), tossed=problem.coins)
 
     def grouped(self, problem: Problem, partition: Partition, recoding: Recoding, coins: Coins) -> Partition | None:
         """Merge groups, or raise levels, until the models hold, and at random beyond."""

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from hushtable.algorithms.elsewhere import Brought
+from hushtable.algorithms.store import Brought
 from hushtable.arrays import IntArray
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.dictionaries import looked_up
@@ -26,7 +26,7 @@ from hushtable.engines.spark.packing import Packing
 from hushtable.hierarchy.base import Coded
 from hushtable.table.stats import Key
 
-__all__ = ["FarTuples"]
+__all__ = ["SparkTuples"]
 
 _WIDEST = 2**22
 """Combinations of leaves that are counted at once, over all sets of columns."""
@@ -69,8 +69,8 @@ class _Shape:
         return tuple(len(c.labels[int(level)]) for c, level in zip(self.coded, levels, strict=True))
 
 
-class FarTuples:
-    """Distinct combinations; see ``hushtable.algorithms.elsewhere``."""
+class SparkTuples:
+    """Distinct combinations; see ``hushtable.algorithms.store.Rolled``."""
 
     def __init__(self, shape: _Shape, frame: DataFrame, levels: IntArray | None = None) -> None:
         self._shape = shape
@@ -81,12 +81,12 @@ class FarTuples:
         self._cubes: dict[tuple[int, ...], IntArray] = {}
 
     @classmethod
-    def of(cls, combinations: Combinations, limit: int) -> FarTuples:
-        """Return the combinations that the models of a run look at.
+    def of(cls, combinations: Combinations, limit: int, keys: Sequence[Key]) -> SparkTuples:
+        """Return the combinations of quasi-identifiers and these sensitive columns.
 
         ``limit`` is how many of them the driver may hold at once.
         """
-        finish, keys = combinations.finish, sorted(combinations.problem.model.histogram_keys())
+        finish = combinations.finish
         coded = tuple(c.coded for c in finish.quasi)
         shape = _Shape(combinations.jobs, coded, tuple(keys), limit, limit)
         packed = shape.packing.pack_columns([F.col(f"o{j}") for j in range(len(coded))])
@@ -118,7 +118,7 @@ class FarTuples:
         """Whether the driver has no room to keep them."""
         return self._n > self._shape.room
 
-    def roll_up(self, node: IntArray) -> FarTuples:
+    def roll_up(self, node: IntArray) -> SparkTuples:
         """Group by the nodes above, and keep the first record of every group."""
         shape = self._shape
         packed = Packing(shape.sizes(node)).pack_columns(shape.nodes(node))
@@ -133,7 +133,7 @@ class FarTuples:
             # the group's first record, whatever its sensitive values
             rolled = rolled.withColumn("first", F.min("first").over(Window.partitionBy(*groups)))
         records = [F.col("first")[name].alias(name) for name in shape.records]
-        return FarTuples(shape, rolled.select(*records, *shape.values, "u"), np.asarray(node, dtype=np.int64))
+        return SparkTuples(shape, rolled.select(*records, *shape.values, "u"), np.asarray(node, dtype=np.int64))
 
     def bring(self, *, keep: bool = False) -> Brought:
         """Bring them to the driver."""

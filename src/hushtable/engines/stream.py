@@ -195,7 +195,7 @@ def _done(problem: Problem, plan: Plan, source: Files) -> Problem:
     done = problem.done()
     if done.table.tie_rank is None:
         return done
-    return replace(done, table=replace(done.table, tie_rank=RestRanks(source, plan.table)))
+    return replace(done, store=replace(done.table, tie_rank=RestRanks(source, plan.table)))
 
 
 def _problem(stored: StoredTable, plan: Plan, progress: Progress) -> tuple[Problem, pa.Table]:

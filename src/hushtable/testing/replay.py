@@ -66,15 +66,13 @@ class _ReplayContent(Algorithm):
         """Return how the recorded algorithm recodes."""
         return self.replay.recoding  # type: ignore[no-any-return]
 
-    @property
-    def by_combinations(self) -> bool:
-        """Whether one row may stand for many: so long as the records of a combination were treated alike."""
-        return True
-
     def run(self, problem: Problem) -> Partition:
-        """Return the recorded partition, in the order of these rows."""
+        """Return the recorded partition, in the order of these rows.
+
+        One row may stand for many, so long as the records of a combination were treated alike.
+        """
         partition: Partition = self.replay.run(self.recorded)
-        before, now = self.recorded.table, problem.table
+        before, now = self.recorded.table, problem.store.combinations("decisions are replayed")
         known, asked = (
             np.column_stack([c.codes[: t.n_sample] for c in (*t.quasi, *t.sensitive)]) for t in (before, now)
         )

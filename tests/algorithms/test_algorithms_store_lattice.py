@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hushtable.algorithms.base import Problem
-from hushtable.algorithms.elsewhere import Brought
+from hushtable.algorithms.store import Brought
 from hushtable.algorithms.lattice import branch_and_bound, space
 from hushtable.algorithms.lattice.objectives import OBJECTIVES
 from hushtable.errors import IncompatibleError, NotFound
@@ -91,6 +91,30 @@ class Away:
         self.log["closed"] += 1
 
 
+class AwayStore:
+    """A table whose combinations are elsewhere."""
+
+    fits = False
+
+    def __init__(self, outline, far):
+        self.outline, self._far, self.recoded = outline, far, None
+
+    @property
+    def far(self):
+        return self
+
+    @property
+    def sample_units(self):
+        return self.outline.sample_units
+
+    def tuples(self, keys):
+        assert list(keys) == self._far.keys
+        return self._far
+
+    def recode(self, levels, left_out):
+        self.recoded = tuple(levels), left_out
+
+
 def away(problem: Problem, limit: int) -> tuple[Problem, dict[str, int]]:
     """The problem with its combinations elsewhere."""
     table, keys = problem.table, sorted(problem.model.histogram_keys())
@@ -102,7 +126,7 @@ def away(problem: Problem, limit: int) -> tuple[Problem, dict[str, int]]:
     log = defaultdict(int)
     coded = [c.coded for c in table.quasi]
     far = Away(coded, keys, rows, np.zeros(len(coded), dtype=np.int64), limit, log)
-    return replace(problem, elsewhere=far), log
+    return replace(problem, store=AwayStore(table, far)), log
 
 
 def tree(generator, leaves: int, height: int) -> Coded:
@@ -146,10 +170,11 @@ def same(mine, want) -> None:
     assert mine.n_groups == want.n_groups
 
 
-def left_out(given: Problem, partition) -> np.ndarray:
+def left_out(given: Problem, far: Problem) -> np.ndarray:
     """Which rows lie in groups that are left out."""
-    levels = [c.coded.levels[h] for c, h in zip(given.table.quasi, partition.levels, strict=True)]
-    lost = {tuple(int(n[c]) for n, c in zip(levels, leaf, strict=True)) for leaf in partition.left_out.T}
+    nodes, left = far.store.recoded
+    levels = [c.coded.levels[h] for c, h in zip(given.table.quasi, nodes, strict=True)]
+    lost = {tuple(int(n[c]) for n, c in zip(levels, leaf, strict=True)) for leaf in left.T}
     rows = zip(*(n[c.codes].tolist() for n, c in zip(levels, given.table.quasi, strict=True)), strict=True)
     return np.array([row in lost for row in rows])
 
@@ -193,7 +218,7 @@ def test_the_same_search(name, models, objective, seed, rows, suppression, limit
             return
         mine = algorithm.run(far)
     same(mine, want)
-    assert left_out(given_, mine).tolist() == (want.labels < 0).tolist()
+    assert left_out(given_, far).tolist() == (want.labels < 0).tolist()
     assert log["closed"] <= log["rolled"]
 
 

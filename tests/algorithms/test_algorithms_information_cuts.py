@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,12 +15,14 @@ from hushtable.algorithms.partition.information_cuts import BINS, InformationCut
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.algorithms.refining.swaps import refine_for_samples
 from hushtable.engines import local
+from hushtable.errors import IncompatibleError
 from hushtable.kernels.information import amount, fixed_log2
 from hushtable.models.distinct_l import DistinctL
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.t_closeness import TCloseness
 from hushtable.schema.columns import Role
 from hushtable.table.plan import ColumnPlan
+from hushtable.testing.plain_store import PlainStore
 from support_core import COUNTRIES, ILLNESSES, PEOPLE, groups_of, people_table, plan_of, random_people
 
 AGES = st.one_of(st.none(), st.integers(0, 12), st.integers(0, 100))
@@ -174,4 +177,10 @@ def test_a_time_limit_stops_refining_and_is_noted():
 
 @pytest.mark.parametrize(("settings", "together"), [({}, True), ({"refine": True}, False)])
 def test_equal_records_stay_together_unless_refined(settings, together):
-    assert InformationCuts(**settings).by_combinations is together
+    problem = local.problem_of(random_people(60, 3), plan_of([KAnonymity(k=3)]))
+    far = replace(problem, store=PlainStore(problem, 10**6, 1))
+    if together:
+        assert len(InformationCuts(**settings).run(far).labels) <= 60
+    else:
+        with pytest.raises(IncompatibleError, match="far away"):
+            InformationCuts(**settings).run(far)

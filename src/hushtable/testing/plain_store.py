@@ -34,16 +34,17 @@ def _ints(values: Sequence[int]) -> IntArray:
     return np.array(values, dtype=np.int64)
 
 
-def _some(table: EncodedTable, rows: IntArray, **changes: object) -> EncodedTable:
-    """Return some rows of a table."""
+def _some(table: EncodedTable, rows: IntArray, units: IntArray | None = None, *, ranked: bool = False) -> EncodedTable:
+    """Return some rows of a table, with other weights or, among equal ones, in this order."""
+    own = table.row_units[rows] if len(table.row_units) else table.row_units
     return replace(
         table,
         quasi=tuple(replace(c, codes=c.codes[rows]) for c in table.quasi),
         sensitive=tuple(replace(c, codes=c.codes[rows]) for c in table.sensitive),
         n_sample=len(rows),
         n_rows=len(rows),
-        row_units=table.row_units[rows] if len(table.row_units) else table.row_units,
-        **{"tie_rank": None, **changes},  # type: ignore[arg-type]
+        row_units=own if units is None else units,
+        tie_rank=np.arange(len(rows)) if ranked else None,
     )
 
 
@@ -85,7 +86,7 @@ class PlainStore:
             found[tuple(int(c.codes[row]) for c in self._table.sensitive)].append(row)
         first = _ints([rows[0] for rows in found.values()])
         units = _ints([int(self._weights[rows].sum()) for rows in found.values()])
-        table = replace(_some(self._table, first), row_units=units)
+        table = _some(self._table, first, units)
         return replace(table, quasi=tuple(replace(c, codes=np.zeros_like(c.codes)) for c in table.quasi))
 
     @property
@@ -123,7 +124,7 @@ class PlainStore:
             of_row[rows] = number
         self._labels = lambda partition: np.asarray(partition.labels, dtype=np.int64)[of_row]
         units = _ints([int(self._weights[rows].sum()) for rows in self._combinations])
-        return _some(self._table, _ints([rows[0] for rows in self._combinations]), row_units=units)
+        return _some(self._table, _ints([rows[0] for rows in self._combinations]), units)
 
     def tuples(self, keys: Sequence[Key]) -> PlainTuples:
         """Return the combinations of quasi-identifiers and some sensitive columns."""
@@ -348,7 +349,7 @@ class PlainGroups:
         for group, shut in zip(closed[0].tolist(), closed[1], strict=True):
             rows = _ints(self._rows(group))
             self._asked["finished where it is"] += 1
-            table = _some(self._table, rows, tie_rank=np.arange(len(rows)))
+            table = _some(self._table, rows, ranked=True)
             found = run(replace(self._problem, store=table, suppression=0.0, tossed=self._coins), shut)
             labels[rows] = n + np.asarray(found.labels)
             n += found.n_groups

@@ -133,15 +133,6 @@ class HistogramLevel:
             histograms[key] = Histogram(*parts, self._unit)
         return model.satisfied(GroupStats(proposals.units, self._unit, histograms), reference)
 
-    def members(self, groups: IntArray, column: int) -> tuple[IntArray, IntArray]:
-        """Return the distinct codes of a column in these groups, in compressed rows."""
-        found = [
-            np.unique(self._work[s:e, 0])
-            for s, e in zip(self.starts[groups, column], self.ends[groups, column], strict=True)
-        ]
-        offsets = np.concatenate([[0], np.cumsum([len(codes) for codes in found])]).astype(np.int64)
-        return offsets, np.concatenate(found) if found else np.empty(0, dtype=np.int64)
-
 
 def divide_by_counts(problem: Problem, far: FarStore, run: Callable[..., Partition]) -> Partition:
     """Cut groups that are elsewhere as long as one task cannot take them; ``run`` divides the others where they are."""

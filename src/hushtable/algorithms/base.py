@@ -155,6 +155,21 @@ class Problem:
         """Every record as a row."""
         return self.store.records()
 
+    def collapsed(self, why: str) -> Problem:
+        """Return the problem with equal records as one row: for algorithms that never part them.
+
+        Parameters
+        ----------
+        why : str
+            What an error says the combinations are needed for, should they be too many.
+        """
+        return replace(self, store=self.store.combinations(why))
+
+    def together(self, why: str) -> Problem:
+        """Return the problem with equal records as one row, unless ``trim`` has to leave out single records."""
+        whole = bool(self.model.table_satisfied(self.reference.whole(), self.reference)[0])
+        return replace(self, store=self.store.records()) if self.budget and not whole else self.collapsed(why)
+
     @property
     def budget(self) -> int:
         """How many units may be suppressed."""

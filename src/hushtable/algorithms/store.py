@@ -15,8 +15,8 @@ and no engine needs to know how an algorithm works.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from hushtable.arrays import AnyArray, BoolArray, IntArray
@@ -24,13 +24,11 @@ from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import Key
 
 if TYPE_CHECKING:
-    from hushtable.algorithms.base import Partition, Problem
+    from hushtable.algorithms.base import Partition
     from hushtable.algorithms.kinds import Kinds
-    from hushtable.algorithms.partition.branch_counts import BranchCounts, Division
-    from hushtable.algorithms.partition.histograms import LevelCounts
     from hushtable.table.coins import Coins
 
-__all__ = ["Brought", "FarStore", "Groups", "Rolled", "TupleStore", "collapsed", "together"]
+__all__ = ["BranchCounts", "Brought", "Division", "FarStore", "Groups", "LevelCounts", "Rolled", "TupleStore"]
 
 
 class TupleStore(Protocol):
@@ -174,6 +172,78 @@ class Rolled(Protocol):
         """Let go of them."""
 
 
+@dataclass(frozen=True)
+class LevelCounts:
+    """How often values occur in the groups of a level.
+
+    Attributes
+    ----------
+    group, column, code : int64 arrays
+        One entry per group, quasi-identifier, code and combination of sensitive values.
+    units : int64 array
+        The weight of the rows that it stands for.
+    values : mapping of Key to int64 array
+        The sensitive (or joint) code of every entry, for each histogram that the model asks for.
+    sizes : mapping of Key to int
+        How many codes those have.
+    n_groups : int
+    """
+
+    group: IntArray
+    column: IntArray
+    code: IntArray
+    units: IntArray
+    values: Mapping[Key, IntArray]
+    sizes: Mapping[Key, int]
+    n_groups: int
+
+
+@dataclass(frozen=True)
+class BranchCounts:
+    """How often kinds of records occur among the children of a level's groups.
+
+    Attributes
+    ----------
+    group, column, node, kind : int64 arrays
+        One entry per group, quasi-identifier, child (its node, one level below the group's) and kind.
+    count : int64 array
+        Records of each.
+    low, high : (entries, d) int64 arrays
+        Their least and greatest ranks.
+    """
+
+    group: IntArray
+    column: IntArray
+    node: IntArray
+    kind: IntArray
+    count: IntArray
+    low: IntArray
+    high: IntArray
+
+
+@dataclass(frozen=True)
+class Division:
+    """How groups are divided into parts.
+
+    Attributes
+    ----------
+    chosen : int64 array
+        The column along which each group is specialised; -1 for groups that are finished.
+    group, node, part : int64 arrays
+        Where the children of the divided groups go.
+    taken : (group, node, kind, count, part), int64 arrays
+        The first records of a kind that do not go with their child.
+    closed : (parts, d) bool array
+    """
+
+    chosen: IntArray
+    group: IntArray
+    node: IntArray
+    part: IntArray
+    taken: tuple[IntArray, IntArray, IntArray, IntArray, IntArray]
+    closed: BoolArray
+
+
 class Groups(Protocol):
     """Combinations in numbered groups, divided level by level where they are.
 
@@ -223,23 +293,3 @@ class Groups(Protocol):
         run : callable
             Called with the problem of one such group and its closed columns; returns a partition.
         """
-
-
-def collapsed(problem: Problem, why: str) -> Problem:
-    """Return the problem with equal records as one row: for algorithms that never part them.
-
-    Parameters
-    ----------
-    problem : Problem
-    why : str
-        What an error says the combinations are needed for.
-    """
-    return replace(problem, store=problem.store.combinations(why))
-
-
-def together(problem: Problem, why: str) -> Problem:
-    """Return the problem with equal records as one row, unless ``trim`` has to leave out single records."""
-    reference = problem.reference
-    if problem.budget and not bool(problem.model.table_satisfied(reference.whole(), reference)[0]):
-        return replace(problem, store=problem.store.records())
-    return collapsed(problem, why)

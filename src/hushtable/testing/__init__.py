@@ -28,6 +28,7 @@ from hushtable.testing.repeat_checks import (
     check_saved,
     forced_kernels,
 )
+from hushtable.testing.store_checks import check_store
 from hushtable.testing.suite import cases, check_algorithm, check_model, check_pair, tiny_cases
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "check_same_bytes",
     "check_saved",
     "check_score",
+    "check_store",
     "forced_kernels",
     "model_examples",
     "random_case",

@@ -14,10 +14,8 @@ import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.kinds import Kinds
-from hushtable.algorithms.partition.branch_counts import BranchCounts, Division
 from hushtable.algorithms.partition.children import Trees
-from hushtable.algorithms.partition.histograms import LevelCounts
-from hushtable.algorithms.store import Brought
+from hushtable.algorithms.store import BranchCounts, Brought, Division, LevelCounts
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import IncompatibleError
 from hushtable.hierarchy.base import Coded
@@ -198,7 +196,8 @@ class PlainTuples:
     def bring(self, *, keep: bool = False) -> Brought:
         """Bring them all."""
         self.asked["brought"] += 1
-        assert self.fits and not (keep and self.stays)
+        assert self.fits
+        assert not (keep and self.stays)
         return self._brought(self.rows)
 
     def pieces(self) -> Iterator[Brought]:
@@ -274,7 +273,8 @@ class PlainGroups:
         entries = np.array(list(units), dtype=np.int64).reshape(-1, 3 + len(keys)).T
         sizes = {key: self._table.attribute_size(key) for key in keys}
         held = {key: entries[3 + i] for i, key in enumerate(keys)}
-        counts = LevelCounts(*entries[:3], _ints(list(units.values())), held, sizes, len(groups))
+        weights = _ints(list(units.values()))
+        counts = LevelCounts(entries[0], entries[1], entries[2], weights, held, sizes, len(groups))
         return counts, _ints([len(combinations) for combinations in behind.values()])
 
     def cut(self, groups: IntArray, columns: IntArray, cuts: IntArray, children: IntArray) -> None:
@@ -293,8 +293,8 @@ class PlainGroups:
     def extents(self, groups: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Count records and units, and find the ends of the ranks."""
         rows = [self._rows(group) for group in groups.tolist()]
-        ends = [np.array([end(self._ranks[own], axis=0) for own in rows]) for end in (np.min, np.max)]
-        return _ints([len(own) for own in rows]), _ints([int(self._weights[own].sum()) for own in rows]), *ends
+        low, high = (np.array([end(self._ranks[own], axis=0) for own in rows]) for end in (np.min, np.max))
+        return _ints([len(own) for own in rows]), _ints([int(self._weights[own].sum()) for own in rows]), low, high
 
     def _node(self, row: int, column: int, height: int) -> int:
         return int(self._trees.nodes[column][height - 1, self._ranks[row, column]])
@@ -309,15 +309,17 @@ class PlainGroups:
                     held[g, j, self._node(row, j, int(heights[g, j])), int(self._kinds.of_row[row])].append(row)
         entries = np.array(list(held), dtype=np.int64).reshape(-1, 4).T
         d = len(self._table.quasi)
-        ends = [
+        low, high = (
             np.array([end(self._ranks[rows], axis=0) for rows in held.values()], dtype=np.int64).reshape(-1, d)
             for end in (np.min, np.max)
-        ]
-        return BranchCounts(*entries, _ints([len(rows) for rows in held.values()]), *ends)
+        )
+        group, column, node, kind = entries
+        return BranchCounts(group, column, node, kind, _ints([len(rows) for rows in held.values()]), low, high)
 
     def divide(self, groups: IntArray, heights: IntArray, division: Division, first: int) -> None:
         """Send records to the parts of their group; the first ones of a kind in secret order may go back."""
-        of_child = {(int(g), int(n)): int(p) for g, n, p in zip(division.group, division.node, division.part, strict=True)}
+        own_part = zip(division.group, division.node, division.part, strict=True)
+        of_child = {(int(g), int(n)): int(p) for g, n, p in own_part}
         taken = {(int(g), int(n), int(k)): (int(c), int(p)) for g, n, k, c, p in zip(*division.taken, strict=True)}
         lots = np.zeros(self._table.n_rows, dtype=np.int64)
         if self._coins is not None:

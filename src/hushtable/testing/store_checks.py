@@ -107,8 +107,8 @@ def _alike(one: AnyArray, other: AnyArray) -> bool:
 
 def _same(what: str, mine: Sequence[AnyArray], theirs: Sequence[AnyArray]) -> None:
     """Compare columns of entries, whatever their order."""
-    rows = [sorted(zip(*(np.asarray(column).tolist() for column in columns), strict=True)) for columns in (mine, theirs)]
-    require(rows[0] == rows[1], f"a store answers otherwise: {what}")
+    one, other = (sorted(zip(*(np.asarray(c).tolist() for c in side), strict=True)) for side in (mine, theirs))
+    require(one == other, f"a store answers otherwise: {what}")
 
 
 def _entries(counts: Any, names: Sequence[str]) -> list[AnyArray]:

@@ -16,7 +16,6 @@ import numpy as np
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
 from hushtable.algorithms.lattice.node_tree import NodeTree
 from hushtable.algorithms.lattice.space import Space
-from hushtable.algorithms.store import collapsed
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.grouping import number_rows
@@ -78,7 +77,7 @@ class CutTable:
     """
 
     def __init__(self, problem: Problem, target: str | None = None) -> None:
-        problem = collapsed(problem, "a cut through the hierarchies is moved node by node")
+        problem = problem.collapsed("a cut through the hierarchies is moved node by node")
         self.problem = problem
         self.space = Space(problem.table, problem.model.histogram_keys())
         self.trees = [NodeTree.of(c.coded) for c in problem.table.quasi]

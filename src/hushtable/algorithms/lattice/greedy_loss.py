@@ -41,7 +41,6 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.lattice.full_domain import FullDomain, named_levels
 from hushtable.algorithms.lattice.space import Grouping, Space
-from hushtable.algorithms.store import collapsed
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.models.base import Monotone
 from hushtable.models.compose import AllOf
@@ -70,7 +69,7 @@ class GreedyLoss(FullDomain):
 
     def run(self, problem: Problem) -> Partition:
         """Two greedy climbs; see the module's docstring."""
-        problem = collapsed(problem, f"{self.name} remembers which combinations it suppresses")
+        problem = problem.collapsed(f"{self.name} remembers which combinations it suppresses")
         climb = _Climb(problem, self)
         lost = climb.until(_first(problem.model), problem.budget)
         first = climb.node.copy()

@@ -14,7 +14,7 @@ from hushtable.algorithms.lattice.monotone import additive, not_monotone
 from hushtable.algorithms.lattice.objectives import Objective, objective_of
 from hushtable.algorithms.lattice.space import Grouping, Space, Tuples
 from hushtable.algorithms.lattice.verdict import Verdict
-from hushtable.algorithms.store import FarStore, Rolled, collapsed
+from hushtable.algorithms.store import FarStore, Rolled
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.tuples import spread
 from hushtable.models.base import Stat
@@ -38,7 +38,7 @@ class Judge:
         keys = problem.model.histogram_keys()
         self._far = problem.store.far if not problem.store.fits else None
         far = None if self._far is None else self._far.tuples(sorted(keys))
-        self.problem = problem = problem if far is not None else collapsed(problem, "nodes are judged")
+        self.problem = problem = problem if far is not None else problem.collapsed("nodes are judged")
         self.model = problem.model
         self.space = Space(problem.store.outline, keys, fixed, far)
         least = problem.model.min_group_size()

@@ -16,36 +16,14 @@ from hushtable.algorithms.base import Problem
 from hushtable.algorithms.kinds import Kinds
 from hushtable.algorithms.partition.children import Children, Trees, satisfied_children
 from hushtable.algorithms.partition.unspecialise import Moved
+from hushtable.algorithms.store import BranchCounts, Division
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import IncompatibleError
 from hushtable.kernels.grouping import number_rows
 from hushtable.models.compose import AllOf
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["BranchCounts", "CountedBranches", "Division"]
-
-
-@dataclass(frozen=True)
-class BranchCounts:
-    """How often kinds of records occur among the children of a level's groups.
-
-    Attributes
-    ----------
-    group, column, node, kind : int64 arrays
-        One entry per group, quasi-identifier, child (its node, one level below the group's) and kind.
-    count : int64 array
-        Records of each.
-    low, high : (entries, d) int64 arrays
-        Their least and greatest ranks.
-    """
-
-    group: IntArray
-    column: IntArray
-    node: IntArray
-    kind: IntArray
-    count: IntArray
-    low: IntArray
-    high: IntArray
+__all__ = ["CountedBranches"]
 
 
 @dataclass(frozen=True)
@@ -67,29 +45,6 @@ class _Back:
     child: IntArray
     kind: IntArray
     count: IntArray
-
-
-@dataclass(frozen=True)
-class Division:
-    """How groups are divided into parts.
-
-    Attributes
-    ----------
-    chosen : int64 array
-        The column along which each group is specialised; -1 for groups that are finished.
-    group, node, part : int64 arrays
-        Where the children of the divided groups go.
-    taken : (group, node, kind, count, part), int64 arrays
-        The first records of a kind that do not go with their child.
-    closed : (parts, d) bool array
-    """
-
-    chosen: IntArray
-    group: IntArray
-    node: IntArray
-    part: IntArray
-    taken: tuple[IntArray, IntArray, IntArray, IntArray, IntArray]
-    closed: BoolArray
 
 
 class CountedBranches:

@@ -6,15 +6,14 @@ weight, so the kernel that cuts rows cuts them too, and the statistics of a prop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.partition.frontier import accepted_cuts
 from hushtable.algorithms.partition.proposals import Proposals, column_spans, gap_columns
-from hushtable.algorithms.store import FarStore
+from hushtable.algorithms.store import FarStore, LevelCounts
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.bounds import column_bounds
 from hushtable.kernels.grouping import histogram
@@ -22,35 +21,9 @@ from hushtable.kernels.partition import balanced_cuts
 from hushtable.models.compose import AllOf
 from hushtable.table.encoded import QuasiColumn
 from hushtable.table.reference import Reference
-from hushtable.table.stats import GroupStats, Histogram, Key
+from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["HistogramLevel", "LevelCounts", "divide_by_counts"]
-
-
-@dataclass(frozen=True)
-class LevelCounts:
-    """How often values occur in the groups of a level.
-
-    Attributes
-    ----------
-    group, column, code : int64 arrays
-        One entry per group, quasi-identifier, code and combination of sensitive values.
-    units : int64 array
-        The weight of the rows that it stands for.
-    values : mapping of Key to int64 array
-        The sensitive (or joint) code of every entry, for each histogram that the model asks for.
-    sizes : mapping of Key to int
-        How many codes those have.
-    n_groups : int
-    """
-
-    group: IntArray
-    column: IntArray
-    code: IntArray
-    units: IntArray
-    values: Mapping[Key, IntArray]
-    sizes: Mapping[Key, int]
-    n_groups: int
+__all__ = ["HistogramLevel", "divide_by_counts"]
 
 
 class HistogramLevel:

@@ -46,7 +46,6 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.partition.frontier import CHUNK, Frontier, divide
 from hushtable.algorithms.refinable import Refinable
-from hushtable.algorithms.store import together
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.information import NO_CUT, WEIGHT, informative_cuts
@@ -77,7 +76,7 @@ class InformationCuts(Refinable):
     def run(self, problem: Problem) -> Partition:
         """Partition from the top; see the module's docstring."""
         if not self.refine:
-            problem = together(problem, "every cut is judged by all columns together")
+            problem = problem.together("every cut is judged by all columns together")
         kept = trim(problem)
         if kept is None:
             raise self.not_found(problem)

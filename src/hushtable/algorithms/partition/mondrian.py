@@ -34,14 +34,16 @@ K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity",
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.partition.frontier import Frontier, divide
 from hushtable.algorithms.refinable import Refinable
-from hushtable.algorithms.store import FarStore, together
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray
+
+if TYPE_CHECKING:
+    from hushtable.algorithms.store import FarStore
 
 __all__ = ["Mondrian"]
 
@@ -77,7 +79,7 @@ class Mondrian(Refinable):
             if far is not None and not problem.store.fits and self.nominal == "cuts" and not problem.budget:
                 return self._from_counts(problem, far)
             why = "suppression weighs all groups against one another" if problem.budget else "children are not counted"
-            problem = together(problem, why)
+            problem = problem.together(why)
         kept = trim(problem)
         if kept is None:
             raise self.not_found(problem)

@@ -21,9 +21,8 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.kinds import Kinds
-from hushtable.algorithms.partition.branch_counts import BranchCounts, Division
 from hushtable.algorithms.partition.children import Trees
-from hushtable.algorithms.partition.histograms import LevelCounts
+from hushtable.algorithms.store import BranchCounts, Division, LevelCounts
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.compared import compared

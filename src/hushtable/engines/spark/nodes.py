@@ -52,14 +52,14 @@ class Nodes:
         self._combinations, self._jobs = combinations, combinations.jobs
         self._content = content = combinations.content
         self.problem = combinations.problem
-        quasi = combinations.finish.quasi
-        self._nodes = [c.coded.levels[level].astype(np.int64) for c, level in zip(quasi, levels, strict=True)]
-        self._packing = Packing(tuple(len(c.coded.labels[h]) for c, h in zip(quasi, levels, strict=True)))
+        quasi, at = combinations.finish.quasi, levels.tolist()
+        self._nodes = [c.coded.levels[level].astype(np.int64) for c, level in zip(quasi, at, strict=True)]
+        self._packing = Packing(tuple(len(c.coded.labels[h]) for c, h in zip(quasi, at, strict=True)))
         self._lost = self._lost_keys(left_out)
         # one group for each leaf that is published: what it publishes at its level
         labels = [
             _cells(c, level, self._published(j) if c.coded.naming is not None and self._lost else None).labels()
-            for j, (c, level) in enumerate(zip(quasi, levels, strict=True))
+            for j, (c, level) in enumerate(zip(quasi, at, strict=True))
         ]
         self._book, self._ranks = Cellbook.of(labels)
         self.expected = content.records - self._lost_rows()

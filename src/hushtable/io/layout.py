@@ -14,14 +14,39 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet as pq
 
+from hushtable.arrays import IntArray
 from hushtable.errors import OutputError
 from hushtable.io.csv_write import Writer
 from hushtable.io.dictionaries import encode, from_codes, to_codes, value_ranks
 
-__all__ = ["GROUP_ROWS", "Rows", "row_groups", "stored_schema", "write_parquet"]
+__all__ = ["GROUP_ROWS", "Repeated", "Rows", "row_groups", "stored_schema", "write_parquet"]
 
 GROUP_ROWS = 1 << 20
 """Rows of a row group; only the last of a file has fewer."""
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Rows that each stand for several equal ones.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+    times : int64 array
+        How often each row occurs, one after the other.
+
+    Examples
+    --------
+    >>> Repeated(pa.table({"a": [1, 2]}), np.array([2, 1])).rows()["a"].to_pylist()
+    [1, 1, 2]
+    """
+
+    table: pa.Table
+    times: IntArray
+
+    def rows(self) -> pa.Table:
+        """Return every row as often as it occurs."""
+        return self.table.take(pa.array(np.repeat(np.arange(len(self.times)), self.times)))
 
 
 @dataclass(frozen=True)
@@ -80,8 +105,8 @@ def row_groups(table: pa.Table) -> Iterator[pa.Table]:
         yield table.slice(start, GROUP_ROWS)
 
 
-def write_parquet(groups: Iterable[pa.Table], schema: pa.Schema, out: Writer) -> None:
-    """Write row groups, each of ``GROUP_ROWS`` rows but for the last.
+def write_parquet(groups: Iterable[pa.Table | Repeated], schema: pa.Schema, out: Writer) -> None:
+    """Write row groups, each of ``GROUP_ROWS`` rows but for the last; the next ones are made ready meanwhile.
 
     Examples
     --------
@@ -91,14 +116,22 @@ def write_parquet(groups: Iterable[pa.Table], schema: pa.Schema, out: Writer) ->
     >>> pq.read_table(io.BytesIO(out.getvalue()), read_dictionary=["a"])["a"].chunk(0).dictionary.to_pylist()
     ['x', 'y']
     """
+    from hushtable.parallel import each  # a plain run of few rows needs no threads
+
     stored = stored_schema(schema)
+
+    def ready(group: pa.Table | Repeated) -> pa.Table:
+        short = group.table if isinstance(group, Repeated) else group
+        table = pa.table([_sorted(c) if pa.types.is_dictionary(c.type) else c for c in short.columns], schema=stored)
+        if isinstance(group, Repeated):
+            table = Repeated(table, group.times).rows()
+        # one chunk a column: where chunks end would show in the pages
+        return table.combine_chunks()
+
     with pq.ParquetWriter(out, stored) as writer:
-        for group in groups:
-            columns = [_sorted(c) if pa.types.is_dictionary(c.type) else c for c in group.columns]
-            table = pa.table(columns, schema=stored)
+        for table in each(ready, groups):
             try:
-                # one chunk a column: where chunks end would show in the pages
-                writer.write_table(table.combine_chunks(), row_group_size=GROUP_ROWS)
+                writer.write_table(table, row_group_size=GROUP_ROWS)
             except pa.ArrowInvalid:  # which names the value
                 raise OutputError(
                     "The table has values that Parquet cannot hold, such as times of the far future.",

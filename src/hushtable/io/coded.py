@@ -108,7 +108,7 @@ def count_neighbours(
     paths = [path] if isinstance(path, str | os.PathLike) else list(path)
 
     def counted(table: pa.Table) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-        coded = [encode(column) for column in table.columns]
+        coded = [_plain_codes(column) for column in table.columns]
         new = np.zeros(table.num_rows, dtype=np.bool_)
         new[0] = True
         for column in coded:
@@ -116,15 +116,22 @@ def count_neighbours(
             new[1:] |= codes[1:] != codes[:-1]
         first = np.flatnonzero(new)
         take = pa.array(first)
-        short = [
-            pa.DictionaryArray.from_arrays(column.indices.take(take).cast(pa.int32()), column.dictionary)
-            for column in coded
-        ]
+        short = [encode(column.take(take)) for column in coded]
+        short = [pa.DictionaryArray.from_arrays(c.indices.cast(pa.int32()), c.dictionary) for c in short]
         return pa.table(short, names=table.column_names), np.diff(np.append(first, table.num_rows))
 
     found = list(each_run(table_sources(paths), columns, rows, counted, unescape_formulas=unescape_formulas))
     whole = pa.concat_tables([table for table, _ in found]).unify_dictionaries().combine_chunks()
     return whole, np.concatenate([times for _, times in found])
+
+
+def _plain_codes(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """The column with a dictionary that has every value once; some may not occur."""
+    if column.num_chunks != 1 or not pa.types.is_dictionary(column.type):
+        return encode(column)
+    chunk = column.chunk(0)
+    once = not chunk.dictionary.null_count and len(chunk.dictionary.unique()) == len(chunk.dictionary)
+    return chunk if once else encode(column)
 
 
 def _count_wide(table: pa.Table, sizes: Sequence[int]) -> tuple[pa.Table, npt.NDArray[np.int64]]:

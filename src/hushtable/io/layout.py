@@ -7,6 +7,8 @@ row group again. A table can therefore be written piece by piece, in the same by
 
 from __future__ import annotations
 
+import io
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -106,7 +108,7 @@ def row_groups(table: pa.Table) -> Iterator[pa.Table]:
 
 
 def write_parquet(groups: Iterable[pa.Table | Repeated], schema: pa.Schema, out: Writer) -> None:
-    """Write row groups, each of ``GROUP_ROWS`` rows but for the last; the next ones are made ready meanwhile.
+    """Write row groups, each of ``GROUP_ROWS`` rows but for the last, by all cores.
 
     Examples
     --------
@@ -116,28 +118,40 @@ def write_parquet(groups: Iterable[pa.Table | Repeated], schema: pa.Schema, out:
     >>> pq.read_table(io.BytesIO(out.getvalue()), read_dictionary=["a"])["a"].chunk(0).dictionary.to_pylist()
     ['x', 'y']
     """
-    from hushtable.parallel import each  # a plain run of few rows needs no threads
-
     stored = stored_schema(schema)
+    rest = iter(groups)
+    first = list(itertools.islice(rest, 2))
+    if len(first) < 2:
+        with pq.ParquetWriter(out, stored) as writer:
+            for group in first:
+                _write_group(group, stored, writer)
+        return
+    from hushtable.io.footer import join_groups
+    from hushtable.parallel import each
 
-    def ready(group: pa.Table | Repeated) -> pa.Table:
-        short = group.table if isinstance(group, Repeated) else group
-        table = pa.table([_sorted(c) if pa.types.is_dictionary(c.type) else c for c in short.columns], schema=stored)
-        if isinstance(group, Repeated):
-            table = Repeated(table, group.times).rows()
+    def written(group: pa.Table | Repeated) -> bytes:
+        own = io.BytesIO()
+        with pq.ParquetWriter(own, stored) as writer:
+            _write_group(group, stored, writer)
+        return own.getvalue()
+
+    join_groups(each(written, itertools.chain(first, rest)), out)
+
+
+def _write_group(group: pa.Table | Repeated, stored: pa.Schema, writer: pq.ParquetWriter) -> None:
+    short = group.table if isinstance(group, Repeated) else group
+    table = pa.table([_sorted(c) if pa.types.is_dictionary(c.type) else c for c in short.columns], schema=stored)
+    if isinstance(group, Repeated):
+        table = Repeated(table, group.times).rows()
+    try:
         # one chunk a column: where chunks end would show in the pages
-        return table.combine_chunks()
-
-    with pq.ParquetWriter(out, stored) as writer:
-        for table in each(ready, groups):
-            try:
-                writer.write_table(table, row_group_size=GROUP_ROWS)
-            except pa.ArrowInvalid:  # which names the value
-                raise OutputError(
-                    "The table has values that Parquet cannot hold, such as times of the far future.",
-                    code="unsupported-type",
-                    hint="Convert such columns to text, or write CSV.",
-                ) from None
+        writer.write_table(table.combine_chunks(), row_group_size=GROUP_ROWS)
+    except pa.ArrowInvalid:  # which names the value
+        raise OutputError(
+            "The table has values that Parquet cannot hold, such as times of the far future.",
+            code="unsupported-type",
+            hint="Convert such columns to text, or write CSV.",
+        ) from None
 
 
 def _sorted(column: pa.ChunkedArray) -> pa.DictionaryArray:

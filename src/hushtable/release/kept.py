@@ -131,8 +131,6 @@ def original_marks(table: EncodedTable, codes: Callable[[str], Iterable[AnyArray
 
     ``codes`` gives those of all records, piece by piece, where the table's rows stand for several.
     """
-    from hushtable.parallel import each
-
     columns: list[QuasiColumn | SensitiveColumn] = [*table.quasi, *table.sensitive]
     secret, n = load_secret(), table.n_sample if codes is None else table.sample_units
 
@@ -141,6 +139,10 @@ def original_marks(table: EncodedTable, codes: Callable[[str], Iterable[AnyArray
         pieces = [column.codes[:n]] if codes is None else codes(column.name)
         long = n * column.codes.itemsize, (piece.tobytes() for piece in pieces)
         return keyed_hash([values, long], secret, "column of an original")
+
+    if n < BATCH_ROWS:
+        return {column.name: mark(column) for column in columns}
+    from hushtable.parallel import each  # small tables need no threads
 
     return dict(zip((column.name for column in columns), each(mark, columns), strict=True))
 

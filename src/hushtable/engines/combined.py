@@ -76,17 +76,17 @@ class Combined:
         gaps = place == 0
         return pa.DictionaryArray.from_arrays(pa.array(codes, mask=gaps if gaps.any() else None), values)
 
-    def runs(self) -> Iterator[AnyArray]:
-        """Yield the combination of every row, run by run."""
+    def runs(self, *of_combination: AnyArray) -> Iterator[tuple[AnyArray, ...]]:
+        """Yield what each of the arrays has for the combination of every row, run by run."""
         starts = np.concatenate([[0], np.cumsum(self.rows)]).astype(np.int64)
         edges = np.concatenate([[0], np.cumsum(self.distinct)]).astype(np.int64)
-        kind = np.min_scalar_type(max(len(self.keys) - 1, 0))
 
-        def one(run: int) -> AnyArray:
+        def one(run: int) -> tuple[AnyArray, ...]:
             own = np.fromfile(self.folder / "keys", np.int64, self.distinct[run], offset=int(edges[run]) * 8)
             local = np.fromfile(self.folder / "rows", np.uint32, self.rows[run], offset=int(starts[run]) * 4)
-            found: AnyArray = np.searchsorted(self.keys, own).astype(kind).take(local)
-            return found
+            place = np.searchsorted(self.keys, own)
+            # first those of the run's combinations, which are fewer and in order
+            return tuple(array.take(place).take(local) for array in of_combination)
 
         return each(one, range(len(self.rows)))
 

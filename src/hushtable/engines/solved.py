@@ -253,8 +253,8 @@ class Tallied:
         assert times is not None
         following = np.cumsum(times) - times
         classes = np.asarray(solved.recoded.labels).astype(np.int32)
-        for combination in solved.combined.runs():
-            yield classes.take(combination), next_places(solved.shown.take(combination), following)
+        for own, shown in solved.combined.runs(classes, solved.shown):
+            yield own, next_places(shown, following)
 
     def _codes(self, name: str) -> Iterator[AnyArray]:
         solved, table = self.solved, self.problem.table

@@ -21,6 +21,7 @@ from hushtable.io.sources import each_run
 from hushtable.io.urls import Source
 from hushtable.io.workspace import Workspace
 from hushtable.kernels.grouping import number_rows
+from hushtable.parallel import each
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, check_type
 from hushtable.table.encode import no_rows
@@ -115,7 +116,8 @@ def _read(
                 writer.add(*run)
             n_rows += len(columns[0][1])
             progress(0.0, "reading")
-        closed = [writer.close() for writer in writers]
+        # flushing to the disk takes time but no core
+        closed = list(each(RunWriter.close, writers))
     if schema is None:
         raise no_rows()
     # the readers' buffers would otherwise stay with the process

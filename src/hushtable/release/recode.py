@@ -128,7 +128,7 @@ def recode(table: EncodedTable, partition: Partition, recoding: Recoding = Recod
             labels, n_groups = renumber[labels], int(filled.sum())
             continue
         chosen = list(zip(table.quasi, forms, _levels(partition, forms), strict=True))
-        cells = tuple(_each(lambda one: _made(*one, rows, offsets, partition), chosen, n_groups))  # noqa: B023
+        cells = tuple(_each(lambda one: _made(one, rows, offsets, partition), chosen, n_groups))  # noqa: B023
         for form in dict.fromkeys(forms):
             cells = form.settled(cells)
         published = tuple(_each(lambda c: c.labels(), cells, n_groups))
@@ -140,13 +140,9 @@ def recode(table: EncodedTable, partition: Partition, recoding: Recoding = Recod
 
 
 def _made(
-    column: QuasiColumn,
-    form: Form,
-    level: int | IntArray | None,
-    rows: IntArray,
-    offsets: IntArray,
-    partition: Partition,
+    chosen: tuple[QuasiColumn, Form, int | IntArray | None], rows: IntArray, offsets: IntArray, partition: Partition
 ) -> Cells:
+    column, form, level = chosen
     if level is None:
         return form.from_records(column, rows, offsets, partition)
     return of_groups(column, rows, offsets, level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -32,6 +32,10 @@ __all__ = [
     "no_rows",
     "sensitive_column",
 ]
+
+
+_MANY = 1 << 18
+"""Rows from which columns are encoded by all cores."""
 
 
 def no_rows() -> DataError:
@@ -74,7 +78,8 @@ def encode(
         raise no_rows()
     extra = extra or Extra()
     followers = [t for t in (extra.population, extra.background) if t is not None]
-    quasi = tuple(_quasi(c, [table, *followers], plan, times) for c in plan.columns if c.role is Role.QUASI)
+    chosen = [c for c in plan.columns if c.role is Role.QUASI]
+    quasi = tuple(_each(lambda c: _quasi(c, [table, *followers], plan, times), chosen, table.num_rows))
     if not quasi:
         raise PolicyError(
             "The policy has no quasi-identifier.",
@@ -82,6 +87,15 @@ def encode(
             hint="Give at least one column the role 'quasi'.",
         )
     return encode_rest(table, plan, quasi, extra, tie_rank, exact=exact, times=times)
+
+
+def _each(work: Callable[[ColumnPlan], QuasiColumn], columns: list[ColumnPlan], rows: int) -> Iterable[QuasiColumn]:
+    """Apply to each column; by all cores where there are many rows."""
+    if rows < _MANY:
+        return map(work, columns)
+    from hushtable.parallel import each  # small tables need no threads
+
+    return each(work, columns)
 
 
 def encode_rest(

@@ -37,6 +37,9 @@ MOST_SPARK_ROWS = 10_000_000
 
 BATCH = 1 << 20
 
+WARM_ROWS = 20_000
+"""Rows of the run that compiles the kernels."""
+
 STAGES = {
     "read": ("reading",),
     "encode": ("counting", "encoding", "ranking"),
@@ -189,13 +192,28 @@ def cores_of(word: str) -> list[int]:
 
 
 def measure(
-    engine: str, rows: int, folder: Path, policy: str, options: Sequence[str] = (), cores: int | None = None
+    engine: str,
+    rows: int,
+    folder: Path,
+    policy: str,
+    options: Sequence[str] = (),
+    cores: int | None = None,
+    name: str = "",
 ) -> dict[str, Any]:
-    """Anonymize the table of so many rows in a process of its own, on so many cores."""
+    """Anonymize the table of so many rows, or of that name, in a process of its own, on so many cores."""
     chosen = sorted(os.sched_getaffinity(0))[:cores]
     (folder / "policy.yaml").write_text(policy, encoding="utf-8")
     facts, output = folder / "facts.json", folder / "release"
-    words = ["run", folder / "policy.yaml", "--data", folder / f"{rows}.parquet", "-o", output, "--overwrite", "--json"]
+    words = [
+        "run",
+        folder / "policy.yaml",
+        "--data",
+        folder / f"{name or rows}.parquet",
+        "-o",
+        output,
+        "--overwrite",
+        "--json",
+    ]
     if engine == "spark":
         words += ["--engine", "spark", "--master", "local[2]"]
     start = time.perf_counter()
@@ -356,7 +374,9 @@ def main(words: Sequence[str] | None = None) -> None:
                         continue
                     policy = policy_text(algorithm, options.insensitive)
                     if rows == sizes[0] and engine == "local":
-                        measure(engine, rows, folder, policy, ["--stream"])
+                        generate(min(rows, WARM_ROWS), folder / "warm.parquet", options.insensitive)
+                        measure(engine, rows, folder, policy, ["--stream"], name="warm")
+                        (folder / "warm.parquet").unlink()
                     for count in cores_of(options.cores) if engine == "local" else [None]:
                         runs.append({"algorithm": algorithm, **measure(engine, rows, folder, policy, cores=count)})
                         if not options.json:

@@ -160,8 +160,7 @@ def test_merging_counts_every_row_once(span: int, tmp_path: Path) -> None:
     for key, (own, count, local) in zip(rows, parts, strict=True):
         assert np.array_equal(own[local], key) and np.array_equal(np.bincount(local), count)
     np.concatenate([own for own, _, _ in parts]).tofile(tmp_path / "keys")
-    keys, records = combined._merged(
-        tmp_path / "keys", [len(own) for own, _, _ in parts], [count for _, count, _ in parts], span
-    )
+    np.concatenate([count for _, count, _ in parts]).tofile(tmp_path / "counts")
+    keys, records = combined._merged(tmp_path, [len(own) for own, _, _ in parts], span)
     every, times = np.unique(np.concatenate(rows), return_counts=True)
     assert np.array_equal(keys, every) and np.array_equal(records, times)

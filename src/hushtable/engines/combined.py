@@ -9,9 +9,9 @@ range. Runs and ranges are worked on by all cores.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,25 +117,26 @@ def combine(stored: StoredTable, work: Workspace, progress: Progress) -> Combine
     rows = next(iter(stored.runs.values())).rows
     folder = work.begin(_STAGE)
 
-    def one(run: int) -> tuple[IntArray, IntArray, AnyArray]:
+    def one(run: int) -> tuple[IntArray, AnyArray, AnyArray]:
         key = np.zeros(rows[run], dtype=np.int64)
         for name, stride in strides.items():
             key += (places[name][run].astype(np.int64) * stride).take(stored.runs[name].places(run))
         return _counted(key, span)
 
-    distinct, counts = [], []
-    with (folder / "keys").open("wb") as keys, (folder / "rows").open("wb") as ids:
+    distinct = []
+    with ExitStack() as held:
+        keys, counts, ids = (held.enter_context((folder / name).open("wb")) for name in ("keys", "counts", "rows"))
         for own, count, local in each(one, range(len(rows))):
             progress(0.0, "counting")
             keys.write(own.data)
+            counts.write(count.data)
             ids.write(local.data)
             distinct.append(len(own))
-            counts.append(count)
-    merged, records = _merged(folder / "keys", distinct, counts, span)
+    merged, records = _merged(folder, distinct, span)
     return Combined(folder, columns, places, merged, records, rows, tuple(distinct))
 
 
-def _counted(key: IntArray, span: int) -> tuple[IntArray, IntArray, AnyArray]:
+def _counted(key: IntArray, span: int) -> tuple[IntArray, AnyArray, AnyArray]:
     """Return the distinct numbers of a run, ascending, how often each occurs, and the place of every row's."""
     n = len(key)
     bits = max(n - 1, 1).bit_length()
@@ -152,23 +153,35 @@ def _counted(key: IntArray, span: int) -> tuple[IntArray, IntArray, AnyArray]:
     first = np.flatnonzero(new)
     local = np.empty(n, dtype=np.uint32)
     local[order] = np.cumsum(new, dtype=np.uint32) - np.uint32(1)
-    return key[first], np.diff(np.append(first, n)).astype(np.int64), local
+    return key[first], np.diff(np.append(first, n)).astype(np.uint32), local
 
 
-def _merged(path: Path, distinct: list[int], counts: list[IntArray], span: int) -> tuple[IntArray, IntArray]:
-    """Merge the runs' combinations, range by range."""
-    every = np.memmap(path, dtype=np.int64, mode="r")
-    edges = np.concatenate([[0], np.cumsum(distinct)]).astype(np.int64)
-    runs = [every[a:b] for a, b in itertools.pairwise(edges)]
-    ranges = -(-len(every) // RANGE_ROWS)
-    sample = np.sort(np.concatenate([run[np.linspace(0, len(run) - 1, _SAMPLE).astype(np.int64)] for run in runs]))
-    splits = np.unique(sample[np.arange(1, ranges) * len(sample) // ranges])
-    cuts = [np.concatenate([[0], np.searchsorted(run, splits), [len(run)]]) for run in runs]
+def _merged(folder: Path, distinct: list[int], span: int) -> tuple[IntArray, IntArray]:
+    """Merge the runs' combinations, range by range; they stay on disk."""
+    starts = np.concatenate([[0], np.cumsum(distinct)]).astype(np.int64)
+
+    def keys(run: int, start: int = 0, end: int | None = None) -> IntArray:
+        size = (distinct[run] if end is None else end) - start
+        return np.fromfile(folder / "keys", np.int64, size, offset=int(starts[run] + start) * 8)
+
+    def sample(run: int) -> IntArray:
+        return keys(run)[np.linspace(0, distinct[run] - 1, _SAMPLE).astype(np.int64)]
+
+    every = range(len(distinct))
+    ranges = -(-int(starts[-1]) // RANGE_ROWS)
+    sampled = np.sort(np.concatenate(list(each(sample, every))))
+    splits = np.unique(sampled[np.arange(1, ranges) * len(sampled) // ranges])
+    cuts = list(each(lambda run: [0, *np.searchsorted(keys(run), splits).tolist(), distinct[run]], every))
 
     def one(number: int) -> tuple[IntArray, IntArray]:
-        slices = [slice(cut[number], cut[number + 1]) for cut in cuts]
-        key = np.concatenate([run[part] for run, part in zip(runs, slices, strict=True)])
-        count = np.concatenate([count[part] for count, part in zip(counts, slices, strict=True)])
+        parts = [(run, *cuts[run][number : number + 2]) for run in every]
+        key = np.concatenate([keys(*part) for part in parts])
+        with (folder / "counts").open("rb") as file:
+            own = []
+            for run, start, end in parts:
+                file.seek(int(starts[run] + start) * 4)
+                own.append(np.fromfile(file, np.uint32, end - start))
+        count = np.concatenate(own).astype(np.int64)
         bits = int(count.max(initial=1)).bit_length()
         if span << bits < 2**63:
             packed = (key << bits) | count

@@ -275,7 +275,11 @@ def each_run(
 
     same_columns(files, [column_names(file, unescape_formulas=unescape_formulas) for file in files])
     before = stamps(files)
-    yield from each(lambda load: work(load()), _runs(files, columns, rows, unescape_formulas))
+    try:
+        yield from each(lambda load: work(load()), _runs(files, columns, rows, unescape_formulas))
+    except DataError:
+        check_unchanged(before)  # a file that somebody writes to looks damaged
+        raise
     check_unchanged(before)
 
 

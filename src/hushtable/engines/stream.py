@@ -34,7 +34,7 @@ from hushtable.engines.local import problem_from
 from hushtable.engines.release import Release
 from hushtable.engines.solved import SolvedCounts, SolvedRows, keeps_equals_together, solved_counts, solved_rows
 from hushtable.engines.stored import StoredTable, store
-from hushtable.errors import IncompatibleError, ParameterError, UsageError
+from hushtable.errors import DataError, IncompatibleError, ParameterError, UsageError
 from hushtable.io.canonical import digest
 from hushtable.io.files import column_names
 from hushtable.io.formulas import guard_table
@@ -60,6 +60,9 @@ __all__ = ["is_streamable", "run_files"]
 _log = logging.getLogger(__package__)
 
 FORMATS = ("csv", "parquet")
+
+MOST_ROWS = 2**31 - 1
+"""The companion keeps places of rows as numbers of 4 bytes."""
 
 _STREAMED = (Recoding.GLOBAL, Recoding.LOCAL, Recoding.CENTROID)
 """Recodings that publish one table, made of the input's rows alone."""
@@ -185,6 +188,12 @@ def _held(release: Release, report: Progress) -> Plan:
 
 def _solved(stored: StoredTable, plan: Plan, work: Workspace, progress: Progress) -> SolvedRows | SolvedCounts:
     """Let the algorithm decide: on distinct combinations if it keeps equal records together, else on rows."""
+    if stored.n_rows > MOST_ROWS:
+        raise DataError(
+            f"The table has {stored.n_rows} rows, and a release has at most {MOST_ROWS}.",
+            code="too-many-rows",
+            hint="Run it on Spark.",
+        )
     if _counts(stored, plan):
         combined = combine(stored, work, progress)
         if combined is not None:

@@ -88,3 +88,16 @@ def test_arrow_and_polars_get_the_same_number() -> None:
     env.pop("POLARS_MAX_THREADS", None)
     found = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["1", "1"]
+
+
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    script = (
+        "import os\nfrom hushtable.parallel import each\nlist(each(abs, range(9)))\n"
+        "pid = os.fork()\nfound = list(each(abs, range(9)))\n"
+        "if pid:\n    print(os.waitpid(pid, 0)[1], found)\nelse:\n    os._exit(0)"
+    )
+    env = {**os.environ, parallel.THREADS: "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "0 [0, 1, 2, 3, 4, 5, 6, 7, 8]"

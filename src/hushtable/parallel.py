@@ -71,6 +71,11 @@ def _pool(size: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(size, thread_name_prefix=_PREFIX)
 
 
+if hasattr(os, "register_at_fork"):
+    # a forked process has the pool, but none of its threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 def each(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """Apply ``work`` to every item, on all cores; yield the results in the order of the items.
 

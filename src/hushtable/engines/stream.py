@@ -1,14 +1,15 @@
 """The streaming engine: tables larger than memory, on one machine, from files or databases to files and databases.
 
-Two passes. The first encodes the input's columns on disk, run by run; quasi-identifiers and sensitive columns are then
-held as the smallest integer codes, a byte or two a cell, and the algorithm, the models and the order of the published
-rows work on those alone. The second writes the release row group by row group; columns that were not held pass through
-an external sort. What was written is read back and verified from its cells before the folder appears.
+The first pass encodes the input's columns on disk, run by run. Where the algorithm keeps equal records together, equal
+rows are then counted, and the algorithm, the models and the order of the published rows work on the distinct
+combinations of values (``combined``); else quasi-identifiers and sensitive columns are held as the smallest integer
+codes, a byte or two a cell. The second pass writes the release row group by row group; columns that were not held pass
+through an external sort. What was written is read back and verified from its cells before the folder appears.
 
 A database is read once, in one transaction, and a database that the release goes to gets the verified rows in one
 transaction too, piece by piece. The files are those that the local engine writes for the same policy, byte for byte.
-Memory is a few dozen bytes a row (the codes, the group of every row, its place in the release), one run of the input
-and one bucket of the output.
+Memory follows the distinct combinations, or is a few dozen bytes a row (the codes, the group of every row, its place in
+the release), with one run of the input for each core and one bucket of the output.
 """
 
 from __future__ import annotations

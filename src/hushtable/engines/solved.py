@@ -220,6 +220,7 @@ class Tallied:
         """Refuse: rows are read again once the release is there."""
         raise UsageError("The release is being written.", code="no-release", hint="Ask when it is there.")
 
+    # nobody holds this release yet, so nobody asks: what is returned has another origin (``Streamed``)
     before = after = classes = verify = made
 
     def comparison(self, plan: Plan) -> CountedComparison:

@@ -102,7 +102,9 @@ def problem_of(table: pa.Table, row: dict[str, Any], data: Path) -> Problem:
         columns.append(ColumnPlan(name, Role.QUASI, kind=kind, hierarchy=hierarchy))
     for name in sensitive:
         file = data / f"hierarchy-{name}.csv"
-        columns.append(ColumnPlan(name, Role.SENSITIVE, hierarchy=Taxonomy(file=str(file)) if file.is_file() else None))
+        columns.append(
+            ColumnPlan(name, Role.SENSITIVE, hierarchy=Taxonomy(file=str(file)) if file.is_file() else None)
+        )
     encoded = encode(table.select([*quasi, *sensitive]), TablePlan(tuple(columns)))
     model = AllOf.bound_to([model_of(part) for part in row["model"].split(",")], tuple(sensitive))
     return Problem(encoded, model, encoded.reference(model.histogram_keys()), float(row["suppression_limit"]))

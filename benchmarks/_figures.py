@@ -150,11 +150,17 @@ def _slope(engine: str, algorithm: str) -> Callable[[Any], float]:
     return lambda found: next(r["slope"] for r in found["slopes"] if wanted.items() <= r.items())
 
 
+def _speed_up(algorithm: str, rows: int) -> Callable[[Any], float]:
+    wanted = {"algorithm": algorithm, "rows": rows, "cores": 2}
+    return lambda found: next(r["times"] for r in found["speed_ups"] if wanted.items() <= r.items())
+
+
 _GROWN = "adult_like has 15 times the combinations at 1,000,000 rows, and each is looked at. "
 _CENSUS = "microaggregation.py CENSUS --k 3,5,10 --quality best"
 _SCALE = "scale.py --plot docs/images/scaling.png"
 _STREAMED = "release.py --only streamed"
 _REPORT = "release.py --only report"
+_CORES = "scale.py --rows 1000000,10000000,100000000 --engine local --cores 1,2"
 _SCALE_OTHER = "scale.py --rows 10000000 --insensitive"
 
 PICTURES = {
@@ -438,10 +444,23 @@ FIGURES = (
     *(
         Figure("Growth with rows", f"{name}, 100,000,000 rows{what}", _SCALE, _scale(key, "local", name, 10**8), *limit)
         for name, what, key, limit in (
-            ("mondrian", "", "seconds", ("s", 600)),
-            ("mondrian", ", peak memory", "peak_mib", ("MiB", 12 * 1024)),
-            ("optimal", "", "seconds", ("s", 300)),
+            ("mondrian", "", "seconds", ("s", 70)),
+            ("mondrian", ", peak memory", "peak_mib", ("MiB", 4 * 1024)),
+            ("optimal", "", "seconds", ("s", 70)),
         )
+    ),
+    *(
+        Figure(
+            "Growth with rows",
+            f"two cores over one, {name}, {rows:,} rows",
+            _CORES,
+            _speed_up(name, rows),
+            "x",
+            1.6,
+            True,
+        )
+        for name in ("mondrian", "optimal")
+        for rows in (1_000_000, 10_000_000, 100_000_000)
     ),
     *(
         Figure("Growth with rows", f"slope of {name}, n log n: 1.05", _SCALE, _slope("local", name), "", 1.06)

@@ -1,13 +1,16 @@
-"""How cost grows with the number of rows: files to verified files, from 10^4 to 10^8 rows.
+"""How cost grows with the number of rows: files to verified files, from 10^4 to 10^9 rows, on one core and on more.
 
-    python benchmarks/scale.py [--rows 10000,100000,...] [--engine local,spark] [--algorithm mondrian,optimal]
-                               [--insensitive] [--plot scale.svg] [--json]
+    python benchmarks/scale.py [--rows 10000,100000,...,1e9] [--engine local,spark] [--algorithm mondrian,optimal]
+                               [--cores 1,2,all] [--insensitive] [--plot scale.svg] [--json]
 
 Generated tables with the shape of Adult (8 quasi-identifiers, 1 sensitive column) are written as Parquet, batch by
 batch, and each is anonymized by ``hushtable run`` in a process of its own: k = 5, reading, verifying and writing
 included. With ``--insensitive`` there is a tenth column, of a thousand texts, that is published as it is. ``seconds``
 and ``peak_mib`` are of that process with all that it started (the start of a Spark session is told apart, as
 ``session_s``; memory that two processes share counts twice), ``cpu_s`` is processor time. Kernels are compiled before.
+With ``--cores`` the local engine runs on so many cores (the process may use no others), by default on all; the speed-up
+over one core is printed. Tables that are streamed are timed by stage, and ``limits`` says how fast this machine writes
+and reads the disk and copies memory.
 The slope is that of processor time over the largest decade of rows, on logarithmic axes: 1 is linear, n log n lies
 just above. Exact MDAV is quadratic, and is not measured here.
 """
@@ -34,6 +37,20 @@ MOST_SPARK_ROWS = 10_000_000
 
 BATCH = 1 << 20
 
+WARM_ROWS = 20_000
+"""Rows of the run that compiles the kernels."""
+
+STAGES = {
+    "read": ("reading",),
+    "encode": ("counting", "encoding", "ranking"),
+    "cut": ("partitioning", "searching the lattice", "recoding"),
+    "write": ("publishing", "sorting", "writing"),
+    "verify": ("verifying",),
+    "measure": ("measuring",),
+    "keep": ("keeping",),
+}
+"""What a run reports, under the names that are printed: "keep" is the private companion."""
+
 OTHER = "ward"
 
 CHILD = """
@@ -52,13 +69,35 @@ if "spark" in words:
             session = time.perf_counter() - begun
             yield spark
     sessions.spark_session = timed
+stages, marks = {}, []
+def told(progress):
+    def report(share, what):
+        if not marks or marks[-1][0] != what:
+            now = time.perf_counter(), time.process_time()
+            if marks:
+                spent = stages.setdefault(marks[-1][0], [0.0, 0.0])
+                spent[0] += now[0] - marks[-1][1][0]
+                spent[1] += now[1] - marks[-1][1][1]
+            marks.append((what, now))
+        if progress is not None:
+            progress(share, what)
+    return report
+if "spark" not in words:
+    from hushtable.engines import stream
+    run_files = stream.run_files
+    def timed_files(*given, progress=None, **more):
+        report = told(progress)
+        release = run_files(*given, progress=report, **more)
+        report(1.0, "done")
+        return release
+    stream.run_files = timed_files
 try:
     from hushtable.cli.main import main
     sys.argv[1:] = words
     main()
 finally:
     peak = int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
-    json.dump({"session_s": session, "peak_mib": peak}, open(facts, "w"))
+    json.dump({"session_s": session, "peak_mib": peak, "stages": stages}, open(facts, "w"))
 """
 
 
@@ -69,10 +108,12 @@ def generate(rows: int, path: Path, insensitive: bool = False) -> None:
     from pyarrow import parquet as pq
 
     from hushtable.datasets.adult_like import adult_like_codes, adult_like_labels
+    from hushtable.parallel import each
 
     labels = {name: pa.array(values) for name, values in adult_like_labels().items()}
     writer = None
-    for start in range(0, rows, BATCH):
+
+    def batch_from(start: int) -> pa.Table:
         columns = {}
         for name, codes in adult_like_codes(min(BATCH, rows - start), start=start).items():
             coded = pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), labels[name])
@@ -80,7 +121,9 @@ def generate(rows: int, path: Path, insensitive: bool = False) -> None:
         if insensitive:
             codes = pa.array(np.arange(start, min(start + BATCH, rows)) * 7919 % 1000, pa.int32())
             columns[OTHER] = pa.DictionaryArray.from_arrays(codes, pa.array([f"ward {i}" for i in range(1000)]))
-        batch = pa.table(columns)
+        return pa.table(columns)
+
+    for batch in each(batch_from, range(0, rows, BATCH)):
         writer = writer or pq.ParquetWriter(path, batch.schema)
         writer.write_table(batch)
     if writer is not None:
@@ -142,11 +185,35 @@ def tree(pid: int) -> Iterator[int]:
         yield from tree(int(child))
 
 
-def measure(engine: str, rows: int, folder: Path, policy: str, options: Sequence[str] = ()) -> dict[str, Any]:
-    """Anonymize the table of so many rows in a process of its own."""
+def cores_of(word: str) -> list[int]:
+    """The numbers of cores that ``--cores`` names, of those that this process may use."""
+    allowed = len(os.sched_getaffinity(0))
+    return sorted({allowed if one == "all" else min(int(one), allowed) for one in word.split(",")})
+
+
+def measure(
+    engine: str,
+    rows: int,
+    folder: Path,
+    policy: str,
+    options: Sequence[str] = (),
+    cores: int | None = None,
+    name: str = "",
+) -> dict[str, Any]:
+    """Anonymize the table of so many rows, or of that name, in a process of its own, on so many cores."""
+    chosen = sorted(os.sched_getaffinity(0))[:cores]
     (folder / "policy.yaml").write_text(policy, encoding="utf-8")
     facts, output = folder / "facts.json", folder / "release"
-    words = ["run", folder / "policy.yaml", "--data", folder / f"{rows}.parquet", "-o", output, "--overwrite", "--json"]
+    words = [
+        "run",
+        folder / "policy.yaml",
+        "--data",
+        folder / f"{name or rows}.parquet",
+        "-o",
+        output,
+        "--overwrite",
+        "--json",
+    ]
     if engine == "spark":
         words += ["--engine", "spark", "--master", "local[2]"]
     start = time.perf_counter()
@@ -155,6 +222,8 @@ def measure(engine: str, rows: int, folder: Path, policy: str, options: Sequence
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env={**os.environ, "HUSHTABLE_THREADS": str(len(chosen))},
+        preexec_fn=lambda: os.sched_setaffinity(0, chosen),
     )
     watch = Watch(process.pid)
     watch.start()
@@ -167,14 +236,63 @@ def measure(engine: str, rows: int, folder: Path, policy: str, options: Sequence
     return {
         "engine": engine,
         "rows": rows,
+        "cores": len(chosen),
         "seconds": round(seconds - told["session_s"], 3),
         "cpu_s": round(cpu_s, 3),
         "peak_mib": round(max(watch.peak_mib, told["peak_mib"]), 1),
         "session_s": round(told["session_s"], 3),
         "classes": said["classes"],
         "satisfied": said["satisfied"],
+        "stages": {
+            name: [round(sum(told["stages"].get(one, [0, 0])[i] for one in own), 3) for i in (0, 1)]
+            for name, own in STAGES.items()
+        }
+        if told["stages"]
+        else {},
         "load": round(os.getloadavg()[0], 1),
     }
+
+
+def limits(folder: Path, size: int = 1 << 28) -> dict[str, float]:
+    """How fast this machine writes a file, reads it back, and copies memory, in GB a second."""
+    import numpy as np
+
+    block = np.random.default_rng(0).integers(0, 256, size, dtype=np.uint8)
+    file = folder / "limits"
+    found = {}
+    start = time.perf_counter()
+    with file.open("wb") as out:
+        out.write(block.data)
+        out.flush()
+        os.fsync(out.fileno())
+    found["disk_write"] = time.perf_counter() - start
+    with file.open("rb") as source:
+        # what was just written would come from memory
+        os.posix_fadvise(source.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        start = time.perf_counter()
+        source.read()
+        found["disk_read"] = time.perf_counter() - start
+    file.unlink()
+    other = np.zeros_like(block)
+    start = time.perf_counter()
+    np.copyto(other, block)
+    found["memory_copy"] = time.perf_counter() - start
+    return {name: round(size / 1e9 / seconds, 2) for name, seconds in found.items()}
+
+
+def speed_ups(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """How many times as fast the local engine is on several cores as on one."""
+    one = {(r["algorithm"], r["rows"]): r["seconds"] for r in runs if r["engine"] == "local" and r["cores"] == 1}
+    return [
+        {
+            "algorithm": r["algorithm"],
+            "rows": r["rows"],
+            "cores": r["cores"],
+            "times": round(one[r["algorithm"], r["rows"]] / r["seconds"], 2),
+        }
+        for r in runs
+        if r["engine"] == "local" and r["cores"] > 1 and (r["algorithm"], r["rows"]) in one
+    ]
 
 
 def slopes(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -229,6 +347,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--rows", default=",".join(map(str, ROWS)), help="sizes, separated by commas")
     parser.add_argument("--engine", default="local,spark", help="local, spark or both")
     parser.add_argument("--algorithm", default="mondrian,optimal", help="algorithms, separated by commas")
+    parser.add_argument("--cores", default="all", help="how many cores the local engine may use, such as 1,2,all")
     parser.add_argument("--insensitive", action="store_true", help="publish one more column, as it is")
     parser.add_argument("--plot", type=Path, default=Path("scale.svg"), help="where to draw (.svg or .png)")
     parser.add_argument("--folder", type=Path, default=None, help="where to keep tables meanwhile")
@@ -255,13 +374,18 @@ def main(words: Sequence[str] | None = None) -> None:
                         continue
                     policy = policy_text(algorithm, options.insensitive)
                     if rows == sizes[0] and engine == "local":
-                        measure(engine, rows, folder, policy, ["--stream"])
-                    runs.append({"algorithm": algorithm, **measure(engine, rows, folder, policy)})
-                    if not options.json:
-                        print(sentence(runs[-1]), flush=True)
+                        generate(min(rows, WARM_ROWS), folder / "warm.parquet", options.insensitive)
+                        measure(engine, rows, folder, policy, ["--stream"], name="warm")
+                        (folder / "warm.parquet").unlink()
+                    for count in cores_of(options.cores) if engine == "local" else [None]:
+                        runs.append({"algorithm": algorithm, **measure(engine, rows, folder, policy, cores=count)})
+                        if not options.json:
+                            print(sentence(runs[-1]), flush=True)
             (folder / f"{rows}.parquet").unlink()
-    result = {"runs": runs, "slopes": slopes(runs)}
-    plot(runs, options.plot)
+        possible = limits(folder)
+    most = [r for r in runs if r["engine"] == "spark" or r["cores"] == max(cores_of(options.cores))]
+    result = {"runs": runs, "slopes": slopes(most), "speed_ups": speed_ups(runs), "limits": possible}
+    plot(most, options.plot)
     if options.json:
         print(json.dumps(result))
         return
@@ -271,13 +395,22 @@ def main(words: Sequence[str] | None = None) -> None:
                 f"{row['engine']} {row['algorithm']}: slope {row['slope']:.2f} "
                 f"from {row['from_rows']:,} to {row['to_rows']:,} rows"
             )
+    for row in result["speed_ups"]:
+        print(f"{row['algorithm']} {row['rows']:,} rows: {row['times']:.2f}x on {row['cores']} cores over one")
+    print(
+        f"Limits: disk writes {possible['disk_write']} and reads {possible['disk_read']} GB/s; "
+        f"memory copies {possible['memory_copy']} GB/s."
+    )
     print(f"Drawn in {options.plot}.")
 
 
 def sentence(run: dict[str, Any]) -> str:
+    stages = "".join(f"  {name} {wall:.1f}/{cpu:.1f}" for name, (wall, cpu) in run["stages"].items())
     return (
-        f"{run['engine']:6} {run['algorithm']:10} {run['rows']:>12,} rows  {run['seconds']:8.1f} s  "
-        f"{run['cpu_s']:8.1f} s CPU  {run['peak_mib']:8.0f} MiB  {run['classes']:>10,} classes  load {run['load']}"
+        f"{run['engine']:6} {run['algorithm']:10} {run['rows']:>13,} rows  {run['cores']} cores  "
+        f"{run['seconds']:8.1f} s  {run['cpu_s']:8.1f} s CPU  {run['peak_mib']:8.0f} MiB  "
+        f"{run['classes']:>10,} classes  load {run['load']}"
+        + (f"\n       wall/CPU: {stages.strip()}" if stages else "")
     )
 
 

@@ -16,7 +16,7 @@ from hushtable import registry
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "hushtable"
 
 # every module may import these; they import only one another
-FOUNDATION = {"_version", "about", "arrays", "errors", "failures", "params", "registry", "rng"}
+FOUNDATION = {"_version", "about", "arrays", "errors", "failures", "parallel", "params", "registry", "rng"}
 # what users import: may import everything but the front ends
 FACADE = {"__init__", "anonymizer", "api", "auditing", "encoding", "estimator"}
 # left to right: a folder imports itself and what stands before it

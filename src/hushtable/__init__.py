@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from hushtable._version import __version__
+
+if os.environ.get("HUSHTABLE_THREADS"):
+    from hushtable.parallel import limit_libraries
+
+    limit_libraries()
 
 __all__ = [
     "Anonymizer",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,9 @@ def test_runs_slopes_and_plot(
     printed = capsys.readouterr()
     result = json.loads(printed.out)
     assert printed.err == "pyspark is not installed; only the local engine is measured.\n"
-    assert list(result) == ["runs", "slopes"]
+    assert list(result) == ["runs", "slopes", "speed_ups", "limits"]
+    assert set(result["limits"]) == {"disk_write", "disk_read", "memory_copy"}
+    assert min(result["limits"].values()) > 0
     assert [(r["engine"], r["algorithm"], r["rows"]) for r in result["runs"]] == [
         ("local", "mondrian", 300),
         ("local", "mondrian", 1500),
@@ -58,6 +61,19 @@ def test_runs_slopes_and_plot(
     assert slope["slope"] == pytest.approx(math.log(last / first) / math.log(5), abs=1e-3)
     assert (tmp_path / "s.png").read_bytes()[:4] == b"\x89PNG"
     assert [p.name for p in tmp_path.iterdir()] == ["s.png"]
+
+
+def test_cores_stages_and_speed_ups(scale: Any, tmp_path: Path) -> None:
+    scale.generate(400, tmp_path / "400.parquet")
+    assert scale.cores_of("1,all") == sorted({1, len(os.sched_getaffinity(0))})
+    run = scale.measure("local", 400, tmp_path, scale.policy_text("mondrian"), ["--stream"], cores=1)
+    assert run["cores"] == 1
+    assert list(run["stages"]) == ["read", "encode", "cut", "write", "verify", "measure", "keep"]
+    assert all(wall > 0 for wall, _ in run["stages"].values())
+    assert "read " in scale.sentence({"algorithm": "mondrian", **run})
+    facts = {"engine": "local", "algorithm": "a", "rows": 9}
+    runs = [{**facts, "cores": 1, "seconds": 3.0}, {**facts, "cores": 2, "seconds": 2.0}]
+    assert scale.speed_ups(runs) == [{"algorithm": "a", "rows": 9, "cores": 2, "times": 1.5}]
 
 
 def test_the_slope_is_that_of_the_largest_decade(scale: Any) -> None:

@@ -10,8 +10,9 @@ import sys
 import pyarrow as pa
 import pytest
 
-from hushtable.engines import spill, stored
+from hushtable.engines import combined, spill, stored
 from hushtable.io import layout, runs
+from hushtable.release import kept
 from support_postgres import address as address
 from support_postgres import postgres as postgres
 
@@ -83,3 +84,5 @@ def small_runs(monkeypatch):
     monkeypatch.setattr(runs, "RANGE_BYTES", 256)
     monkeypatch.setattr(spill, "MOST_BUCKETS", 5)
     monkeypatch.setattr(layout, "GROUP_ROWS", 50)
+    monkeypatch.setattr(combined, "RANGE_ROWS", 32)
+    monkeypatch.setattr(kept, "BATCH_ROWS", 70)

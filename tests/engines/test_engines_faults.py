@@ -202,7 +202,7 @@ def test_a_killed_run_is_taken_up(
 
     monkeypatch.setattr(work_folders.Workspace, "finished", seen)
     if stage not in ("reading", "ranking"):
-        monkeypatch.setattr(stored, "iter_runs", lambda *_: pytest.fail("the input was read again"))
+        monkeypatch.setattr(stored, "each_run", lambda *_: pytest.fail("the input was read again"))
     run_files(one_file[:1], POLICY.plan(), out, format="parquet", overwrite=True)
     late = stage in ("writing", "verifying", "measuring")
     assert taken == ([] if stage in ("reading", "ranking") else ["encoded", "spilled"] if late else ["encoded"])

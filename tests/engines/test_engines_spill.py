@@ -12,7 +12,7 @@ from hushtable.engines import spill as spilling
 from hushtable.engines.spill import bucket_edges, read_bucket, spill
 from hushtable.engines.stored import StoredTable
 from hushtable.errors import OutputError
-from hushtable.io.runs import ColumnRuns, RunWriter
+from hushtable.io.runs import ColumnRuns, RunWriter, sorted_run
 
 
 def table_of(folder: Path, columns: dict[str, list[object]], rows: int) -> StoredTable:
@@ -20,7 +20,7 @@ def table_of(folder: Path, columns: dict[str, list[object]], rows: int) -> Store
     for name, values in columns.items():
         writer = RunWriter(folder / name, schema.field(name).type)
         for at in range(0, len(values), rows):
-            writer.add(pa.chunked_array([pa.array(values[at : at + rows], schema.field(name).type)]))
+            writer.add(*sorted_run(pa.chunked_array([pa.array(values[at : at + rows], schema.field(name).type)])))
         runs[name] = ColumnRuns.of(folder / name, schema.field(name).type, writer.close())
     return StoredTable(schema, len(values), runs, dict.fromkeys(columns, 1))
 

@@ -15,6 +15,7 @@ from support_files import contents
 
 import hushtable as ht
 from hushtable.api import verify
+from hushtable.engines import stream
 from hushtable.engines.stream import run_files
 from hushtable.errors import (
     Cancelled,
@@ -233,6 +234,13 @@ def test_a_streamed_release_is_held_against_the_ledger(tmp_path: Path) -> None:
     with pytest.raises(VerificationError, match="1 earlier release"):
         run(files[:1], "out")
     assert not (tmp_path / "out").exists() and not (tmp_path / "out.private").exists()
+
+
+def test_more_rows_than_places(files: dict[str, list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "MOST_ROWS", ROWS - 1)
+    with pytest.raises(DataError, match=r"has 400 rows, and a release has at most 399\. Run it on Spark"):
+        run_files(files["parquet"], policy_of().plan(), tmp_path / "release")
+    assert not (tmp_path / "release").exists()
 
 
 def test_wrong_calls(files: dict[str, list[Path]], tmp_path: Path) -> None:

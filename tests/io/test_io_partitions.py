@@ -14,7 +14,7 @@ from hushtable.errors import DataError
 from hushtable.io.coded import read_coded
 from hushtable.io.files import column_names, iter_batches, read_table, write_table
 from hushtable.io.formulas import guard_table
-from hushtable.io.sources import iter_runs, read_tables, table_files
+from hushtable.io.sources import each_run, read_tables, table_files
 
 TABLE = pa.table(
     {
@@ -50,7 +50,7 @@ def test_every_reader_finds_the_columns(folder: Path) -> None:
     batches = [batch for file in files for batch in iter_batches(file, ["town", "age", "ill", "year"], 1)]
     assert [batch.num_rows for batch in batches] == [1] * 6
     assert rows(pa.concat_tables(map(pa.Table.from_batches, ([b] for b in batches)))) == rows(TABLE)
-    only = pa.concat_tables(list(iter_runs(files, ["town"], 4)))
+    only = pa.concat_tables(list(each_run(files, ["town"], 4, lambda run: run)))
     assert sorted(only["town"].to_pylist()) == sorted(TABLE["town"].to_pylist())
     assert only.column_names == ["town"]
 

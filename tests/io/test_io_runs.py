@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.io import runs as runs_module
-from hushtable.io.runs import ColumnRuns, RunWriter, rank_column
+from hushtable.io.runs import ColumnRuns, RunWriter, rank_column, sorted_run
 from hushtable.table.ranks import dense_ranks
 
 VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
@@ -33,7 +33,7 @@ VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
 def stored(base: Path, pieces: list[pa.Array]) -> ColumnRuns:
     writer = RunWriter(base, pieces[0].type)
     for piece in pieces:
-        writer.add(pa.chunked_array([piece]))
+        writer.add(*sorted_run(pa.chunked_array([piece])))
     return ColumnRuns.of(base, pieces[0].type, writer.close())
 
 
@@ -80,7 +80,7 @@ def test_many_values_in_many_ranges(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_an_abandoned_writer_closes_its_files(tmp_path: Path) -> None:
     writer = RunWriter(tmp_path / "c", pa.int64())
-    writer.add(pa.chunked_array([[1, 2]]))
+    writer.add(*sorted_run(pa.chunked_array([[1, 2]])))
     writer.abandon()
     assert writer._file.closed and writer._codes.closed
     writer.abandon()

@@ -15,7 +15,7 @@ from hushtable.engines.choose import LARGE_BYTES, LARGE_CELLS, is_large
 from hushtable.errors import DataError
 from hushtable.io import sources
 from hushtable.io.coded import read_coded
-from hushtable.io.sources import check_unchanged, iter_runs, read_tables, stamps, table_files
+from hushtable.io.sources import check_unchanged, each_run, read_tables, stamps, table_files
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_link_to_a_file_is_the_file(folder: Path) -> None:
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 7, 100])
 def test_runs_do_not_end_with_files(folder: Path, rows: int) -> None:
-    found = list(iter_runs(table_files([folder]), ["sex", "age"], rows))
+    found = list(each_run(table_files([folder]), ["sex", "age"], rows, lambda run: run))
     assert all(run.num_rows == rows for run in found[:-1])
     assert pa.concat_tables(found).to_pydict() == {
         "sex": ["a", "x", "", "b", "x", "", "c", "x", "", "d"],
@@ -72,13 +72,13 @@ def test_runs_do_not_end_with_files(folder: Path, rows: int) -> None:
 def test_other_columns_and_types_are_refused(folder: Path) -> None:
     (folder / "e.csv").write_text("age,name\n1,q\n")
     with pytest.raises(DataError, match=r"only: 'name', 'sex'"):
-        list(iter_runs(table_files([folder]), ["age"], 10))
+        list(each_run(table_files([folder]), ["age"], 10, lambda run: run))
     pq.write_table(pa.table({"age": [1], "sex": ["f"]}), folder / "e.parquet")
     (folder / "e.csv").unlink()
     with pytest.raises(DataError, match=r"another type in some of the files: 'age'"):
-        list(iter_runs(table_files([folder]), ["age"], 10))
+        list(each_run(table_files([folder]), ["age"], 10, lambda run: run))
     # text is text in any format
-    assert sum(run.num_rows for run in iter_runs(table_files([folder]), ["sex"], 10)) == 11
+    assert sum(run.num_rows for run in each_run(table_files([folder]), ["sex"], 10, lambda run: run)) == 11
 
 
 def test_text_is_text_whether_in_dictionaries_or_not(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_text_is_text_whether_in_dictionaries_or_not(tmp_path: Path) -> None:
         expected = {"a": ["x", "y"], "b": ["x"], "c": ["z"]}
         words = [word for name in order for word in expected[name[0]]]
         assert read_tables(files)["w"].to_pylist() == words
-        assert pa.concat_tables(iter_runs(files, ["w"], 3))["w"].to_pylist() == words
+        assert pa.concat_tables(each_run(files, ["w"], 3, lambda run: run))["w"].to_pylist() == words
 
 
 def test_runs_of_long_texts_have_fewer_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,13 +98,13 @@ def test_runs_of_long_texts_have_fewer_rows(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(sources, "_BATCH_ROWS", 10)
     words = [f"{n:04}" * 25 for n in range(300)]
     pq.write_table(pa.table({"w": words}), tmp_path / "t.parquet", row_group_size=10)
-    runs = [run["w"].to_pylist() for run in iter_runs([tmp_path / "t.parquet"], ["w"], 1000)]
+    runs = [run["w"].to_pylist() for run in each_run([tmp_path / "t.parquet"], ["w"], 1000, lambda run: run)]
     assert [word for run in runs for word in run] == words
     assert 20 <= max(map(len, runs)) <= 60
 
 
 def test_a_file_that_changes_while_it_is_read(folder: Path) -> None:
-    runs = iter_runs([folder / "a.csv"], ["age"], 2)
+    runs = each_run([folder / "a.csv"], ["age"], 2, lambda run: run)
     next(runs)
     (folder / "a.csv").write_text("age,sex\n1,a\n")
     with pytest.raises(DataError, match="changed while it was read"):

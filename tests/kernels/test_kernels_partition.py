@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -149,3 +150,25 @@ def test_bounds_of_one_column_and_spreading_labels_equal_their_twins():
         labels = np.full(5, -1, dtype=np.int64)
         function(np.array([4, 0, 2], dtype=np.uint32), np.array([0, 1]), np.array([1, 3]), np.array([7, 8]), labels)
         assert labels.tolist() == [8, -1, 8, -1, 7]
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_pieces_of_groups_do_not_show(threads, monkeypatch):
+    monkeypatch.setenv("HUSHTABLE_THREADS", threads)
+    draw = np.random.default_rng(4)
+    work = draw.integers(0, 9, (400, 3)).astype(np.uint8)
+    edges = np.concatenate([[0], np.sort(draw.choice(np.arange(1, 400), 30, replace=False)), [400]])
+    starts, ends = edges[:-1], edges[1:]
+    dims = draw.integers(0, 3, len(starts))
+    found = []
+    for rows in (10, partition.PIECE_ROWS):
+        monkeypatch.setattr(partition, "PIECE_ROWS", rows)
+        moved, index, none = work.copy(), np.arange(400), np.empty(0, dtype=np.int64)
+        lo, hi = spans.column_bounds(moved, starts, ends, dims)
+        wide = np.flatnonzero(hi > lo)
+        chosen = starts[wide], ends[wide], dims[wide]
+        cuts = partition.balanced_cuts(moved, index, none, *chosen, lo[wide], hi[wide])
+        middle = partition.split_rows(moved, index, *chosen, cuts[0])
+        labels = partition.spread_labels(index, starts, ends, np.arange(len(starts)), 400)
+        found.append([*(c.tolist() for c in cuts), middle.tolist(), index.tolist(), labels.tolist(), moved.tolist()])
+    assert found[0] == found[1]

@@ -163,12 +163,25 @@ class Problem:
         why : str
             What an error says the combinations are needed for, should they be too many.
         """
-        return replace(self, store=self.store.combinations(why))
+        return self._on(self.store.combinations(why))
 
     def together(self, why: str) -> Problem:
         """Return the problem with equal records as one row, unless ``trim`` has to leave out single records."""
         whole = bool(self.model.table_satisfied(self.reference.whole(), self.reference)[0])
-        return replace(self, store=self.store.records()) if self.budget and not whole else self.collapsed(why)
+        return self._on(self.store.records()) if self.budget and not whole else self.collapsed(why)
+
+    @property
+    def grouped(self) -> Problem:
+        """The problem on the rows that the labels of the algorithm's partition are of."""
+        return self._on(self.store.given)
+
+    def _on(self, table: EncodedTable) -> Problem:
+        """Return the problem with the same records in another form, which toss the same coins."""
+        if table is self.store:
+            return self
+        other = replace(self, store=table)
+        vars(other)["_tossing"] = self
+        return other
 
     @property
     def budget(self) -> int:
@@ -182,12 +195,16 @@ class Problem:
     @cached_property
     def coins(self) -> Coins:
         """What decides wherever sensitive values are looked at; see ``hushtable.table.coins``."""
+        same: Problem | None = vars(self).get("_tossing")
+        if same is not None:
+            return same.coins
         return self.tossed or Coins.of_release(self.store.digest, self.policy)
 
     @property
     def used_coins(self) -> Coins | None:
         """The coins, if any choice came from them so far: whoever has these can make the same choices again."""
-        return self.tossed or vars(self).get("coins")
+        same: Problem | None = vars(self).get("_tossing")
+        return self.tossed or (vars(self).get("coins") if same is None else same.used_coins)
 
     @cached_property
     def secret_order(self) -> IntArray:

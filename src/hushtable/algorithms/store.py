@@ -74,6 +74,10 @@ class TupleStore(Protocol):
         """
 
     @property
+    def given(self) -> EncodedTable:
+        """The records or combinations that the algorithm asked for: what the labels of its partition are of."""
+
+    @property
     def far(self) -> FarStore | None:
         """What to ask where the records are not here; None where they are."""
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Progress
-from hushtable.arrays import AnyArray
+from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines.spill import bucket_edges, read_bucket, spill
 from hushtable.engines.stored import StoredTable
 from hushtable.io import layout
 from hushtable.io.dictionaries import value_type
+from hushtable.io.layout import Repeated
 from hushtable.io.workspace import Workspace
+from hushtable.parallel import each
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan
@@ -60,6 +63,8 @@ class Published:
     plan : TablePlan
     order : integer array
         The source row of each published row.
+    times : int64 array, optional
+        Where equal rows were counted: how many published rows each of ``order`` stands for.
     spilled : path, optional
         Where the other columns' buckets are.
     """
@@ -69,13 +74,22 @@ class Published:
     recoded: Recoded
     plan: TablePlan
     order: AnyArray
+    times: IntArray | None = None
     edges: AnyArray | None = None
     spilled: Path | None = None
+
+    def __len__(self) -> int:
+        return len(self.order) if self.times is None else int(self.times.sum())
+
+    @cached_property
+    def _ends(self) -> IntArray:
+        """The published row behind the last that each of ``order`` stands for."""
+        return np.cumsum(np.ones(len(self.order), dtype=np.int64) if self.times is None else self.times)
 
     @property
     def schema(self) -> pa.Schema:
         """The published columns and their types."""
-        return self._table(0, 0, None).schema
+        return self._table(self.order[:0], None).schema
 
     def with_spill(self, pieces: Sequence[Piece], work: Workspace, progress: Progress) -> Published:
         """Spread the columns that are not in memory over bucket files, or take up an earlier run's."""
@@ -95,11 +109,26 @@ class Published:
             work.finish(_STAGE, facts)
         return replace(self, edges=edges, spilled=folder)
 
-    def groups(self, pieces: Sequence[Piece], progress: Progress) -> Iterator[pa.Table]:
-        """Yield the rows of each piece; pieces are in order and no bucket ends inside one."""
+    def groups(self, pieces: Sequence[Piece], progress: Progress) -> Iterator[pa.Table | Repeated]:
+        """Yield the rows of each piece, made by all cores; pieces are in order and no bucket ends inside one."""
+        if self.times is not None:
+            made: Iterator[pa.Table | Repeated] = each(lambda piece: self._repeated(*piece), pieces)
+        else:
+            made = each(lambda args: self._table(*args), self._rows(pieces))
+        for (_, end), rows in zip(pieces, made, strict=True):
+            progress(end / len(self), "writing")
+            yield rows
+
+    def _repeated(self, start: int, end: int) -> Repeated:
+        """The rows of a piece, where equal ones were counted."""
+        first, last = np.searchsorted(self._ends, [start, end - 1], side="right")
+        edges = np.concatenate([[start], self._ends[first:last], [end]])
+        return Repeated(self._table(self.order[first : last + 1], None), np.diff(edges))
+
+    def _rows(self, pieces: Sequence[Piece]) -> Iterator[tuple[AnyArray, pa.Table | None]]:
+        """The source rows of each piece, and their cells in the columns that are on disk."""
         held, held_number = None, -1
         for start, end in pieces:
-            progress(end / len(self.order), "writing")
             others = None
             if self.edges is not None and self.spilled is not None:
                 number = int(np.searchsorted(self.edges, start, side="right")) - 1
@@ -107,10 +136,9 @@ class Published:
                 if number != held_number:
                     held, held_number = read_bucket(self.spilled, number, last - first), number
                 others = held.slice(start - first, end - start) if held is not None else None
-            yield self._table(start, end, others)
+            yield self.order[start:end], others
 
-    def _table(self, start: int, end: int, others: pa.Table | None) -> pa.Table:
-        rows = self.order[start:end]
+    def _table(self, rows: AnyArray, others: pa.Table | None) -> pa.Table:
         groups = self.recoded.labels[rows]
         place = {cells.column.name: j for j, cells in enumerate(self.recoded.cells)}
         columns = {}

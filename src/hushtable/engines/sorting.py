@@ -17,7 +17,7 @@ from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["Key", "order_by", "sort_keys"]
+__all__ = ["Key", "first_of_equals", "order_by", "sort_keys"]
 
 _SLICE = 1 << 20
 
@@ -41,7 +41,11 @@ class Key:
 
     def of(self, start: int, end: int) -> AnyArray:
         """Return the ranks of some rows."""
-        codes = self.codes[start:end]
+        return self.at(slice(start, end))
+
+    def at(self, rows: slice | AnyArray) -> AnyArray:
+        """Return the ranks of these rows."""
+        codes = self.codes[rows]
         return codes if self.rank is None else self.rank[codes]
 
 
@@ -57,7 +61,7 @@ def sort_keys(stored: StoredTable, coded: pa.Table, recoded: Recoded, plan: Tabl
     def flush() -> None:
         if waiting:
             rank, first = number_rows([r for r, _ in waiting], [n for _, n in waiting])
-            keys.append(Key(recoded.labels[: stored.n_rows], np.append(rank, 0), len(first)))
+            keys.append(Key(recoded.labels, np.append(rank, 0), len(first)))
             waiting.clear()
 
     for column in plan.columns:
@@ -81,6 +85,23 @@ def _in_memory(column: pa.DictionaryArray) -> Key:
     if column.indices.null_count:
         codes = to_codes(column)
     return Key(codes, np.append(rank, 0), size)
+
+
+def first_of_equals(keys: Sequence[Key], order: AnyArray) -> IntArray:
+    """Return where rows in this order differ from the one before, and 0.
+
+    Examples
+    --------
+    >>> key = Key(np.array([0, 1, 0, 1], dtype=np.uint8), None, 2)
+    >>> first_of_equals([key], np.array([0, 2, 1, 3])).tolist()
+    [0, 2]
+    """
+    new = np.zeros(len(order), dtype=np.bool_)
+    new[:1] = True
+    for key in keys:
+        ranks = key.at(order)
+        new[1:] |= ranks[1:] != ranks[:-1]
+    return np.flatnonzero(new)
 
 
 def order_by(keys: Sequence[Key], labels: AnyArray) -> AnyArray:

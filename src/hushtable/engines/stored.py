@@ -16,11 +16,12 @@ import pyarrow as pa
 
 from hushtable.algorithms.base import Progress
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.io.runs import ColumnRuns, RunWriter, rank_column
-from hushtable.io.sources import iter_runs
+from hushtable.io.runs import ColumnRuns, RunWriter, rank_column, sorted_run
+from hushtable.io.sources import each_run
 from hushtable.io.urls import Source
 from hushtable.io.workspace import Workspace
 from hushtable.kernels.grouping import number_rows
+from hushtable.parallel import each
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, check_type
 from hushtable.table.encode import no_rows
@@ -97,20 +98,26 @@ def _read(
 ) -> dict[str, object]:
     n_rows = 0
     schema: pa.Schema | None = None
+
+    def encoded(table: pa.Table) -> tuple[pa.Schema, list[tuple[pa.Array, AnyArray]]]:
+        for field in table.schema:
+            (check_publishable if field.name in outside else check_type)(field.name, field.type)
+        return table.schema, [sorted_run(column) for column in table.columns]
+
     with ExitStack() as stack:
         writers: list[RunWriter] = []
-        for table in iter_runs(files, wanted, RUN_ROWS):
+        for found, columns in each_run(files, wanted, RUN_ROWS, encoded):
             if schema is None:
-                schema = table.schema
+                schema = found
                 for place, field in enumerate(schema):
-                    (check_publishable if field.name in outside else check_type)(field.name, field.type)
                     writers.append(RunWriter(folder / str(place), field.type))
                     stack.callback(writers[-1].abandon)
-            for writer, column in zip(writers, table.columns, strict=True):
-                writer.add(column)
-            n_rows += table.num_rows
+            for writer, run in zip(writers, columns, strict=True):
+                writer.add(*run)
+            n_rows += len(columns[0][1])
             progress(0.0, "reading")
-        columns = [writer.close() for writer in writers]
+        # flushing to the disk takes time but no core
+        closed = list(each(RunWriter.close, writers))
     if schema is None:
         raise no_rows()
     # the readers' buffers would otherwise stay with the process
@@ -120,5 +127,5 @@ def _read(
     for name in outside:
         progress(0.0, "ranking")
         place = wanted.index(name)
-        ranks.append(rank_column(ColumnRuns.of(folder / str(place), schema.field(name).type, columns[place])))
-    return {"rows": n_rows, "columns": columns, "ranks": ranks}
+        ranks.append(rank_column(ColumnRuns.of(folder / str(place), schema.field(name).type, closed[place])))
+    return {"rows": n_rows, "columns": closed, "ranks": ranks}

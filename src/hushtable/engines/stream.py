@@ -1,14 +1,15 @@
 """The streaming engine: tables larger than memory, on one machine, from files or databases to files and databases.
 
-Two passes. The first encodes the input's columns on disk, run by run; quasi-identifiers and sensitive columns are then
-held as the smallest integer codes, a byte or two a cell, and the algorithm, the models and the order of the published
-rows work on those alone. The second writes the release row group by row group; columns that were not held pass through
-an external sort. What was written is read back and verified from its cells before the folder appears.
+The first pass encodes the input's columns on disk, run by run. Where the algorithm keeps equal records together, equal
+rows are then counted, and the algorithm, the models and the order of the published rows work on the distinct
+combinations of values (``combined``); else quasi-identifiers and sensitive columns are held as the smallest integer
+codes, a byte or two a cell. The second pass writes the release row group by row group; columns that were not held pass
+through an external sort. What was written is read back and verified from its cells before the folder appears.
 
 A database is read once, in one transaction, and a database that the release goes to gets the verified rows in one
 transaction too, piece by piece. The files are those that the local engine writes for the same policy, byte for byte.
-Memory is a few dozen bytes a row (the codes, the group of every row, its place in the release), one run of the input
-and one bucket of the output.
+Memory follows the distinct combinations, or is a few dozen bytes a row (the codes, the group of every row, its place in
+the release), with one run of the input for each core and one bucket of the output.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,42 +28,43 @@ import pyarrow as pa
 
 from hushtable._version import __version__
 from hushtable.algorithms.base import Algorithm, Problem, Progress, Recoding, quietly
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import IntArray
+from hushtable.engines.combined import combine
 from hushtable.engines.emit import Piece, Published, parts_of
-from hushtable.engines.local import kept_rows, problem_from, solve
+from hushtable.engines.local import problem_from, solve
 from hushtable.engines.release import Release
-from hushtable.engines.sorting import order_by, sort_keys
+from hushtable.engines.run_store import RunStore
+from hushtable.engines.solved import SolvedCounts, SolvedRows, solved_counts, solved_rows
 from hushtable.engines.stored import StoredTable, store
-from hushtable.errors import IncompatibleError, ParameterError, UsageError
+from hushtable.errors import DataError, IncompatibleError, ParameterError, UsageError
 from hushtable.io.canonical import digest
-from hushtable.io.coded import read_coded
 from hushtable.io.files import column_names
 from hushtable.io.formulas import guard_table
-from hushtable.io.layout import Rows
+from hushtable.io.layout import Repeated, Rows
 from hushtable.io.parts import write_pieces
 from hushtable.io.secret import load_secret
 from hushtable.io.sources import check_unchanged, is_address, same_columns, stamps, table_sources
 from hushtable.io.urls import Source
-from hushtable.io.workspace import workspace
+from hushtable.io.workspace import Workspace, workspace
 from hushtable.release.companion import release_folders
 from hushtable.release.evidence import write_documents
-from hushtable.release.judge import judge
-from hushtable.release.origin import Made
-from hushtable.release.original import Files, RestRanks
+from hushtable.release.original import Files
 from hushtable.release.places import writing_rows
 from hushtable.release.plan import Plan
-from hushtable.release.recode import Recoded
-from hushtable.release.reread import published_cells
 from hushtable.release.verify import Verification
 from hushtable.release.written import Written, for_spreadsheets
 from hushtable.schema.columns import Role
 from hushtable.table.encode import check_columns, encode
+from hushtable.utility.summary import SUMMARY, summary_measures
 
 __all__ = ["is_streamable", "run_files"]
 
 _log = logging.getLogger(__package__)
 
 FORMATS = ("csv", "parquet")
+
+MOST_ROWS = 2**31 - 1
+"""The companion keeps places of rows as numbers of 4 bytes."""
 
 _STREAMED = (Recoding.GLOBAL, Recoding.LOCAL, Recoding.CENTROID)
 """Recodings that publish one table, made of the input's rows alone."""
@@ -148,37 +151,32 @@ def run_files(
     with workspace(folder, key) as work, ExitStack() as elsewhere:
         stored = store(files, plan.table, work, report)
         check_unchanged(before)
-        report(0.0, "encoding")
-        problem, coded = _problem(stored, plan, report)
-        partition, recoded = solve(problem, plan)
-        # labels are in recoded, and regions are for records that were not seen
-        partition = replace(partition, labels=np.empty(0, dtype=np.int64), regions=None)
-        kept_rows(problem, plan, recoded)
-        report(1.0, "publishing")
-        order = order_by(sort_keys(stored, coded, recoded, plan.table), recoded.labels[: stored.n_rows])
-        published = Published(stored, coded, recoded, plan.table, order)
+        solved = _solved(stored, plan, work, report)
         with release_folders(folder, overwrite=overwrite, together=elsewhere) as (place, private):
             name = f"release.{format}"
-            parts = parts_of(len(order), part_rows)
-            published = published.with_spill([piece for part in parts for piece in part], work, report)
-            columns = _write(published, parts, place / name, part_rows is not None, plan, report)
+            parts = parts_of(len(solved.published), part_rows)
+            published = solved.published.with_spill([piece for part in parts for piece in part], work, report)
+            columns = tuple(_write(published, parts, place / name, part_rows is not None, plan, report))
             report(1.0, "verifying")
-            verification = _verify(place / name, problem, plan, recoded, order)
-            verification.raise_if_violated()
+            source = Files(tuple(paths))
+            origin = solved.verified(place / name, source)
+            origin.verification.raise_if_violated()
             check_unchanged(before)
             report(1.0, "measuring")
-            source = Files(tuple(paths))
-            made = Made(_done(problem, plan, source), partition, recoded, verification, order)
-            plan = _held(Release(Written(place / name, tuple(columns)), plan, made, source), report)
-            result = Release(Written(Path(folder, name), tuple(columns)), plan, made, source)
+            plan = _held(Release(Written(place / name, columns), plan, origin, source), report)
+            result = Release(Written(Path(folder, name), columns), plan, origin, source)
             measured = result.measures()
-            result = replace(result, origin=replace(made, measured=measured))
-            write_documents(result, place, private, name, measured, lambda: _shown_classes(verification, len(order)))
+            result = replace(result, origin=replace(origin, measured=measured))
+            report(1.0, "keeping")
+            shown = partial(_shown_classes, origin.verification, len(solved.published))
+            write_documents(result, place, private, name, measured, shown)
             if to is not None:
-                rows = Rows(published.schema, (rows for part in parts for rows in published.groups(part, report)))
+                rows = Rows(
+                    published.schema, (rows for part in parts for rows in _plain(published.groups(part, report)))
+                )
                 elsewhere.enter_context(writing_rows([(to, rows)], overwrite=overwrite))
             report(1.0, "writing")
-    return result
+    return solved.finished(result, Path(folder))
 
 
 def _held(release: Release, report: Progress) -> Plan:
@@ -190,19 +188,46 @@ def _held(release: Release, report: Progress) -> Plan:
     return replace(plan, account=plan.account.hold(release))
 
 
-def _done(problem: Problem, plan: Plan, source: Files) -> Problem:
-    """The problem as it is kept: what lies in the work folder is read from the original, should it be asked for."""
-    done = problem.done()
-    if done.table.tie_rank is None:
-        return done
-    return replace(done, store=replace(done.table, tie_rank=RestRanks(source, plan.table)))
+def _solved(stored: StoredTable, plan: Plan, work: Workspace, progress: Progress) -> SolvedRows | SolvedCounts:
+    """Let the algorithm decide: on distinct combinations if it asks for those, else on rows."""
+    if stored.n_rows > MOST_ROWS:
+        raise DataError(
+            f"The table has {stored.n_rows} rows, and a release has at most {MOST_ROWS}.",
+            code="too-many-rows",
+            hint="Run it on Spark.",
+        )
+    combined = combine(stored, work, progress) if _counts(stored, plan) else None
+    if combined is None:
+        problem, coded = _problem(stored.in_memory(), plan, progress, stored.tie_rank)
+        return solved_rows(stored, coded, problem, plan, *solve(problem, plan))
+    counted, beside = _problem(combined.table(), plan, progress, times=combined.records)
+    runs = RunStore(counted.table, lambda: _problem(stored.in_memory(), plan, progress))
+    problem = replace(counted, store=runs)
+    del counted
+    partition, recoded = solve(problem, plan)
+    if runs.rows is None:
+        return solved_counts(stored, combined, beside, problem.grouped, plan, partition, recoded)
+    return solved_rows(stored, runs.rows[1], problem.grouped, plan, partition, recoded)
 
 
-def _problem(stored: StoredTable, plan: Plan, progress: Progress) -> tuple[Problem, pa.Table]:
+def _counts(stored: StoredTable, plan: Plan) -> bool:
+    """Whether nothing is asked that needs to know of equal records whose each is."""
+    alone = plan.table.entity is None and plan.extra.population is None and plan.extra.background is None
+    asked = plan.guards or plan.account is not None or summary_measures() != sorted(SUMMARY)
+    return alone and not asked and not stored.ranks
+
+
+def _problem(
+    coded: pa.Table,
+    plan: Plan,
+    progress: Progress,
+    tie_rank: Callable[[], IntArray] | None = None,
+    times: IntArray | None = None,
+) -> tuple[Problem, pa.Table]:
     """The problem on codes, and the columns beside the quasi-identifiers as they were read."""
-    held = tuple(c for c in plan.table.columns if c.name in stored.runs and c.name not in stored.ranks)
-    coded = stored.in_memory()
-    encoded = encode(coded, replace(plan.table, columns=held), plan.extra, stored.tie_rank)
+    progress(0.0, "encoding")
+    held = tuple(c for c in plan.table.columns if c.name in coded.column_names)
+    encoded = encode(coded, replace(plan.table, columns=held), plan.extra, tie_rank, times=times)
     return problem_from(encoded, plan, progress), coded.select(plan.table.named(Role.SENSITIVE))
 
 
@@ -222,25 +247,24 @@ def _write(
         file = path / f"part-{number:05}{path.suffix}" if in_parts else path
         pieces = published.groups(part, progress)
         if _guarded(path, plan):
-            write_pieces(map(guard_table, pieces), guard_table(schema.empty_table()).schema, file)
+            write_pieces(map(_guard, pieces), guard_table(schema.empty_table()).schema, file)
         else:
             write_pieces(pieces, schema, file)
     names: list[str] = schema.names
     return names
 
 
+def _guard(piece: pa.Table | Repeated) -> pa.Table | Repeated:
+    return replace(piece, table=guard_table(piece.table)) if isinstance(piece, Repeated) else guard_table(piece)
+
+
+def _plain(pieces: Iterable[pa.Table | Repeated]) -> Iterator[pa.Table]:
+    return (piece.rows() if isinstance(piece, Repeated) else piece for piece in pieces)
+
+
 def _guarded(path: Path, plan: Plan) -> bool:
     """Whether text that a spreadsheet would run gets an apostrophe in a file."""
     return path.suffix == ".csv" and for_spreadsheets(plan.document)
-
-
-def _verify(path: Path, problem: Problem, plan: Plan, recoded: Recoded, order: AnyArray) -> Verification:
-    """Verify from what was written, and from nothing that was to be written."""
-    quasi, sensitive = plan.table.named(Role.QUASI), plan.table.named(Role.SENSITIVE)
-    written = read_coded(path, [*quasi, *sensitive], unescape_formulas=_guarded(path, plan))
-    cells = {name: published_cells(written.column(name)) for name in quasi}
-    table = pa.table({**cells, **{name: written.column(name) for name in sensitive}})
-    return judge(problem, plan.table, recoded, table, order)
 
 
 def _shown_classes(verification: Verification, rows: int) -> IntArray:

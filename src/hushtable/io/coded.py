@@ -13,13 +13,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hushtable.errors import DataError
-from hushtable.io.dictionaries import decode, from_codes, to_codes
+from hushtable.io.dictionaries import decode, encode, from_codes, to_codes
 from hushtable.io.files import iter_batches
-from hushtable.io.sources import same_types, table_sources
+from hushtable.io.sources import each_run, same_types, table_sources
 from hushtable.io.text import type_words
 from hushtable.io.urls import Source, shown
 
-__all__ = ["count_coded", "read_coded"]
+__all__ = ["count_coded", "count_neighbours", "read_coded"]
 
 BATCH_ROWS = 1 << 18
 
@@ -85,6 +85,53 @@ def count_coded(
         rest, place = np.divmod(rest, size)
         found[name] = from_codes(np.where(place < size - 1, place, -1), gatherer.values)
     return pa.table({name: found[name] for name in gatherers}), times
+
+
+def count_neighbours(
+    path: Source | Sequence[Source], columns: Sequence[str], rows: int, *, unescape_formulas: bool = False
+) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+    """Read a table as ``read_coded`` does, but neighbours that are equal once; return how many rows each stands for.
+
+    Memory follows them, and a piece of at most ``rows`` rows for each core.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from hushtable.io.files import write_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(pa.table({"a": ["x", "x", None, "x"], "b": [1, 1, 2, 1]}), Path(folder, "t.parquet"))
+    ...     table, times = count_neighbours(Path(folder, "t.parquet"), ["a", "b"], 100)
+    >>> table.to_pydict(), times.tolist()
+    ({'a': ['x', None, 'x'], 'b': [1, 2, 1]}, [2, 1, 1])
+    """
+    paths = [path] if isinstance(path, str | os.PathLike) else list(path)
+
+    def counted(table: pa.Table) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+        coded = [_plain_codes(column) for column in table.columns]
+        new = np.zeros(table.num_rows, dtype=np.bool_)
+        new[0] = True
+        for column in coded:
+            codes = column.indices.to_numpy() if not column.indices.null_count else to_codes(column)
+            new[1:] |= codes[1:] != codes[:-1]
+        first = np.flatnonzero(new)
+        take = pa.array(first)
+        short = [encode(column.take(take)) for column in coded]
+        short = [pa.DictionaryArray.from_arrays(c.indices.cast(pa.int32()), c.dictionary) for c in short]
+        return pa.table(short, names=table.column_names), np.diff(np.append(first, table.num_rows))
+
+    found = list(each_run(table_sources(paths), columns, rows, counted, unescape_formulas=unescape_formulas))
+    whole = pa.concat_tables([table for table, _ in found]).unify_dictionaries().combine_chunks()
+    return whole, np.concatenate([times for _, times in found])
+
+
+def _plain_codes(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """The column with a dictionary that has every value once; some may not occur."""
+    if column.num_chunks != 1 or not pa.types.is_dictionary(column.type):
+        return encode(column)
+    chunk = column.chunk(0)
+    once = not chunk.dictionary.null_count and len(chunk.dictionary.unique()) == len(chunk.dictionary)
+    return chunk if once else encode(column)
 
 
 def _count_wide(table: pa.Table, sizes: Sequence[int]) -> tuple[pa.Table, npt.NDArray[np.int64]]:

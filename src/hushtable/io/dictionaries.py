@@ -183,7 +183,11 @@ def counts(array: pa.DictionaryArray) -> npt.NDArray[np.int64]:
     """
     found = np.zeros(len(array.dictionary) + 1, dtype=np.int64)
     for start in range(0, len(array), _SLICE):
-        found += np.bincount(to_codes(array.slice(start, _SLICE)) + 1, minlength=len(found))
+        part = array.slice(start, _SLICE)
+        if part.indices.null_count:
+            found += np.bincount(to_codes(part) + 1, minlength=len(found))
+        else:
+            found[1:] += np.bincount(part.indices.to_numpy(), minlength=len(found) - 1)
     return found[1:]
 
 

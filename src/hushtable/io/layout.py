@@ -7,6 +7,8 @@ row group again. A table can therefore be written piece by piece, in the same by
 
 from __future__ import annotations
 
+import io
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,14 +16,39 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet as pq
 
+from hushtable.arrays import IntArray
 from hushtable.errors import OutputError
 from hushtable.io.csv_write import Writer
 from hushtable.io.dictionaries import encode, from_codes, to_codes, value_ranks
 
-__all__ = ["GROUP_ROWS", "Rows", "row_groups", "stored_schema", "write_parquet"]
+__all__ = ["GROUP_ROWS", "Repeated", "Rows", "row_groups", "stored_schema", "write_parquet"]
 
 GROUP_ROWS = 1 << 20
 """Rows of a row group; only the last of a file has fewer."""
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Rows that each stand for several equal ones.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+    times : int64 array
+        How often each row occurs, one after the other.
+
+    Examples
+    --------
+    >>> Repeated(pa.table({"a": [1, 2]}), np.array([2, 1])).rows()["a"].to_pylist()
+    [1, 1, 2]
+    """
+
+    table: pa.Table
+    times: IntArray
+
+    def rows(self) -> pa.Table:
+        """Return every row as often as it occurs."""
+        return self.table.take(pa.array(np.repeat(np.arange(len(self.times)), self.times)))
 
 
 @dataclass(frozen=True)
@@ -80,8 +107,8 @@ def row_groups(table: pa.Table) -> Iterator[pa.Table]:
         yield table.slice(start, GROUP_ROWS)
 
 
-def write_parquet(groups: Iterable[pa.Table], schema: pa.Schema, out: Writer) -> None:
-    """Write row groups, each of ``GROUP_ROWS`` rows but for the last.
+def write_parquet(groups: Iterable[pa.Table | Repeated], schema: pa.Schema, out: Writer) -> None:
+    """Write row groups, each of ``GROUP_ROWS`` rows but for the last, by all cores.
 
     Examples
     --------
@@ -92,19 +119,39 @@ def write_parquet(groups: Iterable[pa.Table], schema: pa.Schema, out: Writer) ->
     ['x', 'y']
     """
     stored = stored_schema(schema)
-    with pq.ParquetWriter(out, stored) as writer:
-        for group in groups:
-            columns = [_sorted(c) if pa.types.is_dictionary(c.type) else c for c in group.columns]
-            table = pa.table(columns, schema=stored)
-            try:
-                # one chunk a column: where chunks end would show in the pages
-                writer.write_table(table.combine_chunks(), row_group_size=GROUP_ROWS)
-            except pa.ArrowInvalid:  # which names the value
-                raise OutputError(
-                    "The table has values that Parquet cannot hold, such as times of the far future.",
-                    code="unsupported-type",
-                    hint="Convert such columns to text, or write CSV.",
-                ) from None
+    rest = iter(groups)
+    first = list(itertools.islice(rest, 2))
+    if len(first) < 2:
+        with pq.ParquetWriter(out, stored) as writer:
+            for group in first:
+                _write_group(group, stored, writer)
+        return
+    from hushtable.io.footer import join_groups
+    from hushtable.parallel import each
+
+    def written(group: pa.Table | Repeated) -> bytes:
+        own = io.BytesIO()
+        with pq.ParquetWriter(own, stored) as writer:
+            _write_group(group, stored, writer)
+        return own.getvalue()
+
+    join_groups(each(written, itertools.chain(first, rest)), out)
+
+
+def _write_group(group: pa.Table | Repeated, stored: pa.Schema, writer: pq.ParquetWriter) -> None:
+    short = group.table if isinstance(group, Repeated) else group
+    table = pa.table([_sorted(c) if pa.types.is_dictionary(c.type) else c for c in short.columns], schema=stored)
+    if isinstance(group, Repeated):
+        table = Repeated(table, group.times).rows()
+    try:
+        # one chunk a column: where chunks end would show in the pages
+        writer.write_table(table.combine_chunks(), row_group_size=GROUP_ROWS)
+    except pa.ArrowInvalid:  # which names the value
+        raise OutputError(
+            "The table has values that Parquet cannot hold, such as times of the far future.",
+            code="unsupported-type",
+            hint="Convert such columns to text, or write CSV.",
+        ) from None
 
 
 def _sorted(column: pa.ChunkedArray) -> pa.DictionaryArray:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from hushtable.io.sniff import open_bytes
 from hushtable.io.text import is_text
 from hushtable.io.urls import Source, is_url, shown
 
-__all__ = ["iter_parquet", "parquet_names", "read_parquet"]
+__all__ = ["iter_parquet", "parquet_names", "parquet_pieces", "read_parquet"]
 
 # UnicodeDecodeError, among the ValueErrors: a column's name that is not UTF-8
 _FAULTS = (pa.ArrowException, OSError, ValueError)
@@ -85,6 +86,51 @@ def iter_parquet(
             raise _damaged(path)
 
         yield from rebatch(tables(), batch_rows)
+
+
+def parquet_pieces(path: Path, columns: Sequence[str], rows: int, size: int) -> list[Callable[[], pa.Table]] | None:
+    """Return functions that read neighbouring row groups, of at most ``rows`` rows and ``size`` bytes, in order.
+
+    None where a row group is larger than that.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"b": [1, 2, 3]}), Path(folder, "t.parquet"), row_group_size=1)
+    ...     [read()["b"].to_pylist() for read in parquet_pieces(Path(folder, "t.parquet"), ["b"], 2, 1 << 20)]
+    [[1, 2], [3]]
+    """
+    with _open(path) as source:
+        wanted = _wanted(path, source, columns)
+        metadata, schema = source.metadata, source.schema_arrow
+    texts = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+    pieces: list[list[int]] = [[]]
+    held = taken = 0
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        if group.num_rows > rows or group.total_byte_size > size:
+            return None
+        if held + group.num_rows > rows or taken + group.total_byte_size > size:
+            pieces.append([])
+            held = taken = 0
+        pieces[-1].append(i)
+        held, taken = held + group.num_rows, taken + group.total_byte_size
+
+    def read(groups: list[int]) -> pa.Table:
+        table = None
+        try:
+            # readers are not shared: each thread has a file of its own
+            with pq.ParquetFile(path, metadata=metadata, read_dictionary=texts) as own:
+                table = own.read_row_groups(groups, columns=wanted, use_threads=False).select(wanted)
+            table.validate(full=True)
+        except _FAULTS:
+            table = None
+        if table is None:
+            raise _damaged(path)
+        return plain_types(table.replace_schema_metadata(None))
+
+    return [partial(read, groups) for groups in pieces]
 
 
 def parquet_names(path: Source) -> list[str]:

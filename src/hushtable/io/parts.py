@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,17 +10,18 @@ import pyarrow as pa
 
 from hushtable.io.atomic import atomic_file
 from hushtable.io.csv_write import write_csv_header, write_csv_rows
-from hushtable.io.layout import write_parquet
+from hushtable.io.layout import Repeated, write_parquet
+from hushtable.parallel import each
 
 __all__ = ["write_pieces"]
 
 
-def write_pieces(pieces: Iterable[pa.Table], schema: pa.Schema, path: Path) -> None:
+def write_pieces(pieces: Iterable[pa.Table | Repeated], schema: pa.Schema, path: Path) -> None:
     """Write a table from its pieces, completely or not at all.
 
     Parameters
     ----------
-    pieces : iterable of pyarrow.Table
+    pieces : iterable of pyarrow.Table or Repeated
         In order; for Parquet each is a row group (``hushtable.io.layout``).
     schema : pyarrow.Schema
     path : path
@@ -39,5 +41,11 @@ def write_pieces(pieces: Iterable[pa.Table], schema: pa.Schema, path: Path) -> N
             write_parquet(pieces, schema, out)
             return
         write_csv_header(schema.names, out)
-        for piece in pieces:
-            write_csv_rows(piece, out)
+        for text in each(_text, pieces):
+            out.write(text)
+
+
+def _text(piece: pa.Table | Repeated) -> bytes:
+    out = io.BytesIO()
+    write_csv_rows(piece.rows() if isinstance(piece, Repeated) else piece, out)
+    return out.getvalue()

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.io.dictionaries import encode, to_codes, value_ranks, value_type
 
-__all__ = ["ColumnRuns", "Range", "RunWriter", "merged", "rank_column"]
+__all__ = ["ColumnRuns", "Range", "RunWriter", "merged", "rank_column", "sorted_run"]
 
 RANGE_BYTES = 1 << 28
 """How many bytes of values are ranked at once."""
@@ -49,9 +49,8 @@ class RunWriter:
         self._file = _beside(base, "values").open("wb")
         self._values = pa.ipc.new_file(self._file, pa.schema({"v": self._kind}))
 
-    def add(self, column: pa.ChunkedArray) -> None:
-        """Write the next run."""
-        values, places = _sorted_run(column, self._kind)
+    def add(self, values: pa.Array, places: AnyArray) -> None:
+        """Write the next run, as ``sorted_run`` gives it."""
         self._values.write_batch(pa.record_batch([values], names=["v"]))
         self._codes.write(places.data)
         self._rows.append(len(places))
@@ -83,15 +82,25 @@ def _stored(kind: pa.DataType) -> pa.DataType:
     return pa.large_string() if pa.types.is_string(kind) or pa.types.is_string_view(kind) else kind
 
 
-def _sorted_run(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[pa.Array, AnyArray]:
-    """Return the distinct values in order, and the place of every row's value, from 1; 0 is null."""
+def sorted_run(column: pa.ChunkedArray) -> tuple[pa.Array, AnyArray]:
+    """Return the distinct values in order, and the place of every row's value, from 1; 0 is null.
+
+    Examples
+    --------
+    >>> values, places = sorted_run(pa.chunked_array([["y", None, "x"]]))
+    >>> values.to_pylist(), places.tolist()
+    (['x', 'y'], [2, 0, 1])
+    """
+    kind = _stored(column.type)
     if pa.types.is_null(kind):
         return pa.array([], kind), np.zeros(len(column), dtype=np.uint8)
     coded = encode(column)
     order = pc.sort_indices(coded.dictionary).to_numpy(zero_copy_only=False)
     place = np.zeros(len(order) + 1, dtype=np.min_scalar_type(len(order)))
     place[order] = np.arange(1, len(order) + 1)
-    return coded.dictionary.take(pa.array(order)).cast(kind), place[to_codes(coded)]
+    # a null's index is the last entry
+    indices = coded.indices if not coded.indices.null_count else pa.array(to_codes(coded))
+    return coded.dictionary.take(pa.array(order)).cast(kind), place.take(indices.to_numpy(), mode="wrap")
 
 
 @dataclass(frozen=True)
@@ -113,8 +122,8 @@ class ColumnRuns:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     writer = RunWriter(Path(folder, "a"), pa.string())
-    ...     writer.add(pa.chunked_array([["y", None, "x"]]))
-    ...     writer.add(pa.chunked_array([["y"]]))
+    ...     for cells in (["y", None, "x"], ["y"]):
+    ...         writer.add(*sorted_run(pa.chunked_array([cells])))
     ...     runs = ColumnRuns.of(Path(folder, "a"), pa.string(), writer.close())
     ...     runs.values(0).to_pylist(), runs.places(0).tolist(), runs.coded().to_pylist()
     (['x', 'y'], [2, 0, 1], ['y', None, 'x', 'y'])
@@ -150,25 +159,35 @@ class ColumnRuns:
         places = self.places(run)
         return self.values(run).take(pa.array(places.astype(np.int64) - 1, mask=places == 0))
 
-    def coded(self) -> pa.DictionaryArray:
-        """Return the whole column in memory: sorted distinct values, and the smallest codes that fit."""
-        parts, pieces = [], [np.zeros(1, dtype=np.int64)] * len(self)
-        offset = 0
+    def joined(self) -> tuple[pa.Array, list[AnyArray]]:
+        """Return the distinct values of all runs in order, and for each run the place of its values among them.
+
+        Places begin with 1, and those of each run with the one of null, which is 0.
+        """
+        parts, pieces = [], [[np.zeros(1, dtype=np.int64)] for _ in range(len(self))]
+        offset = 1
         for here in merged(self):
             parts.append(here.values)
             for run, places in enumerate(here.places):
-                pieces[run] = np.concatenate([pieces[run], places + offset])
+                pieces[run].append(places + offset)
             offset += len(here.values)
-        dictionary = pa.concat_arrays(parts)
-        codes = np.empty(sum(self.rows), dtype=np.min_scalar_type(max(offset - 1, 0)))
+        dtype = np.min_scalar_type(offset - 1)
+        return pa.concat_arrays(parts).cast(_plain(self.kind)), [np.concatenate(p).astype(dtype) for p in pieces]
+
+    def coded(self) -> pa.DictionaryArray:
+        """Return the whole column in memory: sorted distinct values, and the smallest codes that fit."""
+        dictionary, pieces = self.joined()
+        codes = np.empty(sum(self.rows), dtype=np.min_scalar_type(max(len(dictionary) - 1, 0)))
         gaps = np.zeros(len(codes), dtype=np.bool_)
         at = 0
         for run, rows in enumerate(self.rows):
             places = self.places(run)
-            codes[at : at + rows] = pieces[run].astype(codes.dtype)[places]
+            own = pieces[run].astype(np.int64) - 1
+            own[0] = 0
+            codes[at : at + rows] = own.astype(codes.dtype)[places]
             gaps[at : at + rows] = places == 0
             at += rows
-        return pa.DictionaryArray.from_arrays(_indices(codes, gaps), dictionary.cast(_plain(self.kind)))
+        return pa.DictionaryArray.from_arrays(_indices(codes, gaps), dictionary)
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

@@ -72,13 +72,14 @@ def load_secret(path: str | os.PathLike[str] | None = None) -> bytes:
     return _read(place)
 
 
-def keyed_hash(parts: Iterable[bytes], secret: bytes, purpose: str) -> str:
+def keyed_hash(parts: Iterable[bytes | tuple[int, Iterable[bytes]]], secret: bytes, purpose: str) -> str:
     """Return HMAC-SHA-256 over parts of any length, as hexadecimal digits.
 
     Parameters
     ----------
     parts : iterable of bytes
-        Each is preceded by its length, so that moving a boundary changes the hash.
+        Each is preceded by its length, so that moving a boundary changes the hash. A long one may be given as its
+        length and its pieces.
     secret : bytes
     purpose : str
         What the hash is for; hashes of one thing for two purposes cannot be linked.
@@ -90,8 +91,10 @@ def keyed_hash(parts: Iterable[bytes], secret: bytes, purpose: str) -> str:
     """
     digest = hmac.new(secret, digestmod=hashlib.sha256)
     for part in itertools.chain([purpose.encode()], parts):
-        digest.update(len(part).to_bytes(8, "big"))
-        digest.update(part)
+        length, pieces = part if isinstance(part, tuple) else (len(part), [part])
+        digest.update(length.to_bytes(8, "big"))
+        for piece in pieces:
+            digest.update(piece)
     return digest.hexdigest()
 
 

@@ -5,25 +5,26 @@ from __future__ import annotations
 import glob
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
 
 from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode, encode, from_codes, to_codes, value_type
 from hushtable.io.files import column_names, is_table_file, iter_batches, read_table
-from hushtable.io.partitions import files_below
+from hushtable.io.partitions import PartitionFile, files_below
 from hushtable.io.urls import SheetFile, Source, Url, is_url, shown, source_of
 
 __all__ = [
     "RUN_BYTES",
     "Stamp",
     "check_unchanged",
+    "each_run",
     "in_types_of",
     "is_address",
-    "iter_runs",
     "read_tables",
     "same_columns",
     "same_types",
@@ -38,6 +39,8 @@ RUN_BYTES = 1 << 28
 """Bytes from which a run has enough rows."""
 
 _BATCH_ROWS = 1 << 16
+
+R = TypeVar("R")
 
 
 class Stamp(NamedTuple):
@@ -240,10 +243,18 @@ def read_tables(sources: Sequence[Source], *, table: str | None = None, query: s
     return pa.concat_tables([in_types_of(part, parts[0].schema) for part in parts]).unify_dictionaries()
 
 
-def iter_runs(files: Sequence[Source], columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
-    r"""Read some columns of a table in several files or databases, at most ``rows`` rows at a time.
+def each_run(
+    files: Sequence[Source],
+    columns: Sequence[str],
+    rows: int,
+    work: Callable[[pa.Table], R],
+    *,
+    unescape_formulas: bool = False,
+) -> Iterator[R]:
+    r"""Apply ``work`` to some columns of a table in several files or databases, at most ``rows`` rows at a time.
 
-    Runs of long texts have fewer rows, so that each stays within a few hundred megabytes. A database is read in one
+    Runs are worked on by all cores, which also read local Parquet files; results come in the order of the rows. Runs of
+    long texts have fewer rows, so that each stays within a few hundred megabytes. A database is read in one
     transaction, so that nobody changes it meanwhile.
 
     Raises
@@ -257,36 +268,75 @@ def iter_runs(files: Sequence[Source], columns: Sequence[str], rows: int) -> Ite
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for name, text in {"a.csv": "age,sex\n1,m\n2,f\n", "b.csv": "sex,age\nf,3\n"}.items():
     ...         _ = Path(folder, name).write_text(text)
-    ...     [run["age"].to_pylist() for run in iter_runs(table_files([folder]), ["age"], 2)]
+    ...     list(each_run(table_files([folder]), ["age"], 2, lambda run: run["age"].to_pylist()))
     [['1', '2'], ['3']]
     """
-    same_columns(files, [column_names(file) for file in files])
-    first: list[pa.Schema] = []
+    from hushtable.parallel import each  # a plain run of few rows needs no threads
 
+    same_columns(files, [column_names(file, unescape_formulas=unescape_formulas) for file in files])
+    before = stamps(files)
+    try:
+        yield from each(lambda load: work(load()), _runs(files, columns, rows, unescape_formulas))
+    except DataError:
+        check_unchanged(before)  # a file that somebody writes to looks damaged
+        raise
+    check_unchanged(before)
+
+
+def _runs(
+    files: Sequence[Source], columns: Sequence[str], rows: int, unescape_formulas: bool
+) -> Iterator[Callable[[], pa.Table]]:
+    """Functions that give the runs, in order: some read theirs, others only put together what was read."""
+    first: list[pa.Schema] = []
     held: list[pa.Table] = []
 
-    def run() -> pa.Table:
-        whole = pa.concat_tables(held).unify_dictionaries().combine_chunks()
+    def alike(table: pa.Table) -> pa.Table:
+        if not first:
+            first.append(table.schema)
+        same_types([first[0], table.schema])
+        return in_types_of(table, first[0])
+
+    def run() -> Callable[[], pa.Table]:
+        parts = held.copy()
         held.clear()
-        return whole
+        return lambda: _whole(pa.concat_tables(parts))
 
     for file in files:
-        before = stamps([file])
-        for batch in iter_batches(file, columns, min(rows, _BATCH_ROWS)):
-            table = pa.Table.from_batches([batch])
+        pieces = _parquet_runs(file, columns, rows)
+        if pieces is not None:
+            if held:
+                yield run()
             if not first:
-                first.append(table.schema)
-            same_types([first[0], table.schema])
-            table = in_types_of(table, first[0])
+                first.append(pieces[0]().schema)
+            yield from (partial(_read_whole, piece, alike) for piece in pieces)
+            continue
+        for batch in iter_batches(file, columns, min(rows, _BATCH_ROWS), unescape_formulas=unescape_formulas):
+            table = alike(pa.Table.from_batches([batch]))
             while table.num_rows:
                 free = rows - sum(part.num_rows for part in held)
                 held.append(table.slice(0, free))
                 table = table.slice(free)
                 if held[-1].num_rows == free or sum(part.nbytes for part in held) >= RUN_BYTES:
                     yield run()
-        check_unchanged(before)
     if held:
         yield run()
+
+
+def _whole(table: pa.Table) -> pa.Table:
+    return table.unify_dictionaries().combine_chunks()
+
+
+def _read_whole(read: Callable[[], pa.Table], alike: Callable[[pa.Table], pa.Table]) -> pa.Table:
+    return _whole(alike(read()))
+
+
+def _parquet_runs(file: Source, columns: Sequence[str], rows: int) -> list[Callable[[], pa.Table]] | None:
+    """Functions that read the runs of a local Parquet file; None for other files, and for too large row groups."""
+    if is_address(file) or isinstance(file, PartitionFile) or Path(file).suffix.lower() not in (".parquet", ".pq"):
+        return None
+    from hushtable.io.parquet import parquet_pieces
+
+    return parquet_pieces(Path(file), columns, rows, RUN_BYTES)
 
 
 def stamps(files: Sequence[Source]) -> list[Stamp]:

@@ -7,6 +7,8 @@ costs three times the CPU.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,9 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 
 __all__ = ["balanced_cuts", "split_children", "split_rows", "split_ties", "spread_labels"]
+
+PIECE_ROWS = 1 << 18
+"""Rows of the groups that one core works on at a time."""
 
 
 def balanced_cuts(
@@ -40,8 +45,25 @@ def balanced_cuts(
     cut = np.empty(len(starts), dtype=np.int64)
     left = np.empty(len(starts), dtype=np.int64)
     right = np.empty(len(starts), dtype=np.int64)
-    dispatch(_cuts_loops, _cuts_numpy, len(work))(work, index, units, starts, ends, dims, lo, hi, cut, left, right)
+    kernel = dispatch(_cuts_loops, _cuts_numpy, len(work))
+    _over(
+        starts, ends,
+        lambda g: kernel(work, index, units, starts[g], ends[g], dims[g], lo[g], hi[g], cut[g], left[g], right[g]),
+    )  # fmt: skip
     return cut, left, right
+
+
+def _over(starts: IntArray, ends: IntArray, work: Callable[[slice], object]) -> None:
+    """Work on the groups: on many rows by all cores, in pieces of neighbouring groups that do not share a row."""
+    before = np.cumsum(ends - starts)
+    if not len(starts) or before[-1] < 2 * PIECE_ROWS:
+        work(slice(None))
+        return
+    from hushtable.parallel import each  # small tables need no threads
+
+    edges = np.unique(np.searchsorted(before, np.arange(0, before[-1], PIECE_ROWS)))
+    for _ in each(work, (slice(a, b) for a, b in itertools.pairwise([*edges.tolist(), len(starts)]))):
+        pass
 
 
 def _cuts_numpy(
@@ -136,7 +158,8 @@ def split_rows(
     The order within either side is unspecified (nothing may depend on it).
     """
     middle = np.empty(len(starts), dtype=np.int64)
-    dispatch(_split_loops, _split_numpy, len(work))(work, index, starts, ends, dims, cuts, middle)
+    kernel = dispatch(_split_loops, _split_numpy, len(work))
+    _over(starts, ends, lambda g: kernel(work, index, starts[g], ends[g], dims[g], cuts[g], middle[g]))
     return middle
 
 
@@ -225,7 +248,8 @@ def spread_labels(rows: AnyArray, starts: IntArray, ends: IntArray, number: IntA
     [6, -1, 5]
     """
     labels = np.full(n_rows, -1, dtype=np.int32 if len(starts) < 2**31 else np.int64)
-    dispatch(_spread_loops, _spread_numpy, len(rows))(rows, starts, ends, number, labels)
+    kernel = dispatch(_spread_loops, _spread_numpy, len(rows))
+    _over(starts, ends, lambda g: kernel(rows, starts[g], ends[g], number[g], labels))
     return labels
 
 

@@ -7,10 +7,7 @@ of those are the same however the table is cut.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +15,7 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.metric import Metric, distance, plain_distance, squared_distances
+from hushtable.parallel import each
 
 __all__ = ["scan_farthest", "scan_nearest"]
 
@@ -56,14 +54,9 @@ def scan_farthest(points: FloatArray, rows: IntArray, origin: FloatArray, metric
     return int(min(_blocks(lambda part: work(points, part, origin, metric), rows))[1])
 
 
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="hushtable-scan")
-
-
 def _blocks(work: Callable[[IntArray], Any], rows: IntArray) -> list[Any]:
     parts = [rows[at : at + BLOCK] for at in range(0, max(len(rows), 1), BLOCK)]
-    return [work(parts[0])] if len(parts) == 1 else list(_pool().map(work, parts))
+    return [work(parts[0])] if len(parts) == 1 else list(each(work, parts))
 
 
 def _nearest_numpy(points: Any, rows: Any, origin: Any, metric: Any, wanted: Any) -> tuple[Any, Any]:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
-from hushtable.kernels.grouping import number_rows
+from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.release.comparison import Comparison, RowComparison, TupleSums, Values
 from hushtable.release.forms.base import Cells
+from hushtable.table.encoded import QuasiColumn
 
 __all__ = ["CountedComparison"]
 
@@ -64,16 +65,21 @@ class CountedComparison(Comparison):
         classes = np.zeros(sizes + 1, dtype=np.int64)
         np.add.at(classes, every.labels + 1, records)
 
+        from hushtable.parallel import each
+
         def summed(columns: list[AnyArray], spans: list[int]) -> tuple[list[AnyArray], IntArray]:
             number, first = number_rows(columns, spans)
             total = np.zeros(len(first), dtype=np.int64)
             np.add.at(total, number, records)
             return [column[first] for column in columns], total
 
-        counted = []
-        for column in every.table.quasi:
-            (cell, code), n = summed([every.labels + 1, column.codes[: every.n]], [sizes + 1, column.coded.size])
-            counted.append(Values(cell - 1, code.astype(np.int64), n))
+        rows, offsets = group_rows(every.labels + 1, sizes + 1)
+
+        def values(column: QuasiColumn) -> Values:
+            found = histogram(rows, offsets[:-1], offsets[1:], column.codes, records, column.coded.size)
+            return Values(np.repeat(np.arange(-1, sizes), np.diff(found[0])), found[1], found[2])
+
+        counted = each(values, every.table.quasi)
         quasi = every.table.quasi
         tuples = partial(summed, [c.codes[: every.n] for c in quasi], [c.coded.size for c in quasi])
         own = (np.arange(sizes),) * len(quasi)

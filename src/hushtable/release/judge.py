@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
@@ -13,7 +15,7 @@ from hushtable.release.reread import sensitive_codes
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.table.plan import TablePlan
 
-__all__ = ["judge"]
+__all__ = ["judge", "judge_counted"]
 
 
 def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Table, rows: IntArray) -> Verification:
@@ -71,6 +73,27 @@ def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Tab
         problem.reference,
         plan.missing,
     )
+
+
+def judge_counted(problem: Problem, plan: TablePlan, published: pa.Table, times: IntArray) -> Verification:
+    """Verify a published table of which equal rows were counted.
+
+    ``times`` says how many rows each stands for; all rows are people of the sample.
+    """
+    table = problem.table
+    kinds = {c.name: c.coded.kind for c in table.sensitive}
+    found = verify(
+        Published(
+            quasi=tuple(published.column(column.name) for column in table.quasi),
+            sensitive=sensitive_codes(published, plan, problem.reference, kinds),
+            sizes={c.name: c.coded.size for c in table.sensitive},
+            row_units=times,
+        ),
+        problem.model,
+        problem.reference,
+        plan.missing,
+    )
+    return replace(found, rows=int(times.sum()))
 
 
 def _alike(cells: pa.DictionaryArray, kind: pa.DataType) -> pa.DictionaryArray:

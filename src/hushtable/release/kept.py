@@ -8,7 +8,7 @@ the people and the cells of every class, as numbers, and ``space.arrow`` the sol
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,13 +28,16 @@ if TYPE_CHECKING:
     from hushtable.release.exposure import Exposure
 
 __all__ = [
-    *("CANONICAL", "CELLS", "CLASSES", "ROWS", "SPACE", "counted_marks", "keep", "keep_sorted", "kept_classes"),
-    *("kept_rows", "original_marks", "restored"),
+    *("CANONICAL", "CELLS", "CLASSES", "ROWS", "SPACE", "counted_marks", "keep", "keep_counted", "keep_sorted"),
+    *("kept_classes", "kept_rows", "original_marks", "restored"),
 ]
 
 ROWS, CELLS, SPACE, CLASSES = "rows.arrow", "cells.arrow", "space.arrow", "classes.arrow"
 CANONICAL, SOURCE = "canonical", "source"
 """In which order rows are kept: sorted by their codes, where they came in none, or as they came."""
+
+BATCH_ROWS = 1 << 20
+"""Rows that are written at a time."""
 
 
 def keep(
@@ -53,10 +56,7 @@ def keep(
         # a person's class is the group that the published row tells
         columns = {"place": columns["place"], "value": _places(value_rows, table.n_sample)}
     _write(pa.table(columns), folder / ROWS)
-    if not recoded.derived:
-        _write(_cell_table(recoded), folder / CELLS)
-    if partition.space:
-        _write(pa.table({name: pa.array(column) for name, column in partition.space.items()}), folder / SPACE)
+    _keep_solution(partition, recoded, folder)
     if recoded.buckets is None and not len(table.population_rows):
         _write(_class_table(table, recoded), folder / CLASSES)
     return {
@@ -64,6 +64,55 @@ def keep(
         "original": original_marks(table),
         "counted": counted_marks(table),
         **_rest(table, partition, recoded, labels, source_rows),
+    }
+
+
+def _keep_solution(partition: Partition, recoded: Recoded, folder: Path) -> None:
+    if not recoded.derived:
+        _write(_cell_table(recoded), folder / CELLS)
+    if partition.space:
+        _write(pa.table({name: pa.array(column) for name, column in partition.space.items()}), folder / SPACE)
+
+
+def keep_counted(
+    table: EncodedTable,
+    partition: Partition,
+    recoded: Recoded,
+    rows: Iterable[tuple[AnyArray, AnyArray]],
+    codes: Callable[[str], Iterable[AnyArray]],
+    folder: Path,
+) -> dict[str, Any]:
+    """Keep what ``keep`` does, where equal records were counted and the rows come piece by piece.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        One row for several records, with their number as its weight.
+    partition, recoded
+    rows : iterable of pairs of int32 arrays
+        Of all records, in their order: the class, and the place in the published table; -1 for suppressed ones.
+    codes : callable
+        From the name of a column to the codes of all records, piece by piece.
+    folder : path
+    """
+    schema = pa.schema({"class": pa.int32(), "place": pa.int32()})
+    held = pa.Table.from_batches([], schema)
+    with pa.OSFile(str(folder / ROWS), "wb") as out, pa.ipc.new_file(out, schema) as writer:
+        for classes, places in rows:
+            held = pa.concat_tables([held, pa.table([pa.array(classes), pa.array(places)], schema=schema)])
+            full = held.num_rows - held.num_rows % BATCH_ROWS
+            writer.write_table(held.slice(0, full).combine_chunks(), max_chunksize=BATCH_ROWS)
+            held = held.slice(full)
+        if held.num_rows:
+            writer.write_table(held.combine_chunks(), max_chunksize=BATCH_ROWS)
+    (folder / ROWS).chmod(0o600)
+    _keep_solution(partition, recoded, folder)
+    _write(_class_table(table, recoded), folder / CLASSES)
+    return {
+        "order": SOURCE,
+        "original": original_marks(table, codes),
+        "counted": counted_marks(table, table.row_units),
+        **_rest(table, partition, recoded, np.asarray(recoded.labels), np.empty(0, np.int64)),
     }
 
 
@@ -77,16 +126,25 @@ def keep_sorted(table: EncodedTable, partition: Partition, recoded: Recoded, fol
     return {"order": CANONICAL, "original": None, "counted": counted, **rest}
 
 
-def original_marks(table: EncodedTable) -> dict[str, str]:
-    """Return a keyed hash of every column of an original that models and algorithms see, in the order of its rows."""
+def original_marks(table: EncodedTable, codes: Callable[[str], Iterable[AnyArray]] | None = None) -> dict[str, str]:
+    """Return a keyed hash of every column of an original that models and algorithms see, in the order of its rows.
+
+    ``codes`` gives those of all records, piece by piece, where the table's rows stand for several.
+    """
     columns: list[QuasiColumn | SensitiveColumn] = [*table.quasi, *table.sensitive]
-    secret = load_secret()
-    marks = {}
-    for column in columns:
+    secret, n = load_secret(), table.n_sample if codes is None else table.sample_units
+
+    def mark(column: QuasiColumn | SensitiveColumn) -> str:
         values = pa.record_batch({"": column.coded.values}).serialize().to_pybytes()
-        codes = column.codes[: table.n_sample].tobytes()
-        marks[column.name] = keyed_hash([values, codes], secret, "column of an original")
-    return marks
+        pieces = [column.codes[:n]] if codes is None else codes(column.name)
+        long = n * column.codes.itemsize, (piece.tobytes() for piece in pieces)
+        return keyed_hash([values, long], secret, "column of an original")
+
+    if n < BATCH_ROWS:
+        return {column.name: mark(column) for column in columns}
+    from hushtable.parallel import each  # small tables need no threads
+
+    return dict(zip((column.name for column in columns), each(mark, columns), strict=True))
 
 
 def counted_marks(table: EncodedTable, records: IntArray | None = None) -> dict[str, str]:
@@ -305,8 +363,9 @@ def _explicit(saved: pa.Table, table: EncodedTable, labels: IntArray) -> Recoded
 
 
 def _write(table: pa.Table, path: Path) -> None:
+    rows = BATCH_ROWS if path.name == ROWS else None
     with pa.OSFile(str(path), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
-        writer.write_table(table)
+        writer.write_table(table, max_chunksize=rows)
     path.chmod(0o600)
 
 

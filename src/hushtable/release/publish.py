@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 
@@ -10,10 +13,13 @@ from hushtable.io.dictionaries import compact
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.recode import Recoded
 from hushtable.schema.columns import Role
-from hushtable.table.plan import TablePlan
+from hushtable.table.plan import ColumnPlan, TablePlan
 from hushtable.table.ranks import dense_ranks
 
 __all__ = ["publish", "published_order"]
+
+_MANY = 1 << 18
+"""Rows from which columns are worked on by all cores."""
 
 
 def publish(source: pa.Table, recoded: Recoded, plan: TablePlan, rows: IntArray) -> pa.Table:
@@ -23,17 +29,25 @@ def publish(source: pa.Table, recoded: Recoded, plan: TablePlan, rows: IntArray)
     """
     place = {c.column.name: j for j, c in enumerate(recoded.cells)}
     take = pa.array(rows)
-    columns, names = [], []
-    for column in plan.columns:
-        if not column.role.published:
-            continue
-        names.append(column.name)
+
+    def cells(column: ColumnPlan) -> pa.Array | pa.ChunkedArray:
         if column.role is Role.QUASI:
-            columns.append(recoded.column(place[column.name], rows))
-        else:
-            columns.append(source.column(column.name).take(take))
+            return recoded.column(place[column.name], rows)
+        return source.column(column.name).take(take)
+
+    published = [column for column in plan.columns if column.role.published]
+    columns = list(_each(cells, published, len(rows)))
     # a dictionary would otherwise still list the values of suppressed records
-    return compact(pa.table(columns, names=names))
+    return compact(pa.table(columns, names=[column.name for column in published]))
+
+
+def _each(work: Callable[[Any], Any], columns: Sequence[Any], rows: int) -> Iterable[Any]:
+    """Apply to each column; by all cores where there are many rows."""
+    if rows < _MANY:
+        return map(work, columns)
+    from hushtable.parallel import each  # small tables need no threads
+
+    return each(work, columns)
 
 
 def published_order(table: pa.Table) -> IntArray:
@@ -41,6 +55,6 @@ def published_order(table: pa.Table) -> IntArray:
 
     It is a function of the released multiset alone: neither the input's order nor a seed shows in it.
     """
-    ranks = [dense_ranks(column) for column in table.columns]
+    ranks = list(_each(dense_ranks, table.columns, table.num_rows))
     labels, _ = number_rows([r for r, _ in ranks], [n for _, n in ranks])
     return np.argsort(labels, kind="stable")

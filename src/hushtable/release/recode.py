@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from hushtable.table.plan import ColumnPlan, TablePlan
 
 __all__ = ["Recoded", "check_cells", "class_numbers", "form_shown", "forms_shown", "published_in", "recode"]
+
+_MANY = 10_000
+"""Groups from which columns are recoded by all cores."""
 
 
 @dataclass(frozen=True)
@@ -124,20 +127,34 @@ def recode(table: EncodedTable, partition: Partition, recoding: Recoding = Recod
             renumber = np.append(np.cumsum(filled) - 1, -1)
             labels, n_groups = renumber[labels], int(filled.sum())
             continue
-        cells = tuple(
-            form.from_records(column, rows, offsets, partition)
-            if level is None
-            else of_groups(column, rows, offsets, level)
-            for column, form, level in zip(table.quasi, forms, _levels(partition, forms), strict=True)
-        )
+        chosen = list(zip(table.quasi, forms, _levels(partition, forms), strict=True))
+        cells = tuple(_each(lambda one: _made(one, rows, offsets, partition), chosen, n_groups))  # noqa: B023
         for form in dict.fromkeys(forms):
             cells = form.settled(cells)
-        published = tuple(c.labels() for c in cells)
+        published = tuple(_each(lambda c: c.labels(), cells, n_groups))
         merged, n_classes = class_numbers(published)
         if n_classes == n_groups:
             return Recoded(labels, cells, published)
         labels = np.where(labels >= 0, merged[labels], -1)
         n_groups = n_classes
+
+
+def _made(
+    chosen: tuple[QuasiColumn, Form, int | IntArray | None], rows: IntArray, offsets: IntArray, partition: Partition
+) -> Cells:
+    column, form, level = chosen
+    if level is None:
+        return form.from_records(column, rows, offsets, partition)
+    return of_groups(column, rows, offsets, level)
+
+
+def _each(work: Callable[[Any], Any], items: Sequence[Any], n_groups: int) -> Iterable[Any]:
+    """Apply to each column; by all cores where there are many groups."""
+    if n_groups < _MANY:
+        return map(work, items)
+    from hushtable.parallel import each  # small tables need no threads
+
+    return each(work, items)
 
 
 def _exact(table: EncodedTable, buckets: IntArray) -> Recoded:

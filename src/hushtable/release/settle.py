@@ -43,7 +43,7 @@ def group_and_recode(
             return partition, None
         partition = found
     problem.progress(1.0, "recoding")
-    recoded = settle(problem, partition, algorithm.recoding)
+    recoded = settle(problem.grouped, partition, algorithm.recoding)
     for guard, toss in zip(guards, coins, strict=True):
         if recoded is not None and (widened := guard.recoded(problem, recoded, toss)) is not recoded:
             recoded = replace(widened, derived=False)

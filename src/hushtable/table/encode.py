@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -34,6 +34,10 @@ __all__ = [
 ]
 
 
+_MANY = 1 << 18
+"""Rows from which columns are encoded by all cores."""
+
+
 def no_rows() -> DataError:
     """The error of a table without rows."""
     return DataError("The table has no rows.", code="empty", hint="Check the file and its delimiter.")
@@ -46,6 +50,7 @@ def encode(
     tie_rank: Callable[[], IntArray] | None = None,
     *,
     exact: bool = False,
+    times: IntArray | None = None,
 ) -> EncodedTable:
     """Encode a table under a plan.
 
@@ -59,6 +64,8 @@ def encode(
         Gives the rank of each row's other published cells, where those are not columns of ``table``.
     exact : bool
         Whether quasi-identifiers are published as they are, so that their spelling tells rows apart.
+    times : int64 array, optional
+        How many records each row stands for, in a table without people, population and background.
 
     Raises
     ------
@@ -71,14 +78,24 @@ def encode(
         raise no_rows()
     extra = extra or Extra()
     followers = [t for t in (extra.population, extra.background) if t is not None]
-    quasi = tuple(_quasi(c, [table, *followers], plan) for c in plan.columns if c.role is Role.QUASI)
+    chosen = [c for c in plan.columns if c.role is Role.QUASI]
+    quasi = tuple(_each(lambda c: _quasi(c, [table, *followers], plan, times), chosen, table.num_rows))
     if not quasi:
         raise PolicyError(
             "The policy has no quasi-identifier.",
             code="no-quasi",
             hint="Give at least one column the role 'quasi'.",
         )
-    return encode_rest(table, plan, quasi, extra, tie_rank, exact=exact)
+    return encode_rest(table, plan, quasi, extra, tie_rank, exact=exact, times=times)
+
+
+def _each(work: Callable[[ColumnPlan], QuasiColumn], columns: list[ColumnPlan], rows: int) -> Iterable[QuasiColumn]:
+    """Apply to each column; by all cores where there are many rows."""
+    if rows < _MANY:
+        return map(work, columns)
+    from hushtable.parallel import each  # small tables need no threads
+
+    return each(work, columns)
 
 
 def encode_rest(
@@ -89,6 +106,7 @@ def encode_rest(
     tie_rank: Callable[[], IntArray] | None = None,
     *,
     exact: bool = False,
+    times: IntArray | None = None,
 ) -> EncodedTable:
     """Encode everything but the quasi-identifiers, which are given."""
     extra = extra or Extra()
@@ -96,9 +114,9 @@ def encode_rest(
     n_background = extra.background.num_rows if extra.background is not None else 0
     n = table.num_rows
     n_rows = n + n_population + n_background
-    sensitive = tuple(sensitive_column(c, table, plan, n_rows) for c in plan.columns if c.role is Role.SENSITIVE)
+    sensitive = tuple(sensitive_column(c, table, plan, n_rows, times) for c in plan.columns if c.role is Role.SENSITIVE)
     nothing = np.empty(0, dtype=np.int64)
-    unit, weights, person = 1, nothing, nothing
+    unit, weights, person = 1, nothing if times is None else times, nothing
     if plan.entity is not None:
         from hushtable.table.people import person_units
 
@@ -178,8 +196,9 @@ def _code(column: ColumnPlan, prepared: Prepared, times: IntArray | None = None)
     occurring = counts(data)
     if times is not None:
         codes = to_codes(data)
-        occurring = np.zeros(len(data.dictionary), dtype=np.int64)
-        np.add.at(occurring, codes[codes >= 0], times[codes >= 0])
+        occurring = np.zeros(len(data.dictionary) + 1, dtype=np.int64)
+        np.add.at(occurring, codes, times)
+        occurring = occurring[:-1]  # the last is null's
     hierarchy, missing = column.hierarchy or Flat(), data.indices.null_count > 0
     coded = hierarchy.code(data.dictionary, prepared.kind, missing=missing, column=column.name, counts=occurring)
     if prepared.kind is Kind.ORDINAL and len(coded.values) > len(data.dictionary):

@@ -105,6 +105,11 @@ class EncodedTable:
         return True
 
     @property
+    def given(self) -> EncodedTable:
+        """What labels are of: the table itself."""
+        return self
+
+    @property
     def far(self) -> None:
         """Nothing is elsewhere."""
         return None

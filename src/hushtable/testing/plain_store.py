@@ -103,6 +103,11 @@ class PlainStore:
         return len(self._combinations) <= self._driver
 
     @property
+    def given(self) -> EncodedTable:
+        """The combinations: nothing else is given."""
+        return self.combinations("labels are looked at")
+
+    @property
     def far(self) -> PlainStore:
         """The questions that are answered from far away."""
         return self

@@ -16,6 +16,10 @@ SUMMARY = (
 """Our measures with ``default``, so that a run need not import the others to find out."""
 
 
+_MANY = 10_000
+"""Classes from which measures are taken by all cores."""
+
+
 def summary_measures() -> list[str]:
     """Return the names of the measures that every summary has: ours, and those of plug-ins that want to be in it.
 
@@ -54,4 +58,13 @@ def measure_all(comparison: Comparison, names: Sequence[str] | None = None) -> d
     """
     wanted = summary_measures() if names is None else names
     chosen = {name: measures.build(name) for name in wanted}
-    return {name: Measured(float(m.compute(comparison)), m.about(comparison)) for name, m in chosen.items()}
+
+    def measured(name: str) -> Measured:
+        measure = chosen[name]
+        return Measured(float(measure.compute(comparison)), measure.about(comparison))
+
+    if comparison.n_classes < _MANY:
+        return {name: measured(name) for name in chosen}
+    from hushtable.parallel import each  # small releases need no threads
+
+    return dict(zip(chosen, each(measured, chosen), strict=True))

@@ -67,6 +67,11 @@ class SparkStore:
         return self._combinations.held <= self._driver_rows
 
     @property
+    def given(self) -> EncodedTable:
+        """The combinations: rows are not given."""
+        return self._summary.table
+
+    @property
     def far(self) -> SparkStore:
         """The questions that Spark answers."""
         return self

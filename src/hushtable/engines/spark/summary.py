@@ -57,7 +57,7 @@ class Summary:
     def settle(self, problem: Problem, partition: Partition) -> None:
         """Make classes of the algorithm's groups of combinations."""
         plan = self._content.plan
-        self.problem, self._partition = replace(problem, store=self.table), partition
+        self.problem, self._partition = problem.grouped, partition
         settled = settle(self.problem, partition, plan.algorithm.recoding)
         if settled is None:
             raise plan.algorithm.not_found(self.problem)

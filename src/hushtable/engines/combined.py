@@ -1,0 +1,199 @@
+"""Equal rows counted: a stored table as its distinct combinations of published values, each with its number of rows.
+
+Where an algorithm keeps equal records together, it needs no more than that, and neither do sorting, writing and
+verifying. Memory follows the combinations; of the rows, the disk holds which combination each is.
+
+Every run is sorted by its packed places (one number a row) and keeps its distinct ones; those are merged range by
+range. Runs and ranges are worked on by all cores.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Progress
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.engines.stored import StoredTable
+from hushtable.io.workspace import Workspace
+from hushtable.parallel import each
+
+__all__ = ["Combined", "combine"]
+
+RANGE_ROWS = 1 << 22
+"""How many combinations of runs are merged at once."""
+
+_STAGE = "combined"
+_SAMPLE = 256
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The distinct combinations of a stored table's values, sorted by their places.
+
+    Attributes
+    ----------
+    folder : path
+        Where the combination of every row is, run by run.
+    columns : mapping of str to pyarrow.Array
+        The distinct values of each column, in order.
+    places : mapping of str to list of integer arrays
+        For each column and run, the place of the run's values among these, from 1; 0 is null.
+    keys : int64 array
+        The packed places of every combination, ascending.
+    records : int64 array
+        How many rows have it.
+    rows, distinct : tuples of int
+        Rows of each run, and their distinct combinations.
+    """
+
+    folder: Path
+    columns: dict[str, pa.Array]
+    places: dict[str, list[AnyArray]]
+    keys: IntArray
+    records: IntArray
+    rows: tuple[int, ...]
+    distinct: tuple[int, ...]
+
+    def table(self) -> pa.Table:
+        """Return the combinations as dictionary columns with the smallest codes, one row for each."""
+        names = list(self.columns)
+        return pa.table(dict(zip(names, each(self._column, names), strict=True)))
+
+    def places_in(self, name: str) -> IntArray:
+        """Return the place of every combination's value in a column, from 1; 0 is null."""
+        return self.keys // _strides(self.columns)[name] % (len(self.columns[name]) + 1)
+
+    def _column(self, name: str) -> pa.DictionaryArray:
+        place, values = self.places_in(name), self.columns[name]
+        codes = np.maximum(place - 1, 0).astype(np.min_scalar_type(max(len(values) - 1, 0)))
+        gaps = place == 0
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=gaps if gaps.any() else None), values)
+
+    def runs(self, *of_combination: AnyArray) -> Iterator[tuple[AnyArray, ...]]:
+        """Yield what each of the arrays has for the combination of every row, run by run."""
+        starts = np.concatenate([[0], np.cumsum(self.rows)]).astype(np.int64)
+        edges = np.concatenate([[0], np.cumsum(self.distinct)]).astype(np.int64)
+
+        def one(run: int) -> tuple[AnyArray, ...]:
+            own = np.fromfile(self.folder / "keys", np.int64, self.distinct[run], offset=int(edges[run]) * 8)
+            local = np.fromfile(self.folder / "rows", np.uint32, self.rows[run], offset=int(starts[run]) * 4)
+            place = np.searchsorted(self.keys, own)
+            # first those of the run's combinations, which are fewer and in order
+            return tuple(array.take(place).take(local) for array in of_combination)
+
+        return each(one, range(len(self.rows)))
+
+    def codes(self, stored: StoredTable, name: str, of_place: AnyArray) -> Iterator[AnyArray]:
+        """Yield ``of_place`` of every row's value in a column, run by run; the first entry is for null."""
+        for run, pieces in enumerate(self.places[name]):
+            yield of_place[pieces].take(stored.runs[name].places(run))
+
+
+def _strides(columns: dict[str, pa.Array]) -> dict[str, int]:
+    """What the place in each column counts in a packed number; the first column counts most."""
+    strides, stride = {}, 1
+    for name, values in reversed(columns.items()):
+        strides[name] = stride
+        stride *= len(values) + 1
+    return strides
+
+
+def combine(stored: StoredTable, work: Workspace, progress: Progress) -> Combined | None:
+    """Count the distinct combinations of a stored table's values; None where they do not fit into one number."""
+    found = dict(zip(stored.runs, each(lambda runs: runs.joined(), stored.runs.values()), strict=True))
+    columns = {name: values for name, (values, _) in found.items()}
+    places = {name: pieces for name, (_, pieces) in found.items()}
+    span = math.prod(len(values) + 1 for values in columns.values())
+    if span >= 2**62:
+        return None
+    strides = _strides(columns)
+    rows = next(iter(stored.runs.values())).rows
+    folder = work.begin(_STAGE)
+
+    def one(run: int) -> tuple[IntArray, AnyArray, AnyArray]:
+        key = np.zeros(rows[run], dtype=np.int64)
+        for name, stride in strides.items():
+            key += (places[name][run].astype(np.int64) * stride).take(stored.runs[name].places(run))
+        return _counted(key, span)
+
+    distinct = []
+    with ExitStack() as held:
+        keys, counts, ids = (held.enter_context((folder / name).open("wb")) for name in ("keys", "counts", "rows"))
+        for own, count, local in each(one, range(len(rows))):
+            progress(0.0, "counting")
+            keys.write(own.data)
+            counts.write(count.data)
+            ids.write(local.data)
+            distinct.append(len(own))
+    merged, records = _merged(folder, distinct, span)
+    return Combined(folder, columns, places, merged, records, rows, tuple(distinct))
+
+
+def _counted(key: IntArray, span: int) -> tuple[IntArray, AnyArray, AnyArray]:
+    """Return the distinct numbers of a run, ascending, how often each occurs, and the place of every row's."""
+    n = len(key)
+    bits = max(n - 1, 1).bit_length()
+    if span << bits < 2**63:
+        # number and row in one, so that sorting takes the row along
+        packed = (key << bits) | np.arange(n)
+        packed.sort()
+        order, key = packed & ((1 << bits) - 1), packed >> bits
+    else:
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+    new = np.ones(n, dtype=np.bool_)
+    np.not_equal(key[1:], key[:-1], out=new[1:])
+    first = np.flatnonzero(new)
+    local = np.empty(n, dtype=np.uint32)
+    local[order] = np.cumsum(new, dtype=np.uint32) - np.uint32(1)
+    return key[first], np.diff(np.append(first, n)).astype(np.uint32), local
+
+
+def _merged(folder: Path, distinct: list[int], span: int) -> tuple[IntArray, IntArray]:
+    """Merge the runs' combinations, range by range; they stay on disk."""
+    starts = np.concatenate([[0], np.cumsum(distinct)]).astype(np.int64)
+
+    def keys(run: int, start: int = 0, end: int | None = None) -> IntArray:
+        size = (distinct[run] if end is None else end) - start
+        return np.fromfile(folder / "keys", np.int64, size, offset=int(starts[run] + start) * 8)
+
+    def sample(run: int) -> IntArray:
+        return keys(run)[np.linspace(0, distinct[run] - 1, _SAMPLE).astype(np.int64)]
+
+    every = range(len(distinct))
+    ranges = -(-int(starts[-1]) // RANGE_ROWS)
+    sampled = np.sort(np.concatenate(list(each(sample, every))))
+    splits = np.unique(sampled[np.arange(1, ranges) * len(sampled) // ranges])
+    cuts = list(each(lambda run: [0, *np.searchsorted(keys(run), splits).tolist(), distinct[run]], every))
+
+    def one(number: int) -> tuple[IntArray, IntArray]:
+        parts = [(run, *cuts[run][number : number + 2]) for run in every]
+        key = np.concatenate([keys(*part) for part in parts])
+        with (folder / "counts").open("rb") as file:
+            own = []
+            for run, start, end in parts:
+                file.seek(int(starts[run] + start) * 4)
+                own.append(np.fromfile(file, np.uint32, end - start))
+        count = np.concatenate(own).astype(np.int64)
+        bits = int(count.max(initial=1)).bit_length()
+        if span << bits < 2**63:
+            packed = (key << bits) | count
+            packed.sort()
+            key, count = packed >> bits, packed & ((1 << bits) - 1)
+        else:
+            order = np.argsort(key, kind="stable")
+            key, count = key[order], count[order]
+        new = np.ones(len(key), dtype=np.bool_)
+        np.not_equal(key[1:], key[:-1], out=new[1:])
+        first = np.flatnonzero(new)
+        return key[first], np.add.reduceat(count, first) if len(first) else count
+
+    parts = list(each(one, range(len(splits) + 1)))
+    return np.concatenate([key for key, _ in parts]), np.concatenate([count for _, count in parts])

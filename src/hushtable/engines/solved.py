@@ -1,0 +1,307 @@
+"""A streamed table whose groups are decided: what is published of it, and what is known once that was verified.
+
+Either every row has its group (``SolvedRows``), or equal rows were counted and every combination has one
+(``SolvedCounts``): then memory follows the combinations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Partition, Problem
+from hushtable.arrays import AnyArray
+from hushtable.engines.combined import Combined
+from hushtable.engines.emit import Published
+from hushtable.engines.local import kept_rows
+from hushtable.engines.release import Release
+from hushtable.engines.saved import Saved
+from hushtable.engines.sorting import first_of_equals, order_by, sort_keys
+from hushtable.engines.stored import RUN_ROWS, StoredTable
+from hushtable.errors import UsageError
+from hushtable.io.coded import count_neighbours, read_coded
+from hushtable.kernels.placing import next_places
+from hushtable.release.companion import companion_of, load_evidence, read_companion
+from hushtable.release.comparison import RowComparison
+from hushtable.release.counted import CountedComparison
+from hushtable.release.judge import judge, judge_counted
+from hushtable.release.kept import keep_counted
+from hushtable.release.origin import Made, classes_of
+from hushtable.release.original import Files, RestRanks
+from hushtable.release.plan import Plan
+from hushtable.release.recode import Recoded
+from hushtable.release.reread import published_cells
+from hushtable.release.verify import Verification
+from hushtable.release.written import Written, for_spreadsheets
+from hushtable.schema.columns import Role
+from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["SolvedCounts", "SolvedRows", "solved_counts", "solved_rows"]
+
+
+@dataclass(frozen=True)
+class SolvedRows:
+    """Groups of rows.
+
+    Attributes
+    ----------
+    problem : Problem
+    plan : Plan
+    partition : Partition
+    recoded : Recoded
+    published : Published
+    """
+
+    problem: Problem
+    plan: Plan
+    partition: Partition
+    recoded: Recoded
+    published: Published
+
+    def verified(self, path: Path, source: Files) -> Made:
+        """Verify from what was written, and from nothing that was to be written."""
+        columns, guarded = _looked_at(self.plan), _guarded(path, self.plan)
+        table = _shown(read_coded(path, columns, unescape_formulas=guarded), self.plan)
+        order = self.published.order
+        verification = judge(self.problem, self.plan.table, self.recoded, table, order)
+        done = self.problem.done()
+        if done.table.tie_rank is not None:
+            # what lies in the work folder is read from the original, should it be asked for
+            done = replace(done, store=replace(done.table, tie_rank=RestRanks(source, self.plan.table)))
+        return Made(done, self.partition, self.recoded, verification, order)
+
+    def finished(self, release: Release, folder: Path) -> Release:
+        """Return the release as it is once its folder is there."""
+        return release
+
+
+def solved_rows(
+    stored: StoredTable, coded: pa.Table, problem: Problem, plan: Plan, partition: Partition, recoded: Recoded
+) -> SolvedRows:
+    """Put the rows of an algorithm's groups in order."""
+    # labels are in recoded, and regions are for records that were not seen
+    partition = replace(partition, labels=np.empty(0, dtype=np.int64), regions=None)
+    kept_rows(problem, plan, recoded)
+    problem.progress(1.0, "publishing")
+    labels = recoded.labels[: stored.n_rows]
+    order = order_by(sort_keys(stored, coded, replace(recoded, labels=labels), plan.table), labels)
+    return SolvedRows(problem, plan, partition, recoded, Published(stored, coded, recoded, plan.table, order))
+
+
+@dataclass(frozen=True)
+class SolvedCounts:
+    """Groups of combinations.
+
+    Attributes
+    ----------
+    problem : Problem
+        Its rows are the combinations, weighted.
+    plan : Plan
+    partition : Partition
+    recoded : Recoded
+    published : Published
+    combined : Combined
+    shown : int32 array
+        The published row of every combination, equal ones counted once; -1 for suppressed ones.
+    """
+
+    problem: Problem
+    plan: Plan
+    partition: Partition
+    recoded: Recoded
+    published: Published
+    combined: Combined
+    shown: AnyArray
+
+    def verified(self, path: Path, source: Files) -> Tallied:
+        """Verify from what was written, and from nothing that was to be written."""
+        columns, guarded = _looked_at(self.plan), _guarded(path, self.plan)
+        read, times = count_neighbours(path, columns, RUN_ROWS, unescape_formulas=guarded)
+        table = _shown(read, self.plan)
+        return Tallied(self, judge_counted(self.problem, self.plan.table, table, times), table)
+
+    def finished(self, release: Release, folder: Path) -> Release:
+        """Return the release as it is once its folder is there: rows are read again if they are asked for."""
+        tallied: Any = release.origin
+        private = companion_of(folder)
+        kept, told = read_companion(private, folder), load_evidence(folder / "release.json")
+        plan = replace(release.plan, coins=self.problem.used_coins)
+        written: Written = release.published
+        origin = Streamed(written, plan, told, private, kept, release.source, tallied.verification, tallied.cells)
+        return replace(release, origin=origin)
+
+
+def solved_counts(
+    stored: StoredTable, combined: Combined, coded: pa.Table, problem: Problem, plan: Plan, partition: Partition,
+    recoded: Recoded,
+) -> SolvedCounts:  # fmt: skip
+    """Put the combinations of an algorithm's groups in order."""
+    partition = replace(partition, labels=np.empty(0, dtype=np.int64), regions=None)
+    kept_rows(problem, plan, recoded)
+    problem.progress(1.0, "publishing")
+    keys = sort_keys(stored, coded, recoded, plan.table)
+    order = order_by(keys, recoded.labels)
+    first = first_of_equals(keys, order)
+    shown = np.full(len(recoded.labels), -1, dtype=np.int32)
+    shown[order] = np.repeat(np.arange(len(first), dtype=np.int32), np.diff(np.append(first, len(order))))
+    times = np.add.reduceat(combined.records[order], first)
+    published = Published(stored, coded, recoded, plan.table, order[first], times)
+    return SolvedCounts(problem, plan, partition, recoded, published, combined, shown)
+
+
+@dataclass(frozen=True)
+class Tallied:
+    """What is known of a release whose equal rows were counted, while it is written.
+
+    Attributes
+    ----------
+    solved : SolvedCounts
+    verification : Verification
+        Of the published rows, equal neighbours counted once.
+    cells : pyarrow.Table
+        Those rows.
+    measured : mapping of str to float
+    """
+
+    solved: SolvedCounts
+    verification: Verification
+    cells: pa.Table
+    measured: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def problem(self) -> Problem:
+        """What the algorithm was given."""
+        return self.solved.problem
+
+    @property
+    def table(self) -> EncodedTable:
+        """The columns of the original; every record is a person."""
+        return replace(self.problem.table, row_units=np.empty(0, dtype=np.int64))
+
+    @property
+    def reference(self) -> Reference:
+        """What models compare classes with."""
+        return self.problem.reference
+
+    @property
+    def records(self) -> int:
+        """Records of the original."""
+        return self.problem.table.sample_units
+
+    @property
+    def released(self) -> int:
+        """Those that are published."""
+        return self.verification.rows
+
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """What the algorithm said about its result."""
+        return self.solved.partition.notes
+
+    @property
+    def summary(self) -> None:
+        """Nothing: it is made anew from what is known."""
+
+    @property
+    def made(self) -> NoReturn:
+        """Refuse: rows are read again once the release is there."""
+        raise UsageError("The release is being written.", code="no-release", hint="Ask when it is there.")
+
+    # nobody holds this release yet, so nobody asks: what is returned has another origin (``Streamed``)
+    before = after = classes = verify = made
+
+    def comparison(self, plan: Plan) -> CountedComparison:
+        """Return the release beside its original, combination by combination."""
+        every = RowComparison(
+            table=self.problem.table,
+            labels=self.solved.recoded.labels,
+            cells=self.solved.recoded.cells,
+            k=self.problem.model.min_group_size(),
+            seed=plan.seed,
+        )
+        return CountedComparison.of_rows(every, self.solved.combined.records, every)
+
+    def drawn(self, plan: Plan, sample: int) -> None:
+        """Return nothing."""
+
+    def recall(self, name: str) -> None:
+        """Return nothing."""
+
+    def remember(self, name: str, found: Mapping[str, Any]) -> None:
+        """Keep nothing."""
+
+    def keep(self, private: Path, table: Callable[[], pa.Table], plan: Plan) -> dict[str, Any]:
+        """Write the class and the place of every record into the companion's folder, run by run."""
+        solved = self.solved
+        return keep_counted(self.problem.table, solved.partition, solved.recoded, self._rows(), self._codes, private)
+
+    def _rows(self) -> Iterator[tuple[AnyArray, AnyArray]]:
+        solved = self.solved
+        times = solved.published.times
+        assert times is not None
+        following = np.cumsum(times) - times
+        classes = np.asarray(solved.recoded.labels).astype(np.int32)
+        for own, shown in solved.combined.runs(classes, solved.shown):
+            yield own, next_places(shown, following)
+
+    def _codes(self, name: str) -> Iterator[AnyArray]:
+        solved, table = self.solved, self.problem.table
+        columns: list[QuasiColumn | SensitiveColumn] = [*table.quasi, *table.sensitive]
+        column = next(c for c in columns if c.name == name)
+        of_place = np.zeros(len(solved.combined.columns[name]) + 1, dtype=column.codes.dtype)
+        of_place[solved.combined.places_in(name)] = column.codes
+        return solved.combined.codes(solved.published.stored, name, of_place)
+
+
+@dataclass(frozen=True)
+class Streamed(Saved):
+    """What is known of a release that was just written, equal rows counted: the rest is read when it is asked for.
+
+    Attributes
+    ----------
+    found : Verification
+        Of the published rows, equal neighbours counted once.
+    cells : pyarrow.Table
+        Those rows.
+    """
+
+    found: Verification | None = None
+    cells: pa.Table | None = None
+
+    @property
+    def verification(self) -> Verification:
+        """What every model achieved, recomputed from the published cells."""
+        assert self.found is not None
+        return self.found
+
+    def classes(self, table: Callable[[], pa.Table], names: Sequence[str]) -> tuple[dict[str, pa.Array], GroupStats]:
+        """Return the published cells of every class in these columns, in published order, and its statistics."""
+        assert self.cells is not None
+        return classes_of(self.cells, self.verification, names)
+
+    def verify(self, table: Callable[[], pa.Table], plan: Plan) -> Verification:
+        """Read the published cells again, and judge them again."""
+        return Saved(self.written, self.plan, self.told, self.private, self.kept, self.source).verification
+
+
+def _looked_at(plan: Plan) -> list[str]:
+    return [*plan.table.named(Role.QUASI), *plan.table.named(Role.SENSITIVE)]
+
+
+def _guarded(path: Path, plan: Plan) -> bool:
+    """Whether text that a spreadsheet would run got an apostrophe in a file."""
+    return path.suffix == ".csv" and for_spreadsheets(plan.document)
+
+
+def _shown(read: pa.Table, plan: Plan) -> pa.Table:
+    """The rows that were read, with quasi-identifiers as the verifier takes them."""
+    quasi, sensitive = plan.table.named(Role.QUASI), plan.table.named(Role.SENSITIVE)
+    cells = {name: published_cells(read.column(name)) for name in quasi}
+    return pa.table({**cells, **{name: read.column(name) for name in sensitive}})

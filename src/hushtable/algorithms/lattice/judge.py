@@ -12,7 +12,7 @@ from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.elsewhere import Elsewhere
 from hushtable.algorithms.lattice.evaluated import Evaluated
 from hushtable.algorithms.lattice.monotone import additive, not_monotone
-from hushtable.algorithms.lattice.objectives import Objective, objective_of
+from hushtable.algorithms.lattice.objectives import ClassObjective, Objective, objective_of
 from hushtable.algorithms.lattice.space import Grouping, Space, Tuples
 from hushtable.algorithms.lattice.verdict import Verdict
 from hushtable.arrays import BoolArray, IntArray
@@ -41,20 +41,35 @@ class Judge:
         least = problem.model.min_group_size()
         # 1 says nothing: a group may hold one of a person's several rows
         self.minimum = least * problem.table.unit if least > 1 else 1
-        self.objective: Objective = objective_of(objective, self.space, self.minimum)
         self.budget = problem.budget
         self._groupwise = problem.model.part(table_level=False)
         self._tablewise = problem.model.part(table_level=True)
+        self.by_size = self._by_size()
+        self.objective: Objective = objective_of(
+            objective, self.space, self.minimum, by_size=self.by_size, suppresses=self.budget > 0
+        )
         self._additive = additive(self._groupwise)
         self.monotone = not not_monotone(problem.model, suppression=self.budget > 0)
         self.seen = Evaluated(self.space.d)
+
+    def _by_size(self) -> bool:
+        """Whether a group violates the models exactly where it is below the minimum.
+
+        Models that only see sizes and survive adding records have a least size; it is asked for.
+        """
+        seen = self.model.stats_needed() == frozenset({Stat.SIZE})
+        if self._tablewise.members or not seen or not additive(self._groupwise):
+            return False
+        sizes = GroupStats(np.array([self.minimum - 1, self.minimum]), self.space.table.unit)
+        below, at = self._groupwise.satisfied(sizes, self.problem.reference).tolist()
+        return at and (not below or self.minimum == 1)
 
     def __call__(self, node: IntArray, source: Tuples | Elsewhere | None = None) -> Verdict:
         """Judge a node, grouping from a source where one is given, and write it down."""
         node = np.asarray(node, dtype=np.int64)
         tuples = source or self.space.source(node)
         if isinstance(tuples, Tuples):
-            verdict = self._judge(node, self.space.group(node, tuples))
+            verdict = self._judge_sizes(node, tuples) or self._judge(node, self.space.group(node, tuples))
         else:
             with closing(tuples.roll_up(node)) as groups:
                 verdict = self._judge_far(node, groups)
@@ -87,6 +102,19 @@ class Judge:
         """Bring groups here, some at a time, and tell which violate a model; there are only groupwise ones."""
         for grouping in self.space.groups(node, groups):
             yield grouping, self._violating(grouping, self._stats(grouping))
+
+    def _judge_sizes(self, node: IntArray, tuples: Tuples) -> Verdict | None:
+        """Judge a node by the sizes of its groups, where both the models and the objective look at nothing else."""
+        objective = self.objective
+        if not self.by_size or not isinstance(objective, ClassObjective):
+            return None
+        facts = self.space.size_facts(node, tuples, self.minimum)
+        if facts is None:
+            return None
+        n, small, squares, large = facts
+        fits = small <= self.budget and small < self.space.units
+        value = objective.value_of(small, squares, large) if fits else float("inf")
+        return Verdict(node, fits, small, small, n, value, objective.floor_of(small, squares, large))
 
     def _judge(self, node: IntArray, grouping: Grouping) -> Verdict:
         small = int(grouping.sizes[grouping.sizes < self.minimum].sum())

@@ -26,7 +26,7 @@ def lower_bound(judge: Judge) -> float:
     space, objective = judge.space, judge.objective
     bottom = judge.again(space.low)
     # every node is coarser than the bottom, and the bottom's levels are the cheapest
-    bound = max(bottom.floor, float(objective.bound(space.low[None, :], np.zeros(1, dtype=np.int64))[0]))
+    bound = float(objective.bound(space.low[None, :], np.zeros(1, dtype=np.int64), np.array([bottom.floor]))[0])
     if not isinstance(objective, CellObjective):
         return bound
     single = [_least(judge, objective, (j,)) if projectable(space, (j,)) else 0.0 for j in range(space.d)]

@@ -27,7 +27,7 @@ class Verdict:
     value : float
         The objective; infinite where the node does not fit.
     floor : float
-        Every coarser node costs at least this.
+        What the bounds of all coarser nodes inherit; see ``Objective.floor``.
     """
 
     node: IntArray

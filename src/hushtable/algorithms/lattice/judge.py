@@ -38,7 +38,8 @@ class Judge:
         self.problem = problem
         self.model = problem.model
         self.space = Space(problem.table, problem.model.histogram_keys(), fixed, problem.elsewhere)
-        least = problem.model.min_group_size()
+        one_each = problem.table.unit == 1
+        least = problem.model.least_people(problem.reference) if one_each else problem.model.min_group_size()
         # 1 says nothing: a group may hold one of a person's several rows
         self.minimum = least * problem.table.unit if least > 1 else 1
         self.budget = problem.budget
@@ -89,19 +90,36 @@ class Judge:
         floor, n = self.objective.floor(sizes, times), int(times.sum())
         if small > self.budget:
             return Verdict(node, False, small, small, n, float("inf"), floor)
-        units, kept, gone = 0, times.copy(), np.zeros(int(self.space.leaves.sum()), dtype=np.int64)
-        for grouping, lost in self._lost_of(node, groups):
+        units, forced, kept = 0, 0, times.copy()
+        gone = np.zeros(int(self.space.leaves.sum()), dtype=np.int64)
+        for grouping, stats, lost in self._lost_of(node, groups):
+            forced += self._forced(stats, lost, 0)
             units += int(grouping.sizes[lost].sum())
             np.subtract.at(kept, np.searchsorted(sizes, grouping.sizes[lost]), 1)
             gone += self.space.units_by_leaf(grouping, lost)
         fits = units <= self.budget and units < self.space.units
         value = self.objective.value(node, sizes, kept, gone) if fits else float("inf")
-        return Verdict(node, fits, units, units if self._additive else small, n, value, floor)
+        return Verdict(node, fits, units, max(forced, small), n, value, floor)
 
-    def _lost_of(self, node: IntArray, groups: Elsewhere) -> Iterator[tuple[Grouping, BoolArray]]:
+    def _lost_of(self, node: IntArray, groups: Elsewhere) -> Iterator[tuple[Grouping, GroupStats, BoolArray]]:
         """Bring groups here, some at a time, and tell which violate a model; there are only groupwise ones."""
         for grouping in self.space.groups(node, groups):
-            yield grouping, self._violating(grouping, self._stats(grouping))
+            stats = self._stats(grouping)
+            yield grouping, stats, self._violating(grouping, stats)
+
+    def _forced(self, stats: GroupStats, lost: BoolArray, small: int) -> int:
+        """Units that every finer node has to suppress too: of the groups that violate, what no part of them can keep.
+
+        Groups that satisfy the models may violate them at a finer node, or may not: nothing is forced there. ``small``
+        are the units in groups that are too small, which is all there is to know where nothing may be suppressed.
+        """
+        if self._additive:
+            return int(stats.units[lost].sum())
+        if not self.budget:
+            return small
+        violating = stats.take(np.flatnonzero(lost))
+        kept = self._groupwise.keepable(violating, self.problem.reference)
+        return max(small, int((violating.units - np.minimum(kept, violating.units)).sum()))
 
     def _judge_sizes(self, node: IntArray, tuples: Tuples) -> Verdict | None:
         """Judge a node by the sizes of its groups, where both the models and the objective look at nothing else."""
@@ -123,8 +141,7 @@ class Judge:
             return Verdict(node, False, small, small, len(grouping.sizes), float("inf"), floor)
         stats = self._stats(grouping)
         lost = self._violating(grouping, stats)
-        if self._additive:
-            small = int(grouping.sizes[lost].sum())
+        small = self._forced(stats, lost, small)
         lost = self._worst_too(grouping, stats, lost)
         units = int(grouping.sizes[lost].sum())
         fits = units <= self.budget and units < self.space.units and self._holds(stats, grouping, lost)
@@ -194,7 +211,7 @@ class Judge:
         """Return the partition of a node by what is left out: the rows are elsewhere."""
         kept, left_out = 0, [np.empty((self.space.d, 0), dtype=np.int64)]
         with closing(root.roll_up(node)) as groups:
-            for grouping, lost in self._lost_of(node, groups):
+            for grouping, _, lost in self._lost_of(node, groups):
                 kept += int(np.count_nonzero(~lost))
                 left_out.append(grouping.tuples.columns[:, grouping.first[lost]])
         levels = tuple(int(level) for level in node)

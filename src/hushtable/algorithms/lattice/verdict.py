@@ -21,8 +21,8 @@ class Verdict:
     lost : int
         Units that have to be suppressed; at least these, where they are more than the budget.
     small : int
-        Units that every finer node has to suppress too: those in groups that are too small for any of the models, or
-        all that violate where adding records never hurts.
+        Units that every finer node has to suppress too: those in groups that are too small for any of the models, all
+        that violate where adding records never hurts, and what no part of a violating group can keep.
     groups : int
     value : float
         The objective; infinite where the node does not fit.

@@ -369,7 +369,9 @@ class SensitiveModel(PrivacyModel):
         # only searches of the lattice ask, and a plain run need not load it
         from hushtable.kernels.caps import most_within_caps
 
-        least = max(self.min_group_size() * groups.unit, 1)
+        least = self.min_group_size()
+        # 1 says nothing: a group may hold one of a person's several rows
+        least = least * groups.unit if least > 1 else 1
         most = most_within_caps(histogram.offsets, histogram.values, histogram.units, *caps, least)
         return np.minimum(kept, most)
 

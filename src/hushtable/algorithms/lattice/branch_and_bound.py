@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from hushtable.algorithms.lattice.bounds import project
+from hushtable.algorithms.lattice.climb import Limit
 from hushtable.algorithms.lattice.judge import Judge
 from hushtable.algorithms.lattice.objectives import CellObjective
 from hushtable.algorithms.lattice.probe import Probe
@@ -36,11 +35,14 @@ FEW = 8
 ENOUGH = 512
 """Open nodes below which triples of many tuples cost more than they close, where something may be suppressed."""
 
+SOME = 192
+"""Open nodes below which judging them is cheaper than triples, however few tuples there are."""
+
 SHORTEN = 0.7
 """Share of the nodes that are open when the arrays are shortened to these."""
 
 
-def branch_and_bound(judge: Judge, deadline: float | None) -> tuple[Verdict | None, float, bool]:
+def branch_and_bound(judge: Judge, limit: Limit) -> tuple[Verdict | None, float, bool]:
     """Return the best node, a lower bound of the optimum, and whether the search ran to its end."""
     open_ = _Open(judge)
     best: Verdict | None = None
@@ -48,7 +50,7 @@ def branch_and_bound(judge: Judge, deadline: float | None) -> tuple[Verdict | No
     # where nothing may be suppressed a bound is a verdict, and with many tuples verdicts are dear
     patience = 0 if judge.budget == 0 and len(judge.space.root) >= MANY else PATIENCE
     while len(open_):
-        if deadline is not None and time.monotonic() > deadline:
+        if limit.reached(judge):
             return best, open_.least(), False
         if judged == patience and open_.project_triples(best):
             continue
@@ -159,7 +161,7 @@ class _Open:
     def project_triples(self, best: Verdict | None) -> bool:
         """Raise the bounds by the projections on three columns, once; False where that was done."""
         space, judge = self._judge.space, self._judge
-        if not self._triples or (self._many and judge.budget and len(self) < ENOUGH):
+        if not self._triples or len(self) < (ENOUGH if self._many and judge.budget else SOME):
             return False
         self._triples = False
         self._keep(self._open)
@@ -223,10 +225,7 @@ class _Open:
         judge = self._judge
         height = int(verdict.node.sum())
         begin, end = int(self._end[height - 1]) if height else 0, int(self._end[height])
-        finer = self._open[:end].copy()
-        for column, level in zip(self._columns, verdict.node.tolist(), strict=True):
-            finer &= column[:end] <= level
-        below = np.flatnonzero(finer)
+        below = np.flatnonzero(self._finer(verdict.node, end))
         if verdict.small > judge.budget or (judge.monotone and not verdict.fits):
             closed = below
         else:
@@ -235,16 +234,27 @@ class _Open:
             if verdict.small > 0:
                 self._raise_lost(below[self._lost[below] < verdict.small], verdict.small)
         if self._floor is not None:
-            coarser = self._open[begin:].copy()
-            for column, level in zip(self._columns, verdict.node.tolist(), strict=True):
-                coarser &= column[begin:] >= level
-            above = begin + np.flatnonzero(coarser)
+            above = begin + np.flatnonzero(self._coarser(verdict.node, begin))
             self._raise_floor(above[self._floor[above] < verdict.floor], verdict.floor)
         if best is not None:
             self._best = best.value
             self._open_bounds(closed)
         else:
             self._close(closed)
+
+    def _finer(self, node: IntArray, end: int) -> BoolArray:
+        """Whether each open node of the first ones is finer than a node, or the same."""
+        finer = self._open[:end].copy()
+        for j in np.flatnonzero(node < self._judge.space.high).tolist():
+            finer &= self._columns[j, :end] <= node[j]
+        return finer
+
+    def _coarser(self, node: IntArray, begin: int) -> BoolArray:
+        """Whether each open node of the last ones is coarser than a node, or the same."""
+        coarser = self._open[begin:].copy()
+        for j in np.flatnonzero(node > self._judge.space.low).tolist():
+            coarser &= self._columns[j, begin:] >= node[j]
+        return coarser
 
     def _open_bounds(self, closed: IntArray) -> None:
         """Close some nodes, and all whose bound is not below the best value."""

@@ -28,7 +28,7 @@ __all__ = ["Grouping", "Space", "Tuples", "level_range"]
 MOST_SOURCES = 128
 """How many rolled-up tables are kept to roll up from; each is at most 3/4 the size of the table it came from."""
 
-WORTH_ROLLING = 2000
+WORTH_ROLLING = 6000
 """Tables with fewer tuples are grouped as they are."""
 
 WIDE_COLUMNS = 4

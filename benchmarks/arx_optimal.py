@@ -8,8 +8,9 @@ timed is the search, collapsing the records included; CPU milliseconds, warm, be
 differs by more than 1e-6, or a row is less than ``--least`` times as fast.
 
 ``--unseen`` runs rows that the file does not have: other k, other models and objectives, 8 and 9 columns. The other tool
-cannot be run here, so these are held against the *fastest* recorded row of the same number of columns and the same
-suppression limit (and the same metric, where that is recorded). ``--check`` proves each optimum by judging every node.
+cannot be run here, so these are held against their recorded neighbours of the same columns and suppression limit (and
+metric, where it is recorded): the faster of the next smaller and the next greater k, and for models the fastest row whose
+models are as monotone. ``--check`` proves each optimum by judging every node.
 
 A model string is a list of ``name:parameter:parameter`` with names as in policies and parameters in declared order;
 ``k`` is k-anonymity, ``t-equal``, ``t-ordered`` and ``t-hierarchical`` are t-closeness by that distance.
@@ -135,7 +136,7 @@ def unseen(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         alike = [row for row in rows if len(row["quasi_identifiers"]) == columns]
         for limit, metric, model in itertools.product((0.0, 0.02, 1.0), metrics, names):
             near = [row for row in alike if row["suppression_limit"] == limit]
-            near = [row for row in near if row["metric"] == metric] or near
+            near = _nearest([row for row in near if row["metric"] == metric] or near, model)
             sensitive = alike[0]["sensitive"]
             out.append(
                 {
@@ -148,6 +149,18 @@ def unseen(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 }
             )
     return out
+
+
+def _nearest(rows: list[dict[str, Any]], model: str) -> list[dict[str, Any]]:
+    """Keep the rows with the models that are most alike."""
+    loose = ("t-", "beta", "delta")
+    if all("," in row["model"] for row in rows):
+        return [row for row in rows if any(n in row["model"] for n in loose) == any(n in model for n in loose)]
+    sizes = {int(row["model"].split(":")[1]) for row in rows}
+    k = int(model.split(",")[0].split(":")[1])
+    below, above = (n for n in sizes if n <= k), (n for n in sizes if n >= k)
+    chosen = {max(below, default=min(sizes)), min(above, default=max(sizes))}
+    return [row for row in rows if int(row["model"].split(":")[1]) in chosen]
 
 
 def exhaustive(problem: Problem, objective: str) -> float:

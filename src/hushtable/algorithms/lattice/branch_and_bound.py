@@ -11,6 +11,7 @@ from hushtable.algorithms.lattice.objectives import CellObjective
 from hushtable.algorithms.lattice.probe import Probe
 from hushtable.algorithms.lattice.verdict import Verdict
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.kernels.cubes import related
 
 __all__ = ["branch_and_bound"]
 
@@ -225,16 +226,16 @@ class _Open:
         judge = self._judge
         height = int(verdict.node.sum())
         begin, end = int(self._end[height - 1]) if height else 0, int(self._end[height])
-        below = np.flatnonzero(self._finer(verdict.node, end))
+        below = related(self.nodes, self._open, verdict.node, 0, end, finer=True)
         if verdict.small > judge.budget or (judge.monotone and not verdict.fits):
             closed = below
         else:
             # of the finer ones only the node itself is as high
             closed = below[below >= begin]
             if verdict.small > 0:
-                self._raise_lost(below[self._lost[below] < verdict.small], verdict.small)
+                self._raise_lost(below, verdict)
         if self._floor is not None:
-            above = begin + np.flatnonzero(self._coarser(verdict.node, begin))
+            above = related(self.nodes, self._open, verdict.node, begin, len(self.nodes), finer=False)
             self._raise_floor(above[self._floor[above] < verdict.floor], verdict.floor)
         if best is not None:
             self._best = best.value
@@ -242,34 +243,29 @@ class _Open:
         else:
             self._close(closed)
 
-    def _finer(self, node: IntArray, end: int) -> BoolArray:
-        """Whether each open node of the first ones is finer than a node, or the same."""
-        finer = self._open[:end].copy()
-        for j in np.flatnonzero(node < self._judge.space.high).tolist():
-            finer &= self._columns[j, :end] <= node[j]
-        return finer
-
-    def _coarser(self, node: IntArray, begin: int) -> BoolArray:
-        """Whether each open node of the last ones is coarser than a node, or the same."""
-        coarser = self._open[begin:].copy()
-        for j in np.flatnonzero(node > self._judge.space.low).tolist():
-            coarser &= self._columns[j, begin:] >= node[j]
-        return coarser
-
     def _open_bounds(self, closed: IntArray) -> None:
         """Close some nodes, and all whose bound is not below the best value."""
         over = self._open & (self._bound >= self._best)
         over[closed] = True
         self._close(np.flatnonzero(over))
 
-    def _raise_lost(self, nodes: IntArray, lost: int) -> None:
+    def _raise_lost(self, nodes: IntArray, verdict: Verdict) -> None:
+        """Raise the bounds of finer nodes by what a verdict says that they have to suppress."""
+        objective = self._judge.objective
+        if isinstance(objective, CellObjective) and verdict.gone is not None:
+            # which records those are says more than how many
+            bound = objective.bound_gone(self.nodes[nodes], verdict.gone)
+            self._bound[nodes] = np.maximum(self._bound[nodes], bound)
+            self._lost[nodes] = np.maximum(self._lost[nodes], verdict.small)
+            return
+        nodes = nodes[self._lost[nodes] < verdict.small]
         if not len(nodes):
             return
-        self._lost[nodes] = lost
+        self._lost[nodes] = verdict.small
         if self._floor is None:
-            bound = self._judge.objective.bound_alike(self.nodes[nodes], lost)
+            bound = objective.bound_alike(self.nodes[nodes], verdict.small)
         else:
-            bound = self._judge.objective.bound(self.nodes[nodes], self._lost[nodes], self._floor[nodes])
+            bound = objective.bound(self.nodes[nodes], self._lost[nodes], self._floor[nodes])
         self._bound[nodes] = np.maximum(self._bound[nodes], bound)
 
     def _raise_floor(self, nodes: IntArray, floor: float) -> None:

@@ -50,6 +50,8 @@ class Judge:
             objective, self.space, self.minimum, by_size=self.by_size, suppresses=self.budget > 0
         )
         self._additive = additive(self._groupwise)
+        # which records are suppressed at a node are suppressed at every finer one
+        self._inherited = self._additive and not self._tablewise.members
         self.monotone = not not_monotone(problem.model, suppression=self.budget > 0)
         self.seen = Evaluated(self.space.d)
 
@@ -99,7 +101,8 @@ class Judge:
             gone += self.space.units_by_leaf(grouping, lost)
         fits = units <= self.budget and units < self.space.units
         value = self.objective.value(node, sizes, kept, gone) if fits else float("inf")
-        return Verdict(node, fits, units, max(forced, small), n, value, floor)
+        known = gone if fits and self._inherited else None
+        return Verdict(node, fits, units, max(forced, small), n, value, floor, known)
 
     def _lost_of(self, node: IntArray, groups: Elsewhere) -> Iterator[tuple[Grouping, GroupStats, BoolArray]]:
         """Bring groups here, some at a time, and tell which violate a model; there are only groupwise ones."""
@@ -145,11 +148,12 @@ class Judge:
         lost = self._worst_too(grouping, stats, lost)
         units = int(grouping.sizes[lost].sum())
         fits = units <= self.budget and units < self.space.units and self._holds(stats, grouping, lost)
-        value = float("inf")
+        value, gone = float("inf"), None
         if fits:
             kept = grouping.sizes[~lost]
-            value = self.objective.value(node, kept, np.ones_like(kept), self.space.units_by_leaf(grouping, lost))
-        return Verdict(node, fits, units, small, len(grouping.sizes), value, floor)
+            gone = self.space.units_by_leaf(grouping, lost)
+            value = self.objective.value(node, kept, np.ones_like(kept), gone)
+        return Verdict(node, fits, units, small, len(grouping.sizes), value, floor, gone if self._inherited else None)
 
     def _stats(self, grouping: Grouping) -> GroupStats:
         if self.model.stats_needed() == frozenset({Stat.SIZE}):

@@ -9,6 +9,7 @@ Every objective bounds from below what a node can cost, given that at least ``lo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 import numpy as np
 
@@ -93,6 +94,13 @@ class CellObjective(Objective):
                 cheapest = np.cumsum((extra * units)[order])
                 curves.append((np.append(0.0, np.cumsum(units[order])), np.append(0.0, cheapest)))
             self._curves.append(curves)
+        # every place of the look-up tables: its leaf, counted through all columns; where the tables begin
+        ends = np.cumsum(space.leaves)
+        self._has_level = space.sizes > 0
+        self._begins = space.starts[self._has_level]
+        self._leaf_of = np.concatenate(
+            [np.tile(np.arange(end - n, end), h + 1) for end, n, h in zip(ends, space.leaves, space.heights, strict=True)]
+        )
         weights = np.array([c.weight for c in space.table.quasi])
         self.weights = weights / weights.sum()
 
@@ -122,11 +130,37 @@ class CellObjective(Objective):
 
     def bound_alike(self, nodes: AnyArray, lost: int) -> FloatArray:
         """Look up one mean per column and level instead of interpolating node by node."""
+        people, cheapest = self._points
+        curves = np.arange(len(people))
+        at = np.minimum((people <= lost).sum(axis=1), people.shape[1] - 1)
+        x, y = people[curves, at - 1], cheapest[curves, at - 1]
+        width = people[curves, at] - x
+        slope = np.divide(cheapest[curves, at] - y, width, out=np.zeros(len(x)), where=width > 0)
         table = self.means.copy()
-        for j, curves in enumerate(self._curves):
-            for level, (people, cheapest) in enumerate(curves):
-                table[j, level] += float(np.interp(lost, people, cheapest)) / self.space.units
+        table[self._has_level] += (y + slope * np.clip(lost - x, 0, width)) / self.space.units
         return self.combine(table[np.arange(self.space.d), nodes])
+
+    @cached_property
+    def _points(self) -> tuple[FloatArray, FloatArray]:
+        """The curves of all columns and levels, one per row, each drawn out flat to the length of the longest."""
+        curves = [curve for column in self._curves for curve in column]
+        longest = max(len(people) for people, _ in curves) + 1
+        people, cheapest = (
+            np.array([np.pad(curve[part], (0, longest - len(curve[part])), mode="edge") for curve in curves])
+            for part in range(2)
+        )
+        return people, cheapest
+
+    def bound_gone(self, nodes: AnyArray, gone: IntArray) -> FloatArray:
+        """A lower bound of every node's value, where at least certain records are suppressed, given leaf by leaf.
+
+        A record that is suppressed costs no less than its cells, so further ones cannot make the value smaller.
+        """
+        costs = np.add.reduceat(self.extra * gone[self._leaf_of], self._begins) / self.space.units
+        table = self.means.copy()
+        table[self._has_level] += costs
+        # sums are rounded, and a bound must not be above what it bounds
+        return self.combine(table[np.arange(self.space.d), nodes]) * (1 - 1e-12)
 
     def bound(self, nodes: AnyArray, lost: IntArray, floor: FloatArray | None = None) -> FloatArray:
         """Suppressing at least so many costs at least the cheapest records' extra charge, column by column."""
@@ -149,11 +183,13 @@ class CellObjective(Objective):
         space = self.space
         means = self.means[np.arange(space.d), node]
         if gone.any():
-            for j, begin in enumerate(np.cumsum(space.leaves) - space.leaves):
-                size, start = space.leaves[j], space.starts[j, node[j]]
+            end = 0
+            for j, (size, level) in enumerate(zip(space.leaves.tolist(), node.tolist(), strict=True)):
+                start, begin, end = int(space.starts[j, level]), end, end + size
                 above = space.lut[start : start + size]
-                units, extra = np.zeros(space.sizes[j, node[j]], dtype=np.int64), np.zeros(space.sizes[j, node[j]])
-                np.add.at(units, above, gone[begin : begin + size])
+                # whole numbers, so that no order of adding them up matters
+                units = np.bincount(above, weights=gone[begin:end], minlength=int(space.sizes[j, level]))
+                extra = np.zeros(len(units))
                 extra[above] = self.extra[start : start + size]
                 # added up from left to right, not pairwise, whatever NumPy's version
                 means[j] += np.cumsum(units * extra)[-1] / space.units
@@ -303,6 +339,8 @@ class Discernibility(ClassObjective):
 
 
 def _squares(sizes: IntArray, times: IntArray) -> int:
+    if int((sizes * times).sum()) < 2**31:
+        return int((sizes * sizes * times).sum())
     distinct, place = np.unique(sizes, return_inverse=True)
     total = np.zeros(len(distinct), dtype=np.int64)
     np.add.at(total, place, times)

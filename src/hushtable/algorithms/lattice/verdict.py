@@ -28,6 +28,8 @@ class Verdict:
         The objective; infinite where the node does not fit.
     floor : float
         What the bounds of all coarser nodes inherit; see ``Objective.floor``.
+    gone : int64 array, optional
+        The records that every finer node has to suppress too, leaf by leaf, where it is known which they are.
     """
 
     node: IntArray
@@ -37,3 +39,4 @@ class Verdict:
     groups: int
     value: float
     floor: float = -float("inf")
+    gone: IntArray | None = None

@@ -7,10 +7,10 @@ attribute, suppression limit, metric, node, score, cpu_ms. Every run is repeated
 timed is the search, collapsing the records included; CPU milliseconds, warm, best of 3). Exits 1 if a score
 differs by more than 1e-6, or a row is less than ``--least`` times as fast.
 
-``--unseen`` runs rows that the file does not have: other k, other models and objectives, 8 and 9 columns. The other tool
-cannot be run here, so these are held against their recorded neighbours of the same columns and suppression limit (and
-metric, where it is recorded): the faster of the next smaller and the next greater k, and for models the fastest row whose
-models are as monotone. ``--check`` proves each optimum by judging every node.
+``--unseen`` runs rows that the file does not have: other k, other models and objectives, 8 and 9 columns. The other
+tool cannot be run here, so these are compared with their recorded neighbours of the same columns and suppression limit
+(and metric, where it is recorded): the faster of the next smaller and the next greater k, and for models the fastest
+row whose models are as monotone. ``--check`` proves each optimum by judging every node.
 
 A model string is a list of ``name:parameter:parameter`` with names as in policies and parameters in declared order;
 ``k`` is k-anonymity, ``t-equal``, ``t-ordered`` and ``t-hierarchical`` are t-closeness by that distance.
@@ -121,9 +121,7 @@ def problem_of(table: pa.Table, row: dict[str, Any], data: Path) -> Problem:
         columns.append(ColumnPlan(name, Role.QUASI, kind=kind, hierarchy=hierarchy))
     for name in sensitive:
         file = data / f"hierarchy-{name}.csv"
-        columns.append(
-            ColumnPlan(name, Role.SENSITIVE, hierarchy=Taxonomy(file=str(file)) if file.is_file() else None)
-        )
+        columns.append(ColumnPlan(name, Role.SENSITIVE, hierarchy=Taxonomy(file=str(file)) if file.is_file() else None))
     encoded = encode(table.select([*quasi, *sensitive]), TablePlan(tuple(columns)))
     model = AllOf.bound_to([model_of(part) for part in row["model"].split(",")], tuple(sensitive))
     return Problem(encoded, model, encoded.reference(model.histogram_keys()), float(row["suppression_limit"]))
@@ -169,9 +167,7 @@ def exhaustive(problem: Problem, objective: str) -> float:
     return min(judge(node.astype(np.int64)).value for node in judge.space.nodes)
 
 
-def measure(
-    table: pa.Table, row: dict[str, Any], data: Path, repeats: int, *, check: bool = False
-) -> dict[str, Any]:
+def measure(table: pa.Table, row: dict[str, Any], data: Path, repeats: int, *, check: bool = False) -> dict[str, Any]:
     """Run one row and compare it with theirs."""
     problem = problem_of(table, row, data)
     objective = METRICS.get(row["metric"], row["metric"])

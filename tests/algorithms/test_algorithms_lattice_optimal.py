@@ -128,7 +128,8 @@ def test_what_a_verdict_says_about_finer_and_coarser_nodes_holds(name, seed, row
     assume(problem is not None)
     judge = Judge(problem, objective)
     nodes = judge.space.nodes[:: max(len(judge.space.nodes) // 60, 1)].astype(np.int64)
-    verdicts = [judge(node) for node in nodes]
+    with as_if_large():
+        verdicts = [judge(node) for node in nodes]
     by_size, none = judge.by_size, np.zeros(1, dtype=np.int64)
     for mine in verdicts:
         for other in verdicts:
@@ -137,6 +138,8 @@ def test_what_a_verdict_says_about_finer_and_coarser_nodes_holds(name, seed, row
                 assert other.lost >= min(mine.small, judge.budget + 1)
                 if other.fits:
                     assert judge.objective.bound(other.node[None], np.array([mine.small]))[0] <= other.value + 1e-9
+                    alike = judge.objective.bound_alike(other.node[None], mine.small, mine.extras)[0]
+                    assert alike <= other.value + 1e-9
             if (other.node >= mine.node).all() and other.fits:
                 lost = np.array([other.small]) if by_size else none
                 bound = judge.objective.bound(other.node[None], lost, np.array([mine.floor]))[0]
@@ -153,7 +156,7 @@ def test_what_a_verdict_says_about_finer_and_coarser_nodes_holds(name, seed, row
     nodes=st.sampled_from([2, 5, 20, 10**6]),
 )
 def test_a_search_that_does_not_enumerate_is_honest(name, seed, rows, limit, objective, nodes):
-    """What it finds satisfies the models, the optimum lies between its bound and its value, and the end is the optimum."""
+    """What it finds fits, the optimum lies between its bound and its value, and is found in the end."""
     chosen = drawn(name, seed, rows, False)
     assume(chosen)
     problem = problem_of(chosen, seed, rows, limit)
@@ -251,7 +254,9 @@ def test_a_budget_of_nodes_stops_a_small_search():
     problem = Problem(table, AllOf((KAnonymity(k=3),)), table.reference(), 0.3)
     whole = Optimal(objective="discernibility").run(problem).notes
     notes = Optimal(objective="discernibility", nodes=9).run(problem).notes
-    assert notes["nodes_judged"] == 9 < whole["nodes_judged"] < whole["nodes"] == 5**5
+    # the coarsest node may come on top, where none was found that fits
+    assert notes["nodes_judged"] in (9, 10)
+    assert 10 < whole["nodes_judged"] < whole["nodes"] == 5**5
     assert notes["lower_bound"] <= whole["value"] <= notes["value"] and not notes["optimum_proven"]
 
 

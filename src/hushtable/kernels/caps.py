@@ -109,9 +109,11 @@ def _possible(values: Any, units: Any, caps: Any, slack: Any, kept: Any) -> Any:
     # the cheapest first; what is then missing still costs 1 a unit
     cost = 0.0
     partly[:n].sort()
-    for i in range(min(n, missing)):
-        cost += partly[i]
-    cost += max(missing - n, 0)
+    for i in range(n):
+        if i < missing:
+            cost += partly[i]
+    if missing > n:
+        cost += missing - n
     return cost <= slack * kept + ROUNDING * (1 + kept)
 
 

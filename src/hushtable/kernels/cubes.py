@@ -1,5 +1,4 @@
-"""Kernels of the lattice: a few columns counted together, what is too small there at any of their levels, and which nodes
-are finer or coarser than another."""
+"""Kernels of the lattice: a few columns counted together, what is too small there, and finer and coarser nodes."""
 
 from __future__ import annotations
 

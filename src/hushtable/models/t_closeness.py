@@ -129,7 +129,7 @@ class TCloseness(SensitiveModel):
             return kept
         least = (np.minimum(self.score(groups, table), 1.0) - self.t - 4 * TOLERANCE) / (1 - self.t)
         share = 1 - np.maximum(least, 0.0)
-        return np.minimum(kept, np.floor(groups.units * share * (1 + TOLERANCE) + TOLERANCE))
+        return np.asarray(np.minimum(kept, np.floor(groups.units * share * (1 + TOLERANCE) + TOLERANCE)))
 
     def feasible(self, table: Reference) -> Infeasible | None:
         """Refuse a distance that the column has no meaning for; only an empty table is infeasible."""

@@ -93,9 +93,9 @@ class _Search:
             forced = forced_units(space, judge.minimum, pair).reshape(shape)
             self._allowed[pair] = forced <= judge.budget
             if self._cells is not None:
-                levels = np.indices(shape).reshape(2, -1)
-                terms = [self._cells.terms(j, levels[a], forced.reshape(-1)) for a, j in enumerate(pair)]
-                self._costs[pair] = np.where(self._allowed[pair], (terms[0] + terms[1]).reshape(shape), np.inf)
+                both = np.indices(shape).reshape(2, -1)
+                first, second = (self._cells.terms(j, both[a], forced.reshape(-1)) for a, j in enumerate(pair))
+                self._costs[pair] = np.where(self._allowed[pair], (first + second).reshape(shape), np.inf)
 
     def _matching(self) -> list[Pair]:
         """Choose pairs that share no column, those first that say most beyond their columns alone."""

@@ -52,7 +52,9 @@ def branch_and_bound(judge: Judge, limit: Limit) -> tuple[Verdict | None, float,
     patience = 0 if judge.budget == 0 and len(judge.space.root) >= MANY else PATIENCE
     while len(open_):
         if limit.reached(judge):
-            return best, open_.least(), False
+            # where none that fits was found, the coarsest is likely to
+            top = judge.again(judge.space.high) if best is None else best
+            return (top if top.fits else None), open_.least(), False
         if judged == patience and open_.project_triples(best):
             continue
         if judged % 32 == 0:
@@ -252,18 +254,13 @@ class _Open:
     def _raise_lost(self, nodes: IntArray, verdict: Verdict) -> None:
         """Raise the bounds of finer nodes by what a verdict says that they have to suppress."""
         objective = self._judge.objective
-        if isinstance(objective, CellObjective) and verdict.gone is not None:
-            # which records those are says more than how many
-            bound = objective.bound_gone(self.nodes[nodes], verdict.gone)
-            self._bound[nodes] = np.maximum(self._bound[nodes], bound)
-            self._lost[nodes] = np.maximum(self._lost[nodes], verdict.small)
-            return
-        nodes = nodes[self._lost[nodes] < verdict.small]
+        if verdict.extras is None:
+            nodes = nodes[self._lost[nodes] < verdict.small]
         if not len(nodes):
             return
-        self._lost[nodes] = verdict.small
+        self._lost[nodes] = np.maximum(self._lost[nodes], verdict.small)
         if self._floor is None:
-            bound = objective.bound_alike(self.nodes[nodes], verdict.small)
+            bound = objective.bound_alike(self.nodes[nodes], verdict.small, verdict.extras)
         else:
             bound = objective.bound(self.nodes[nodes], self._lost[nodes], self._floor[nodes])
         self._bound[nodes] = np.maximum(self._bound[nodes], bound)

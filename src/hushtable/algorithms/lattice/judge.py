@@ -12,10 +12,10 @@ from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.elsewhere import Elsewhere
 from hushtable.algorithms.lattice.evaluated import Evaluated
 from hushtable.algorithms.lattice.monotone import additive, not_monotone
-from hushtable.algorithms.lattice.objectives import ClassObjective, Objective, objective_of
+from hushtable.algorithms.lattice.objectives import CellObjective, ClassObjective, Objective, objective_of
 from hushtable.algorithms.lattice.space import Grouping, Space, Tuples
 from hushtable.algorithms.lattice.verdict import Verdict
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels.tuples import spread
 from hushtable.models.base import Stat
 from hushtable.table.stats import GroupStats
@@ -95,20 +95,19 @@ class Judge:
         units, forced, kept = 0, 0, times.copy()
         gone = np.zeros(int(self.space.leaves.sum()), dtype=np.int64)
         for grouping, stats, lost in self._lost_of(node, groups):
-            forced += self._forced(stats, lost, 0)
+            forced += self._forced(stats, lost & (stats.units >= self.minimum), 0)
             units += int(grouping.sizes[lost].sum())
             np.subtract.at(kept, np.searchsorted(sizes, grouping.sizes[lost]), 1)
             gone += self.space.units_by_leaf(grouping, lost)
         fits = units <= self.budget and units < self.space.units
-        value = self.objective.value(node, sizes, kept, gone) if fits else float("inf")
-        known = gone if fits and self._inherited else None
-        return Verdict(node, fits, units, max(forced, small), n, value, floor, known)
+        value, extras = self._value(node, sizes, kept, gone) if fits else (float("inf"), None)
+        return Verdict(node, fits, units, small + forced, n, value, floor, extras)
 
     def _lost_of(self, node: IntArray, groups: Elsewhere) -> Iterator[tuple[Grouping, GroupStats, BoolArray]]:
         """Bring groups here, some at a time, and tell which violate a model; there are only groupwise ones."""
         for grouping in self.space.groups(node, groups):
             stats = self._stats(grouping)
-            yield grouping, stats, self._violating(grouping, stats)
+            yield grouping, stats, self._violating(stats)
 
     def _forced(self, stats: GroupStats, lost: BoolArray, small: int) -> int:
         """Units that every finer node has to suppress too: of the groups that violate, what no part of them can keep.
@@ -142,27 +141,45 @@ class Judge:
         floor = self.objective.floor(grouping.sizes, np.ones_like(grouping.sizes))
         if small > self.budget:
             return Verdict(node, False, small, small, len(grouping.sizes), float("inf"), floor)
-        stats = self._stats(grouping)
-        lost = self._violating(grouping, stats)
-        small = self._forced(stats, lost, small)
-        lost = self._worst_too(grouping, stats, lost)
+        if self._tablewise.members:
+            stats = self._stats(grouping)
+            lost = self._violating(stats)
+            small = self._forced(stats, lost, small)
+            lost = self._worst_too(grouping, stats, lost)
+        else:
+            # groups that are too small are lost, whatever values they have
+            large = np.flatnonzero(grouping.sizes >= self.minimum)
+            stats = self._stats(grouping, large)
+            violating = self._violating(stats)
+            lost = grouping.sizes > 0
+            lost[large[~violating]] = False
+            small += self._forced(stats, violating, 0)
         units = int(grouping.sizes[lost].sum())
         fits = units <= self.budget and units < self.space.units and self._holds(stats, grouping, lost)
-        value, gone = float("inf"), None
+        value, extras = float("inf"), None
         if fits:
             kept = grouping.sizes[~lost]
             gone = self.space.units_by_leaf(grouping, lost)
-            value = self.objective.value(node, kept, np.ones_like(kept), gone)
-        return Verdict(node, fits, units, small, len(grouping.sizes), value, floor, gone if self._inherited else None)
+            value, extras = self._value(node, kept, np.ones_like(kept), gone)
+        return Verdict(node, fits, units, small, len(grouping.sizes), value, floor, extras)
 
-    def _stats(self, grouping: Grouping) -> GroupStats:
+    def _value(
+        self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray
+    ) -> tuple[float, FloatArray | None]:
+        """The value of a node that fits, and what its suppressed records cost more, where finer nodes inherit that."""
+        if not isinstance(self.objective, CellObjective):
+            return self.objective.value(node, sizes, times, gone), None
+        extras = self.objective.extras(node, gone)
+        return self.objective.value_of(node, extras), extras if self._inherited else None
+
+    def _stats(self, grouping: Grouping, some: IntArray | None = None) -> GroupStats:
         if self.model.stats_needed() == frozenset({Stat.SIZE}):
-            return GroupStats(grouping.sizes, self.space.table.unit)
-        return self.space.stats(grouping)
+            return GroupStats(grouping.sizes if some is None else grouping.sizes[some], self.space.table.unit)
+        return self.space.stats(grouping, some)
 
-    def _violating(self, grouping: Grouping, stats: GroupStats) -> BoolArray:
+    def _violating(self, stats: GroupStats) -> BoolArray:
         """Return the groups that violate a groupwise model."""
-        return np.asarray(~self._groupwise.satisfied(stats, self.problem.reference) & (grouping.sizes > 0))
+        return np.asarray(~self._groupwise.satisfied(stats, self.problem.reference) & (stats.units > 0))
 
     def _worst_too(self, grouping: Grouping, stats: GroupStats, lost: BoolArray) -> BoolArray:
         """Add the groups to suppress for the table-level models, the worst first, as far as the budget goes."""
@@ -204,7 +221,7 @@ class Judge:
             return self._far_partition(node, self.space.root)
         grouping = self.space.group(node, self.space.base)
         stats = self._stats(grouping)
-        lost = self._worst_too(grouping, stats, self._violating(grouping, stats))
+        lost = self._worst_too(grouping, stats, self._violating(stats))
         # numbers as short as may be: most of the time goes into looking them up row by row
         short = np.int16 if len(lost) < 2**15 else np.int32
         number = np.where(lost, -1, np.cumsum(~lost) - 1).astype(short)

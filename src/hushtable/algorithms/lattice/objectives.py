@@ -47,8 +47,11 @@ class Objective(ABC):
         ``floor`` is the greatest floor of the finer nodes that are known.
         """
 
-    def bound_alike(self, nodes: AnyArray, lost: int) -> FloatArray:
-        """The same, where the number is one for all nodes."""
+    def bound_alike(self, nodes: AnyArray, lost: int, extras: FloatArray | None = None) -> FloatArray:
+        """The same, where the number is one for all nodes.
+
+        ``extras`` is what the records cost more that are known to be suppressed; see ``Verdict``.
+        """
         return self.bound(nodes, np.full(len(nodes), lost, dtype=np.int64))
 
     def floor(self, sizes: IntArray, times: IntArray) -> float:
@@ -94,13 +97,8 @@ class CellObjective(Objective):
                 cheapest = np.cumsum((extra * units)[order])
                 curves.append((np.append(0.0, np.cumsum(units[order])), np.append(0.0, cheapest)))
             self._curves.append(curves)
-        # every place of the look-up tables: its leaf, counted through all columns; where the tables begin
-        ends = np.cumsum(space.leaves)
         self._has_level = space.sizes > 0
-        self._begins = space.starts[self._has_level]
-        self._leaf_of = np.concatenate(
-            [np.tile(np.arange(end - n, end), h + 1) for end, n, h in zip(ends, space.leaves, space.heights, strict=True)]
-        )
+        self._column_of = np.nonzero(self._has_level)[0]
         weights = np.array([c.weight for c in space.table.quasi])
         self.weights = weights / weights.sum()
 
@@ -128,8 +126,12 @@ class CellObjective(Objective):
         """The least weighted term of column j at each of these levels, where at least ``lost`` units are suppressed."""
         return np.asarray(self.term(self._least_means(j, levels, lost)) * self.weights[j])
 
-    def bound_alike(self, nodes: AnyArray, lost: int) -> FloatArray:
-        """Look up one mean per column and level instead of interpolating node by node."""
+    def bound_alike(self, nodes: AnyArray, lost: int, extras: FloatArray | None = None) -> FloatArray:
+        """Look up one mean per column and level instead of interpolating node by node.
+
+        A suppressed record costs more than its cell by the less, the coarser the cell is. So records that a coarser
+        node suppresses too cost at least as much more here as they do there.
+        """
         people, cheapest = self._points
         curves = np.arange(len(people))
         at = np.minimum((people <= lost).sum(axis=1), people.shape[1] - 1)
@@ -137,7 +139,11 @@ class CellObjective(Objective):
         width = people[curves, at] - x
         slope = np.divide(cheapest[curves, at] - y, width, out=np.zeros(len(x)), where=width > 0)
         table = self.means.copy()
-        table[self._has_level] += (y + slope * np.clip(lost - x, 0, width)) / self.space.units
+        more = (y + slope * np.clip(lost - x, 0, width)) / self.space.units
+        if extras is not None:
+            # sums are rounded, and a bound must not be above what it bounds
+            more = np.maximum(more, extras[self._column_of] * (1 - 1e-12))
+        table[self._has_level] += more
         return self.combine(table[np.arange(self.space.d), nodes])
 
     @cached_property
@@ -150,17 +156,6 @@ class CellObjective(Objective):
             for part in range(2)
         )
         return people, cheapest
-
-    def bound_gone(self, nodes: AnyArray, gone: IntArray) -> FloatArray:
-        """A lower bound of every node's value, where at least certain records are suppressed, given leaf by leaf.
-
-        A record that is suppressed costs no less than its cells, so further ones cannot make the value smaller.
-        """
-        costs = np.add.reduceat(self.extra * gone[self._leaf_of], self._begins) / self.space.units
-        table = self.means.copy()
-        table[self._has_level] += costs
-        # sums are rounded, and a bound must not be above what it bounds
-        return self.combine(table[np.arange(self.space.d), nodes]) * (1 - 1e-12)
 
     def bound(self, nodes: AnyArray, lost: IntArray, floor: FloatArray | None = None) -> FloatArray:
         """Suppressing at least so many costs at least the cheapest records' extra charge, column by column."""
@@ -178,22 +173,29 @@ class CellObjective(Objective):
                 means[here] = self.means[j, level] + np.interp(lost[here], people, cheapest) / self.space.units
         return means
 
+    def extras(self, node: IntArray, gone: IntArray) -> FloatArray:
+        """By how much the suppressed records raise the mean of each column."""
+        space, out, end = self.space, np.zeros(self.space.d), 0
+        if not gone.any():
+            return out
+        for j, (size, level) in enumerate(zip(space.leaves.tolist(), node.tolist(), strict=True)):
+            start, begin, end = int(space.starts[j, level]), end, end + size
+            above = space.lut[start : start + size]
+            # whole numbers, so that no order of adding them up matters
+            units = np.bincount(above, weights=gone[begin:end], minlength=int(space.sizes[j, level]))
+            extra = np.zeros(len(units))
+            extra[above] = self.extra[start : start + size]
+            # added up from left to right, not pairwise, whatever NumPy's version
+            out[j] = np.cumsum(units * extra)[-1] / space.units
+        return out
+
     def value(self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray) -> float:
         """Means of the node, plus what its suppressed records cost more."""
-        space = self.space
-        means = self.means[np.arange(space.d), node]
-        if gone.any():
-            end = 0
-            for j, (size, level) in enumerate(zip(space.leaves.tolist(), node.tolist(), strict=True)):
-                start, begin, end = int(space.starts[j, level]), end, end + size
-                above = space.lut[start : start + size]
-                # whole numbers, so that no order of adding them up matters
-                units = np.bincount(above, weights=gone[begin:end], minlength=int(space.sizes[j, level]))
-                extra = np.zeros(len(units))
-                extra[above] = self.extra[start : start + size]
-                # added up from left to right, not pairwise, whatever NumPy's version
-                means[j] += np.cumsum(units * extra)[-1] / space.units
-        return float(self.combine(means))
+        return self.value_of(node, self.extras(node, gone))
+
+    def value_of(self, node: IntArray, extras: FloatArray) -> float:
+        """The value, given by how much the suppressed records raise the means."""
+        return float(self.combine(self.means[np.arange(self.space.d), node] + extras))
 
 
 def _alike(extra: FloatArray, nodes: IntArray, units: IntArray) -> FloatArray:
@@ -384,9 +386,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
 }
 
 
-def objective_of(
-    name: str, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True
-) -> Objective:
+def objective_of(name: str, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> Objective:
     """Build an objective by name."""
     if name not in OBJECTIVES:
         raise ParameterError(f"There is no objective {name!r}.", hint=did_you_mean(name, OBJECTIVES))

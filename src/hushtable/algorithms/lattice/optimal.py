@@ -31,7 +31,8 @@ Where every column is published at one level, and the best choice must be proved
 When not
 --------
 With many columns of high hierarchies, if the optimum must be proved: the lattice is their product. ``nodes`` and
-``seconds`` stop the proof, not the result. What ``seconds`` leaves depends on the machine; what ``nodes`` leaves does not.
+``seconds`` stop the proof, not the result. With ``seconds`` the result depends on the machine, with ``nodes`` it does
+not.
 
 Cost
 ----
@@ -60,7 +61,7 @@ from hushtable.params import AtLeast, Positive
 __all__ = ["MOST_JUDGED", "Optimal"]
 
 MOST_JUDGED = 2000
-"""Nodes judged in a lattice that is too large to be enumerated, where no budget is given; others are searched to the end."""
+"""Nodes judged by default in a lattice that is too large to be enumerated; others are searched to the end."""
 
 
 @dataclass(frozen=True)

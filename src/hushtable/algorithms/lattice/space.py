@@ -269,20 +269,28 @@ class Space:
         hist = self.stats(grouping).histogram(self.keys[0])
         return grouping.tuples.take(grouping.first[hist.groups], hist.units, {self.keys[0]: hist.values}, node)
 
-    def stats(self, grouping: Grouping) -> GroupStats:
-        """Return the groups' statistics, as models see them."""
-        tuples, unit = grouping.tuples, self.table.unit
-        n = len(grouping.sizes)
+    def stats(self, grouping: Grouping, some: IntArray | None = None) -> GroupStats:
+        """Return the statistics of the groups, or of some of them, as models see them."""
         if self.table.n_rows > self.table.n_sample:
-            return self.table.stats_of(grouping.group[self.of_row], n, self.keys)
+            stats = self.table.stats_of(grouping.group[self.of_row], len(grouping.sizes), self.keys)
+            return stats if some is None else stats.take(some)
+        tuples, group, sizes = grouping.tuples, grouping.group, grouping.sizes
+        units, sensitive = tuples.units, tuples.sensitive
+        if some is not None and len(some) < len(sizes):
+            number = np.full(len(sizes), -1, dtype=np.int32)
+            number[some] = np.arange(len(some), dtype=np.int32)
+            group, sizes = number[group], sizes[some]
+            inside = np.flatnonzero(group >= 0)
+            group, units = group[inside], units[inside]
+            sensitive = {key: codes[inside] for key, codes in sensitive.items()}
         histograms = {}
         if self.keys:
-            rows, offsets = group_rows(grouping.group, n)
+            rows, offsets = group_rows(group, len(sizes))
             for key in self.keys:
                 size = self.table.attribute_size(key)
-                parts = histogram(rows, offsets[:-1], offsets[1:], tuples.sensitive[key], tuples.units, size)
-                histograms[key] = Histogram(*parts, unit)
-        return GroupStats(grouping.sizes, unit, histograms)
+                parts = histogram(rows, offsets[:-1], offsets[1:], sensitive[key], units, size)
+                histograms[key] = Histogram(*parts, self.table.unit)
+        return GroupStats(sizes, self.table.unit, histograms)
 
     def stats_of(self, group: IntArray, n: int, kept: BoolArray) -> GroupStats:
         """Return the statistics of groups of the original tuples; -1 is no group, and groups may be empty.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hushtable.arrays import IntArray
+from hushtable.arrays import FloatArray, IntArray
 
 __all__ = ["Verdict"]
 
@@ -28,8 +28,8 @@ class Verdict:
         The objective; infinite where the node does not fit.
     floor : float
         What the bounds of all coarser nodes inherit; see ``Objective.floor``.
-    gone : int64 array, optional
-        The records that every finer node has to suppress too, leaf by leaf, where it is known which they are.
+    extras : float64 array, optional
+        What the suppressed records cost more, column by column, where every finer node has to suppress them too.
     """
 
     node: IntArray
@@ -39,4 +39,4 @@ class Verdict:
     groups: int
     value: float
     floor: float = -float("inf")
-    gone: IntArray | None = None
+    extras: FloatArray | None = None

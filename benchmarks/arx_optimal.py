@@ -151,7 +151,7 @@ def unseen(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _nearest(rows: list[dict[str, Any]], model: str) -> list[dict[str, Any]]:
     """Keep the rows with the models that are most alike."""
-    loose = ("t-", "beta", "delta")
+    loose = ("t-equal", "beta", "delta")
     if all("," in row["model"] for row in rows):
         return [row for row in rows if any(n in row["model"] for n in loose) == any(n in model for n in loose)]
     sizes = {int(row["model"].split(":")[1]) for row in rows}

@@ -103,7 +103,9 @@ class _Open:
             self._floor = np.full(len(self.nodes), judge.objective.floor(np.array([1]), np.array([space.units])))
         self._bound: FloatArray = judge.objective.bound(self.nodes, self._lost, self._floor)
         # a proxy of how many nodes a verdict on this one reaches
-        self._reach = np.log1p(self.nodes).sum(axis=1)
+        self._reach = np.zeros(len(self.nodes))
+        if self._by_cells:
+            self._reach = np.log1p(np.arange(int(space.heights.max()) + 1))[self.nodes].sum(axis=1)
         self._probe: Probe | None = None
         self._limits: FloatArray | None = None
         self._limited_by = self._best = float("inf")

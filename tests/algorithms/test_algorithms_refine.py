@@ -229,7 +229,7 @@ def test_weights_of_columns_count():
     )
     problem = local.problem_of(table, plan_of([KAnonymity(k=4)], columns, cells=Sets()))
     plain = replace(
-        problem, table=replace(problem.table, quasi=tuple(replace(c, weight=1.0) for c in problem.table.quasi))
+        problem, store=replace(problem.table, quasi=tuple(replace(c, weight=1.0) for c in problem.table.quasi))
     )
     start = Mondrian().run(problem)
     assert ncp_of(problem, refine(problem, start)) < ncp_of(problem, refine(plain, start))

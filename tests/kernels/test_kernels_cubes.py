@@ -41,3 +41,18 @@ def test_leaves_counted_together(seed, rows, columns):
         with forced_kernels(compiled=compiled):
             cube = cubes.leaf_cube(list(codes.T), units, sizes[:, 0].tolist())
         assert cube.tolist() == expected.tolist()
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6), n=st.integers(0, 40), finer=st.booleans())
+def test_finer_and_coarser_nodes(seed, n, finer):
+    generator = np.random.default_rng(seed)
+    nodes = generator.integers(0, 3, (n, 3)).astype(np.int16)
+    open_, node = generator.random(n) < 0.7, generator.integers(0, 3, 3)
+    begin = int(generator.integers(0, n + 1))
+    sign = 1 if finer else -1
+    inside = [all(sign * a <= sign * b for a, b in zip(other, node, strict=True)) for other in nodes]
+    expected = [i for i in range(begin, n) if open_[i] and inside[i]]
+    for compiled in (False, True):
+        with forced_kernels(compiled=compiled):
+            assert cubes.related(nodes, open_, node, begin, n, finer=finer).tolist() == expected

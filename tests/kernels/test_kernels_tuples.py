@@ -91,3 +91,25 @@ def test_spreading(compiled):
     with forced_kernels(compiled=compiled):
         out = tuples.spread(values, np.array([2, 0, 1, 2], dtype=np.int32))
     assert (out.dtype, out.tolist()) == (np.int32, [7, 5, -1, 7])
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6), rows=st.integers(1, 40), minimum=st.integers(1, 6))
+def test_what_the_sizes_of_a_node_say(seed, rows, minimum):
+    codes, units, lut, starts, sizes = random_lattice(seed, rows, 3, 3)
+    generator = np.random.default_rng(seed)
+    node = np.array([generator.integers(0, np.count_nonzero(sizes[j])) for j in range(3)])
+    groups: dict[tuple[int, ...], int] = {}
+    for row, weight in zip(codes.tolist(), units.tolist(), strict=True):
+        key = tuple(int(lut[starts[j, node[j]] + row[j]]) for j in range(3))
+        groups[key] = groups.get(key, 0) + weight
+    large = [size for size in groups.values() if size >= minimum]
+    small = sum(size for size in groups.values() if size < minimum)
+    blocks = [0, 2, 3]
+    numbers = packed(codes, sizes, blocks)
+    for compiled in (False, True):
+        with forced_kernels(compiled=compiled):
+            found = tuples.size_facts(
+                numbers, units, np.array(blocks), lut, starts, sizes, sizes[:, 0].copy(), node, minimum
+            )
+        assert found == (len(groups), small, sum(size * size for size in large), len(large))

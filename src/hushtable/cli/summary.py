@@ -29,8 +29,21 @@ def print_summary(to: Console, summary: Mapping[str, Any]) -> None:
     )
     if summary.get("notes", {}).get("stopped_by_time"):
         put(to, "Refining was stopped by its time limit, so that another run may publish other bytes.", style="yellow")
+    _print_gap(to, summary.get("notes", {}))
     print_models(to, summary["models"])
     print_measures(to, summary["measures"])
+
+
+def _print_gap(to: Console, notes: Mapping[str, Any]) -> None:
+    """Print how far a search that reached its limit is from the optimum, at most."""
+    if "gap" not in notes or notes.get("optimum_proven", True):
+        return
+    put(
+        to,
+        f"The search stopped after {notes['nodes_judged']:,} of {notes['nodes']:,} nodes. The best one costs "
+        f"{number(notes['value'])} ({notes['objective']}); no node costs less than {number(notes['lower_bound'])}.",
+        style="yellow",
+    )
 
 
 def print_models(to: Console, models: Sequence[Mapping[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""Kernels of the lattice: a few columns counted together, and what is too small there at any of their levels."""
+"""Kernels of the lattice: a few columns counted together, what is too small there, and finer and coarser nodes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.compile import dispatch
 
-__all__ = ["leaf_cube", "small_group_units"]
+__all__ = ["leaf_cube", "related", "small_group_units"]
 
 
 def leaf_cube(columns: Sequence[AnyArray], units: IntArray, leaves: Sequence[int]) -> IntArray:
@@ -140,3 +140,54 @@ def _small_loops(
                                 total += cube[x, y, z]
                 out[number] = total
                 number += 1
+
+
+def related(nodes: AnyArray, open_: BoolArray, node: IntArray, begin: int, end: int, *, finer: bool) -> IntArray:
+    """Return which open nodes from ``begin`` to ``end`` are finer than a node, or coarser; or the same.
+
+    Parameters
+    ----------
+    nodes : (n, d) integer array
+        Levels, node by column.
+    open_ : bool array
+    node : int64 array
+
+    Examples
+    --------
+    >>> nodes, open_ = np.array([[0, 0], [0, 1], [1, 1]], dtype=np.int16), np.array([True, False, True])
+    >>> related(nodes, open_, np.array([1, 1]), 0, 3, finer=True).tolist()
+    [0, 2]
+    >>> related(nodes, open_, np.array([1, 0]), 0, 3, finer=False).tolist()
+    [2]
+    """
+    out = np.empty(max(end - begin, 0), dtype=np.int64)
+    n = dispatch(_related_loops, _related_numpy, 20 * len(out))(nodes, open_, node, begin, end, finer, out)
+    return out[:n]
+
+
+def _related_numpy(nodes: Any, open_: Any, node: Any, begin: Any, end: Any, finer: Any, out: Any) -> int:
+    some = nodes[begin:end]
+    inside = (some <= node).all(axis=1) if finer else (some >= node).all(axis=1)
+    found = begin + np.flatnonzero(inside & open_[begin:end])
+    out[: len(found)] = found
+    return len(found)
+
+
+def _related_loops(nodes: Any, open_: Any, node: Any, begin: Any, end: Any, finer: Any, out: Any) -> int:
+    n = 0
+    d = nodes.shape[1]
+    for i in range(begin, end):
+        if not open_[i]:
+            continue
+        # all columns without a branch: which one decides cannot be foreseen
+        inside = True
+        if finer:
+            for j in range(d):
+                inside &= nodes[i, j] <= node[j]
+        else:
+            for j in range(d):
+                inside &= nodes[i, j] >= node[j]
+        if inside:
+            out[n] = i
+            n += 1
+    return n

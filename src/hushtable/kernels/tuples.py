@@ -10,7 +10,7 @@ from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.packing import block_offsets
 
-__all__ = ["group_tuples", "spread"]
+__all__ = ["group_tuples", "size_facts", "spread"]
 
 AT_ONCE = 4096
 """Keys that are looked up before the tuples are numbered: they stay in the fastest cache."""
@@ -56,6 +56,98 @@ def group_tuples(
         packed, units, blocks, lut, at, leaves, strides, space, group, sizes, first
     )
     return group, sizes[:n], first[:n]
+
+
+def size_facts(
+    packed: AnyArray,
+    units: IntArray,
+    blocks: IntArray,
+    lut: AnyArray,
+    starts: IntArray,
+    sizes: IntArray,
+    leaves: IntArray,
+    node: IntArray,
+    minimum: int,
+) -> tuple[int, int, int, int]:
+    """Return what the sizes of a node's groups say, without the groups.
+
+    Parameters
+    ----------
+    starts, sizes : (d, levels) int64 arrays
+        Where the look-up table of a column's level begins, and how many nodes it has; fewer than 2**62 at any node.
+    node : int64 array
+        The level of every column.
+    minimum : int
+        Groups with fewer units are too small.
+
+    The other parameters are those of ``group_tuples``.
+
+    Returns
+    -------
+    groups, small, squares, large
+        Number of groups; units in groups that are too small; the sum of the squared sizes of the others, and how many
+        those are. Squares have to fit into 63 bits.
+
+    Examples
+    --------
+    >>> lut, starts, sizes = np.array([0, 1, 0, 0]), np.array([[0, 2]]), np.array([[2, 1]])
+    >>> packed, units, leaves = np.array([[0], [1]], dtype=np.uint16), np.array([3, 1]), np.array([2])
+    >>> size_facts(packed, units, np.array([0, 1]), lut, starts, sizes, leaves, np.array([0]), 2)
+    (2, 1, 9, 1)
+    """
+    out = np.empty(4, dtype=np.int64)
+    dispatch(_facts_loops, _facts_numpy, 50 * len(packed))(
+        packed, units, blocks, lut, starts, sizes, leaves, node, minimum, out
+    )
+    groups, small, squares, large = out.tolist()
+    return groups, small, squares, large
+
+
+def _facts_numpy(
+    packed: Any, units: Any, blocks: Any, lut: Any, starts: Any, sizes: Any, leaves: Any, node: Any, minimum: Any,
+    out: Any,
+) -> None:  # fmt: skip
+    columns = np.arange(len(node))
+    at, width = starts[columns, node], sizes[columns, node]
+    strides = np.concatenate([np.cumprod(width[::-1])[::-1][1:], [1]]).astype(np.int64)
+    group, found, first = (np.empty(len(packed), dtype=np.int64) for _ in range(3))
+    space = int(strides[0] * width[0])
+    n = _group_numpy(packed, units, blocks, lut, at, leaves, strides, space, group, found, first)
+    large = found[:n] >= minimum
+    kept = found[:n][large]
+    out[:] = n, found[:n][~large].sum(), (kept * kept).sum(), len(kept)
+
+
+def _facts_loops(
+    packed: Any, units: Any, blocks: Any, lut: Any, starts: Any, sizes: Any, leaves: Any, node: Any, minimum: Any,
+    out: Any,
+) -> None:  # fmt: skip
+    d = len(node)
+    at = np.empty(d, np.int64)
+    strides = np.empty(d, np.int64)
+    space = np.int64(1)
+    for j in range(d - 1, -1, -1):
+        at[j] = starts[j, node[j]]
+        strides[j] = space
+        space *= sizes[j, node[j]]
+    group = np.empty(len(packed), np.int32)
+    found = np.empty(len(packed), np.int64)
+    first = np.empty(len(packed), np.int64)
+    n = _group_loops(packed, units, blocks, lut, at, leaves, strides, space, group, found, first)
+    small = np.int64(0)
+    squares = np.int64(0)
+    large = np.int64(0)
+    for g in range(n):
+        size = found[g]
+        if size < minimum:
+            small += size
+        else:
+            squares += size * size
+            large += 1
+    out[0] = n
+    out[1] = small
+    out[2] = squares
+    out[3] = large
 
 
 def _group_numpy(

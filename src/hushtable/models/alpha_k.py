@@ -114,6 +114,10 @@ class AlphaK(SensitiveModel):
     def _inverse(self, groups: GroupStats, table: Reference) -> FloatArray:
         return inverse_share(self.histogram(groups), self._bounded(self.attribute(table)))
 
+    def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
+        """Return alpha, for the values that are bounded."""
+        return np.where(self._bounded(self.attribute(table)), self.alpha, 1.0), 0.0
+
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Tell the values that still have room in a class of the size that it is heading for.
 

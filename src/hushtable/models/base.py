@@ -37,6 +37,9 @@ __all__ = [
 TOLERANCE = 1e-9
 """Scores this close (relative, and absolute near 0) to the bound count as equal to it."""
 
+MOST_TRIED = 64
+"""Sizes below which it is tried whether a group of that size can satisfy a model."""
+
 Sense = Literal[">=", "<=", "<"]
 """How a score is compared with a bound."""
 
@@ -235,9 +238,24 @@ class PrivacyModel(Parametrised, ABC):
         """
         return np.ones((len(groups), 1), dtype=np.bool_)
 
+    def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """How much of each group can be kept, at most, if it is divided and the parts that violate the model go.
+
+        In units. A search may rule out with it whatever divides these groups further, so a number may be too great but
+        never too small. A group that violates a model which survives adding records has no part that satisfies it;
+        about other models nothing is known here.
+        """
+        if Monotone.ADD in self.monotone and not self.table_level:
+            return np.where(self.satisfied(groups, table), groups.units, 0).astype(np.float64)
+        return groups.units.astype(np.float64)
+
     def min_group_size(self) -> int:
         """No group with fewer people can satisfy the model. A cheap prefilter."""
         return 1
+
+    def least_people(self, table: Reference) -> int:
+        """No group of this table with fewer people can satisfy the model, if every row is a person's only one."""
+        return self.min_group_size()
 
     def values_needed(self) -> int:
         """How many different values of its column every group needs; 0 where that is not what the model asks for."""
@@ -328,6 +346,49 @@ class SensitiveModel(PrivacyModel):
         if self.on is not None:
             return (self,)
         return tuple(replace(self, on=name) for name in sensitive)
+
+    def share_caps(self, table: Reference) -> tuple[FloatArray, float] | None:
+        """What a satisfied group's shares keep to: a cap for every value, and by how much they may exceed them in all.
+
+        That is: the sum of max(share - cap, 0) over the values is at most the second number. None where the model
+        bounds no shares.
+        """
+        return None
+
+    def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Bound by the values that a group needs, and by the caps of their shares.
+
+        Parts of a group have no values that it lacks. The caps hold for the union of satisfied parts as they do for
+        each: its shares are means of theirs, and max(share - cap, 0) is convex.
+        """
+        kept, histogram = super().keepable(groups, table), self.histogram(groups)
+        kept = np.where(histogram.distinct() >= self.values_needed(), kept, 0.0)
+        caps = self._loose_caps(table)
+        if caps is None:
+            return kept
+        # only searches of the lattice ask, and a plain run need not load it
+        from hushtable.kernels.caps import most_within_caps
+
+        least = self.min_group_size()
+        # 1 says nothing: a group may hold one of a person's several rows
+        least = least * groups.unit if least > 1 else 1
+        most = most_within_caps(histogram.offsets, histogram.values, histogram.units, *caps, least)
+        return np.minimum(kept, most)
+
+    def _loose_caps(self, table: Reference) -> tuple[FloatArray, float] | None:
+        """The caps with the tolerance that scores are compared with."""
+        caps = self.share_caps(table)
+        return None if caps is None else (caps[0] * (1 + 4 * TOLERANCE) + 4 * TOLERANCE, caps[1] + 4 * TOLERANCE)
+
+    def least_people(self, table: Reference) -> int:
+        """Fewer people have shares that no caps allow."""
+        caps = self._loose_caps(table)
+        least = self.min_group_size()
+        if caps is None:
+            return least
+        from hushtable.kernels.caps import smallest_within_caps
+
+        return max(least, smallest_within_caps(*caps, MOST_TRIED))
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Try every value: it helps where the score of group + value is strictly better."""

@@ -110,6 +110,10 @@ class BetaLikeness(SensitiveModel):
             stretch[bounded] *= self.beta / np.minimum(self.beta, -np.log(share[bounded]))
         return stretch
 
+    def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
+        """Return the greatest shares: each value may gain beta, over its stretch."""
+        return self._shares(table) + self.beta / self._stretch(table), 0.0
+
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
         """The table is empty."""
         return Infeasible(

@@ -127,9 +127,21 @@ class AllOf(PrivacyModel):
             standing &= member.table_satisfied(groups, table)
         return standing
 
+    def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Return the least that a member leaves; nothing, where that is too small for a group."""
+        kept = groups.units.astype(np.float64)
+        for member in self.members:
+            kept = np.minimum(kept, member.keepable(groups, table))
+        least = self.min_group_size()
+        return kept if least <= 1 else np.where(kept < least * groups.unit, 0.0, kept)
+
     def min_group_size(self) -> int:
         """Return the largest of the members' minima."""
         return max((m.min_group_size() for m in self.members), default=1)
+
+    def least_people(self, table: Reference) -> int:
+        """Return the largest of the members' minima."""
+        return max((m.least_people(table) for m in self.members), default=1)
 
     def feasible(self, table: Reference) -> Infeasible | None:
         """Return the first member's proof that it cannot hold."""

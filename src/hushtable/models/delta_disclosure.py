@@ -34,7 +34,7 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
 from hushtable.errors import Infeasible
-from hushtable.models.base import Audited, Monotone, Sense, SensitiveModel
+from hushtable.models.base import TOLERANCE, Audited, Monotone, Sense, SensitiveModel
 from hushtable.params import Positive
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
@@ -85,6 +85,21 @@ class DeltaDisclosure(SensitiveModel):
         gap[known] = np.abs(np.log(histogram.shares()[known] / theirs[known]))
         complete = histogram.lengths >= np.count_nonzero(share)
         return np.where(complete, histogram.max(gap, empty=np.inf), np.inf)
+
+    def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
+        """Return exp(delta) times the table's shares."""
+        return self.attribute(table).distribution() * np.exp(self.delta), 0.0
+
+    def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Bound by the rarest value too: its share in what is kept is at least exp(-delta) times the table's."""
+        histogram, share = self.histogram(groups), self.attribute(table).distribution()
+        theirs = share[histogram.values]
+        most = np.divide(
+            histogram.units * np.exp(self.delta) * (1 + TOLERANCE), theirs, out=np.full(len(theirs), np.inf),
+            where=theirs > 0,
+        )  # fmt: skip
+        complete = histogram.lengths >= np.count_nonzero(share)
+        return np.minimum(super().keepable(groups, table), np.where(complete, np.ceil(histogram.min(most)), 0.0))
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Tell the values that the group lacks, and those that bring a complete group closer.

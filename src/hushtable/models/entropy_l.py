@@ -80,6 +80,18 @@ class EntropyL(SensitiveModel):
         """exp(entropy) per group, but no more than its whole people."""
         return np.minimum(_effective_values(self.histogram(groups)), whole_people(groups))
 
+    def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
+        """Return the greatest share that a value may have: the others' entropy is greatest if they are equally many."""
+        attribute = self.attribute(table)
+        low, high = 0.0, 1.0
+        others = max(attribute.n_present() - 1, 1)
+        for _ in range(40):
+            share = (low + high) / 2
+            most = -math.log(share) * share - math.log(1 - share) * (1 - share) + (1 - share) * math.log(others)
+            # the entropy falls from the share at which all are equally many on
+            low, high = (share, high) if share * (others + 1) <= 1 or most >= math.log(self.l) else (low, share)
+        return np.full(attribute.n_values, high), 0.0
+
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Tell where the entropy of group + value is above that of the group.
 

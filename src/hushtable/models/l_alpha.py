@@ -110,6 +110,10 @@ class LAlpha(SensitiveModel):
         diversity = self.diverse.score(groups, table)
         return Quantity("l", ">=", self.l, diversity), Quantity("alpha", ">=", self.alpha, weight)
 
+    def share_caps(self, table: Reference) -> tuple[FloatArray, float] | None:
+        """Return those of the l-diversity half."""
+        return self.diverse.share_caps(table)
+
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Tell the values that bring a condition which still fails closer."""
         attribute = self.attribute(table)

@@ -84,6 +84,10 @@ class ProbabilisticL(SensitiveModel):
         diversity = np.divide(total, top, out=np.zeros(len(histogram)), where=top > 0)
         return np.minimum(diversity, whole_people(groups))
 
+    def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
+        """Return 1 / l."""
+        return np.full(self.attribute(table).n_values, 1 / self.l), 0.0
+
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Tell where (n + 1) / (the greatest count then) is above n / (the greatest count now)."""
         histogram = self.histogram(groups)

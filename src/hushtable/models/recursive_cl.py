@@ -90,6 +90,10 @@ class RecursiveCL(SensitiveModel):
         ratio = _ratio(histogram.max(histogram.units), _rest(histogram, self.l))
         return np.where(whole_people(groups) < self.l, np.inf, ratio)
 
+    def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
+        """Return c / (1 + c): the most frequent value is below c times what is left of the group."""
+        return np.full(self.attribute(table).n_values, self.c / (1 + self.c)), 0.0
+
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Tell the values that shrink r1 / rest.
 

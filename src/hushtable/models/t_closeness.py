@@ -45,7 +45,7 @@ import numpy as np
 
 from hushtable.arrays import FloatArray
 from hushtable.errors import Infeasible, PolicyError
-from hushtable.models.base import Audited, Monotone, Sense, SensitiveModel
+from hushtable.models.base import TOLERANCE, Audited, Monotone, Sense, SensitiveModel
 from hushtable.models.earth_mover import equal_distance, hierarchical_distance, ordered_distance
 from hushtable.params import Between
 from hushtable.table.reference import Attribute, Reference
@@ -110,6 +110,26 @@ class TCloseness(SensitiveModel):
         units = np.zeros(attribute.n_categories, dtype=np.int64)
         np.add.at(units, categories, attribute.whole_units)
         return ordered_distance(histogram.relabel(categories), units)
+
+    def share_caps(self, table: Reference) -> tuple[FloatArray, float] | None:
+        """By equal distance, shares exceed the table's by t in all, at most."""
+        if self.distance != "equal":
+            return None
+        units = self._fitting(table).whole_units
+        return units / max(int(units.sum()), 1), self.t
+
+    def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Bound by convexity where the distance is not equal.
+
+        A group's distance is at most the mean of its parts': that of the kept ones is at most t, that of the others at
+        most 1. So at least (distance - t) / (1 - t) of the group goes.
+        """
+        kept = super().keepable(groups, table)
+        if self.distance == "equal" or self.t >= 1:
+            return kept
+        least = (np.minimum(self.score(groups, table), 1.0) - self.t - 4 * TOLERANCE) / (1 - self.t)
+        share = 1 - np.maximum(least, 0.0)
+        return np.asarray(np.minimum(kept, np.floor(groups.units * share * (1 + TOLERANCE) + TOLERANCE)))
 
     def feasible(self, table: Reference) -> Infeasible | None:
         """Refuse a distance that the column has no meaning for; only an empty table is infeasible."""

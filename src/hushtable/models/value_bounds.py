@@ -104,6 +104,10 @@ class ValueBounds(SensitiveModel):
         # values are not written into messages: their place among the bounds tells which
         return (Quantity(f"bound of value {place}", "<=", float(allowed[code]), own),)
 
+    def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
+        """Return the bounds."""
+        return np.minimum(self._allowed(table), 1.0), 0.0
+
     def feasible(self, table: Reference) -> Infeasible | None:
         """Refuse names that are not values of the column; else the whole table's shares decide."""
         self._allowed(table)

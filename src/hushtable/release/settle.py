@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["group_and_recode", "settle"]
 
 
+_PROVED = ("lower_bound", "gap")
+"""Notes that say how far an algorithm's own groups are from the best ones."""
+
+
 def group_and_recode(
     problem: Problem, algorithm: Algorithm, guards: Sequence[Guard] = ()
 ) -> tuple[Partition, Recoded | None]:
@@ -33,7 +37,7 @@ def group_and_recode(
     partition = algorithm.run(given)
     if guards:
         # what the algorithm proved, it proved of its own groups
-        notes = {k: v for k, v in partition.notes.items() if not k.endswith("_proven")}
+        notes = {k: v for k, v in partition.notes.items() if not k.endswith("_proven") and k not in _PROVED}
         said = {guard.name: guard.values() for guard in guards}
         partition = replace(partition, notes={**notes, "guards": said})
     coins = [problem.coins.purse(f"guard/{guard.name}") for guard in guards]

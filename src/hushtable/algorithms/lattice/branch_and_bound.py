@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from hushtable.algorithms.lattice.bounds import project
+from hushtable.algorithms.lattice.climb import Limit
 from hushtable.algorithms.lattice.judge import Judge
+from hushtable.algorithms.lattice.objectives import CellObjective
 from hushtable.algorithms.lattice.probe import Probe
 from hushtable.algorithms.lattice.verdict import Verdict
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.kernels.cubes import related
 
 __all__ = ["branch_and_bound"]
 
@@ -35,8 +36,14 @@ FEW = 8
 ENOUGH = 512
 """Open nodes below which triples of many tuples cost more than they close, where something may be suppressed."""
 
+SOME = 192
+"""Open nodes below which judging them is cheaper than triples, however few tuples there are."""
 
-def branch_and_bound(judge: Judge, deadline: float | None) -> tuple[Verdict | None, float, bool]:
+SHORTEN = 0.7
+"""Share of the nodes that are open when the arrays are shortened to these."""
+
+
+def branch_and_bound(judge: Judge, limit: Limit) -> tuple[Verdict | None, float, bool]:
     """Return the best node, a lower bound of the optimum, and whether the search ran to its end."""
     open_ = _Open(judge)
     best: Verdict | None = None
@@ -44,8 +51,10 @@ def branch_and_bound(judge: Judge, deadline: float | None) -> tuple[Verdict | No
     # where nothing may be suppressed a bound is a verdict, and with many tuples verdicts are dear
     patience = 0 if judge.budget == 0 and len(judge.space.root) >= MANY else PATIENCE
     while len(open_):
-        if deadline is not None and time.monotonic() > deadline:
-            return best, open_.least(), False
+        if limit.reached(judge):
+            # where none that fits was found, the coarsest is likely to
+            top = judge.again(judge.space.high) if best is None else best
+            return (top if top.fits else None), open_.least(), False
         if judged == patience and open_.project_triples(best):
             continue
         if judged % 32 == 0:
@@ -63,33 +72,48 @@ def branch_and_bound(judge: Judge, deadline: float | None) -> tuple[Verdict | No
 
 
 class _Open:
-    """The nodes that may still be the optimum, with lower bounds of their cost."""
+    """The nodes that may still be the optimum, with lower bounds of their cost.
+
+    Nodes are ordered by height, the sum of their levels, so that finer and coarser ones are looked for on one side
+    only. A node that is closed gets an infinite bound; the arrays are shortened once many are.
+    """
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
         space = judge.space
         self._triples = space.d > 2
-        self.nodes = space.nodes
+        self._many = len(space.root) >= MANY
+        self._by_cells = isinstance(judge.objective, CellObjective)
         source = None
-        if len(space.root) >= MANY and judge.budget:
+        if self._many and judge.budget:
             # where much may be suppressed, pairs of fine levels say little
             half = np.clip(space.heights // 2, space.low, space.high)
             space.roll_to(half)
             source = space.finest(half)
+        height = space.nodes.sum(axis=1, dtype=np.int16)
+        # the place in lexicographic order decides between nodes that are equally good to judge
+        self._place = np.argsort(height, kind="stable")
+        self.nodes = space.nodes[self._place]
+        self._height = height[self._place]
         none = np.zeros(len(self.nodes), dtype=np.int64)
         self._lost = project(space, judge.minimum, min(2, space.d), self.nodes, none, source)
-        self._bound: FloatArray = judge.objective.bound(self.nodes, self._lost)
+        self._floor: FloatArray | None = None
+        if not self._by_cells:
+            # as if every record were a group of its own
+            self._floor = np.full(len(self.nodes), judge.objective.floor(np.array([1]), np.array([space.units])))
+        self._bound: FloatArray = judge.objective.bound(self.nodes, self._lost, self._floor)
         # a proxy of how many nodes a verdict on this one reaches
-        self._reach = np.log1p(self.nodes).sum(axis=1)
-        self._columns = np.ascontiguousarray(self.nodes.T)
-        self._height = self.nodes.sum(axis=1, dtype=np.int64)
+        self._reach = np.zeros(len(self.nodes))
+        if self._by_cells:
+            self._reach = np.log1p(np.arange(int(space.heights.max()) + 1))[self.nodes].sum(axis=1)
         self._probe: Probe | None = None
         self._limits: FloatArray | None = None
-        self._limited_by = 0.0
-        self._shrink(self._lost <= judge.budget)
+        self._limited_by = self._best = float("inf")
+        self._open = np.ones(len(self.nodes), dtype=np.bool_)
+        self._keep(self._lost <= judge.budget)
 
     def __len__(self) -> int:
-        return len(self.nodes)
+        return self._n
 
     def least(self) -> float:
         """The least bound of the open nodes: the optimum is not below it."""
@@ -98,7 +122,7 @@ class _Open:
     def roll_up(self, node: IntArray, judged: int) -> None:
         """Roll the table up to where a node, and other open ones, can be grouped from."""
         space = self._judge.space
-        if len(space.root) < MANY:
+        if not self._many:
             if judged % 16 == 1:
                 space.roll_to(np.minimum(self._columns.min(axis=1), node))
         elif space.finest(node) is space.root:
@@ -111,40 +135,59 @@ class _Open:
         place = int(share * columns.shape[1])
         return np.asarray(np.partition(columns, place, axis=1)[:, place], dtype=np.int64)
 
-    def _shrink(self, keep: BoolArray) -> None:
-        if keep.all():
+    def _close(self, nodes: IntArray) -> None:
+        """Close some open nodes, given by their places."""
+        if not len(nodes):
             return
-        self.nodes, self._lost = self.nodes[keep], self._lost[keep]
-        self._bound, self._reach, self._height = self._bound[keep], self._reach[keep], self._height[keep]
-        if self._limits is not None:
-            self._limits = self._limits[keep]
-        self._columns = np.ascontiguousarray(self._columns[:, keep])
+        self._open[nodes] = False
+        self._bound[nodes] = np.inf
+        self._n -= len(nodes)
+        self._count -= np.bincount(self._height[nodes], minlength=len(self._count))
+        # where nodes are chosen by forecast, every array is looked at as a whole
+        if self._n < (len(self.nodes) if self._many else SHORTEN * len(self.nodes)):
+            self._keep(self._open)
+
+    def _keep(self, keep: BoolArray) -> None:
+        """Shorten the arrays to some of the nodes."""
+        if not keep.all():
+            self.nodes, self._lost, self._place = self.nodes[keep], self._lost[keep], self._place[keep]
+            self._bound, self._reach, self._height = self._bound[keep], self._reach[keep], self._height[keep]
+            self._open = self._open[keep]
+            if self._floor is not None:
+                self._floor = self._floor[keep]
+            if self._limits is not None:
+                self._limits = self._limits[keep]
+        narrow = np.int8 if int(self._judge.space.heights.max()) < 2**7 else np.int16
+        self._columns = np.ascontiguousarray(self.nodes.T.astype(narrow))
+        self._count = np.bincount(self._height, minlength=int(self._judge.space.high.sum()) + 1)
+        self._end = np.cumsum(self._count)
+        self._n = len(self.nodes)
 
     def project_triples(self, best: Verdict | None) -> bool:
         """Raise the bounds by the projections on three columns, once; False where that was done."""
         space, judge = self._judge.space, self._judge
-        many = len(space.root) >= MANY
-        if not self._triples or (many and judge.budget and len(self) < ENOUGH):
+        if not self._triples or len(self) < (ENOUGH if self._many and judge.budget else SOME):
             return False
         self._triples = False
+        self._keep(self._open)
         source = None
-        if many:
+        if self._many:
             # far fewer tuples, and weaker bounds for the nodes that are finer in some column
             low = self._lowest(LOW, self._columns)
             space.roll_to(low)
             source = space.finest(low)
         self._lost = project(space, judge.minimum, 3, self.nodes, self._lost, source)
-        self._bound = np.maximum(self._bound, judge.objective.bound(self.nodes, self._lost))
+        self._bound = np.maximum(self._bound, judge.objective.bound(self.nodes, self._lost, self._floor))
         keep = self._lost <= judge.budget
         if best is not None:
             keep &= self._bound < best.value
-        self._shrink(keep)
+        self._close(np.flatnonzero(~keep))
         return True
 
     def probe(self, best: Verdict) -> IntArray | None:
         """The node, open or not, that is likely to close most open ones; None where judging is cheaper than that."""
         judge = self._judge
-        if judge.budget == 0 or judge.minimum <= 1 or len(judge.space.root) < MANY:
+        if judge.budget == 0 or judge.minimum <= 1 or not self._many:
             return None
         if self._probe is None:
             self._probe = Probe(judge)
@@ -153,39 +196,80 @@ class _Open:
         return self._probe(self.nodes, self._limits)
 
     def choose(self) -> IntArray:
-        """Of the nodes with a middling bound, one with many finer nodes; of the last few, the most promising."""
-        return np.asarray(self.nodes[self._choose()], dtype=np.int64)
+        """Return the open node to judge next.
 
-    def _choose(self) -> int:
-        n = len(self)
-        if n <= FEW:
-            return int(np.argmin(self._bound))
+        Of the last few, the most promising. Where cells are charged, one of middling bound with many finer nodes. Where
+        classes are, the most promising of middling height: its groups bound the coarser nodes, what it suppresses the
+        finer ones.
+        """
+        if len(self) <= FEW:
+            chosen = self._first(np.flatnonzero(self._bound == self._bound.min()))
+        elif self._by_cells:
+            chosen = self._middling()
+        else:
+            height = int(np.searchsorted(np.cumsum(self._count), len(self) // 2, side="right"))
+            begin, end = int(self._end[height - 1]) if height else 0, int(self._end[height])
+            chosen = begin + int(np.argmin(self._bound[begin:end]))
+        return np.asarray(self.nodes[chosen], dtype=np.int64)
+
+    def _first(self, places: IntArray) -> int:
+        return int(places[np.argmin(self._place[places])])
+
+    def _middling(self) -> int:
+        open_ = np.flatnonzero(self._open)
+        bound = self._bound[open_]
+        n = len(open_)
         low, high = (3 * n) // 8, (5 * n) // 8
-        edges = np.partition(self._bound, (low, high))
-        middling = np.flatnonzero((self._bound >= edges[low]) & (self._bound <= edges[high]))
-        return int(middling[np.argmax(self._reach[middling])])
+        edges = np.partition(bound, (low, high))
+        middling = open_[(bound >= edges[low]) & (bound <= edges[high])]
+        reach = self._reach[middling]
+        return self._first(middling[reach == reach.max()])
 
     def learn(self, verdict: Verdict, best: Verdict | None) -> None:
-        """Close what a verdict rules out, and raise the bounds of the finer nodes."""
+        """Close what a verdict rules out, and raise the bounds of the finer and the coarser nodes."""
         judge = self._judge
-        finer = self._columns[0] <= verdict.node[0]
-        for j in range(1, len(self._columns)):
-            finer &= self._columns[j] <= verdict.node[j]
-        # of the finer ones only the node itself is as high
-        keep = ~(finer & (self._height == verdict.node.sum()))
+        height = int(verdict.node.sum())
+        begin, end = int(self._end[height - 1]) if height else 0, int(self._end[height])
+        below = related(self.nodes, self._open, verdict.node, 0, end, finer=True)
         if verdict.small > judge.budget or (judge.monotone and not verdict.fits):
-            keep &= ~finer
-        elif verdict.small > 0:
-            raised = np.flatnonzero(finer & (self._lost < verdict.small))
-            if len(raised):
-                self._lost[raised] = verdict.small
-                tighter = judge.objective.bound_alike(self.nodes[raised], verdict.small)
-                self._bound[raised] = np.maximum(self._bound[raised], tighter)
-        if verdict.floor > -np.inf:
-            coarser = self._columns[0] >= verdict.node[0]
-            for j in range(1, len(self._columns)):
-                coarser &= self._columns[j] >= verdict.node[j]
-            self._bound[coarser] = np.maximum(self._bound[coarser], verdict.floor)
+            closed = below
+        else:
+            # of the finer ones only the node itself is as high
+            closed = below[below >= begin]
+            if verdict.small > 0:
+                self._raise_lost(below, verdict)
+        if self._floor is not None:
+            above = related(self.nodes, self._open, verdict.node, begin, len(self.nodes), finer=False)
+            self._raise_floor(above[self._floor[above] < verdict.floor], verdict.floor)
         if best is not None:
-            keep &= self._bound < best.value
-        self._shrink(keep)
+            self._best = best.value
+            self._open_bounds(closed)
+        else:
+            self._close(closed)
+
+    def _open_bounds(self, closed: IntArray) -> None:
+        """Close some nodes, and all whose bound is not below the best value."""
+        over = self._open & (self._bound >= self._best)
+        over[closed] = True
+        self._close(np.flatnonzero(over))
+
+    def _raise_lost(self, nodes: IntArray, verdict: Verdict) -> None:
+        """Raise the bounds of finer nodes by what a verdict says that they have to suppress."""
+        objective = self._judge.objective
+        if verdict.extras is None:
+            nodes = nodes[self._lost[nodes] < verdict.small]
+        if not len(nodes):
+            return
+        self._lost[nodes] = np.maximum(self._lost[nodes], verdict.small)
+        if self._floor is None:
+            bound = objective.bound_alike(self.nodes[nodes], verdict.small, verdict.extras)
+        else:
+            bound = objective.bound(self.nodes[nodes], self._lost[nodes], self._floor[nodes])
+        self._bound[nodes] = np.maximum(self._bound[nodes], bound)
+
+    def _raise_floor(self, nodes: IntArray, floor: float) -> None:
+        if self._floor is None or not len(nodes):
+            return
+        self._floor[nodes] = floor
+        bound = self._judge.objective.bound(self.nodes[nodes], self._lost[nodes], self._floor[nodes])
+        self._bound[nodes] = np.maximum(self._bound[nodes], bound)

@@ -1,54 +1,78 @@
 """A heuristic for lattices that cannot be enumerated: up until a node fits, then down while it pays.
 
-It is an anytime search: after a handful of nodes there is one that fits, and the rest of the time makes it cheaper.
-Whatever it finds comes with a lower bound of the optimum, so that the gap is known.
+It is an anytime search: after a handful of nodes there is one that fits, and the rest makes it cheaper. How far that is
+from the optimum is not known here; ``boxes`` bounds it.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from hushtable.algorithms.lattice.judge import Judge
-from hushtable.algorithms.lattice.relax import lower_bound
 from hushtable.algorithms.lattice.verdict import Verdict
 from hushtable.arrays import IntArray
 
-__all__ = ["climb"]
+__all__ = ["Limit", "climb"]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """When a search stops.
+
+    Attributes
+    ----------
+    nodes : int, optional
+        After so many judged nodes: the same everywhere.
+    deadline : float, optional
+        At this time of the monotonic clock.
+    """
+
+    nodes: int | None = None
+    deadline: float | None = None
+
+    def reached(self, judge: Judge) -> bool:
+        """Whether to stop."""
+        if self.nodes is not None and len(judge.seen) >= self.nodes:
+            return True
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def share(self, judge: Judge) -> float:
+        """How much of the judged nodes that are allowed is used up."""
+        return 0.0 if self.nodes is None else min(len(judge.seen) / self.nodes, 1.0)
 
 
 class _Late(Exception):
-    """The time is up."""
+    """The limit is reached."""
 
 
-def climb(judge: Judge, deadline: float) -> tuple[Verdict | None, float]:
-    """Return a good node, if any, and a lower bound of the optimum.
+def climb(judge: Judge, limit: Limit) -> Verdict | None:
+    """Return a good node, if any.
 
     First a node that fits is looked for by halving a chain from the bottom to the top that raises the widest column at
     every step. Then greedily upwards: each step takes the column whose next level saves most people per unit of cost.
     From the better of the two downwards: each step takes the cheapest finer neighbour that still fits. At last one
     level is lowered for another that is raised, as long as that is cheaper.
     """
-    search = _Search(judge, deadline)
+    search = _Search(judge, limit)
     search.look(judge.space.high)
-    bound = lower_bound(judge)
     try:
         search.halve()
         search.up()
         search.down()
     except _Late:
         pass
-    return search.best, bound
+    return search.best
 
 
 class _Search:
-    def __init__(self, judge: Judge, deadline: float) -> None:
+    def __init__(self, judge: Judge, limit: Limit) -> None:
         self.judge = judge
         self.space = judge.space
-        self.deadline = deadline
-        self.begin = time.monotonic()
+        self.limit = limit
         self.best: Verdict | None = None
 
     def look(self, node: IntArray) -> Verdict:
@@ -59,14 +83,12 @@ class _Search:
         return verdict
 
     def look_all(self, nodes: Iterable[IntArray]) -> list[Verdict]:
-        """Judge nodes as long as there is time."""
+        """Judge nodes until the limit is reached."""
         found = []
         for node in nodes:
-            now = time.monotonic()
-            if now > self.deadline:
+            if self.limit.reached(self.judge):
                 raise _Late
-            share = (now - self.begin) / max(self.deadline - self.begin, 1e-9)
-            self.judge.problem.progress(min(share, 1.0), "climbing the lattice")
+            self.judge.problem.progress(self.limit.share(self.judge), "climbing the lattice")
             found.append(self.look(node))
         return found
 

@@ -45,7 +45,7 @@ class FullDomain(Algorithm):
                 f"The lattice has {judge.space.n_nodes} nodes; {self.name} looks at up to {MOST_NODES}.",
                 code="lattice-too-large",
                 hint="Fix some levels, use hierarchies with fewer levels, or choose 'optimal', which searches larger "
-                "lattices within a time budget.",
+                "lattices within a budget.",
             )
 
     def finish(self, judge: Judge, best: Verdict, **notes: Any) -> Partition:

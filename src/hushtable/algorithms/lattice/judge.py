@@ -11,11 +11,11 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.lattice.evaluated import Evaluated
 from hushtable.algorithms.lattice.monotone import additive, not_monotone
-from hushtable.algorithms.lattice.objectives import Objective, objective_of
+from hushtable.algorithms.lattice.objectives import CellObjective, ClassObjective, Objective, objective_of
 from hushtable.algorithms.lattice.space import Grouping, Space, Tuples
 from hushtable.algorithms.lattice.verdict import Verdict
 from hushtable.algorithms.store import FarStore, Rolled
-from hushtable.arrays import BoolArray, IntArray
+from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels.tuples import spread
 from hushtable.models.base import Stat
 from hushtable.table.stats import GroupStats
@@ -41,23 +41,41 @@ class Judge:
         self.problem = problem = problem if far is not None else problem.collapsed("nodes are judged")
         self.model = problem.model
         self.space = Space(problem.store.outline, keys, fixed, far)
-        least = problem.model.min_group_size()
+        unit = self.space.table.unit
+        least = problem.model.least_people(problem.reference) if unit == 1 else problem.model.min_group_size()
         # 1 says nothing: a group may hold one of a person's several rows
-        self.minimum = least * self.space.table.unit if least > 1 else 1
-        self.objective: Objective = objective_of(objective, self.space, self.minimum)
+        self.minimum = least * unit if least > 1 else 1
         self.budget = problem.budget
         self._groupwise = problem.model.part(table_level=False)
         self._tablewise = problem.model.part(table_level=True)
+        self.by_size = self._by_size()
+        self.objective: Objective = objective_of(
+            objective, self.space, self.minimum, by_size=self.by_size, suppresses=self.budget > 0
+        )
         self._additive = additive(self._groupwise)
+        # which records are suppressed at a node are suppressed at every finer one
+        self._inherited = self._additive and not self._tablewise.members
         self.monotone = not not_monotone(problem.model, suppression=self.budget > 0)
         self.seen = Evaluated(self.space.d)
+
+    def _by_size(self) -> bool:
+        """Whether a group violates the models exactly where it is below the minimum.
+
+        Models that only see sizes and survive adding records have a least size; it is asked for.
+        """
+        seen = self.model.stats_needed() == frozenset({Stat.SIZE})
+        if self._tablewise.members or not seen or not additive(self._groupwise):
+            return False
+        sizes = GroupStats(np.array([self.minimum - 1, self.minimum]), self.space.table.unit)
+        below, at = self._groupwise.satisfied(sizes, self.problem.reference).tolist()
+        return at and (not below or self.minimum == 1)
 
     def __call__(self, node: IntArray, source: Tuples | Rolled | None = None) -> Verdict:
         """Judge a node, grouping from a source where one is given, and write it down."""
         node = np.asarray(node, dtype=np.int64)
         tuples = source or self.space.source(node)
         if isinstance(tuples, Tuples):
-            verdict = self._judge(node, self.space.group(node, tuples))
+            verdict = self._judge_sizes(node, tuples) or self._judge(node, self.space.group(node, tuples))
         else:
             with closing(tuples.roll_up(node)) as groups:
                 verdict = self._judge_far(node, groups)
@@ -77,46 +95,94 @@ class Judge:
         floor, n = self.objective.floor(sizes, times), int(times.sum())
         if small > self.budget:
             return Verdict(node, False, small, small, n, float("inf"), floor)
-        units, kept, gone = 0, times.copy(), np.zeros(int(self.space.leaves.sum()), dtype=np.int64)
-        for grouping, lost in self._lost_of(node, groups):
+        units, forced, kept = 0, 0, times.copy()
+        gone = np.zeros(int(self.space.leaves.sum()), dtype=np.int64)
+        for grouping, stats, lost in self._lost_of(node, groups):
+            forced += self._forced(stats, lost & (stats.units >= self.minimum), 0)
             units += int(grouping.sizes[lost].sum())
             np.subtract.at(kept, np.searchsorted(sizes, grouping.sizes[lost]), 1)
             gone += self.space.units_by_leaf(grouping, lost)
         fits = units <= self.budget and units < self.space.units
-        value = self.objective.value(node, sizes, kept, gone) if fits else float("inf")
-        return Verdict(node, fits, units, units if self._additive else small, n, value, floor)
+        value, extras = self._value(node, sizes, kept, gone) if fits else (float("inf"), None)
+        return Verdict(node, fits, units, small + forced, n, value, floor, extras)
 
-    def _lost_of(self, node: IntArray, groups: Rolled) -> Iterator[tuple[Grouping, BoolArray]]:
+    def _lost_of(self, node: IntArray, groups: Rolled) -> Iterator[tuple[Grouping, GroupStats, BoolArray]]:
         """Bring groups here, some at a time, and tell which violate a model; there are only groupwise ones."""
         for grouping in self.space.groups(node, groups):
-            yield grouping, self._violating(grouping, self._stats(grouping))
+            stats = self._stats(grouping)
+            yield grouping, stats, self._violating(stats)
+
+    def _forced(self, stats: GroupStats, lost: BoolArray, small: int) -> int:
+        """Units that every finer node has to suppress too: of the groups that violate, what no part of them can keep.
+
+        Groups that satisfy the models may violate them at a finer node, or may not: nothing is forced there. ``small``
+        are the units in groups that are too small, which is all there is to know where nothing may be suppressed.
+        """
+        if self._additive:
+            return int(stats.units[lost].sum())
+        if not self.budget:
+            return small
+        violating = stats.take(np.flatnonzero(lost))
+        kept = self._groupwise.keepable(violating, self.problem.reference)
+        return max(small, int((violating.units - np.minimum(kept, violating.units)).sum()))
+
+    def _judge_sizes(self, node: IntArray, tuples: Tuples) -> Verdict | None:
+        """Judge a node by the sizes of its groups, where both the models and the objective look at nothing else."""
+        objective = self.objective
+        if not self.by_size or not isinstance(objective, ClassObjective):
+            return None
+        facts = self.space.size_facts(node, tuples, self.minimum)
+        if facts is None:
+            return None
+        n, small, squares, large = facts
+        fits = small <= self.budget and small < self.space.units
+        value = objective.value_of(small, squares, large) if fits else float("inf")
+        return Verdict(node, fits, small, small, n, value, objective.floor_of(small, squares, large))
 
     def _judge(self, node: IntArray, grouping: Grouping) -> Verdict:
         small = int(grouping.sizes[grouping.sizes < self.minimum].sum())
         floor = self.objective.floor(grouping.sizes, np.ones_like(grouping.sizes))
         if small > self.budget:
             return Verdict(node, False, small, small, len(grouping.sizes), float("inf"), floor)
-        stats = self._stats(grouping)
-        lost = self._violating(grouping, stats)
-        if self._additive:
-            small = int(grouping.sizes[lost].sum())
-        lost = self._worst_too(grouping, stats, lost)
+        if self._tablewise.members:
+            stats = self._stats(grouping)
+            lost = self._violating(stats)
+            small = self._forced(stats, lost, small)
+            lost = self._worst_too(grouping, stats, lost)
+        else:
+            # groups that are too small are lost, whatever values they have
+            large = np.flatnonzero(grouping.sizes >= self.minimum)
+            stats = self._stats(grouping, large)
+            violating = self._violating(stats)
+            lost = grouping.sizes > 0
+            lost[large[~violating]] = False
+            small += self._forced(stats, violating, 0)
         units = int(grouping.sizes[lost].sum())
         fits = units <= self.budget and units < self.space.units and self._holds(stats, grouping, lost)
-        value = float("inf")
+        value, extras = float("inf"), None
         if fits:
             kept = grouping.sizes[~lost]
-            value = self.objective.value(node, kept, np.ones_like(kept), self.space.units_by_leaf(grouping, lost))
-        return Verdict(node, fits, units, small, len(grouping.sizes), value, floor)
+            gone = self.space.units_by_leaf(grouping, lost)
+            value, extras = self._value(node, kept, np.ones_like(kept), gone)
+        return Verdict(node, fits, units, small, len(grouping.sizes), value, floor, extras)
 
-    def _stats(self, grouping: Grouping) -> GroupStats:
+    def _value(
+        self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray
+    ) -> tuple[float, FloatArray | None]:
+        """The value of a node that fits, and what its suppressed records cost more, where finer nodes inherit that."""
+        if not isinstance(self.objective, CellObjective):
+            return self.objective.value(node, sizes, times, gone), None
+        extras = self.objective.extras(node, gone)
+        return self.objective.value_of(node, extras), extras if self._inherited else None
+
+    def _stats(self, grouping: Grouping, some: IntArray | None = None) -> GroupStats:
         if self.model.stats_needed() == frozenset({Stat.SIZE}):
-            return GroupStats(grouping.sizes, self.space.table.unit)
-        return self.space.stats(grouping)
+            return GroupStats(grouping.sizes if some is None else grouping.sizes[some], self.space.table.unit)
+        return self.space.stats(grouping, some)
 
-    def _violating(self, grouping: Grouping, stats: GroupStats) -> BoolArray:
+    def _violating(self, stats: GroupStats) -> BoolArray:
         """Return the groups that violate a groupwise model."""
-        return np.asarray(~self._groupwise.satisfied(stats, self.problem.reference) & (grouping.sizes > 0))
+        return np.asarray(~self._groupwise.satisfied(stats, self.problem.reference) & (stats.units > 0))
 
     def _worst_too(self, grouping: Grouping, stats: GroupStats, lost: BoolArray) -> BoolArray:
         """Add the groups to suppress for the table-level models, the worst first, as far as the budget goes."""
@@ -158,7 +224,7 @@ class Judge:
             return self._far_partition(node, self.space.root, self._far)
         grouping = self.space.group(node, self.space.base)
         stats = self._stats(grouping)
-        lost = self._worst_too(grouping, stats, self._violating(grouping, stats))
+        lost = self._worst_too(grouping, stats, self._violating(stats))
         # numbers as short as may be: most of the time goes into looking them up row by row
         short = np.int16 if len(lost) < 2**15 else np.int32
         number = np.where(lost, -1, np.cumsum(~lost) - 1).astype(short)
@@ -169,7 +235,7 @@ class Judge:
         """Return the partition of a node whose records are elsewhere: the store recodes them."""
         kept, left_out = 0, [np.empty((self.space.d, 0), dtype=np.int64)]
         with closing(root.roll_up(node)) as groups:
-            for grouping, lost in self._lost_of(node, groups):
+            for grouping, _, lost in self._lost_of(node, groups):
                 kept += int(np.count_nonzero(~lost))
                 left_out.append(grouping.tuples.columns[:, grouping.first[lost]])
         store.recode(node, np.concatenate(left_out, axis=1))

@@ -9,6 +9,7 @@ Every objective bounds from below what a node can cost, given that at least ``lo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 import numpy as np
 
@@ -16,26 +17,45 @@ from hushtable.algorithms.lattice.space import Space
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 
-__all__ = ["OBJECTIVES", "CellObjective", "Objective", "objective_of"]
+__all__ = ["OBJECTIVES", "CellObjective", "ClassObjective", "Objective", "objective_of"]
 
 
 class Objective(ABC):
-    """One number per node, the smaller the better."""
+    """One number per node, the smaller the better.
 
-    def __init__(self, space: Space, minimum: int) -> None:
+    Parameters
+    ----------
+    space : Space
+    minimum : int
+        Units of the smallest class allowed.
+    by_size : bool
+        Whether the groups to be suppressed are those below the minimum, and no others.
+    suppresses : bool
+        Whether anything may be suppressed.
+    """
+
+    def __init__(self, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
         self.space = space
         self.minimum = minimum
+        self.by_size = by_size
+        self.suppresses = suppresses
 
     @abstractmethod
-    def bound(self, nodes: AnyArray, lost: IntArray) -> FloatArray:
-        """A lower bound of every node's value, where at least ``lost`` units are suppressed."""
+    def bound(self, nodes: AnyArray, lost: IntArray, floor: FloatArray | None = None) -> FloatArray:
+        """A lower bound of every node's value, where at least ``lost`` units are suppressed.
 
-    def bound_alike(self, nodes: AnyArray, lost: int) -> FloatArray:
-        """The same, where the number is one for all nodes."""
+        ``floor`` is the greatest floor of the finer nodes that are known.
+        """
+
+    def bound_alike(self, nodes: AnyArray, lost: int, extras: FloatArray | None = None) -> FloatArray:
+        """The same, where the number is one for all nodes.
+
+        ``extras`` is what the records cost more that are known to be suppressed; see ``Verdict``.
+        """
         return self.bound(nodes, np.full(len(nodes), lost, dtype=np.int64))
 
     def floor(self, sizes: IntArray, times: IntArray) -> float:
-        """A lower bound of the value of every coarser node, whatever is suppressed there.
+        """What coarser nodes inherit: handed to ``bound``, a greater one raises their bounds.
 
         ``times[i]`` groups of the node have ``sizes[i]`` units.
         """
@@ -56,8 +76,8 @@ class CellObjective(Objective):
     Combining is a weighted sum of a rising function ``term`` of each mean, and a rising function ``of_sum`` of it.
     """
 
-    def __init__(self, space: Space, minimum: int) -> None:
-        super().__init__(space, minimum)
+    def __init__(self, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
+        super().__init__(space, minimum, by_size=by_size, suppresses=suppresses)
         width = self.space.starts.shape[1]
         self.extra = np.zeros(len(space.lut))
         self.means = np.zeros((space.d, width))
@@ -77,6 +97,8 @@ class CellObjective(Objective):
                 cheapest = np.cumsum((extra * units)[order])
                 curves.append((np.append(0.0, np.cumsum(units[order])), np.append(0.0, cheapest)))
             self._curves.append(curves)
+        self._has_level = space.sizes > 0
+        self._column_of = np.nonzero(self._has_level)[0]
         weights = np.array([c.weight for c in space.table.quasi])
         self.weights = weights / weights.sum()
 
@@ -104,15 +126,38 @@ class CellObjective(Objective):
         """The least weighted term of column j at each of these levels, where at least ``lost`` units are suppressed."""
         return np.asarray(self.term(self._least_means(j, levels, lost)) * self.weights[j])
 
-    def bound_alike(self, nodes: AnyArray, lost: int) -> FloatArray:
-        """Look up one mean per column and level instead of interpolating node by node."""
+    def bound_alike(self, nodes: AnyArray, lost: int, extras: FloatArray | None = None) -> FloatArray:
+        """Look up one mean per column and level instead of interpolating node by node.
+
+        A suppressed record costs more than its cell by the less, the coarser the cell is. So records that a coarser
+        node suppresses too cost at least as much more here as they do there.
+        """
+        people, cheapest = self._points
+        curves = np.arange(len(people))
+        at = np.minimum((people <= lost).sum(axis=1), people.shape[1] - 1)
+        x, y = people[curves, at - 1], cheapest[curves, at - 1]
+        width = people[curves, at] - x
+        slope = np.divide(cheapest[curves, at] - y, width, out=np.zeros(len(x)), where=width > 0)
         table = self.means.copy()
-        for j, curves in enumerate(self._curves):
-            for level, (people, cheapest) in enumerate(curves):
-                table[j, level] += float(np.interp(lost, people, cheapest)) / self.space.units
+        more = (y + slope * np.clip(lost - x, 0, width)) / self.space.units
+        if extras is not None:
+            # sums are rounded, and a bound must not be above what it bounds
+            more = np.maximum(more, extras[self._column_of] * (1 - 1e-12))
+        table[self._has_level] += more
         return self.combine(table[np.arange(self.space.d), nodes])
 
-    def bound(self, nodes: AnyArray, lost: IntArray) -> FloatArray:
+    @cached_property
+    def _points(self) -> tuple[FloatArray, FloatArray]:
+        """The curves of all columns and levels, one per row, each drawn out flat to the length of the longest."""
+        curves = [curve for column in self._curves for curve in column]
+        longest = max(len(people) for people, _ in curves) + 1
+        people, cheapest = (
+            np.array([np.pad(curve[part], (0, longest - len(curve[part])), mode="edge") for curve in curves])
+            for part in range(2)
+        )
+        return people, cheapest
+
+    def bound(self, nodes: AnyArray, lost: IntArray, floor: FloatArray | None = None) -> FloatArray:
         """Suppressing at least so many costs at least the cheapest records' extra charge, column by column."""
         means = np.empty((len(nodes), self.space.d))
         for j in range(self.space.d):
@@ -128,20 +173,29 @@ class CellObjective(Objective):
                 means[here] = self.means[j, level] + np.interp(lost[here], people, cheapest) / self.space.units
         return means
 
+    def extras(self, node: IntArray, gone: IntArray) -> FloatArray:
+        """By how much the suppressed records raise the mean of each column."""
+        space, out, end = self.space, np.zeros(self.space.d), 0
+        if not gone.any():
+            return out
+        for j, (size, level) in enumerate(zip(space.leaves.tolist(), node.tolist(), strict=True)):
+            start, begin, end = int(space.starts[j, level]), end, end + size
+            above = space.lut[start : start + size]
+            # whole numbers, so that no order of adding them up matters
+            units = np.bincount(above, weights=gone[begin:end], minlength=int(space.sizes[j, level]))
+            extra = np.zeros(len(units))
+            extra[above] = self.extra[start : start + size]
+            # added up from left to right, not pairwise, whatever NumPy's version
+            out[j] = np.cumsum(units * extra)[-1] / space.units
+        return out
+
     def value(self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray) -> float:
         """Means of the node, plus what its suppressed records cost more."""
-        space = self.space
-        means = self.means[np.arange(space.d), node]
-        if gone.any():
-            for j, begin in enumerate(np.cumsum(space.leaves) - space.leaves):
-                size, start = space.leaves[j], space.starts[j, node[j]]
-                above = space.lut[start : start + size]
-                units, extra = np.zeros(space.sizes[j, node[j]], dtype=np.int64), np.zeros(space.sizes[j, node[j]])
-                np.add.at(units, above, gone[begin : begin + size])
-                extra[above] = self.extra[start : start + size]
-                # added up from left to right, not pairwise, whatever NumPy's version
-                means[j] += np.cumsum(units * extra)[-1] / space.units
-        return float(self.combine(means))
+        return self.value_of(node, self.extras(node, gone))
+
+    def value_of(self, node: IntArray, extras: FloatArray) -> float:
+        """The value, given by how much the suppressed records raise the means."""
+        return float(self.combine(self.means[np.arange(self.space.d), node] + extras))
 
 
 def _alike(extra: FloatArray, nodes: IntArray, units: IntArray) -> FloatArray:
@@ -226,49 +280,99 @@ class Entropy(CellObjective):
         return out
 
 
-class Discernibility(Objective):
-    """Sum of squared class sizes, plus suppressed x N."""
+class ClassObjective(Objective):
+    """Looks at the sizes of the classes.
 
-    def bound(self, nodes: AnyArray, lost: IntArray) -> FloatArray:
-        """Kept records lie in classes of at least the smallest size allowed."""
-        total = float(self.space.units)
-        unit = self.space.table.unit
-        return (lost * total + (total - lost) * min(self.minimum, total)) / unit**2
+    A node's *floor* is what all coarser nodes inherit: groups only grow when they are generalised further, and none of
+    ``minimum`` units or fewer is kept smaller than that.
+    """
 
     def floor(self, sizes: IntArray, times: IntArray) -> float:
-        """Classes only grow when they are generalised further, and a suppressed record counts as the largest class."""
-        return _squares(sizes, times) / self.space.table.unit**2
+        """Count the groups that are too small and the others."""
+        small = sizes < self.minimum
+        squares = _squares(sizes[~small], times[~small])
+        return self.floor_of(int((sizes * times)[small].sum()), squares, int(times[~small].sum()))
 
     def value(self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray) -> float:
         """Exact, in whole numbers."""
         lost = self.space.units - int((sizes * times).sum())
-        return (_squares(sizes, times) + lost * self.space.units) / self.space.table.unit**2
+        return self.value_of(lost, _squares(sizes, times), int(times[sizes > 0].sum()))
+
+    @abstractmethod
+    def floor_of(self, small: int, squares: int, large: int) -> float:
+        """What coarser nodes inherit from a node, given what its sizes say (``kernels.tuples.size_facts``)."""
+
+    @abstractmethod
+    def value_of(self, lost: int, squares: int, classes: int) -> float:
+        """The value, given the units that are suppressed, the sum of the classes' squared sizes and their number."""
+
+
+class Discernibility(ClassObjective):
+    """Sum of squared class sizes, plus suppressed x N.
+
+    The floor of a node with groups of s units is the sum of s * max(s, minimum). It bounds every coarser node: each
+    record lies there in a class of at least s units, and of at least the minimum, or counts N, which is no less.
+    Where models judge sizes alone, a record that is lost at a coarser node lies in a group below the minimum there, so
+    also here; it was counted as the minimum and costs N, so ``lost`` records cost N - minimum more.
+    """
+
+    def bound(self, nodes: AnyArray, lost: IntArray, floor: FloatArray | None = None) -> FloatArray:
+        """Add what is lost to the floor; see the class."""
+        total, least = float(self.space.units), float(min(self.minimum, self.space.units))
+        if self.by_size:
+            bound = (total * least if floor is None else floor) + lost * (total - least)
+        else:
+            bound = lost * total + (total - lost) * least
+            bound = bound if floor is None else np.maximum(bound, floor)
+        return np.asarray(bound * self._careful / self.space.table.unit**2)
+
+    @property
+    def _careful(self) -> float:
+        """Below 1 where squares are rounded: a bound must not be above what it bounds."""
+        return 1.0 if self.space.units < 2**26 else 1 - 2**-48
+
+    def floor_of(self, small: int, squares: int, large: int) -> float:
+        """Count small groups as if they were as large as the smallest class allowed."""
+        return float(squares + small * min(self.minimum, self.space.units))
+
+    def value_of(self, lost: int, squares: int, classes: int) -> float:
+        """Exact, in whole numbers."""
+        return (squares + lost * self.space.units) / self.space.table.unit**2
 
 
 def _squares(sizes: IntArray, times: IntArray) -> int:
+    if int((sizes * times).sum()) < 2**31:
+        return int((sizes * sizes * times).sum())
     distinct, place = np.unique(sizes, return_inverse=True)
     total = np.zeros(len(distinct), dtype=np.int64)
     np.add.at(total, place, times)
     return sum(t * s * s for s, t in zip(distinct.tolist(), total.tolist(), strict=True))
 
 
-class AverageClassSize(Objective):
-    """N / (classes + 1 if anything is suppressed)."""
+class AverageClassSize(ClassObjective):
+    """N / (classes + 1 if anything is suppressed).
 
-    def bound(self, nodes: AnyArray, lost: IntArray) -> FloatArray:
-        """There are at most as many classes as smallest ones fit."""
-        unit = self.space.table.unit
-        most = np.maximum((self.space.units - lost) // max(self.minimum, 1), 0) + 1
-        return np.asarray(self.space.units / unit / most)
+    The floor of a node is minus the sum of min(s, minimum) over its groups of s units. A class of a coarser node is a
+    union of groups: it holds one of at least the minimum, or small ones of together at least the minimum. Either way
+    it uses up the minimum of that sum, so there are at most sum / minimum classes. Where models judge sizes alone,
+    what is lost at the coarser node lies in small groups here too, and makes no class.
+    """
 
-    def floor(self, sizes: IntArray, times: IntArray) -> float:
+    def bound(self, nodes: AnyArray, lost: IntArray, floor: FloatArray | None = None) -> FloatArray:
+        """There are at most as many classes as smallest ones fit; see the class."""
+        least = max(self.minimum, 1)
+        room = self.space.units if floor is None else -floor
+        rest = room - lost if self.by_size else np.minimum(room, self.space.units - lost)
+        most = np.maximum(rest // least, 0) + self.suppresses
+        return np.asarray(self.space.units / self.space.table.unit / np.maximum(most, 1))
+
+    def floor_of(self, small: int, squares: int, large: int) -> float:
         """Generalising further makes no new classes."""
-        return self.space.units / self.space.table.unit / (int(times[sizes > 0].sum()) + 1)
+        return -float(large * max(self.minimum, 1) + small)
 
-    def value(self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray) -> float:
+    def value_of(self, lost: int, squares: int, classes: int) -> float:
         """Count the classes."""
-        any_lost = int((sizes * times).sum()) < self.space.units
-        return self.space.units / self.space.table.unit / max(int(times[sizes > 0].sum()) + any_lost, 1)
+        return self.space.units / self.space.table.unit / max(classes + (lost > 0), 1)
 
 
 OBJECTIVES: dict[str, type[Objective]] = {
@@ -282,8 +386,8 @@ OBJECTIVES: dict[str, type[Objective]] = {
 }
 
 
-def objective_of(name: str, space: Space, minimum: int) -> Objective:
+def objective_of(name: str, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> Objective:
     """Build an objective by name."""
     if name not in OBJECTIVES:
         raise ParameterError(f"There is no objective {name!r}.", hint=did_you_mean(name, OBJECTIVES))
-    return OBJECTIVES[name](space, minimum)
+    return OBJECTIVES[name](space, minimum, by_size=by_size, suppresses=suppresses)

@@ -11,10 +11,18 @@ rules out all finer ones. With suppression it is not, unless every model survive
 the number of people in groups that are too small for the models, and only that is used. ``optimum_proven`` in the
 notes says whether the search ran to its end.
 
-Lattices of more than four million nodes are searched heuristically within a time budget: upwards until a node fits,
-then down along the cheapest steps, then by exchanging levels; with the cost of the best node and a lower bound of the
-optimum in the notes. Working memory: 33 bytes a judged node, at most 128 rolled-up tables, and for the lattices that
-are enumerated 12 bytes a node and 2 per node and column.
+Classes only grow when a node is generalised further. So a judged node also bounds the coarser ones, for the objectives
+that look at class sizes: each record costs at least its group's size, or the smallest size allowed, and no more classes
+can be made of its groups than smallest ones fit into them. A group that violates a model which is not monotone
+(t-closeness, entropy, recursive, beta, delta) need not violate it as a whole at a finer node. But the parts that are
+kept there satisfy it together, and caps on the shares of values bound how much of the group that can be.
+
+Lattices of more than four million nodes are never enumerated. Half of the judged nodes that ``nodes`` allows (2,000 by
+default) go into finding a good node: upwards until a node fits, then down along the cheapest steps, then by exchanging
+levels. The others go into bounding the optimum: the box of levels with the least bound is divided, again and again. The
+notes have the value of the best node, a proved lower bound of the optimum and the gap between the two. Working memory:
+33 bytes a judged node, at most 128 rolled-up tables, and for the lattices that are enumerated 29 bytes a node and 3 per
+node and column.
 
 When to use
 -----------
@@ -22,7 +30,9 @@ Where every column is published at one level, and the best choice must be proved
 
 When not
 --------
-With many columns of high hierarchies: the lattice is their product. ``seconds`` stops the proof, not the result.
+With many columns of high hierarchies, if the optimum must be proved: the lattice is their product. ``nodes`` and
+``seconds`` stop the proof, not the result. With ``seconds`` the result depends on the machine, with ``nodes`` it does
+not.
 
 Cost
 ----
@@ -37,20 +47,21 @@ F. Kohlmayer et al., "Flash: efficient, stable and optimal k-anonymity", 2012 (t
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.lattice.branch_and_bound import branch_and_bound
-from hushtable.algorithms.lattice.climb import climb
+from hushtable.algorithms.lattice.climb import Limit, climb
 from hushtable.algorithms.lattice.full_domain import MOST_NODES, FullDomain, Goal
 from hushtable.algorithms.lattice.judge import Judge
-from hushtable.params import Positive
+from hushtable.algorithms.lattice.verdict import Verdict
+from hushtable.params import AtLeast, Positive
 
-__all__ = ["MOST_SECONDS", "Optimal"]
+__all__ = ["MOST_JUDGED", "Optimal"]
 
-MOST_SECONDS = 60.0
-"""Time budget of the heuristic where none is given; lattices that are enumerated are searched to the end."""
+MOST_JUDGED = 2000
+"""Nodes judged by default in a lattice that is too large to be enumerated; others are searched to the end."""
 
 
 @dataclass(frozen=True)
@@ -63,30 +74,48 @@ class Optimal(FullDomain):
         What "cheapest" means.
     seconds : float, optional
         Stop after this time with the best node so far; whether it is optimal is in the notes.
+    nodes : int, optional
+        Stop after judging this many nodes: as ``seconds``, but with the same result on every machine.
 
     Examples
     --------
-    >>> Optimal(objective="discernibility", fixed={"sex": 0}).values()
-    {'fixed': {'sex': 0}, 'objective': 'discernibility'}
+    >>> Optimal(objective="discernibility", fixed={"sex": 0}, nodes=500).values()
+    {'fixed': {'sex': 0}, 'objective': 'discernibility', 'nodes': 500}
     """
 
     objective: Annotated[Goal, "what is minimised"] = "loss"
     seconds: Annotated[float | None, Positive(), "time budget"] = None
+    nodes: Annotated[int | None, AtLeast(1), "budget of judged nodes, with the same result on every machine"] = None
 
     name: ClassVar[str] = "optimal"
 
     def run(self, problem: Problem) -> Partition:
         """Search; see the module's docstring."""
         judge = Judge(problem, self.objective, self.fixed)
-        start = time.monotonic()
+        deadline = None if self.seconds is None else time.monotonic() + self.seconds
         if judge.space.n_nodes > MOST_NODES:
-            best, bound = climb(judge, start + (self.seconds or MOST_SECONDS))
+            best, bound = _search_large(judge, Limit(self.nodes or MOST_JUDGED, deadline))
             proven = best is not None and best.value <= bound
         else:
-            best, bound, proven = branch_and_bound(judge, None if self.seconds is None else start + self.seconds)
+            best, bound, proven = branch_and_bound(judge, Limit(self.nodes, deadline))
         if best is None:
             raise self.not_found(problem)
         bound = min(bound, best.value)
         return self.finish(
-            judge, best, optimum_proven=proven, objective=self.objective, value=best.value, lower_bound=bound
+            judge,
+            best,
+            optimum_proven=proven,
+            objective=self.objective,
+            value=best.value,
+            lower_bound=bound,
+            gap=best.value - bound,
         )
+
+
+def _search_large(judge: Judge, limit: Limit) -> tuple[Verdict | None, float]:
+    """Search a lattice that cannot be enumerated: half of the nodes for a good one, the others for the bound."""
+    # a module that few runs need
+    from hushtable.algorithms.lattice.boxes import search_boxes
+
+    best = climb(judge, replace(limit, nodes=(limit.nodes or MOST_JUDGED) // 2))
+    return search_boxes(judge, best, limit)

@@ -19,7 +19,7 @@ from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.kernels.packing import blocks_of, lost_units, pack_tuples
-from hushtable.kernels.tuples import group_tuples
+from hushtable.kernels.tuples import group_tuples, size_facts
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.stats import GroupStats, Histogram, Key
 
@@ -28,7 +28,7 @@ __all__ = ["Grouping", "Space", "Tuples", "level_range"]
 MOST_SOURCES = 128
 """How many rolled-up tables are kept to roll up from; each is at most 3/4 the size of the table it came from."""
 
-WORTH_ROLLING = 2000
+WORTH_ROLLING = 6000
 """Tables with fewer tuples are grouped as they are."""
 
 WIDE_COLUMNS = 4
@@ -107,7 +107,7 @@ class Space:
         self._rolled: list[Tuples | Rolled] = [self.root]
         widest = np.argsort(-self.sizes[:, 0], kind="stable")[:WIDE_COLUMNS]
         self._wide = np.isin(np.arange(self.d), widest)
-        self._anchors: set[tuple[int, ...]] = {(0,) * self.d}
+        self._anchors: set[bytes] = {np.zeros_like(self.heights).tobytes()}
         self._rolled_levels = np.zeros((MOST_SOURCES, self.d), dtype=np.int64)
         self._rolled_sizes = np.full(MOST_SOURCES, len(self.root), dtype=np.int64)
 
@@ -175,6 +175,19 @@ class Space:
         np.add.at(units, group, tuples.units)
         return group, units, first
 
+    @cached_property
+    def _narrow(self) -> bool:
+        """Whether the keys of every node fit into 62 bits, and squares of sizes too."""
+        return math.prod(int(n) for n in self.leaves) < 2**62 and self.units < 2**31
+
+    def size_facts(self, node: IntArray, tuples: Tuples, minimum: int) -> tuple[int, int, int, int] | None:
+        """Return what the sizes of a node's groups say (see the kernel); None where its numbers are too large."""
+        if not self._narrow:
+            return None
+        return size_facts(
+            tuples.packed, tuples.units, self.blocks, self.lut, self.starts, self.sizes, self.leaves, node, minimum
+        )
+
     def source(self, node: IntArray) -> Tuples | Rolled:
         """Return the smallest rolled-up table that is finer than a node, rolling up to the node's anchor first.
 
@@ -182,8 +195,7 @@ class Space:
         and leaves in the others; many nodes share it.
         """
         best = self.finest(node)
-        if len(best) >= WORTH_ROLLING:
-            self.roll_to(np.where(self._wide, node, best.levels))
+        if len(best) >= WORTH_ROLLING and self.roll_to(np.where(self._wide, node, best.levels)):
             return self.finest(node)
         return best
 
@@ -199,21 +211,26 @@ class Space:
             out |= (nodes >= levels).all(axis=1)
         return out
 
-    def roll_to(self, anchor: IntArray) -> None:
-        """Keep the table rolled up to a node, as a source for all coarser ones, where that is much smaller."""
-        count = len(self._rolled)
-        if tuple(anchor) in self._anchors or count == MOST_SOURCES or not self._rolls_up:
-            return
-        self._anchors.add(tuple(anchor))
+    def roll_to(self, anchor: IntArray) -> bool:
+        """Keep the table rolled up to a node, as a source for all coarser ones, where that is much smaller.
+
+        Returns whether there is a new table.
+        """
+        count, name = len(self._rolled), anchor.tobytes()
+        if count == MOST_SOURCES or name in self._anchors or not self._rolls_up:
+            return False
+        self._anchors.add(name)
         best = self.finest(anchor)
         if len(best) < WORTH_ROLLING:
-            return
+            return False
         rolled = self._rolled_up(anchor, best)
         if 4 * len(rolled) <= 3 * len(best):
             self._rolled_levels[count], self._rolled_sizes[count] = anchor, len(rolled)
             self._rolled.append(self._nearer(rolled, anchor))
-        elif not isinstance(rolled, Tuples):
+            return True
+        if not isinstance(rolled, Tuples):
             rolled.close()
+        return False
 
     def projection(self, node: IntArray) -> Tuples | Rolled | None:
         """Return the table rolled up to a node, to group many coarser nodes from; None where that does not pay."""
@@ -252,20 +269,28 @@ class Space:
         hist = self.stats(grouping).histogram(self.keys[0])
         return grouping.tuples.take(grouping.first[hist.groups], hist.units, {self.keys[0]: hist.values}, node)
 
-    def stats(self, grouping: Grouping) -> GroupStats:
-        """Return the groups' statistics, as models see them."""
-        tuples, unit = grouping.tuples, self.table.unit
-        n = len(grouping.sizes)
+    def stats(self, grouping: Grouping, some: IntArray | None = None) -> GroupStats:
+        """Return the statistics of the groups, or of some of them, as models see them."""
         if self.table.n_rows > self.table.n_sample:
-            return self.table.stats_of(grouping.group[self.of_row], n, self.keys)
+            stats = self.table.stats_of(grouping.group[self.of_row], len(grouping.sizes), self.keys)
+            return stats if some is None else stats.take(some)
+        tuples, group, sizes = grouping.tuples, grouping.group, grouping.sizes
+        units, sensitive = tuples.units, tuples.sensitive
+        if some is not None and len(some) < len(sizes):
+            number = np.full(len(sizes), -1, dtype=np.int32)
+            number[some] = np.arange(len(some), dtype=np.int32)
+            group, sizes = number[group], sizes[some]
+            inside = np.flatnonzero(group >= 0)
+            group, units = group[inside], units[inside]
+            sensitive = {key: codes[inside] for key, codes in sensitive.items()}
         histograms = {}
         if self.keys:
-            rows, offsets = group_rows(grouping.group, n)
+            rows, offsets = group_rows(group, len(sizes))
             for key in self.keys:
                 size = self.table.attribute_size(key)
-                parts = histogram(rows, offsets[:-1], offsets[1:], tuples.sensitive[key], tuples.units, size)
-                histograms[key] = Histogram(*parts, unit)
-        return GroupStats(grouping.sizes, unit, histograms)
+                parts = histogram(rows, offsets[:-1], offsets[1:], sensitive[key], units, size)
+                histograms[key] = Histogram(*parts, self.table.unit)
+        return GroupStats(sizes, self.table.unit, histograms)
 
     def stats_of(self, group: IntArray, n: int, kept: BoolArray) -> GroupStats:
         """Return the statistics of groups of the original tuples; -1 is no group, and groups may be empty.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hushtable.arrays import IntArray
+from hushtable.arrays import FloatArray, IntArray
 
 __all__ = ["Verdict"]
 
@@ -21,13 +21,15 @@ class Verdict:
     lost : int
         Units that have to be suppressed; at least these, where they are more than the budget.
     small : int
-        Units that every finer node has to suppress too: those in groups that are too small for any of the models, or
-        all that violate where adding records never hurts.
+        Units that every finer node has to suppress too: those in groups that are too small for any of the models, all
+        that violate where adding records never hurts, and what no part of a violating group can keep.
     groups : int
     value : float
         The objective; infinite where the node does not fit.
     floor : float
-        Every coarser node costs at least this.
+        What the bounds of all coarser nodes inherit; see ``Objective.floor``.
+    extras : float64 array, optional
+        What the suppressed records cost more, column by column, where every finer node has to suppress them too.
     """
 
     node: IntArray
@@ -37,3 +39,4 @@ class Verdict:
     groups: int
     value: float
     floor: float = -float("inf")
+    extras: FloatArray | None = None

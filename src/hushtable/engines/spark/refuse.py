@@ -79,7 +79,7 @@ def check_classes(plan: Plan, combinations: int, limit: int) -> None:
 
 
 def check_lattice(plan: Plan, quasi: Sequence[QuasiColumn], combinations: int, limit: int) -> None:
-    """Refuse lattices that are searched for a time.
+    """Refuse lattices that are not searched to the end.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def check_lattice(plan: Plan, quasi: Sequence[QuasiColumn], combinations: int, l
         With the reason and a remedy.
     """
     nodes = math.prod(c.coded.height + 1 for c in quasi if c.name not in getattr(plan.algorithm, "fixed", {}))
-    reasons = {f"a lattice of {nodes} nodes is searched for a time, not to the end": nodes > MOST_NODES}
+    reasons = {f"a lattice of {nodes} nodes is searched within a budget, not to the end": nodes > MOST_NODES}
     _refuse(reasons, combinations, "distinct combinations", limit)
 
 

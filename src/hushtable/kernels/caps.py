@@ -1,0 +1,137 @@
+"""Kernels of share caps: how much of a group can be kept so that no value's share is too great."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.kernels.compile import dispatch
+
+__all__ = ["most_within_caps", "smallest_within_caps"]
+
+ROUNDING = 1e-9
+"""What rounding may take away from a number of units."""
+
+STEPS = 64
+"""How many numbers of units are tried, from above, before the least that is not ruled out is returned."""
+
+
+def most_within_caps(
+    offsets: IntArray, values: IntArray, units: IntArray, caps: FloatArray, slack: float, least: int
+) -> IntArray:
+    """Return how many units of each group can be chosen, at most, so that their shares keep to caps.
+
+    M units, h'_i <= h_i of value i, keep to the caps if the sum of max(h'_i - cap_i M, 0) is at most slack M. Then
+    (1 - slack) M <= sum min(h_i, cap_i M), which is below A + B M for the units A of any values and the caps B of the
+    others: M <= A / (1 - slack - B), tightened by Newton's steps from above. From there down whole numbers are tried:
+    h'_i is whole, so units up to cap_i M are free, the next one costs what it exceeds the cap by, and further ones 1.
+
+    Parameters
+    ----------
+    offsets, values, units : int64 arrays
+        Counts of each group, as in ``Histogram``.
+    caps : float64 array
+        The greatest share of every value.
+    slack : float
+        By how much shares may exceed their caps in all.
+    least : int
+        Fewer units than this are none.
+
+    Returns
+    -------
+    int64 array
+        A number of units that is never too small.
+
+    Examples
+    --------
+    >>> caps = np.array([0.5, 0.5])
+    >>> most_within_caps(np.array([0, 2]), np.array([0, 1]), np.array([6, 2]), caps, 0.0, 1).tolist()
+    [4]
+    """
+    out = np.empty(len(offsets) - 1, dtype=np.int64)
+    # there is one way to count: in plain Python for a few groups, compiled for more
+    dispatch(_caps_loops, _caps_loops, 50 * len(units))(offsets, values, units, caps, float(slack), least, out)
+    return out
+
+
+def _caps_loops(offsets: Any, values: Any, units: Any, caps: Any, slack: Any, least: Any, out: Any) -> None:
+    for g in range(len(out)):
+        begin, end = offsets[g], offsets[g + 1]
+        kept = _relaxed(values[begin:end], units[begin:end], caps, slack)
+        tried = 0
+        while kept >= least and tried < STEPS:
+            if _possible(values[begin:end], units[begin:end], caps, slack, kept):
+                break
+            kept -= 1
+            tried += 1
+        out[g] = kept if kept >= least else 0
+
+
+def _relaxed(values: Any, units: Any, caps: Any, slack: Any) -> Any:
+    """The greatest number of units, if parts of a unit could be chosen."""
+    kept = 0.0
+    for i in range(len(values)):
+        kept += units[i]
+    need = 1.0 - slack
+    while True:
+        free = 0.0
+        rest = need
+        for i in range(len(values)):
+            if units[i] > caps[values[i]] * kept:
+                rest -= caps[values[i]]
+            else:
+                free += units[i]
+        # a step that is as small as a rounding is the last
+        if rest <= 0 or free >= kept * rest * (1 - ROUNDING):
+            break
+        kept = free / rest
+    return np.int64(kept * (1 + ROUNDING) + ROUNDING)
+
+
+def _possible(values: Any, units: Any, caps: Any, slack: Any, kept: Any) -> Any:
+    """Whether so many whole units can be chosen."""
+    missing = np.int64(kept)
+    partly = np.empty(len(values), np.float64)
+    n = 0
+    for i in range(len(values)):
+        cap = caps[values[i]] * kept + ROUNDING
+        whole = np.int64(cap)
+        if units[i] <= whole:
+            missing -= units[i]
+        else:
+            missing -= whole
+            partly[n] = 1.0 - (cap - whole)
+            n += 1
+    if missing <= 0:
+        return True
+    # the cheapest first; what is then missing still costs 1 a unit
+    cost = 0.0
+    partly[:n].sort()
+    for i in range(n):
+        if i < missing:
+            cost += partly[i]
+    if missing > n:
+        cost += missing - n
+    return cost <= slack * kept + ROUNDING * (1 + kept)
+
+
+def smallest_within_caps(caps: FloatArray, slack: float, most: int) -> int:
+    """Return the least number of records whose shares can keep to caps; ``most`` where none below it can.
+
+    Examples
+    --------
+    >>> smallest_within_caps(np.array([0.4, 0.4, 0.4]), 0.0, 100), smallest_within_caps(np.array([0.4, 0.4]), 0.1, 9)
+    (3, 9)
+    """
+    for size in range(1, most):
+        cap = caps * size + ROUNDING
+        whole = np.minimum(cap, size).astype(np.int64)
+        missing = size - int(whole.sum())
+        # what the next unit of each value costs, the cheapest first; one of each is enough
+        partly = np.sort(1 - (cap - whole)[whole < size])[: max(missing, 0)]
+        cost = float(partly.sum()) + max(missing - len(partly), 0)
+        if cost <= slack * size + ROUNDING * (1 + size):
+            return size
+    return most

@@ -10,6 +10,7 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
+from hushtable.kernels.ordering import sort_between
 
 __all__ = ["count_rows", "group_rows", "histogram", "number_rows", "sum_rows"]
 
@@ -303,7 +304,7 @@ def _histogram_loops(rows: Any, starts: Any, ends: Any, codes: Any, units: Any, 
                     at += 1
                 scratch[c] += u
         if at - begin > 24:
-            values[begin:at] = np.sort(values[begin:at])
+            sort_between(values, begin, at)
         else:
             for a in range(begin + 1, at):
                 x = values[a]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hushtable.kernels import background, compile, grouping, ordering
+from hushtable.kernels import background, compile, ordering
 
 SCRIPT = """
 import sys, time

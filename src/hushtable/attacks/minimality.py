@@ -50,12 +50,13 @@ def median_sides(codes: IntArray, groups: IntArray, n_groups: int) -> IntArray:
     >>> median_sides(np.array([1, 1, 2, 2, 2, 5, 5]), np.array([0, 0, 0, 0, 0, 1, 1]), 2).tolist()
     [0, 0, 1, 1, 1, -1, -1]
     """
-    order = np.lexsort((codes, groups))
+    span = int(codes.max(initial=0)) + 1
+    # sorting plain numbers is several times faster than ordering pairs
+    sorted_codes = np.sort(groups * span + codes) % span
     sizes = np.bincount(groups, minlength=n_groups)
     start = np.cumsum(sizes) - sizes
     filled = sizes > 0
     middle, top, low = (np.zeros(n_groups, dtype=np.int64) for _ in range(3))
-    sorted_codes = codes[order]
     middle[filled] = sorted_codes[start[filled] + (sizes[filled] - 1) // 2]
     low[filled], top[filled] = sorted_codes[start[filled]], sorted_codes[start[filled] + sizes[filled] - 1]
     # a median that is the greatest code leaves nobody above it

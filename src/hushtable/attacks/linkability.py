@@ -33,20 +33,20 @@ from hushtable.params import AtLeast
 __all__ = ["Linkability"]
 
 
-_AT_ONCE = 1 << 17
-"""Classes whose covers are multiplied at once: millions of them at once would fill the memory."""
+_AT_ONCE = 1 << 12
+"""Classes whose covers are multiplied at once: a few megabytes that are used again, not gigabytes that are new."""
 
 
 def _covered(left: BoolArray, right: BoolArray, sizes: IntArray) -> tuple[Any, Any]:
     """Return how many people are in classes that cover a record of each table, and one of the second."""
-    together: Any = 0.0
-    second: Any = 0.0
+    together, second = np.zeros((len(left), len(right))), np.zeros(len(right))
     for begin in range(0, len(sizes), _AT_ONCE):
         part = slice(begin, begin + _AT_ONCE)
         size, fit = sizes[part].astype(np.float32), right[:, part].astype(np.float32)
-        together = together + (left[:, part] * size) @ fit.T
-        second = second + fit @ size
-    return together, second
+        # whole numbers below 2**24 are exact
+        together += (left[:, part] * size) @ fit.T
+        second += fit @ size
+    return together.astype(np.float32), second.astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,11 @@ class Linkability(Attack):
         left, right = self._halves(names)
         rows = sample(view, self.targets, "linkability/targets")
         people = People.of_rows(view, rows)
-        fits = [np.concatenate([inside for _, inside in match_chunks(view, people, half)]) for half in (left, right)]
+        first, other = (
+            np.concatenate([inside for _, inside in match_chunks(view, people, half)]) for half in (left, right)
+        )
         # people in classes that cover both, relative to what covers the second record at all
-        together, second = _covered(*fits, view.sizes)
+        together, second = _covered(first, other, view.sizes)
         score = together / np.maximum(second, 1.0)
         best = score >= score.max(axis=1, keepdims=True) * (1 - 1e-5)
         chance = np.diag(best) / best.sum(axis=1)

@@ -147,8 +147,14 @@ class Minimality(SensitiveAttack):
         """
         rows, table = view.released, view.table
         group = view.labels[rows]
-        sides = [median_sides(c.codes[rows].astype(np.int64), group, view.n_groups) for c in table.quasi]
         least = view.model.min_group_size()
+        # a class with fewer members than two parts need is not cut in any world
+        large = np.flatnonzero(view.sizes[group] >= 2 * max(least, 1))
+        sides = []
+        for c in table.quasi:
+            side = np.full(len(rows), -1, dtype=np.int64)
+            side[large] = median_sides(c.codes[rows[large]].astype(np.int64), group[large], view.n_groups)
+            sides.append(side)
         cuts = [cut for side in sides if (cut := _cut(side, group, view.n_groups, least)) is not None]
         possible = np.zeros(view.n_groups, dtype=np.bool_)
         for _, _, could in cuts:

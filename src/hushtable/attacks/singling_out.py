@@ -24,6 +24,7 @@ import numpy as np
 from hushtable import rng
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.attacks.base import AttackResult, SensitiveAttack
+from hushtable.attacks.linkage import lowest
 from hushtable.attacks.matching import covering
 from hushtable.attacks.view import View
 from hushtable.kernels.grouping import group_rows
@@ -106,8 +107,7 @@ class SinglingOut(SensitiveAttack):
         once = np.flatnonzero(histogram.units == 1)
         n = view.table.n_sample
         if len(once) > self.guesses:
-            drawn = np.argsort(rng.bits(view.seed, "attacks/singling-out", len(once)), kind="stable")
-            once = once[np.sort(drawn[: self.guesses])]
+            once = once[lowest(rng.bits(view.seed, "attacks/singling-out", len(once)), self.guesses)]
         group, value = histogram.groups[once], histogram.values[once]
         has = np.asarray(column.codes[:n], dtype=np.int64)
         fits = _fitting(view, group, value, has)

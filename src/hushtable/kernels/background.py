@@ -69,8 +69,9 @@ def _send(line: str) -> bool:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    from numba import config
+    import numba
 
+    config: Any = numba.config
     place = {"NUMBA_CACHE_DIR": config.CACHE_DIR} if config.CACHE_DIR else {}
     # what is importable here is importable there; Ctrl-C is not for it, and the scheduler weighs it against this one
     path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)

@@ -67,6 +67,8 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 def _made(function: Callable[..., Any]) -> Any:
     import numba
 
+    kernel: Any
+    later: Callable[..., Any] | None
     # no fastmath and no parallel reductions: the same table gives the same bytes on any machine
     try:
         kernel = numba.njit(cache=True, nogil=True)(_linked(function))

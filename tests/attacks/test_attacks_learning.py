@@ -85,5 +85,6 @@ def test_inference_on_more_records_than_its_targets_says_how_many_it_saw():
 def test_the_sample_does_not_depend_on_the_order_of_records():
     table = correlated(800)
     shuffled = table.take(np.random.default_rng(3).permutation(800))
-    one, other = (ht.anonymize(t, policy([ht.KAnonymity(k=5)])).attack("inference", targets=300) for t in (table, shuffled))
+    releases = [ht.anonymize(t, policy([ht.KAnonymity(k=5)])) for t in (table, shuffled)]
+    one, other = (release.attack("inference", targets=300) for release in releases)
     assert one == other

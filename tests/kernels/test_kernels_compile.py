@@ -72,6 +72,17 @@ def test_a_twin_that_has_taken_its_time_is_not_asked_again(monkeypatch):
     assert compile._missed(_own, kernel._compiler.compile, (), None) == "compiled"
 
 
+def test_kernels_that_another_one_calls_are_compiled_with_it(monkeypatch):
+    """Where the twin of a kernel has taken its time, its callees must not be put off in the middle of compiling it."""
+    monkeypatch.setattr(compile._caller, "has_twin", True)
+    monkeypatch.setitem(compile._spent, _own, compile.TWIN_SECONDS)
+
+    def compile_caller(types, returns):
+        return compile._missed(ordering.stable_order, lambda types, returns: "with it", types, returns)
+
+    assert compile._missed(_own, compile_caller, (), None) == "with it"
+
+
 def test_functions_that_have_no_name_elsewhere_are_not_asked_for():
     assert not background.is_underway(lambda: None, ())
 

@@ -90,6 +90,8 @@ def _missed(later: Callable[..., Any] | None, now: Callable[..., Any], types: An
         if is_underway(later, types):
             raise _NotReady
     _announce()
+    # the kernels that this one calls are compiled with it
+    _caller.has_twin = False
     return now(types, returns)
 
 
@@ -157,7 +159,7 @@ def _with_twin(loops: Callable[..., Any], kernel: Any, twin: Callable[..., Any],
             _look_again[loops] = time.perf_counter() + _LOOK_EVERY
         finally:
             _caller.has_twin = False
-    start = time.perf_counter()
+    start = time.thread_time()
     found = twin(*arguments)
-    _spent[loops] = _spent.get(loops, 0.0) + time.perf_counter() - start
+    _spent[loops] = _spent.get(loops, 0.0) + time.thread_time() - start
     return found

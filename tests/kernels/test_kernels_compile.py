@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hushtable.kernels import background, compile, ordering
+from hushtable.kernels import background, compile, grouping
 
 SCRIPT = """
 import sys, time
@@ -78,7 +78,7 @@ def test_kernels_that_another_one_calls_are_compiled_with_it(monkeypatch):
     monkeypatch.setitem(compile._spent, _own, compile.TWIN_SECONDS)
 
     def compile_caller(types, returns):
-        return compile._missed(ordering.stable_order, lambda types, returns: "with it", types, returns)
+        return compile._missed(grouping.stable_order, lambda types, returns: "with it", types, returns)
 
     assert compile._missed(_own, compile_caller, (), None) == "with it"
 
@@ -105,9 +105,9 @@ def test_threads_get_one_kernel(monkeypatch):
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 8, 49, 1000])
 def test_sorting_is_numpys(n):
     keys = np.random.default_rng(n).integers(0, n // 2 + 1, n)
-    for order in (ordering.stable_order, compile.compiled(ordering.stable_order)):
+    for order in (grouping.stable_order, compile.compiled(grouping.stable_order)):
         assert order(keys).tolist() == np.argsort(keys, kind="stable").tolist()
-    for sort in (ordering.sort_between, compile.compiled(ordering.sort_between)):
+    for sort in (grouping.sort_between, compile.compiled(grouping.sort_between)):
         own = keys.copy()
         sort(own, n // 3, n)
         assert own.tolist() == [*keys[: n // 3].tolist(), *np.sort(keys[n // 3 :]).tolist()]

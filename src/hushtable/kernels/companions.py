@@ -10,7 +10,7 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.cover import NODE, RANGE, Tables
-from hushtable.kernels.ordering import stable_order
+from hushtable.kernels.grouping import stable_order
 
 __all__ = ["Founded", "Lenders", "found_groups"]
 

@@ -26,8 +26,8 @@ TWIN_UP_TO = 150_000
 """Rows up to which the twin does the work of a kernel that is still to be compiled: beyond, one call may take longer
 than the compiler does."""
 
-TWIN_SECONDS = 2.0
-"""Seconds that a kernel's twin may take in all before the kernel is compiled at once: compiling takes one or two."""
+TWIN_SECONDS = 1.0
+"""CPU seconds that a kernel's twin may take in all before the kernel is compiled at once: that takes about as long."""
 
 _log = logging.getLogger(__package__)
 _lock = threading.RLock()

@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
-from hushtable.kernels.ordering import stable_order
+from hushtable.kernels.grouping import stable_order
 
 __all__ = ["FRACTION", "NO_CUT", "WEIGHT", "amount", "fixed_log2", "informative_cuts"]
 

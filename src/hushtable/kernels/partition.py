@@ -13,7 +13,7 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
-from hushtable.kernels.ordering import stable_order
+from hushtable.kernels.grouping import stable_order
 
 __all__ = ["balanced_cuts", "split_children", "split_rows", "split_ties", "spread_labels"]
 

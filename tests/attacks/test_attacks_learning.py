@@ -70,3 +70,21 @@ def test_definetti_refuses_what_it_cannot_hold(monkeypatch):
     monkeypatch.setattr(definetti, "_MOST_PAIRS", 10)
     with pytest.raises(UsageError, match="too many"):
         ht.anonymize(people(50), policy([ht.KAnonymity(k=10)])).attack("definetti")
+
+
+def test_inference_on_more_records_than_its_targets_says_how_many_it_saw():
+    release = ht.anonymize(correlated(800), policy([ht.KAnonymity(k=5)]))
+    some, all_of_them = release.attack("inference", targets=300), release.attack("inference", targets=800)
+    assert some.targets == some.counts["records sampled"] == 300
+    assert all_of_them == release.attack("inference") and "records sampled" not in all_of_them.counts
+    assert abs(some.rate - all_of_them.rate) < 0.1
+    width = [high - low for low, high in (some.interval, all_of_them.interval)]
+    assert width[0] > width[1]
+
+
+def test_the_sample_does_not_depend_on_the_order_of_records():
+    table = correlated(800)
+    shuffled = table.take(np.random.default_rng(3).permutation(800))
+    releases = [ht.anonymize(t, policy([ht.KAnonymity(k=5)])) for t in (table, shuffled)]
+    one, other = (release.attack("inference", targets=300) for release in releases)
+    assert one == other

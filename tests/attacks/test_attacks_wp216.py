@@ -8,7 +8,12 @@ import pytest
 from support_attacks import people, policy
 
 import hushtable as ht
+from hushtable.attacks import linkability, singling_out
+from hushtable.attacks.linkage import lowest
+from hushtable.attacks.matching import match_chunks
+from hushtable.attacks.people import People
 from hushtable.attacks.singling_out import isolation
+from hushtable.attacks.view import View
 from hushtable.errors import UsageError
 
 
@@ -84,3 +89,29 @@ def test_membership_needs_outsiders():
     with pytest.raises(UsageError, match="needs people who are not in the release") as caught:
         release.attack("membership")
     assert caught.value.code == "no-control"
+
+
+def test_descriptions_fit_whom_everybody_compared_with_every_class_says(monkeypatch):
+    """The slow way: all people, all classes."""
+    monkeypatch.setattr(singling_out, "_AT_ONCE", 64)  # several pieces
+    view = View.of(ht.anonymize(people(300), policy([ht.KAnonymity(k=5)])))
+    column = view.table.sensitive[0]
+    histogram = view.histogram(column)
+    has = np.asarray(column.codes, dtype=np.int64)
+    everybody = People.of_rows(view, np.arange(view.table.n_sample))
+    inside = np.concatenate([part for _, part in match_chunks(view, everybody)])
+    slow = [int((inside[:, g] & (has == v)).sum()) for g, v in zip(histogram.groups, histogram.values, strict=True)]
+    assert singling_out._fitting(view, histogram.groups, histogram.values, has).tolist() == slow
+
+
+def test_the_lowest_numbers_are_those_of_a_stable_sort():
+    numbers = np.random.default_rng(0).integers(0, 50, 200)
+    for n in (1, 2, 10, 199, 200, 300):
+        assert lowest(numbers, n).tolist() == np.sort(np.argsort(numbers, kind="stable")[:n]).tolist()
+
+
+def test_classes_in_pieces_link_as_all_at_once(monkeypatch):
+    release = ht.anonymize(people(300), policy([ht.KAnonymity(k=5)]))
+    once = release.attack("linkability")
+    monkeypatch.setattr(linkability, "_AT_ONCE", 3)
+    assert release.attack("linkability") == once

@@ -96,7 +96,8 @@ def test_number_rows_of_one_value_and_of_no_rows():
 def test_small_tables_do_not_load_numba(monkeypatch):
     monkeypatch.delitem(compiling.sys.modules, "numba", raising=False)
     assert dispatch(grouping._group_loops, grouping._group_numpy, COMPILE_FROM - 1) is grouping._group_numpy
-    chosen = dispatch(grouping._group_loops, grouping._group_numpy, COMPILE_FROM)
+    assert dispatch(grouping._group_loops, grouping._group_numpy, COMPILE_FROM) is not grouping._group_numpy
+    chosen = dispatch(grouping._group_loops, grouping._group_numpy, compiling.TWIN_UP_TO + 1)
     assert chosen is compiled(grouping._group_loops)
 
 

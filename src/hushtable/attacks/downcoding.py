@@ -80,8 +80,8 @@ class Downcoding(Attack):
         order = order[general[view.labels[order]]]
         group = view.labels[order]
         truth = [c.codes[order].astype(np.int64) for c in view.table.quasi]
-        right = _common(group, truth, self._written(view, group, minimal=True), view)
-        plain = _common(group, truth, self._written(view, group, minimal=False), view)
+        minimal, chance = self._written(view, group)
+        right, plain = (_common(group, truth, written, view) for written in (minimal, chance))
         counts = {
             **view.base_counts(),
             "records in generalised classes": len(order),
@@ -90,16 +90,19 @@ class Downcoding(Attack):
         }
         return self.result(len(order), right, plain / len(order) if len(order) else 0.0, counts)
 
-    def _written(self, view: View, group: IntArray, *, minimal: bool) -> list[IntArray]:
-        written = []
+    def _written(self, view: View, group: IntArray) -> tuple[list[IntArray], list[IntArray]]:
+        """Return what is written down by who knows that cells are minimal, and by who does not, column by column."""
+        minimal, chance = [], []
         guard = view.guard(DowncodingGuard.name)
-        spread = guard.spread if minimal and isinstance(guard, DowncodingGuard) else 0.0
+        spread = guard.spread if isinstance(guard, DowncodingGuard) else 0.0
         for j, cells in enumerate(view.cells):
             stream = f"attacks/downcoding/{j}"
-            guess = _guess(cells, group, view.seed, stream, minimal=minimal and cells.minimal, spread=spread)
-            shuffled = rng.bits(view.seed, f"{stream}/order", len(group))
-            written.append(guess[np.lexsort((shuffled, group))])
-        return written
+            order = np.lexsort((rng.bits(view.seed, f"{stream}/order", len(group)), group))
+            minimal.append(_guess(cells, group, view.seed, stream, minimal=cells.minimal, spread=spread)[order])
+            chance.append(
+                _guess(cells, group, view.seed, stream, minimal=False)[order] if cells.minimal else minimal[-1]
+            )
+        return minimal, chance
 
 
 def _common(group: IntArray, truth: list[IntArray], written: list[IntArray], view: View) -> int:

@@ -20,9 +20,12 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from hushtable.arrays import IntArray
 from hushtable.attacks.base import AttackResult, SensitiveAttack
+from hushtable.attacks.linkage import sample
 from hushtable.attacks.view import View
 from hushtable.errors import UsageError
+from hushtable.params import AtLeast
 from hushtable.release.comparison import RowComparison
 from hushtable.utility.classification import Task
 
@@ -36,6 +39,8 @@ class Inference(SensitiveAttack):
     Parameters
     ----------
     classifier : {"tree", "logistic"}
+    targets : int
+        At most so many released records are learned from and asked about, drawn at random.
     on : str, optional
         The sensitive column.
 
@@ -51,6 +56,9 @@ class Inference(SensitiveAttack):
     """
 
     classifier: Annotated[Literal["tree", "logistic"], "what learns from the release"] = "tree"
+    targets: Annotated[int, AtLeast(2), "at most so many records are learned from and asked about, drawn at random"] = (
+        500_000
+    )
 
     name: ClassVar[str] = "inference"
     knowledge: ClassVar[str] = (
@@ -62,12 +70,17 @@ class Inference(SensitiveAttack):
         "statistical fact that holds for people outside it as well; only coarser quasi-identifiers hide it."
     )
 
+    def _drawn(self, view: View) -> IntArray | None:
+        """Return the records that are learned from and asked about, in an order of their own; None for all."""
+        return None if len(view.released) <= self.targets else sample(view, self.targets, "inference/targets")
+
     def run(self, view: View) -> AttackResult:
         """Train on all and ask about all; then train on one half and ask about the other."""
         column = self.column(view)
         k = max(int(view.sizes[view.sizes > 0].min()), 1)
         comparison = RowComparison(view.table, view.labels, view.cells, k=k, seed=view.seed)
-        split = Task.of(comparison, column.name, 0.5)
+        some = self._drawn(view)
+        split = Task.of(comparison, column.name, 0.5, some)
         known = (split.target >= 0) & (view.labels >= 0) if split is not None else np.zeros(0, dtype=np.bool_)
         if split is None or not known.any():
             raise UsageError(
@@ -82,6 +95,8 @@ class Inference(SensitiveAttack):
         targets = int(known.sum())
         most = int(np.bincount(split.target[known]).max())
         counts = {**view.base_counts(), "values to tell apart": len(np.unique(split.target[known]))}
+        if some is not None:
+            counts["records sampled"] = len(some)
         return self.result(
             targets, round(rate * targets), most / targets, counts, None if np.isnan(control) else control
         )

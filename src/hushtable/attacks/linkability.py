@@ -16,11 +16,12 @@ framework for quantifying privacy risk in synthetic data", 2023, section 4.2.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from hushtable import rng
+from hushtable.arrays import BoolArray, IntArray
 from hushtable.attacks.base import Attack, AttackResult
 from hushtable.attacks.linkage import sample
 from hushtable.attacks.matching import match_chunks
@@ -30,6 +31,22 @@ from hushtable.errors import UsageError, did_you_mean
 from hushtable.params import AtLeast
 
 __all__ = ["Linkability"]
+
+
+_AT_ONCE = 1 << 12
+"""Classes whose covers are multiplied at once: a few megabytes that are used again, not gigabytes that are new."""
+
+
+def _covered(left: BoolArray, right: BoolArray, sizes: IntArray) -> tuple[Any, Any]:
+    """Return how many people are in classes that cover a record of each table, and one of the second."""
+    together, second = np.zeros((len(left), len(right))), np.zeros(len(right))
+    for begin in range(0, len(sizes), _AT_ONCE):
+        part = slice(begin, begin + _AT_ONCE)
+        size, fit = sizes[part].astype(np.float32), right[:, part].astype(np.float32)
+        # whole numbers below 2**24 are exact
+        together += (left[:, part] * size) @ fit.T
+        second += fit @ size
+    return together.astype(np.float32), second.astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -77,11 +94,12 @@ class Linkability(Attack):
         left, right = self._halves(names)
         rows = sample(view, self.targets, "linkability/targets")
         people = People.of_rows(view, rows)
-        size = view.sizes.astype(np.float32)
-        fit_left = np.concatenate([inside for _, inside in match_chunks(view, people, left)]).astype(np.float32)
-        fit_right = np.concatenate([inside for _, inside in match_chunks(view, people, right)]).astype(np.float32)
+        first, other = (
+            np.concatenate([inside for _, inside in match_chunks(view, people, half)]) for half in (left, right)
+        )
         # people in classes that cover both, relative to what covers the second record at all
-        score = (fit_left * size) @ fit_right.T / np.maximum(fit_right @ size, 1.0)
+        together, second = _covered(first, other, view.sizes)
+        score = together / np.maximum(second, 1.0)
         best = score >= score.max(axis=1, keepdims=True) * (1 - 1e-5)
         chance = np.diag(best) / best.sum(axis=1)
         hit = rng.uniform(view.seed, "attacks/linkability/pick", len(rows)) < chance

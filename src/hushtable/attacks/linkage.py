@@ -43,7 +43,7 @@ from hushtable.kernels.grouping import number_rows
 from hushtable.params import AtLeast
 from hushtable.release.recode import class_numbers
 
-__all__ = ["Linkage", "sample"]
+__all__ = ["Linkage", "lowest", "sample"]
 
 
 def sample(view: View, n: int, stream: str) -> IntArray:
@@ -53,8 +53,22 @@ def sample(view: View, n: int, stream: str) -> IntArray:
     rows = rows[view.labels[rows] >= 0]
     if len(rows) <= n:
         return rows
-    drawn = np.argsort(rng.bits(view.seed, f"attacks/{stream}", len(rows)), kind="stable")[:n]
-    return rows[np.sort(drawn)]
+    return rows[lowest(rng.bits(view.seed, f"attacks/{stream}", len(rows)), n)]
+
+
+def lowest(numbers: AnyArray, n: int) -> IntArray:
+    """Return the places of the n lowest numbers, ascending; of equal numbers the first ones.
+
+    Examples
+    --------
+    >>> lowest(np.array([5, 1, 3, 1, 1]), 2).tolist()
+    [1, 3]
+    """
+    if len(numbers) <= n:
+        return np.arange(len(numbers))
+    bound = np.partition(numbers, n - 1)[n - 1]
+    below = np.flatnonzero(numbers < bound)
+    return np.sort(np.concatenate([below, np.flatnonzero(numbers == bound)[: n - len(below)]]))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from hushtable.attacks.people import People, Unseen
 from hushtable.attacks.view import View
 from hushtable.release.forms.base import Cells
 
-__all__ = ["candidates", "match_chunks"]
+__all__ = ["candidates", "covering", "match_chunks"]
 
 _AT_ONCE = 1 << 22
 """Pairs of a person and a class that are compared at once."""
@@ -61,6 +61,15 @@ def match_chunks(view: View, people: People, columns: Sequence[int] | None = Non
         for packed, inverse in tables:
             bits &= packed[inverse[part]]
         yield part, np.unpackbits(bits, axis=1, count=view.n_groups).astype(np.bool_)
+
+
+def covering(cells: Cells, groups: IntArray) -> npt.NDArray[np.uint8]:
+    """Return, for every code of a column, by which of some classes it is covered: a bit for each class."""
+    size = cells.column.coded.size
+    if not cells.tells_bounds:
+        return np.full((size, (len(groups) + 7) // 8), 255, dtype=np.uint8)
+    inside = cells.covers(np.tile(groups, size), np.repeat(np.arange(size), len(groups)))
+    return np.packbits(inside.reshape(size, len(groups)), axis=1)
 
 
 def _packed(cells: Cells, codes: IntArray, unseen: Unseen) -> npt.NDArray[np.uint8]:

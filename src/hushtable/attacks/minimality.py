@@ -50,12 +50,13 @@ def median_sides(codes: IntArray, groups: IntArray, n_groups: int) -> IntArray:
     >>> median_sides(np.array([1, 1, 2, 2, 2, 5, 5]), np.array([0, 0, 0, 0, 0, 1, 1]), 2).tolist()
     [0, 0, 1, 1, 1, -1, -1]
     """
-    order = np.lexsort((codes, groups))
+    span = int(codes.max(initial=0)) + 1
+    # sorting plain numbers is several times faster than ordering pairs
+    sorted_codes = np.sort(groups * span + codes) % span
     sizes = np.bincount(groups, minlength=n_groups)
     start = np.cumsum(sizes) - sizes
     filled = sizes > 0
     middle, top, low = (np.zeros(n_groups, dtype=np.int64) for _ in range(3))
-    sorted_codes = codes[order]
     middle[filled] = sorted_codes[start[filled] + (sizes[filled] - 1) // 2]
     low[filled], top[filled] = sorted_codes[start[filled]], sorted_codes[start[filled] + sizes[filled] - 1]
     # a median that is the greatest code leaves nobody above it
@@ -146,8 +147,14 @@ class Minimality(SensitiveAttack):
         """
         rows, table = view.released, view.table
         group = view.labels[rows]
-        sides = [median_sides(c.codes[rows].astype(np.int64), group, view.n_groups) for c in table.quasi]
         least = view.model.min_group_size()
+        # a class with fewer members than two parts need is not cut in any world
+        large = np.flatnonzero(view.sizes[group] >= 2 * max(least, 1))
+        sides = []
+        for c in table.quasi:
+            side = np.full(len(rows), -1, dtype=np.int64)
+            side[large] = median_sides(c.codes[rows[large]].astype(np.int64), group[large], view.n_groups)
+            sides.append(side)
         cuts = [cut for side in sides if (cut := _cut(side, group, view.n_groups, least)) is not None]
         possible = np.zeros(view.n_groups, dtype=np.bool_)
         for _, _, could in cuts:

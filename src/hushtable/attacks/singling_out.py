@@ -22,11 +22,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import FloatArray
+from hushtable.arrays import FloatArray, IntArray
 from hushtable.attacks.base import AttackResult, SensitiveAttack
-from hushtable.attacks.matching import match_chunks
-from hushtable.attacks.people import People
+from hushtable.attacks.linkage import lowest
+from hushtable.attacks.matching import covering
 from hushtable.attacks.view import View
+from hushtable.kernels.grouping import group_rows
 from hushtable.params import AtLeast
 
 __all__ = ["SinglingOut", "isolation"]
@@ -41,6 +42,29 @@ def isolation(weight: FloatArray, n: int) -> FloatArray:
     [0.0, 0.5, 0.0]
     """
     return np.asarray(n * weight * (1.0 - weight) ** (n - 1), dtype=np.float64)
+
+
+_AT_ONCE = 1 << 25
+"""Pairs of a person and a description that are compared at once."""
+
+
+def _fitting(view: View, group: IntArray, value: IntArray, has: IntArray) -> IntArray:
+    """Return how many people of the original each description fits: a class's cells, and a value."""
+    fits = np.zeros(len(group), dtype=np.int64)
+    people, offsets = group_rows(has, int(has.max(initial=-1)) + 1)
+    for v in np.unique(value).tolist():
+        # who has another value is not described, so most pairs need no look at the cells
+        own = np.flatnonzero(value == v)
+        tables = [covering(cells, group[own]) for cells in view.cells]
+        rows = people[offsets[v] : offsets[v + 1]]
+        step = max(_AT_ONCE // len(own), 1)
+        for begin in range(0, len(rows), step):
+            part = rows[begin : begin + step]
+            bits = np.full((len(part), (len(own) + 7) // 8), 255, dtype=np.uint8)
+            for cells, table in zip(view.cells, tables, strict=True):
+                bits &= table[cells.column.codes[part]]
+            fits[own] += np.unpackbits(bits, axis=1, count=len(own)).sum(axis=0, dtype=np.int64)
+    return fits
 
 
 @dataclass(frozen=True)
@@ -83,20 +107,10 @@ class SinglingOut(SensitiveAttack):
         once = np.flatnonzero(histogram.units == 1)
         n = view.table.n_sample
         if len(once) > self.guesses:
-            drawn = np.argsort(rng.bits(view.seed, "attacks/singling-out", len(once)), kind="stable")
-            once = once[np.sort(drawn[: self.guesses])]
+            once = once[lowest(rng.bits(view.seed, "attacks/singling-out", len(once)), self.guesses)]
         group, value = histogram.groups[once], histogram.values[once]
-        everybody = People.of_rows(view, np.arange(n))
-        has = everybody.sensitive[column.name]
-        # descriptions are sorted by class and value, so they are found by bisection
-        wanted = group * column.coded.size + value
-        fits = np.zeros(len(once) + 1, dtype=np.int64)
-        for part, inside in match_chunks(view, everybody):
-            person, fitting = np.nonzero(inside)
-            key = fitting * column.coded.size + has[part][person]
-            at = np.searchsorted(wanted, key)
-            found = np.append(wanted, -1)[at] == key
-            fits += np.bincount(np.where(found, at, len(wanted)), minlength=len(wanted) + 1)
+        has = np.asarray(column.codes[:n], dtype=np.int64)
+        fits = _fitting(view, group, value, has)
         weight = np.bincount(has, minlength=column.coded.size)[value] / n
         for cells in view.cells:
             counts = np.bincount(cells.column.codes[:n], minlength=cells.column.coded.size).astype(np.int64)
@@ -106,4 +120,4 @@ class SinglingOut(SensitiveAttack):
             **view.base_counts(),
             "values that occur once in a class": int(np.count_nonzero(histogram.units == 1)),
         }
-        return self.result(len(once), int(np.count_nonzero(fits[:-1] == 1)), baseline, counted)
+        return self.result(len(once), int(np.count_nonzero(fits == 1)), baseline, counted)

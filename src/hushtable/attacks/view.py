@@ -20,6 +20,7 @@ import pyarrow as pa
 from hushtable.algorithms.base import Algorithm, Problem
 from hushtable.algorithms.earlier import Counterfeits
 from hushtable.arrays import IntArray
+from hushtable.kernels.grouping import count_rows
 from hushtable.models.compose import AllOf
 from hushtable.registry import algorithms, guards
 from hushtable.release.forms.base import Cells
@@ -112,6 +113,10 @@ class View:
         return self.exact or self
 
     @cached_property
+    def _histograms(self) -> dict[str, Histogram]:
+        return {}
+
+    @cached_property
     def released(self) -> IntArray:
         """The original records that are in the release, ascending."""
         return np.flatnonzero(self.labels >= 0)
@@ -141,13 +146,16 @@ class View:
         return np.asarray(column.codes[: self.table.n_sample][self.released], dtype=np.int64)
 
     def histogram(self, column: SensitiveColumn) -> Histogram:
-        """Return the published records of each class by value."""
-        owner, values = self.labels[self.released], self.values(column)
-        if self.counterfeits is not None:
-            owner = np.concatenate([owner, self.counterfeits.groups])
-            values = np.concatenate([values, self.counterfeits.codes[column.name]])
-        ones = np.ones(len(owner), dtype=np.int64)
-        return Histogram.from_pairs(owner, values, ones, self.n_groups)
+        """Return the published records of each class by value; they are counted once for all attacks."""
+        if column.name not in self._histograms:
+            owner, values = self.labels[self.released], self.values(column)
+            if self.counterfeits is not None:
+                owner = np.concatenate([owner, self.counterfeits.groups])
+                values = np.concatenate([values, self.counterfeits.codes[column.name]])
+            (groups, found), units = count_rows([owner, values], [self.n_groups, column.coded.size])
+            offsets = np.searchsorted(groups, np.arange(self.n_groups + 1)).astype(np.int64)
+            self._histograms[column.name] = Histogram(offsets, found, units)
+        return self._histograms[column.name]
 
     def people_of(self, histogram: Histogram, column: SensitiveColumn) -> IntArray:
         """Return how many records of each entry of the classes' histogram are people's: counterfeits are not."""
@@ -160,9 +168,7 @@ class View:
 
     def whole(self, column: SensitiveColumn) -> Histogram:
         """Return the published records as one class: what is known of anybody without their cells."""
-        values = self.values(column)
-        ones = np.ones(len(values), dtype=np.int64)
-        return Histogram.from_pairs(np.zeros(len(values), dtype=np.int64), values, ones, 1)
+        return Histogram.dense([np.bincount(self.values(column), minlength=column.coded.size)])
 
     @cached_property
     def guards(self) -> tuple[Guard, ...]:

@@ -44,6 +44,7 @@ def attack(
     """
     from hushtable import registry
     from hushtable.cli.attacks import attacks
+    from hushtable.cli.memory import keep_freed_memory
     from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver
     from hushtable.errors import UsageError
@@ -63,6 +64,7 @@ def attack(
     tables = {
         name: read_tables([path]) for name, path in (("external", external), ("control", control)) if path is not None
     }
+    keep_freed_memory()
     with opened(folder, data, files) as (release, progress):
         _ = release.made  # another original stops all of them, not one after the other
         results, refused = _run(release, names, tables, progress, strict=only is not None)

@@ -10,6 +10,7 @@ import numpy as np
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
 from hushtable.kernels.cover import NODE, RANGE, Tables
+from hushtable.kernels.grouping import stable_order
 
 __all__ = ["Founded", "Lenders", "found_groups"]
 
@@ -196,7 +197,7 @@ def _found_loops(
         g = seeds[i]
         begin, m = offsets[g], offsets[g + 1] - offsets[g]
         fate = np.zeros(m, np.int64)  # 0 waiting, 1 in a new group, 2 leaving
-        dear = np.argsort(-price[rows[begin : begin + m]], kind="mergesort")
+        dear = stable_order(-price[rows[begin : begin + m]])
         start, saved, founded = n, np.int64(0), 0
         for t in range(m):
             own = dear[t]

@@ -1,4 +1,8 @@
-"""One place that knows numba: compiled and cached when a table is large enough to pay for it."""
+"""One place that knows numba: kernels are compiled once per machine, and nobody waits for it on a small table.
+
+A kernel is one plain-loop function. Large tables run it compiled, from numba's cache on disk. Until it is in that cache
+its NumPy twin, which gives the same bytes, does the work, and another process compiles (``kernels.background``).
+"""
 
 from __future__ import annotations
 
@@ -7,32 +11,88 @@ import hashlib
 import importlib.util
 import logging
 import sys
+import threading
+import time
 from collections.abc import Callable
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-__all__ = ["COMPILE_FROM", "compiled", "dispatch"]
+__all__ = ["COMPILE_FROM", "TWIN_SECONDS", "TWIN_UP_TO", "compiled", "dispatch"]
 
 COMPILE_FROM = 4000
 """Rows from which loading a compiled kernel (0.7 s from the cache) beats its NumPy twin."""
 
+TWIN_UP_TO = 150_000
+"""Rows up to which the twin does the work of a kernel that is still to be compiled: beyond, one call may take longer
+than the compiler does."""
+
+TWIN_SECONDS = 1.0
+"""CPU seconds that a kernel's twin may take in all before the kernel is compiled at once: that takes about as long."""
+
 _log = logging.getLogger(__package__)
+_lock = threading.RLock()
+_kernels: dict[Callable[..., Any], Any] = {}
+_spent: dict[Callable[..., Any], float] = {}
+_look_again: dict[Callable[..., Any], float] = {}
+_LOOK_EVERY = 0.05
 
 
-@functools.cache
+class _Caller(threading.local):
+    """Whether the caller of a kernel has a twin at hand."""
+
+    has_twin = False
+
+
+_caller = _Caller()
+
+
+class _NotReady(Exception):
+    """The kernel is being compiled elsewhere."""
+
+
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the numba version of a plain-loop function, from the on-disk cache where it is there.
 
-    Plain functions of kernels that it calls by name are compiled with it.
+    Plain functions of kernels that it calls by name are compiled with it. Several threads may ask, and call, at once.
     """
+    kernel = _kernels.get(function)
+    if kernel is None:
+        with _lock:
+            kernel = _kernels.get(function)
+            if kernel is None:
+                kernel = _kernels[function] = _made(function)
+    return kernel  # type: ignore[no-any-return]
+
+
+def _made(function: Callable[..., Any]) -> Any:
     import numba
 
+    kernel: Any
+    later: Callable[..., Any] | None
     # no fastmath and no parallel reductions: the same table gives the same bytes on any machine
-    kernel = numba.njit(cache=True, nogil=True)(_linked(function))
-    if not _is_cached(kernel):
-        _announce()
+    try:
+        kernel = numba.njit(cache=True, nogil=True)(_linked(function))
+    except RuntimeError:  # neither the package nor the user has a folder that may be written
+        later = None
+        kernel = numba.njit(nogil=True)(_linked(function))
+    else:
+        later = function
+    # numba comes here, one thread at a time, when a kernel is neither loaded nor in the cache
+    kernel._compiler.compile = functools.partial(_missed, later, kernel._compiler.compile)
     return kernel
+
+
+def _missed(later: Callable[..., Any] | None, now: Callable[..., Any], types: Any, returns: Any) -> Any:
+    """Compile a kernel for arguments of some types: now, or later where it can be and the caller has a twin."""
+    if later is not None and _caller.has_twin and _spent.get(later, 0.0) < TWIN_SECONDS:
+        from hushtable.kernels.background import is_underway
+
+        if is_underway(later, types):
+            raise _NotReady
+    _announce()
+    # the kernels that this one calls are compiled with it
+    _caller.has_twin = False
+    return now(types, returns)
 
 
 @functools.cache
@@ -70,15 +130,36 @@ def _linked(function: Callable[..., Any]) -> Callable[..., Any]:
     return linked
 
 
-def _is_cached(kernel: Any) -> bool:
-    folder = Path(kernel._cache.cache_path)
-    return any(folder.glob(f"*{kernel.py_func.__name__}*.nbi"))
-
-
 def dispatch(loops: Callable[..., Any], twin: Callable[..., Any], rows: int) -> Callable[..., Any]:
-    """Choose the compiled loops for large tables, or once numba is loaded; the NumPy twin otherwise."""
-    if "numba" in sys.modules and rows > COMPILE_FROM // 4:
-        return compiled(loops)
-    if rows >= COMPILE_FROM and importlib.util.find_spec("numba") is not None:
-        return compiled(loops)
-    return twin
+    """Choose the compiled loops for large tables, or once numba is loaded; the NumPy twin otherwise.
+
+    Both give the same bytes. A kernel that is not in the cache yet is served by its twin while it is compiled in the
+    background, unless the twin would take longer than that.
+    """
+    if "numba" in sys.modules:
+        if rows <= COMPILE_FROM // 4:
+            return twin
+    elif rows < COMPILE_FROM or importlib.util.find_spec("numba") is None:
+        return twin
+    kernel = compiled(loops)
+    # plain loops that are their own twin take a hundred times as long as compiled ones
+    if rows > TWIN_UP_TO or twin is loops:
+        return kernel
+    return functools.partial(_with_twin, loops, kernel, twin)
+
+
+def _with_twin(loops: Callable[..., Any], kernel: Any, twin: Callable[..., Any], *arguments: Any) -> Any:
+    """Call the kernel, or its twin where it is not compiled yet."""
+    # looking into the cache takes as long as the twin does on a small group
+    if time.perf_counter() >= _look_again.get(loops, 0.0):
+        _caller.has_twin = True
+        try:
+            return kernel(*arguments)
+        except _NotReady:
+            _look_again[loops] = time.perf_counter() + _LOOK_EVERY
+        finally:
+            _caller.has_twin = False
+    start = time.thread_time()
+    found = twin(*arguments)
+    _spent[loops] = _spent.get(loops, 0.0) + time.thread_time() - start
+    return found

@@ -12,6 +12,7 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
+from hushtable.kernels.grouping import stable_order
 
 __all__ = ["FRACTION", "NO_CUT", "WEIGHT", "amount", "fixed_log2", "informative_cuts"]
 
@@ -247,7 +248,7 @@ def _sorted_places(codes: Any) -> Any:
     """Return the order of a group's codes; by insertion where it is small, as most groups are."""
     m = len(codes)
     if m > 48:
-        return np.argsort(codes, kind="mergesort")
+        return stable_order(codes)
     order = np.arange(m)
     for i in range(1, m):
         at, x = i, codes[i]

@@ -15,6 +15,7 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.kernels.compile import dispatch
+from hushtable.kernels.grouping import stable_order
 
 __all__ = ["balanced_cuts", "split_children", "split_rows", "split_ties", "spread_labels"]
 
@@ -136,7 +137,7 @@ def _cuts_loops(
             codes = np.empty(m, np.int64)
             for i in range(m):
                 codes[i] = work[starts[g] + i, dim]
-            order = np.argsort(codes, kind="mergesort")
+            order = stable_order(codes)
             for i in range(m):
                 total += units[index[starts[g] + i]] if weighted else 1
             below, best = np.int64(0), np.int64(-1)

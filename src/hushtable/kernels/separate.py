@@ -56,36 +56,33 @@ def _separate_numpy(low: Any, high: Any, sizes: Any, orders: Any) -> Any:
     floors = np.full((n, d, 2), -1, dtype=np.int64)
     ceilings = np.full((n, d, 2), -1, dtype=np.int64)
     alone = np.zeros(n, dtype=np.bool_)
-    stack = [[orders[j] for j in range(d)]]
+    column, stack = np.arange(d)[:, None], [orders]
     while stack:
         own = stack.pop()
-        m, one = len(own[0]), own[0][0]
+        m, one = own.shape[1], own[0, 0]
         if m == 1:
             alone[one] = True
             continue
-        best, column, cut = -1.0, -1, 0
-        for j in range(d):
-            reach = np.maximum.accumulate(high[own[j], j])[:-1]
-            places = 1 + np.flatnonzero(low[own[j], j][1:] > reach)
-            if len(places):
-                # all boxes of a part have the bounds of the part
-                start = max(int(floors[one, j, 1]), 0)
-                end = int(ceilings[one, j, 1]) if ceilings[one, j, 1] >= 0 else int(sizes[j])
-                first = low[own[j][places], j]
-                gain = (places * (end - first) + (m - places) * (first - start)) / sizes[j]
-                at = int(np.argmax(gain))
-                if gain[at] > best:
-                    best, column, cut = float(gain[at]), j, int(places[at])
-        if column < 0:
+        reach = np.maximum.accumulate(high[own, column], axis=1)[:, :-1]
+        first = low[own[:, 1:], column]
+        between = first > reach
+        if not between.any():
             continue
-        left, right = own[column][:cut], own[column][cut:]
-        ends = np.array([high[left, column].max(), low[right[0], column]])
-        ceilings[left, column] = ends
-        floors[right, column] = ends
+        # all boxes of a part have the bounds of the part
+        start = np.maximum(floors[one, :, 1], 0)[:, None]
+        end = np.where(ceilings[one, :, 1] >= 0, ceilings[one, :, 1], sizes)[:, None]
+        places = np.arange(1, m)
+        gain = (places * (end - first) + (m - places) * (first - start)) / sizes[:, None]
+        j, at = divmod(int(np.argmax(np.where(between, gain, -1.0))), m - 1)
+        left, right = own[j, : at + 1], own[j, at + 1 :]
+        ends = np.array([reach[j, at], first[j, at]])
+        ceilings[left, j] = ends
+        floors[right, j] = ends
         side = np.zeros(n, dtype=np.bool_)
         side[left] = True
-        stack.append([order[~side[order]] for order in own])
-        stack.append([order[side[order]] for order in own])
+        lower = side[own]
+        stack.append(own[~lower].reshape(d, -1))
+        stack.append(own[lower].reshape(d, -1))
     return floors, ceilings, alone
 
 

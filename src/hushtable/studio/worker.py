@@ -6,6 +6,7 @@ ended, and so does the worker.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -46,8 +47,23 @@ class Reporter:
             raise Cancelled("Cancelled.", hint="Nothing was written.")
 
 
+class _Compiling(logging.Handler):
+    """Tells the user of a job what the kernels say: that they are being compiled."""
+
+    def __init__(self, store: Store, job: Job) -> None:
+        super().__init__(logging.WARNING)
+        self._store = store
+        self._job = job
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show it as what the job is doing."""
+        self._store.progress(self._job.id, 0.0, record.getMessage())
+
+
 def work(store: Store, projects: Projects, job: Job) -> None:
     """Do one job and note how it ended."""
+    kernels, compiling = logging.getLogger("hushtable.kernels"), _Compiling(store, job)
+    kernels.addHandler(compiling)
     try:
         result = TASKS[job.kind].run(projects[job.project], dict(job.arguments), Reporter(store, job))
     except Cancelled as stopped:
@@ -60,6 +76,8 @@ def work(store: Store, projects: Projects, job: Job) -> None:
         store.end(job.id, "failed", error=failure(error)[0])
     else:
         store.end(job.id, "done", result=result)
+    finally:
+        kernels.removeHandler(compiling)
 
 
 def main(home: str, lane: str) -> None:

@@ -71,14 +71,23 @@ class Task:
     tested: BoolArray
 
     @classmethod
-    def of(cls, comparison: Comparison, target: str | None, test: float) -> Task | None:
-        """Choose target and split; None where sensitive values do not stand next to the records."""
+    def of(cls, comparison: Comparison, target: str | None, test: float, some: IntArray | None = None) -> Task | None:
+        """Choose target and split; None where sensitive values do not stand next to the records.
+
+        With ``some``, records in an order that does not depend on the input's, all others count as unknown.
+        """
         rows = comparison.rows
         column = _column(rows, target)
         if not rows.linked:
             return None
         wanted = _targets(column, rows.n)
-        return cls(rows, wanted, _split(rows, wanted, test))
+        if some is None:
+            return cls(rows, wanted, _split(rows, wanted, test))
+        known = np.full(rows.n, -1, dtype=np.int64)
+        known[some] = wanted[some]
+        tested = np.zeros(rows.n, dtype=np.bool_)
+        tested[some] = rng.uniform(rows.seed, "accuracy/split", len(some)) < test
+        return cls(rows, known, tested)
 
     @property
     def trained(self) -> BoolArray:

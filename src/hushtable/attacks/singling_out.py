@@ -51,7 +51,8 @@ _AT_ONCE = 1 << 25
 def _fitting(view: View, group: IntArray, value: IntArray, has: IntArray) -> IntArray:
     """Return how many people of the original each description fits: a class's cells, and a value."""
     fits = np.zeros(len(group), dtype=np.int64)
-    people, offsets = group_rows(has, int(has.max(initial=-1)) + 1)
+    # a published value may be nobody's: counterfeits have some
+    people, offsets = group_rows(has, int(max(has.max(initial=-1), value.max(initial=-1))) + 1)
     for v in np.unique(value).tolist():
         # who has another value is not described, so most pairs need no look at the cells
         own = np.flatnonzero(value == v)

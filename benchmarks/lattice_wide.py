@@ -1,10 +1,11 @@
 """The optimal search on a wide table: the best node within a budget of judged nodes, and a bound of the optimum.
 
-    python benchmarks/lattice_wide.py FILE.csv [--columns 20] [--nodes 2000] [--suppression 0.02] [--k 5] [--json]
+    python benchmarks/lattice_wide.py [FILE.csv] [--columns 20] [--nodes 2000] [--suppression 0.02] [--k 5] [--json]
 
 Takes the columns with 3 to 100 values, those with most values first, and gives each a hierarchy that merges two
 neighbours at a time in sorted order, up to ``*``. Prints, for every objective, the size of the lattice, the value of
-the best node, the proved lower bound of the optimum, the nodes judged and CPU seconds.
+the best node, the proved lower bound of the optimum, the nodes judged and CPU seconds. Without a file it is the
+generated table of ``studio.py``.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from hushtable.schema.columns import Kind, Role
 from hushtable.table.encode import encode
 from hushtable.table.encoded import EncodedTable
 from hushtable.table.plan import ColumnPlan, TablePlan
+from studio import table as generated
 
 OBJECTIVES = ("loss", "entropy", "prec", "discernibility", "average-class-size")
 
@@ -63,7 +65,7 @@ def measure(table: EncodedTable, objective: str, options: argparse.Namespace) ->
 def main() -> None:
     """Measure every objective and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file")
+    parser.add_argument("file", nargs="?")
     parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--nodes", type=int, default=2000)
     parser.add_argument("--suppression", type=float, default=0.02)
@@ -71,7 +73,7 @@ def main() -> None:
     parser.add_argument("--objective", action="append", help="one of them; may be repeated")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    table = encoded(read_table(options.file), options.columns)
+    table = encoded(read_table(options.file) if options.file else generated(200_000, 42), options.columns)
     rows = []
     for objective in options.objective or OBJECTIVES:
         row = measure(table, objective, options)

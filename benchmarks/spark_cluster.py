@@ -186,7 +186,8 @@ def main(words: list[str] | None = None) -> None:
             found = [run(master, int(n), folder) for n in options.executors.split(",")]
             broken = list(faults(master, workers, folder, found[0]["stages"])) if options.faults else []
     first, last = found[0], found[-1]
-    slope = math.log(first["seconds"] / last["seconds"]) / math.log(last["executors"] / first["executors"])
+    times = last["executors"] / first["executors"]
+    slope = math.log(first["seconds"] / last["seconds"]) / math.log(times) if times > 1 else math.nan
     wrong = [r for r in [*found, *broken] if r["hash" if "hash" in r else "left"] not in (want, [])] if found else []
     if options.json:
         print(json.dumps({"rows": options.rows, "runs": found, "faults": broken, "slope": slope, "same": not wrong}))

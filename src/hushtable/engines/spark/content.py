@@ -20,12 +20,13 @@ from pyspark.sql.types import DoubleType, FloatType, NullType, StringType
 from hushtable.algorithms.base import Problem
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines import local
-from hushtable.engines.spark.dictionaries import Dictionary, coded, dictionaries
+from hushtable.engines.spark.dictionaries import AlikeRows, Dictionary, alike_rows, coded, dictionaries
 from hushtable.engines.spark.jobs import Jobs
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS, with_units
 from hushtable.errors import DataError, PolicyError
 from hushtable.io.names import check_names
+from hushtable.kernels.grouping import number_rows
 from hushtable.release.plan import Plan
 from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, check_type
@@ -103,7 +104,9 @@ class Content:
         self.quasi, self.sensitive = self._named(Role.QUASI), self._named(Role.SENSITIVE)
         self.tie = self._named(Role.INSENSITIVE) if plan.table.entity is not None else ()
         self._coded_columns = (*self.quasi, *self.sensitive, *self.tie)
-        found = dictionaries(jobs, work, [self.place[c.name] for c in (*self.quasi, *self.sensitive)])
+        coded_places = [self.place[c.name] for c in (*self.quasi, *self.sensitive)]
+        self._alike = alike_rows(jobs, work, coded_places) if plan.table.entity is None and coded_places else None
+        found = self._alike.dictionaries if self._alike is not None else dictionaries(jobs, work, coded_places)
         self.records = int(found[0].counts.sum()) if found else 0
         if not self.quasi:
             raise PolicyError(
@@ -223,6 +226,8 @@ class Content:
     def tuples(self, counted: DataFrame | None = None) -> Tuples:
         """Bring the distinct combinations to the driver; ``counted`` has them with their rows n, if that was done."""
         by = [*self.keys, *self.rest_keys, *self.units]
+        if counted is None and self._alike is not None:
+            return self._tuples_here(self._alike)
         if counted is None:
             counted = self.rows.groupBy(*by).agg(F.count(F.lit(1)).alias("n"))
         counted = counted.select(*by, "n")
@@ -233,6 +238,16 @@ class Content:
         if int(tuples.counts.sum()) != self.records:
             raise changed_input()
         return tuples
+
+    def _tuples_here(self, alike: AlikeRows) -> Tuples:
+        """Number the combinations that the driver has; spellings of one value are one."""
+        own = self._places(self.dictionaries)
+        places = [shared[place] for shared, place in zip(own, alike.places, strict=True)]
+        of_row, first = number_rows(places, [len(dictionary) for dictionary in self.dictionaries])
+        counts = np.zeros(len(first), dtype=np.int64)
+        np.add.at(counts, of_row, alike.counts)
+        n, chosen = len(self.quasi), [place[first] for place in places]
+        return self.tuples_of([*self.quasi_packing.pack(chosen[:n]), *self.rest_packing.pack(chosen[n:])], counts)
 
     def tuples_of(self, numbers: Sequence[IntArray], counts: IntArray) -> Tuples:
         """Read combinations from the columns that rows are joined by."""

@@ -77,8 +77,8 @@ SECTIONS = {
     "settings cost most: under the policy that `init` writes, and with every column as a quasi-identifier.",
     "The studio": "Every page of a project with a generated table of 200,000 rows and 42 columns and a release of it, "
     "in Chromium at 1440 px, from asking for the page until it shows what it is about.",
-    "Spark on a cluster": "A standalone cluster on this machine: a master, two workers, executors of one core and 1 GiB; "
-    "the generated table of 3,000,000 rows, k = 5, Mondrian, from Parquet to verified Parquet.",
+    "Spark on a cluster": "A standalone cluster on this machine: a master, two workers, executors of one core and "
+    "1 GiB; the generated table of 3,000,000 rows, k = 5, Mondrian, from Parquet to verified Parquet.",
     "Growth with rows": "Generated tables with eight quasi-identifiers, from Parquet to verified Parquet, k = 5.",
 }
 

@@ -90,7 +90,7 @@ def history(places, values, schedule, m, key, algorithm=MInvariant(), domain=VAL
         kept = np.array([own[p] in signature.get(p, ()) for p in present])
         apart = np.array([p in lonely for p in present])
         problem = replace(
-            empty, table=table, reference=table.reference([("disease",)]), tossed=Coins(f"{key}/{turn}".encode()),
+            empty, store=table, reference=table.reference([("disease",)]), tossed=Coins(f"{key}/{turn}".encode()),
             earlier=Earlier(
                 ("disease",), tuple(kinds), np.where(kept, last, -1), np.where(kept, -1, last), apart
             ) if turn else None,

@@ -49,8 +49,8 @@ killed = set()
 
 
 def kill_one(share, what):
-    # the table was repartitioned, so the blocks of the first job are gone with it
-    if what == "counting combinations" and not killed:
+    # what was published is kept by the executors, and half of it is gone with one of them
+    if what == "verifying" and not killed:
         killed.add(min(executors()))
         os.kill(min(killed), signal.SIGKILL)
 

@@ -160,7 +160,8 @@ def faults(
     java = [pid for pid in tree(workers[0].pid) if "java" in Path(f"/proc/{pid}/comm").read_text()]
     (folder / "worker").write_text(str(java[0]))
     yield {"killed": "worker", "stage": stages[1], **run(master, 4, folder, stages[1], str(folder / "worker"))}
-    shutil.rmtree(folder / "release")
+    for name in ("release", "release.private"):
+        shutil.rmtree(folder / name)
     found = run(master, 2, folder, stages[-1], "self")
     left = sorted(path.name for path in folder.iterdir() if path.name.startswith("release"))
     yield {"killed": "driver", "stage": stages[-1], **found, "left": left}

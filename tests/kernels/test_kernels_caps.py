@@ -61,6 +61,11 @@ def _exactly(n, caps, slack) -> bool:
     return any(sum(p) == n and excess(p, caps) <= slack + 1e-9 for p in parts)
 
 
+def test_a_rest_of_nothing_but_rounding():
+    """The caps and the slack make up everything; the difference of floats was 5e-17, and the bound 0 of 3."""
+    assert most([1, 0, 1, 1], [0.1, 0.0, 0.1, 0.3], 0.5) == 3
+
+
 def test_fewer_than_the_least_are_none():
     assert most([6, 2], [0.5, 0.5], 0.0, 4) == 4
     assert most([6, 2], [0.5, 0.5], 0.0, 5) == 0

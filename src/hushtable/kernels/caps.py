@@ -74,9 +74,10 @@ def _relaxed(values: Any, units: Any, caps: Any, slack: Any) -> Any:
     kept = 0.0
     for i in range(len(values)):
         kept += units[i]
-    need = 1.0 - slack
+    # what `_possible` allows for rounding is allowed here too: a bound that is too small would be wrong
+    need = 1.0 - slack - ROUNDING
     while True:
-        free = 0.0
+        free = ROUNDING * (1 + len(values))
         rest = need
         for i in range(len(values)):
             if units[i] > caps[values[i]] * kept:

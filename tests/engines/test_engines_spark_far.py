@@ -15,7 +15,7 @@ from hushtable import registry
 from hushtable.algorithms.lattice import branch_and_bound, space
 from hushtable.api import run_plan
 from hushtable.engines.spark import drawn as drawing
-from hushtable.engines.spark import repeated, summary
+from hushtable.engines.spark import publish, summary
 from hushtable.errors import HushtableError, IncompatibleError
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
@@ -204,7 +204,7 @@ def test_random_policies(on_spark, far_away, monkeypatch, seed):
     if isinstance(plan, HushtableError):
         return
     if seed % 2:
-        monkeypatch.setattr(repeated, "_WORTH", 0)
+        monkeypatch.setattr(publish, "_WORTH", 0)
         bare = [replace(c, role=Role.IDENTIFIER) if c.role is Role.INSENSITIVE else c for c in plan.table.columns]
         plan = replace(plan, table=replace(plan.table, columns=tuple(bare)))
     want = tried(lambda: run_plan(case.table, plan))

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support_spark import WHO, held, same
+from support_spark import NOTE, WHO, held, same
 
 import hushtable as ht
 from hushtable import registry
@@ -59,14 +59,16 @@ def test_bad_tables(on_spark, spark):
 
 
 def test_a_table_that_changes_while_it_is_read_is_refused(on_spark, spark):
+    from pyspark.sql import functions
+
     def another(batches):
         for batch in batches:
             yield batch.set_column(0, "age", pa.array(np.random.default_rng().integers(0, 10**9, batch.num_rows)))
 
-    frame = spark.createDataFrame(random_people(200, 1))
+    frame = spark.createDataFrame(random_people(200, 1)).withColumn("note", functions.lit("x"))
     frame = frame.mapInArrow(another, frame.schema)
     with pytest.raises(DataError, match="changed while it was read") as raised:
-        on_spark(frame, plan_of([KAnonymity(k=2)]))
+        on_spark(frame, plan_of([KAnonymity(k=2)], (*PEOPLE, NOTE)))
     assert raised.value.code == "changed"
 
 

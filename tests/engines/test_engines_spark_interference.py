@@ -18,8 +18,8 @@ from hushtable.algorithms.lattice.optimal import Optimal
 from hushtable.algorithms.partition.localpk import Localpk
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.api import run_plan
-from hushtable.engines.spark import write
-from hushtable.engines.spark.paths import to_write
+from hushtable.engines.spark import part_files, shown
+from hushtable.engines.spark.part_files import write_as_they_are
 from hushtable.errors import DataError
 from hushtable.hierarchy.frequency import Frequency
 from hushtable.hierarchy.intervals import Intervals
@@ -145,7 +145,7 @@ class TestReplayed:
 
     def test_a_planted_leak_is_found(self, monkeypatch):
         """Parts end where Spark's own do, as they did once."""
-        monkeypatch.setattr(write, "_write_parts", lambda jobs, frame, place: frame.write.parquet(to_write(place)))
+        monkeypatch.setattr(shown, "write_parts", lambda jobs, frame, place: write_as_they_are(frame, place))
         with pytest.raises(AssertionError, match=r"order at once.* changes parts/release"):
             check_interference([KAnonymity(k=2)], Mondrian(), case_of(0), files=spark_files, changes=[AT_ONCE])
 
@@ -209,7 +209,7 @@ def folder_files(folder):
 
 @pytest.mark.usefixtures("spark")
 def test_runs_on_files_with_other_suppressed_records(tmp_path, monkeypatch):
-    monkeypatch.setattr(write, "ONE_FILE", 30)
+    monkeypatch.setattr(part_files, "ONE_FILE", 30)
     rows = visits(60, 2).select(["age", "zip", "illness"])
     alone = {"age": [9999], "zip": ["777"], "illness": ["flu"]}
     other = {"age": [-5], "zip": ["1"], "illness": ["a cold that nobody else has"]}

@@ -35,7 +35,7 @@ def test_the_same_answers(spark, monkeypatch, name, model, suppression, driver, 
     jobs, done = Jobs(spark, lambda share, what: None), Counter()
 
     def make(case, plan, driver, most):
-        content = Content(jobs, spark.createDataFrame(case.table), plan)
+        content = Content(jobs, spark.createDataFrame(case.table), plan, 100_000)
         content.hold()
         return SparkStore(Combinations(content), driver, most)
 

@@ -295,13 +295,13 @@ def spark_files(table: pa.Table, plan: Plan, *, parts: int = 3, part_rows: int =
     part_rows : int
         Rows of a part that is written.
     """
-    from hushtable.engines.spark import write
+    from hushtable.engines.spark import part_files
     from hushtable.engines.spark.release import run_frame
     from hushtable.engines.spark.session import read_frame, spark_session
 
     plan = by_content(table, plan)
     found: Files = {}
-    one_file = write.ONE_FILE
+    one_file = part_files.ONE_FILE
     with spark_session(None) as spark, TemporaryDirectory(dir=_MEMORY) as name:
         sources = [Path(name) / f"{number}.parquet" for number in range(parts)]
         for number, source in enumerate(sources):
@@ -309,12 +309,12 @@ def spark_files(table: pa.Table, plan: Plan, *, parts: int = 3, part_rows: int =
             pq.write_table(table.slice(begin, end - begin), source)
         release = run_frame(read_frame(spark, list(map(str, sources))), plan)
         try:
-            write.ONE_FILE = part_rows
+            part_files.ONE_FILE = part_rows
             for where, more in (("csv", {}), ("parquet", {"parts": False}), ("parts", {"parts": True})):
                 format = "csv" if where == "csv" else "parquet"
                 found |= _read(release.save(Path(name) / where, format=format, **more), where)
         finally:
-            write.ONE_FILE = one_file
+            part_files.ONE_FILE = one_file
             release.unpersist()
     return found
 

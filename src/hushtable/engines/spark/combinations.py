@@ -12,9 +12,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from hushtable.engines import local
-from hushtable.engines.spark.content import Content, changed_input
+from hushtable.engines.spark.content import Content
 from hushtable.engines.spark.dictionaries import with_numbers
 from hushtable.engines.spark.finish import Finish, with_codes
+from hushtable.engines.spark.jobs import changed_input
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS
 from hushtable.table.coins import columns_digest

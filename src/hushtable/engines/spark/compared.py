@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.engines.spark.combinations import Combinations
-from hushtable.engines.spark.content import changed_input
+from hushtable.engines.spark.jobs import changed_input
 from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.shown import Counted

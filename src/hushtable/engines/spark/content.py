@@ -15,16 +15,17 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DoubleType, FloatType, NullType, StringType
+from pyspark.sql.types import DoubleType, FloatType, NullType, StringType, StructType
 
 from hushtable.algorithms.base import Problem
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines import local
-from hushtable.engines.spark.dictionaries import AlikeRows, Dictionary, alike_rows, coded, dictionaries
-from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.alike import AlikeRows, alike_rows
+from hushtable.engines.spark.dictionaries import Dictionary, coded, dictionaries
+from hushtable.engines.spark.jobs import Jobs, changed_input
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.people import UNITS, with_units
-from hushtable.errors import DataError, PolicyError
+from hushtable.errors import PolicyError
 from hushtable.io.names import check_names
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.plan import Plan
@@ -82,19 +83,18 @@ class Content:
     jobs : Jobs
     frame : pyspark.sql.DataFrame
     plan : Plan
+    most : int
+        Rows that the driver takes.
 
     Attributes
     ----------
-    rows : DataFrame
-        The table with columns q0, q1, ... (packed quasi-identifiers), s0, s1, ... (packed rest), where people are
-        counted the weight, and ``kept``.
     kept : list of str
         The columns that are published as they are, c0, c1, ... by their place.
     place : dict of str to int
         Where a column of the policy stands.
     """
 
-    def __init__(self, jobs: Jobs, frame: DataFrame, plan: Plan) -> None:
+    def __init__(self, jobs: Jobs, frame: DataFrame, plan: Plan, most: int) -> None:
         self.jobs, self.plan = jobs, plan
         names = check_names(frame.columns, "The table")
         check_columns(names, plan.table)
@@ -105,7 +105,8 @@ class Content:
         self.tie = self._named(Role.INSENSITIVE) if plan.table.entity is not None else ()
         self._coded_columns = (*self.quasi, *self.sensitive, *self.tie)
         coded_places = [self.place[c.name] for c in (*self.quasi, *self.sensitive)]
-        self._alike = alike_rows(jobs, work, coded_places) if plan.table.entity is None and coded_places else None
+        counted = plan.table.entity is None and bool(coded_places)
+        self._alike = alike_rows(jobs, work, coded_places, most) if counted else None
         found = self._alike.dictionaries if self._alike is not None else dictionaries(jobs, work, coded_places)
         self.records = int(found[0].counts.sum()) if found else 0
         if not self.quasi:
@@ -129,19 +130,28 @@ class Content:
         n = len(self.quasi)
         self.quasi_packing = Packing(tuple(map(len, found[:n])))
         self.rest_packing = Packing(tuple(map(len, found[n:])))
-        places = [F.col(f"p{j}") for j in range(len(found))]
         self.keys = [f"q{i}" for i in range(len(self.quasi_packing))]
         self.rest_keys = [f"s{i}" for i in range(len(self.rest_packing))]
+        self.units = [UNITS] if self.weighted else []
+        published = (Role.SENSITIVE, Role.INSENSITIVE)
+        self.kept = [f"c{self.place[c.name]}" for c in plan.table.columns if c.role in published]
+        self._work = work
+
+    @cached_property
+    def rows(self) -> DataFrame:
+        """The table as numbers, with columns q0, q1, ..., s0, s1, ..., weights where people are counted, and ``kept``.
+
+        It is not made where the rows that differ are all that is asked for.
+        """
+        found, n = self.dictionaries, len(self.quasi)
+        rows = coded(self.jobs, self._work, found, places=self._places(found))
+        places = [F.col(f"p{j}") for j in range(len(found))]
         packed = zip(
             [*self.keys, *self.rest_keys],
             [*self.quasi_packing.pack_columns(places[:n]), *self.rest_packing.pack_columns(places[n:])],
             strict=True,
         )
-        self.units = [UNITS] if self.weighted else []
-        published = (Role.SENSITIVE, Role.INSENSITIVE)
-        self.kept = [f"c{self.place[c.name]}" for c in plan.table.columns if c.role in published]
-        rows = coded(jobs, work, found, places=self._places(found))
-        self.rows = rows.select(*(number.alias(name) for name, number in packed), *self.units, *self.kept)
+        return rows.select(*(number.alias(name) for name, number in packed), *self.units, *self.kept)
 
     def hold(self) -> None:
         """Keep the rows until the run ends: looking their values up costs more than what is done with the numbers."""
@@ -203,7 +213,12 @@ class Content:
         return [cells.asc_nulls_first(), *([cells.cast("string").asc()] if self._has_zeros(name) else [])]
 
     def _has_zeros(self, name: str) -> bool:
-        return isinstance(self.rows.schema[f"c{self.place[name]}"].dataType, FloatType | DoubleType)
+        return isinstance(self.types[f"c{self.place[name]}"].dataType, FloatType | DoubleType)
+
+    @property
+    def types(self) -> StructType:
+        """The types of the table's columns c0, c1, ..."""
+        return self._work.schema
 
     def coded_columns(self, found: Sequence[Dictionary]) -> tuple[tuple[QuasiColumn, ...], tuple[SensitiveColumn, ...]]:
         """Return the columns of distinct values, each with its code."""
@@ -267,15 +282,6 @@ class Content:
             units[: table.n_sample] = tuples.units[rows]
             table = replace(table, unit=PERSON_UNITS, row_units=units)
         return local.problem_from(table, self.plan, self.jobs.progress)
-
-
-def changed_input() -> DataError:
-    """The error of a table that is not the same when it is read again."""
-    return DataError(
-        "The table changed while it was read: Spark reads it several times.",
-        code="changed",
-        hint="Write it to files first, or cache it; avoid functions such as rand() that give other values each time.",
-    )
 
 
 def _plain(frame: DataFrame) -> DataFrame:

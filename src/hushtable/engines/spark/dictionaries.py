@@ -13,18 +13,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructField, StructType
 
 from hushtable.arrays import AnyArray, IntArray
-from hushtable.engines.spark.jobs import Jobs, spark_errors
+from hushtable.engines.spark.jobs import Jobs
 from hushtable.io.dictionaries import from_codes
 
-__all__ = ["AlikeRows", "Dictionary", "alike_rows", "coded", "dictionaries", "looked_up", "numbered", "with_numbers"]
+__all__ = ["Dictionary", "coded", "dictionaries", "looked_up", "numbered", "whole", "with_numbers"]
 
 _PASS = 32
-
-_MOST_ALIKE = 1 << 22
-"""Different rows that the driver takes as they are, with their texts."""
-
-_FIRST = 200_000
-"""Rows that are looked at to guess how many differ: nine of ten are too many."""
 
 _IN_PLAN = 4096
 """Numbers up to so many are looked up in an array of the plan, more of them by a join."""
@@ -69,53 +63,6 @@ def dictionaries(jobs: Jobs, work: DataFrame, places: Sequence[int]) -> list[Dic
     return found
 
 
-@dataclass(frozen=True)
-class AlikeRows:
-    """The rows of a table that differ in some columns, on the driver.
-
-    Attributes
-    ----------
-    dictionaries : list of Dictionary
-        The distinct values of each column.
-    places : list of int64 arrays
-        For each column, the place of every such row's value among them.
-    counts : int64 array
-        How many rows of the table are alike.
-    """
-
-    dictionaries: list[Dictionary]
-    places: list[IntArray]
-    counts: IntArray
-
-
-def alike_rows(jobs: Jobs, work: DataFrame, places: Sequence[int]) -> AlikeRows | None:
-    """Count the rows that are alike in these columns, by one aggregation; None where they are not many times fewer.
-
-    Everything that the driver needs to know of such a table follows from them. The first rows tell whether to try: an
-    aggregation that does not reduce a table costs as much as sorting it.
-    """
-    names = [f"c{at}" for at in places]
-    jobs.progress(0.0, "reading the columns")
-    with spark_errors("reading the columns"):
-        if 10 * work.select(*names).limit(_FIRST).distinct().count() > 9 * _FIRST:
-            return None
-        alike = jobs.hold(work.groupBy(*names).agg(F.count(F.lit(1)).alias("n")))
-        if alike.count() > _MOST_ALIKE:
-            jobs.let_go(alike)
-            return None
-    table = jobs.collect_large(alike, "reading the columns").combine_chunks()
-    jobs.let_go(alike)
-    counts = table.column("n").to_numpy().astype(np.int64)
-    found, own = [], []
-    for at, name in zip(places, names, strict=True):
-        coded = pc.dictionary_encode(_whole(table.column(name)), null_encoding="encode")
-        own.append(coded.indices.to_numpy().astype(np.int64))
-        times = np.zeros(len(coded.dictionary), dtype=np.int64)
-        np.add.at(times, own[-1], counts)
-        found.append(Dictionary(at, coded.dictionary, times))
-    return AlikeRows(found, own, counts)
-
-
 def _one_pass(jobs: Jobs, work: DataFrame, places: Sequence[int]) -> list[Dictionary]:
     names = [f"c{at}" for at in places]
     which = F.grouping_id(*names).alias("which")
@@ -127,11 +74,12 @@ def _one_pass(jobs: Jobs, work: DataFrame, places: Sequence[int]) -> list[Dictio
         # a bit is set where a column is not grouped by
         mine = (1 << len(names)) - 1 - (1 << (len(names) - 1 - j))
         part = table.filter(pa.array(grouped_by == mine))
-        found.append(Dictionary(at, _whole(part.column(name)), part.column("n").to_numpy().astype(np.int64)))
+        found.append(Dictionary(at, whole(part.column(name)), part.column("n").to_numpy().astype(np.int64)))
     return found
 
 
-def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+def whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array."""
     array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     return pc.cast(array, pa.large_string()) if pa.types.is_string_view(array.type) else array
 

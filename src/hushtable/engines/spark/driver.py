@@ -9,6 +9,7 @@ from hushtable.engines import local
 from hushtable.engines.spark.content import Content
 from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.publish import Cellbook, published_rows
+from hushtable.engines.spark.repeated import Differing
 from hushtable.engines.spark.shown import Counted
 from hushtable.release.comparison import Comparison
 
@@ -43,7 +44,7 @@ class OnDriver:
         self.expected = len(local.kept_rows(self.problem, plan, self.recoded))
         content.jobs.progress(1.0, "publishing")
 
-    def publish(self) -> tuple[DataFrame, Cellbook, bool]:
+    def publish(self) -> tuple[DataFrame | Differing, Cellbook]:
         """Return the published rows as ``published_rows`` does."""
         return published_rows(self._content, self._tuples, self.recoded)
 

@@ -18,9 +18,11 @@ from hushtable.engines.spark.driver import OnDriver
 from hushtable.engines.spark.groups import SparkGroups
 from hushtable.engines.spark.jobs import Jobs
 from hushtable.engines.spark.known import Known
+from hushtable.engines.spark.listed import Listed
 from hushtable.engines.spark.nodes import Nodes
 from hushtable.engines.spark.refuse import DRIVER_ROWS, check_engine, check_far
-from hushtable.engines.spark.shown import Counted, Shown
+from hushtable.engines.spark.repeated import Differing
+from hushtable.engines.spark.shown import Counted, Shown, judge
 from hushtable.engines.spark.store import SparkStore
 from hushtable.engines.spark.summary import Summary
 from hushtable.errors import IncompatibleError, ParameterError
@@ -42,7 +44,7 @@ class SparkOutcome:
 
     Attributes
     ----------
-    shown : Shown
+    shown : Shown or Listed
         The published table.
     content : Content
     counted : Counted
@@ -58,7 +60,7 @@ class SparkOutcome:
         Whether the rows of ``problem`` are all distinct combinations, weighted.
     """
 
-    shown: Shown
+    shown: Shown | Listed
     content: Content
     counted: Counted
     problem: Problem
@@ -75,7 +77,8 @@ class SparkOutcome:
     def judge(self, counted: Counted) -> Verification:
         """Judge a count of the published cells."""
         recoded = self.known.recoded if self.on_driver else None
-        return self.shown.judge(self.problem, recoded, counted, self.verification.rows)
+        plan = self.shown.plan.table
+        return judge(self.shown.book, plan, self.problem, recoded, counted, self.verification.rows)
 
     def classes(self, entries: IntArray) -> dict[str, pa.Array]:
         """Return the published quasi-identifiers of these entries of ``counted``."""
@@ -93,8 +96,8 @@ def run(frame: DataFrame, plan: Plan, progress: Progress | None = None) -> Spark
     """
     check_engine(plan)
     with Jobs(frame.sparkSession, progress or (lambda share, what: None)).run() as jobs:
-        content = Content(jobs, frame, plan)
         limit = _setting(jobs.spark, DRIVER_ROWS)
+        content = Content(jobs, frame, plan, limit)
         if content.records <= limit:
             here = OnDriver(content)
             return _published(content, here, here.partition)
@@ -103,11 +106,18 @@ def run(frame: DataFrame, plan: Plan, progress: Progress | None = None) -> Spark
 
 def _published(content: Content, applied: OnDriver | Summary | Nodes | SparkGroups, by: Partition) -> SparkOutcome:
     """Publish what an algorithm decided, and verify it from the published cells."""
-    with _kept(Shown(content.jobs, content, *applied.publish())) as shown:
+    rows, book = applied.publish()
+    # a table that fits on the driver is written by it too, if nothing is published that it does not know
+    if isinstance(applied, OnDriver) and isinstance(rows, Differing):
+        made: Shown | Listed = Listed(content, rows, book)
+    else:
+        made = Shown(content, rows, book)
+    with _kept(made) as shown:
         counted = shown.count(applied.problem)
-        verification = shown.judge(applied.problem, applied.recoded, counted, applied.expected)
+        plan = content.plan.table
+        verification = judge(book, plan, applied.problem, applied.recoded, counted, applied.expected)
         verification.raise_if_violated()
-        known, comparison = applied.compare(by, counted, shown.book)
+        known, comparison = applied.compare(by, counted, book)
         return SparkOutcome(
             shown, content, counted, applied.problem, known, comparison, verification, applied.summarised
         )
@@ -155,7 +165,7 @@ def _far(content: Content, limit: int) -> tuple[Summary | Nodes | SparkGroups, P
 
 
 @contextmanager
-def _kept(shown: Shown) -> Iterator[Shown]:
+def _kept(shown: Shown | Listed) -> Iterator[Shown | Listed]:
     """Let go of the published rows if they turn out not to be publishable."""
     try:
         yield shown

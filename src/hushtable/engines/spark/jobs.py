@@ -17,7 +17,7 @@ from pyspark.sql.types import StructType
 from hushtable.algorithms.base import Progress
 from hushtable.errors import DataError
 
-__all__ = ["SMALL", "Jobs", "spark_errors"]
+__all__ = ["SMALL", "Jobs", "changed_input", "spark_errors"]
 
 SMALL = 500_000
 """Tables up to so many rows are sent to every executor instead of being shuffled."""
@@ -43,6 +43,15 @@ def spark_errors(what: str) -> Iterator[None]:
         f"Spark could not finish {what} ({kind}); nothing was published.",
         code="spark",
         hint="Spark's own log tells more; it may quote values of the table.",
+    )
+
+
+def changed_input() -> DataError:
+    """The error of a table that is not the same when it is read again."""
+    return DataError(
+        "The table changed while it was read: Spark reads it several times.",
+        code="changed",
+        hint="Write it to files first, or cache it; avoid functions such as rand() that give other values each time.",
     )
 
 

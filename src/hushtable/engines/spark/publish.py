@@ -20,12 +20,15 @@ from hushtable.engines.spark.content import Content, Tuples
 from hushtable.engines.spark.dictionaries import coded, dictionaries, numbered, with_numbers
 from hushtable.engines.spark.jobs import SMALL, Jobs
 from hushtable.engines.spark.packing import Packing
-from hushtable.engines.spark.repeated import repeated_rows
+from hushtable.engines.spark.repeated import Differing, differing_rows
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.recode import Recoded
 from hushtable.table.ranks import dense_ranks
 
 __all__ = ["Cellbook", "numbered_cells", "published_rows", "rows_in_turn", "shown_columns"]
+
+_WORTH = 2
+"""So many rows each row that is sent has to stand for, on average; else they are looked up where they are."""
 
 _DIVIDED = -2
 """Stands for the class of a combination whose rows are in several."""
@@ -83,10 +86,10 @@ class Cellbook:
 
 def published_rows(
     content: Content, tuples: Tuples, recoded: Recoded, rows: IntArray | None = None
-) -> tuple[DataFrame, Cellbook, bool]:
+) -> tuple[DataFrame | Differing, Cellbook]:
     """Return the published rows: columns g0, g1, ... (packed cells), where people are counted weights, c0, c1, ...
 
-    If the last is true, these are rows in their order that still have to be repeated.
+    Where nothing else is published, these are the rows that differ: the driver knows them.
 
     Parameters
     ----------
@@ -102,23 +105,23 @@ def published_rows(
     start = tuples.offsets[:-1]
     label = labels[start]
     divided = np.minimum.reduceat(labels, start) != np.maximum.reduceat(labels, start)
-    if book.small:
+    if rows is None or book.small:
         records = (np.arange(len(tuples)), label, tuples.counts if rows is None else rows)
         if divided.any():
             records = (tuples.of_row, labels, np.ones(len(labels), dtype=np.int64))
-        alike = repeated_rows(content, tuples, book.packing, ranks, *records)
-        if alike is not None:
-            return alike, book, True
+        differing = differing_rows(content, tuples, book.packing, ranks, *records)
+        if differing is not None and (rows is None or len(differing.times) * _WORTH <= int(differing.times.sum())):
+            return differing, book
     content.hold()
     by_column = None if divided.any() else _by_column(content, tuples, ranks, label)
     if by_column is not None:
-        return _recode_columns(content, tuples, book, by_column, label < 0), book, False
+        return _recode_columns(content, tuples, book, by_column, label < 0), book
     label[divided] = _DIVIDED
     packed = book.packing.pack(ranks)
     found = _look_up(content, tuples, packed, label)
     if divided.any():
         found = found.unionByName(_look_up_divided(content, tuples, packed, labels, np.flatnonzero(divided)))
-    return found, book, False
+    return found, book
 
 
 def _by_column(content: Content, tuples: Tuples, ranks: Sequence[IntArray], label: IntArray) -> list[IntArray] | None:

@@ -73,15 +73,17 @@ class SparkTable:
 
     Attributes
     ----------
-    frame : pyspark.sql.DataFrame
-        Rows sorted by all their cells, no identifiers.
     columns : tuple of str
     """
 
     def __init__(self, outcome: SparkOutcome) -> None:
-        self.frame = outcome.shown.frame
         self.columns = tuple(outcome.shown.names)
         self.outcome = outcome
+
+    @property
+    def frame(self) -> DataFrame:
+        """Rows sorted by all their cells, no identifiers."""
+        return self.outcome.shown.frame
 
     def read(self) -> pa.Table:
         """Collect the rows on the driver."""

@@ -1,14 +1,17 @@
 """Published rows that follow from what was counted: every combination of cells and values, as often as it occurs.
 
 Where nothing but quasi-identifiers and sensitive values is published, rows of one combination are alike, and the driver
-knows how many there are. No row of the input has to be looked up, moved and sorted then: Spark repeats what it is sent.
+knows how many there are. No row of the input has to be looked up, moved and sorted then. The driver writes them, or,
+where they are too many for that, Spark repeats what it is sent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructField, StructType
@@ -20,21 +23,73 @@ from hushtable.engines.spark.people import UNITS
 from hushtable.kernels.grouping import number_rows
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["repeat", "repeated_rows"]
+__all__ = ["TIMES", "Differing", "differing_rows", "repeat"]
 
 _MOST = 1 << 16
 """A row that is sent is repeated so many times at most: a task makes its copies from one array."""
 
-_WORTH = 2
-"""So many rows each row that is sent has to stand for, on average; else they are looked up where they are."""
-
 _PARTS = 200
 """Parts where the session names no number: what Spark takes by itself."""
 
-_TIMES, _PART, _PLACE = "times", "part", "place"
+TIMES = "times"
+"""The column that says how often a row that was sent occurs."""
+
+_PART, _PLACE = "part", "place"
 
 
-def repeated_rows(
+@dataclass(frozen=True)
+class Differing:
+    """The published rows that differ, in their order.
+
+    Attributes
+    ----------
+    content : Content
+    packing : Packing
+        How the numbers of cells share numbers.
+    cells : list of int64 arrays
+        For each quasi-identifier, the number of every row's cell.
+    values : dict of str to pyarrow.DictionaryArray
+        The sensitive values of every row.
+    times : int64 array
+        How many published rows there are of each.
+    units : int64 array
+        The weight of one such row; empty where every row weighs 1.
+    """
+
+    content: Content
+    packing: Packing
+    cells: list[IntArray]
+    values: dict[str, pa.DictionaryArray]
+    times: IntArray
+    units: IntArray
+
+    def sent(self) -> DataFrame:
+        """Send the rows with their numbers of repetitions, in parts that make about equally many rows."""
+        content, times = self.content, self.times
+        pieces = -(-times // _MOST)
+        of_piece = np.repeat(np.arange(len(times)), pieces)
+        own = np.full(len(of_piece), _MOST, dtype=np.int64)
+        last = np.cumsum(pieces) - 1
+        own[last] = times - (pieces - 1) * _MOST
+        setting = str(content.jobs.spark.conf.get("spark.sql.shuffle.partitions"))
+        # some platforms choose by themselves, and say "auto"
+        parts = int(setting) if setting.isdecimal() else _PARTS
+        before = np.cumsum(own) - own
+        columns = {f"g{i}": number[of_piece] for i, number in enumerate(self.packing.pack(self.cells))}
+        if content.weighted:
+            columns[UNITS] = self.units[of_piece]
+        columns |= {TIMES: own, _PART: before * parts // int(times.sum()), _PLACE: np.arange(len(own))}
+        fields = [StructField(name, LongType()) for name in columns]
+        values = {}
+        for name, cells in self.values.items():
+            column = f"c{content.place[name]}"
+            values[column] = cells.take(pa.array(of_piece)).dictionary_decode()
+            fields.append(StructField(column, content.types[column].dataType))
+        frame = content.jobs.frame({**columns, **values}, StructType(fields))
+        return frame.repartitionByRange(parts, _PART).sortWithinPartitions(_PLACE).drop(_PART, _PLACE)
+
+
+def differing_rows(
     content: Content,
     tuples: Tuples,
     packing: Packing,
@@ -42,8 +97,8 @@ def repeated_rows(
     owner: IntArray,
     label: IntArray,
     rows: IntArray,
-) -> DataFrame | None:
-    """Return the published rows that differ, in their order, with how often each occurs; None where that gains nothing.
+) -> Differing | None:
+    """Return the published rows that differ, in their order, with how often each occurs; None where rows have more.
 
     Parameters
     ----------
@@ -74,40 +129,23 @@ def repeated_rows(
         sizes.append(len(weights))
     # in lexicographic order of the published cells
     of_record, first = number_rows(columns, sizes)
-    if len(first) * _WORTH > int(rows.sum()):
-        return None
     times = np.zeros(len(first), dtype=np.int64)
     np.add.at(times, of_record, rows)
-    return _sent(content, tuples, packing.pack([rank[label[first]] for rank in ranks]), owner[first], times)
-
-
-def _sent(content: Content, tuples: Tuples, numbers: Sequence[IntArray], owner: IntArray, times: IntArray) -> DataFrame:
-    """Send rows with their numbers of repetitions, in parts that make about equally many rows."""
-    pieces = -(-times // _MOST)
-    of_piece = np.repeat(np.arange(len(times)), pieces)
-    owner = owner[of_piece]
-    own = np.full(len(of_piece), _MOST, dtype=np.int64)
-    last = np.cumsum(pieces) - 1
-    own[last] = times - (pieces - 1) * _MOST
-    setting = str(content.jobs.spark.conf.get("spark.sql.shuffle.partitions"))
-    # some platforms choose by themselves, and say "auto"
-    parts = int(setting) if setting.isdecimal() else _PARTS
-    before = np.cumsum(own) - own
-    columns = {f"g{i}": number[of_piece] for i, number in enumerate(numbers)}
-    if content.weighted:
-        columns[UNITS] = tuples.units[owner]
-    columns |= {_TIMES: own, _PART: before * parts // int(times.sum()), _PLACE: np.arange(len(own))}
-    fields = [StructField(name, LongType()) for name in columns]
-    values = {}
-    for i, column in enumerate(content.sensitive, len(content.quasi)):
-        name = f"c{content.place[column.name]}"
-        values[name] = content.dictionaries[i].rows(tuples.places[i][owner]).dictionary_decode()
-        fields.append(StructField(name, content.rows.schema[name].dataType))
-    frame = content.jobs.frame({**columns, **values}, StructType(fields))
-    return frame.repartitionByRange(parts, _PART).sortWithinPartitions(_PLACE).drop(_PART, _PLACE)
+    first_label, first_owner = label[first], owner[first]
+    return Differing(
+        content,
+        packing,
+        [rank[first_label] for rank in ranks],
+        {
+            column.name: content.dictionaries[i].rows(tuples.places[i][first_owner])
+            for i, column in enumerate(content.sensitive, n)
+        },
+        times,
+        tuples.units[first_owner] if content.weighted else tuples.units,
+    )
 
 
 def repeat(rows: DataFrame) -> DataFrame:
     """Return every row as often as it occurs."""
-    copies = F.explode(F.array_repeat(F.lit(True), F.col(_TIMES).cast("int")))
-    return rows.select("*", copies.alias("copy")).drop("copy", _TIMES)
+    copies = F.explode(F.array_repeat(F.lit(True), F.col(TIMES).cast("int")))
+    return rows.select("*", copies.alias("copy")).drop("copy", TIMES)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,15 @@ from pyspark.sql import functions as F
 
 from hushtable.algorithms.base import Problem
 from hushtable.arrays import IntArray
-from hushtable.engines.spark.content import Content, changed_input
+from hushtable.engines.spark.content import Content
 from hushtable.engines.spark.dictionaries import numbered
-from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.jobs import changed_input, spark_errors
 from hushtable.engines.spark.packing import Packing
+from hushtable.engines.spark.part_files import write_as_they_are, write_parts
+from hushtable.engines.spark.paths import to_read
 from hushtable.engines.spark.people import UNITS
 from hushtable.engines.spark.publish import Cellbook
-from hushtable.engines.spark.repeated import repeat
+from hushtable.engines.spark.repeated import TIMES, Differing, repeat
 from hushtable.io.dictionaries import from_codes
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.recode import Recoded
@@ -34,7 +37,7 @@ from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan
 
-__all__ = ["Counted", "Shown"]
+__all__ = ["Counted", "Shown", "judge"]
 
 
 @dataclass(frozen=True)
@@ -81,9 +84,8 @@ class Shown:
 
     Parameters
     ----------
-    jobs : Jobs
     content : Content
-    rows, book, alike
+    rows, book
         As ``published_rows`` returns them.
 
     Attributes
@@ -92,8 +94,9 @@ class Shown:
         What is published, in the policy's order of columns.
     """
 
-    def __init__(self, jobs: Jobs, content: Content, rows: DataFrame, book: Cellbook, alike: bool = False) -> None:
-        self.jobs, self.plan, self.book = jobs, content.plan, book
+    def __init__(self, content: Content, rows: DataFrame | Differing, book: Cellbook) -> None:
+        self.jobs, self.plan, self.book = content.jobs, content.plan, book
+        jobs = content.jobs
         self.records = content.records
         place = content.place
         self._numbers = numbers = [f"g{i}" for i in range(len(book.packing))]
@@ -101,11 +104,11 @@ class Shown:
         shown = [c for c in self.plan.table.columns if c.role.published]
         columns = [f"k{quasi[c.name]}" if c.name in quasi else f"c{place[c.name]}" for c in shown]
         # Spark keeps equal tables once: another release of the same input that is let go of would take this one along
+        rows, alike = (rows.sent(), True) if isinstance(rows, Differing) else (rows, False)
         rows = rows.filter(F.lit(jobs.tag).isNotNull())
         if alike:
-            self.kept = rows.persist()
-            self._rows = repeat(self.kept)
-            full = book.show(jobs, self._rows, numbers)
+            self._rows = self.kept = rows.persist()
+            full = book.show(jobs, repeat(self.kept), numbers)
         elif book.small:
             # numbers sort faster than texts, and cells put in their place keep the order
             self._rows = self.kept = rows.orderBy(*self._order(content, numbers)).persist()
@@ -188,14 +191,27 @@ class Shown:
         counts, units = (found.column(name).to_numpy().astype(np.int64) for name in ("n", "u"))
         return Counted(tuple(cells), codes_of, counts, units)
 
+    def write(self, place: Path, many: bool) -> None:
+        """Let executors write the rows into a folder, in parts of ``ONE_FILE`` rows, or in as many as they like."""
+        with spark_errors("writing the release"):
+            write_parts(self.jobs, self.frame, place) if many else write_as_they_are(self.frame, place)
+
+    def count_written(self, problem: Problem, place: Path) -> Counted:
+        """Count what was written, without weights."""
+        with self.jobs.run() as jobs:
+            with spark_errors("reading the release again"):
+                written = jobs.spark.read.parquet(to_read(place))
+            return self.count(problem, written)
+
     def _alike(self, rows: DataFrame, quasi: Sequence[str], sensitive: Sequence[str]) -> DataFrame:
         """Return the published cells of rows, each combination once, with its rows n and weight u.
 
         Rows that hold numbers of cells are counted by these, and every combination then shows its cells as rows do.
         """
-        weight = F.sum(UNITS) if UNITS in rows.columns else F.count(F.lit(1))
+        times = F.col(TIMES) if TIMES in rows.columns else F.lit(1)
+        weight = times * F.col(UNITS) if UNITS in rows.columns else times
         numbers = [name for name in self._numbers if name in rows.columns]
-        alike = rows.groupBy(*(numbers or quasi), *sensitive).agg(F.count(F.lit(1)).alias("n"), weight.alias("u"))
+        alike = rows.groupBy(*(numbers or quasi), *sensitive).agg(F.sum(times).alias("n"), F.sum(weight).alias("u"))
         return self.book.show(self.jobs, alike, numbers) if numbers else alike
 
     def class_order(self) -> list[IntArray]:
@@ -209,47 +225,50 @@ class Shown:
         found = self.jobs.collect(ordered.select(*by), "writing")
         return self.book.packing.unpack([found.column(name).to_numpy() for name in by])
 
-    def judge(self, problem: Problem, recoded: Recoded | None, counted: Counted, expected: int) -> Verification:
-        """Verify what was counted; population and background rows are recoded like the others, as on one machine."""
-        if int(counted.rows.sum()) != expected:
-            raise changed_input()
-        table = problem.table
-        hidden = np.empty(0, dtype=np.int64)
-        if recoded is not None:
-            hidden = np.flatnonzero(recoded.labels[table.n_sample :] >= 0) + table.n_sample
-        padding = np.zeros(len(hidden), dtype=np.int64)
-        quasi = []
-        for j, cells in enumerate(self.book.cells):
-            shown: Any = from_codes(counted.cells[j] - 1, cells.slice(1), pa.int32())
-            if recoded is not None and len(hidden):
-                (number,) = Cellbook.of([recoded.published[j]])[1]
-                more = from_codes(number[recoded.labels[hidden]] - 1, cells.slice(1), pa.int32())
-                shown = pa.chunked_array([shown, more])
-            quasi.append(shown)
-        background = (hidden >= table.background_rows.start) & (hidden < table.background_rows.stop)
-        mass = hidden[background] - table.background_rows.start
-        population = np.empty(0, dtype=np.bool_)
-        if len(table.population_rows):
-            outside = (hidden >= table.population_rows.start) & (hidden < table.population_rows.stop)
-            population = np.concatenate([np.zeros(len(counted.rows), dtype=np.bool_), outside])
-        found = verify(
-            Published(
-                quasi=tuple(quasi),
-                sensitive={name: np.concatenate([codes, padding]) for name, codes in counted.sensitive.items()},
-                sizes={c.name: c.coded.size for c in table.sensitive},
-                unit=table.unit,
-                row_units=np.concatenate([counted.units, padding]),
-                population=population,
-                background_rows=len(counted.rows) + np.flatnonzero(background),
-                background_mass=table.background_mass[mass],
-                background_codes=table.background_codes[mass],
-                background_unit=table.background_unit,
-            ),
-            problem.model,
-            problem.reference,
-            self.plan.table.missing,
-        )
-        return replace(found, rows=expected)
+
+def judge(
+    book: Cellbook, plan: TablePlan, problem: Problem, recoded: Recoded | None, counted: Counted, expected: int
+) -> Verification:
+    """Verify what was counted; population and background rows are recoded like the others, as on one machine."""
+    if int(counted.rows.sum()) != expected:
+        raise changed_input()
+    table = problem.table
+    hidden = np.empty(0, dtype=np.int64)
+    if recoded is not None:
+        hidden = np.flatnonzero(recoded.labels[table.n_sample :] >= 0) + table.n_sample
+    padding = np.zeros(len(hidden), dtype=np.int64)
+    quasi = []
+    for j, cells in enumerate(book.cells):
+        shown: Any = from_codes(counted.cells[j] - 1, cells.slice(1), pa.int32())
+        if recoded is not None and len(hidden):
+            (number,) = Cellbook.of([recoded.published[j]])[1]
+            more = from_codes(number[recoded.labels[hidden]] - 1, cells.slice(1), pa.int32())
+            shown = pa.chunked_array([shown, more])
+        quasi.append(shown)
+    background = (hidden >= table.background_rows.start) & (hidden < table.background_rows.stop)
+    mass = hidden[background] - table.background_rows.start
+    population = np.empty(0, dtype=np.bool_)
+    if len(table.population_rows):
+        outside = (hidden >= table.population_rows.start) & (hidden < table.population_rows.stop)
+        population = np.concatenate([np.zeros(len(counted.rows), dtype=np.bool_), outside])
+    found = verify(
+        Published(
+            quasi=tuple(quasi),
+            sensitive={name: np.concatenate([codes, padding]) for name, codes in counted.sensitive.items()},
+            sizes={c.name: c.coded.size for c in table.sensitive},
+            unit=table.unit,
+            row_units=np.concatenate([counted.units, padding]),
+            population=population,
+            background_rows=len(counted.rows) + np.flatnonzero(background),
+            background_mass=table.background_mass[mass],
+            background_codes=table.background_codes[mass],
+            background_unit=table.background_unit,
+        ),
+        problem.model,
+        problem.reference,
+        plan.missing,
+    )
+    return replace(found, rows=expected)
 
 
 def _in_order(rows: DataFrame, number: str) -> DataFrame:

@@ -17,6 +17,7 @@ from hushtable.engines.spark.drawn import KNOWN
 from hushtable.engines.spark.finish import with_codes
 from hushtable.engines.spark.known import Known, draw_classes
 from hushtable.engines.spark.publish import Cellbook, published_rows
+from hushtable.engines.spark.repeated import Differing
 from hushtable.engines.spark.shown import Counted
 from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.release.counted import CountedComparison
@@ -77,7 +78,7 @@ class Summary:
             unit=finish.unit,
         )
 
-    def publish(self) -> tuple[DataFrame, Cellbook, bool]:
+    def publish(self) -> tuple[DataFrame | Differing, Cellbook]:
         """Return the published rows as ``published_rows`` does."""
         once = replace(self.tuples, counts=np.ones(len(self.tuples), dtype=np.int64))
         return published_rows(self._content, once, self._classes, self.tuples.counts)

@@ -6,25 +6,18 @@ Nothing appears under its name before the written cells were verified. Of Spark'
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from pyarrow import parquet as pq
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from hushtable.algorithms.base import Recoding
 from hushtable.arrays import IntArray
 from hushtable.engines.release import Release
-from hushtable.engines.spark.dictionaries import with_numbers
-from hushtable.engines.spark.jobs import Jobs, spark_errors
-from hushtable.engines.spark.paths import to_read, to_write
-from hushtable.errors import UsageError, VerificationError
+from hushtable.engines.spark import part_files
+from hushtable.errors import UsageError
 from hushtable.io.coded import read_coded
 from hushtable.io.files import iter_batches, write_table
 from hushtable.io.formulas import guard_table
@@ -42,14 +35,7 @@ from hushtable.schema.columns import Role
 if TYPE_CHECKING:
     from hushtable.engines.spark.engine import SparkOutcome
 
-__all__ = ["ONE_FILE", "save_parts"]
-
-ONE_FILE = 1_000_000
-"""Rows up to which a Parquet release is one file, and of each part of a larger one."""
-
-_IN_PARTITION = (1 << 33) - 1
-"""The bits of Spark's increasing numbers that count the rows of a partition; those above number the partition."""
-
+__all__ = ["save_parts"]
 
 def save_parts(
     release: Release,
@@ -79,7 +65,7 @@ def save_parts(
         raise UsageError(f"A release is saved as csv or parquet. Got {format!r} instead.", code="format")
     if format == "csv" and parts:
         raise UsageError("A release in parts is saved as parquet.", code="format", hint="Use format='parquet'.")
-    many = parts if parts is not None else format == "parquet" and release.verification.rows > ONE_FILE
+    many = parts if parts is not None else format == "parquet" and release.verification.rows > part_files.ONE_FILE
     with (
         ExitStack() as elsewhere,
         release_folders(folder, overwrite=overwrite, together=elsewhere) as (target, private),
@@ -87,12 +73,7 @@ def save_parts(
         name = f"release.{format}"
         shown = guard_table if for_spreadsheets(release.policy) else _as_it_is
         place = target / (name if many else ".parts")
-        with spark_errors("writing the release"):
-            if many:
-                _write_parts(outcome.shown.jobs, release.published.frame, place)
-            else:
-                release.published.frame.write.parquet(to_write(place))
-        _tidy(place)
+        outcome.shown.write(place, many)
         _check(outcome, place)
         if release.plan.algorithm.recoding is Recoding.PATTERN:
             write_table(shown(_patterns(release, place)), target / "patterns.csv")
@@ -124,65 +105,10 @@ def _rows(place: Path) -> Rows:
     return Rows(schema, (pa.Table.from_batches([batch]) for file in files for batch in iter_batches(file)))
 
 
-def _write_parts(jobs: Jobs, frame: DataFrame, place: Path) -> None:
-    """Write parts of ``ONE_FILE`` rows each.
-
-    Spark's own partitions end where samples of the input say, so that their sizes would tell of its order.
-    """
-    found = jobs.collect(frame.groupBy(F.spark_partition_id().alias("p")).count(), "writing")
-    sizes = np.zeros(int(pc.max(found.column("p")).as_py()) + 1, dtype=np.int64)
-    sizes[found.column("p").to_numpy()] = found.column("count").to_numpy()
-    parts = -(-int(sizes.sum()) // ONE_FILE)
-    rows = frame.toDF(*(f"n{j}" for j in range(len(frame.columns))))
-    rows = rows.withColumn("at", F.monotonically_increasing_id())
-    rows = with_numbers(jobs, rows, [F.shiftright("at", 33)], [{"before": np.cumsum(sizes) - sizes}])
-    rows = rows.withColumn("at", F.col("before") + F.col("at").bitwiseAND(F.lit(_IN_PARTITION))).drop("before")
-    rows = rows.withColumn("part", F.floor(F.col("at") / F.lit(ONE_FILE)))
-    rows = rows.repartition(parts, "part").sortWithinPartitions("part", "at").drop("at")
-    part = _unused("part", frame.columns)
-    rows.toDF(*frame.columns, part).write.option("maxRecordsPerFile", 0).partitionBy(part).parquet(to_write(place))
-    for number in range(parts):
-        folder = place / f"{part}={number}"
-        (file,) = folder.glob("*.parquet")
-        if pq.read_metadata(file).num_rows != min(ONE_FILE, int(sizes.sum()) - number * ONE_FILE):
-            raise _not_verified()
-        file.rename(place / f"{number:05d}.parquet")
-        shutil.rmtree(folder)
-
-
-def _unused(name: str, names: Sequence[str]) -> str:
-    """Return a name that no column has; Spark does not tell upper from lower case."""
-    taken = {known.casefold() for known in names}
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _tidy(place: Path) -> None:
-    """Remove Spark's marks, and number the parts: names with random letters would differ from run to run."""
-    for file in place.iterdir():
-        if file.suffix != ".parquet" or file.name.startswith("."):
-            file.unlink()
-    for number, file in enumerate(sorted(place.iterdir())):
-        file.rename(place / f"part-{number:05d}.parquet")
-
-
 def _check(outcome: SparkOutcome, place: Path) -> None:
     """Count the written cells: they have to be the verified ones."""
-    with outcome.shown.jobs.run() as jobs:
-        with spark_errors("reading the release again"):
-            written = jobs.spark.read.parquet(to_read(place))
-        counted = outcome.shown.count(outcome.problem, written)
-    if not counted.same_as(outcome.counted):
-        raise _not_verified()
-
-
-def _not_verified() -> VerificationError:
-    return VerificationError(
-        "What Spark wrote is not what was verified; it was removed.",
-        code="changed",
-        hint="The input may have changed since: Spark computes lost rows again. Write it to files first.",
-    )
+    if not outcome.shown.count_written(outcome.problem, place).same_as(outcome.counted):
+        raise part_files.not_verified()
 
 
 def _shown_classes(outcome: SparkOutcome) -> IntArray:

@@ -1,0 +1,92 @@
+"""Equal rows counted by tasks, against counting them one by one."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hushtable.engines.spark import alike
+from hushtable.engines.spark.jobs import Jobs
+
+pytestmark = pytest.mark.spark
+
+CELLS = {
+    "text": st.sampled_from(["a", "b", "", None]),
+    "number": st.sampled_from([0.0, -0.0, 1.5, float("nan"), None]),
+    "whole": st.sampled_from([-1, 0, 7, None]),
+    "day": st.sampled_from([dt.date(2020, 1, 1), dt.date(1950, 2, 3), None]),
+}
+TYPES = {"text": pa.string(), "number": pa.float64(), "whole": pa.int32(), "day": pa.date32()}
+
+
+def counted(rows) -> Counter:
+    """Count rows; -0.0 is 0.0, and all NaN are one."""
+    return Counter(tuple("nan" if cell != cell else cell for cell in row) for row in rows)
+
+
+def told(found) -> Counter:
+    columns = [d.values.take(pa.array(p)).to_pylist() for d, p in zip(found.dictionaries, found.places, strict=True)]
+    rows = list(zip(*columns, strict=True))
+    assert len(counted(rows)) == len(rows), "no row is there twice"
+    return Counter({row: int(n) for row, n in zip(counted(rows), found.counts, strict=True)})
+
+
+@settings(max_examples=40)
+@given(data=st.data(), piece=st.integers(1, 6), batch=st.integers(1, 4))
+def test_pieces_are_counted_and_merged(data, piece, batch):
+    names = data.draw(st.lists(st.sampled_from(list(CELLS)), min_size=1, max_size=3, unique=True))
+    rows = data.draw(st.lists(st.tuples(*(CELLS[name] for name in names)), min_size=1, max_size=15))
+    table = pa.table({n: pa.array([r[j] for r in rows], TYPES[n]) for j, n in enumerate(names)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alike, "_PIECE", piece)
+        sent = list(alike._count_pieces(iter(table.to_batches(batch))))
+    tables = [pa.ipc.open_stream(s.column("told")[0].as_buffer()).read_all() for s in sent]
+    assert [t.num_rows for t in tables] == [s.column("alike")[0].as_py() for s in sent]
+    found = alike._merged(range(len(names)), tables)
+    assert told(found) == counted(rows)
+    for j, dictionary in enumerate(found.dictionaries):
+        once = Counter({value[0]: n for value, n in counted((row[j],) for row in rows).items()})
+        values = [cell for (cell,) in counted((v,) for v in dictionary.values.to_pylist())]
+        assert dict(zip(values, dictionary.counts.tolist(), strict=True)) == once
+
+
+def test_more_values_than_fit_into_a_number():
+    draw = np.random.default_rng(1)
+    columns = [pa.array(draw.integers(0, 2**40, 3000)).take(pa.array(np.arange(6000) % 3000)) for _ in range(8)]
+    of_row, first = alike._equal_rows([column.dictionary_encode() for column in columns])
+    assert len(first) == 3000 and np.array_equal(of_row[:3000], of_row[3000:])
+
+
+def test_pieces_are_brought_in_batches(monkeypatch):
+    monkeypatch.setattr(alike, "_SENT", 10)
+    sizes = pa.table({"piece": [0, 1, 8, 9], "bytes": [4, 6, 1, 30]})
+    assert list(alike._batches(sizes)) == [(0, 1), (8, 8), (9, 9)]
+    assert list(alike._batches(sizes.slice(0, 0))) == []
+
+
+def test_on_spark_types_are_kept_and_too_many_are_refused(spark, monkeypatch):
+    monkeypatch.setattr(alike, "_SENT", 1)
+    moment = dt.datetime(2021, 5, 6, 7, 8, 9, 10, tzinfo=dt.UTC)
+    table = pa.table(
+        {
+            "c0": pa.array([moment, None, moment], pa.timestamp("us", "UTC")),
+            "c1": pa.array([Decimal("1.50"), Decimal("2.00"), Decimal("1.50")]),
+            "c2": pa.array([True, None, True]),
+        }
+    )
+    frame = spark.createDataFrame(table).repartition(3)
+    with Jobs(spark, lambda share, what: None).run() as jobs:
+        found = alike.alike_rows(jobs, frame, [0, 1, 2], 3)
+        assert alike.alike_rows(jobs, frame, [0, 1, 2], 1) is None
+        nothing = alike.alike_rows(jobs, frame.limit(0), [0, 1, 2], 1)
+    assert sorted(found.counts.tolist()) == [1, 2]
+    collected = frame.toArrow()
+    assert [d.values.type for d in found.dictionaries] == [collected.column(name).type for name in table.column_names]
+    assert [len(d) for d in nothing.dictionaries] == [0, 0, 0]

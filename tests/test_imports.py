@@ -27,7 +27,7 @@ ORDER = [
 ]
 # the same inside a folder, for sub-folders and single files; "*" stands for the files that are not named
 INSIDE = {
-    "io": ["*", "sql", "files", "sources", "coded"],
+    "io": ["*", "sql", "files", "lake", "sources", "coded"],
     "algorithms": [
         *("*", "refining", "refinable", "lattice", "partition", "cluster", "partition/lattice_sweep"),
         *("pattern", "bucket", "invariant"),

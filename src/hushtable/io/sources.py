@@ -16,7 +16,7 @@ from hushtable.errors import DataError
 from hushtable.io.dictionaries import decode, encode, from_codes, to_codes, value_type
 from hushtable.io.files import column_names, is_table_file, iter_batches, read_table
 from hushtable.io.partitions import PartitionFile, files_below
-from hushtable.io.urls import SheetFile, Source, Url, is_url, shown, source_of
+from hushtable.io.urls import DELTA, SheetFile, Source, Url, is_url, shown, source_of
 
 __all__ = [
     "RUN_BYTES",
@@ -56,7 +56,8 @@ def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     r"""Return the files that paths stand for: files, folders of files, and patterns such as ``day-*.parquet``.
 
     Of a folder, the files of a known format count, by name; hidden ones and those that begin with ``_`` do not. Folders
-    in it that are named ``column=value`` are the parts of a table that has that column too.
+    in it that are named ``column=value`` are the parts of a table that has that column too. Of a Delta or Iceberg
+    table, the files of its current version count.
 
     Raises
     ------
@@ -77,7 +78,9 @@ def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
         # as it is: the values that a folder's name gives are part of it
         path = given if isinstance(given, Path) else Path(given)
         if path.is_dir():
-            found += _some(files_below(path, is_table_file), f"The folder {str(path)!r} has no file of a known format.")
+            found += _lake(path) or _some(
+                files_below(path, is_table_file), f"The folder {str(path)!r} has no file of a known format."
+            )
         elif not path.exists() and glob.has_magic(str(path)):
             matching = sorted(Path(p) for p in glob.glob(str(path)) if os.path.isfile(p))
             found += _some(matching, f"No file is named like {str(path)!r}.")
@@ -94,6 +97,15 @@ def table_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
             )
         once.add(place)
     return found
+
+
+def _lake(folder: Path) -> list[Path] | None:
+    """The files of a Delta or Iceberg table; None for any other folder."""
+    if not (folder / "_delta_log").is_dir() and not (folder / "metadata").is_dir():
+        return None
+    from hushtable.io.lake import lake_files
+
+    return lake_files(folder)
 
 
 def table_sources(sources: Sequence[Source]) -> list[str | Path]:
@@ -126,14 +138,14 @@ def _local(source: Source) -> Source:
 
 
 def is_address(source: Source) -> bool:
-    """Whether a source is a database or a store: a ``file://`` address is a file like others.
+    """Whether a source is a database or a store: ``file://`` and ``delta://`` are files and folders like others.
 
     Examples
     --------
     >>> is_address("sqlite:///clinic.db?table=people"), is_address("file:///srv/b.csv"), is_address("a.csv")
     (True, False, False)
     """
-    return is_url(source) and Url.of(str(source)).scheme != "file"
+    return is_url(source) and Url.of(str(source)).scheme not in ("file", DELTA)
 
 
 def _some(files: list[Path], message: str) -> list[Path]:

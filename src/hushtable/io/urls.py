@@ -2,9 +2,9 @@
 
 ``duckdb:///clinic.db?table=people`` and ``sqlite:///clinic.db?table=people`` (three slashes and a path from here, four
 and a path from the root), ``postgresql://user@host/clinic?table=people``, ``s3://bucket/people.parquet``,
-``file:///tmp/people.parquet``. What follows ``=`` may be percent-encoded, and need not be where it holds neither ``&``
-nor ``%``. An address is shown without the passwords in it, and that of a store without what follows ``?``: signatures
-and tokens let whoever has them read the file.
+``file:///tmp/people.parquet``, ``delta:///people`` (a folder, with slashes as for databases). What follows ``=`` may be
+percent-encoded, and need not be where it holds neither ``&`` nor ``%``. An address is shown without the passwords in
+it, and that of a store without what follows ``?``: signatures and tokens let whoever has them read the file.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from urllib.parse import quote, unquote
 
 from hushtable.errors import UsageError
 
-__all__ = ["DATABASES", "SheetFile", "Source", "Url", "is_url", "shown", "source_of"]
+__all__ = ["DATABASES", "DELTA", "SheetFile", "Source", "Url", "is_url", "shown", "source_of"]
 
 Source: TypeAlias = "str | os.PathLike[str]"
 """A file's path, or an address."""
 
 DATABASES = ("duckdb", "sqlite", "postgresql")
 """The schemes that are databases."""
+
+DELTA = "delta"
+"""The scheme of a folder that is, or becomes, a Delta table."""
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://", re.ASCII)
 _SECRETS = frozenset({"password", "sslpassword", "passfile", "sslkey"})
@@ -128,7 +131,7 @@ class Url:
 
     @property
     def path(self) -> Path:
-        """The local path of a database or of a ``file://`` address."""
+        """The local path of a database, a Delta table or a ``file://`` address."""
         where = unquote(self.where)
         if self.scheme == "file":
             return Path(where.removeprefix("localhost"))

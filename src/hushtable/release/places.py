@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,9 +14,10 @@ from hushtable.errors import OutputError, UsageError
 from hushtable.io.coded import read_coded
 from hushtable.io.layout import Rows
 from hushtable.io.remote import remote_exists, remote_file
+from hushtable.io.sources import is_address
 from hushtable.io.sql.access import check_sql_target, writing_sql
 from hushtable.io.sql.place import SqlPlace
-from hushtable.io.urls import DATABASES, Source, Url, is_url, shown
+from hushtable.io.urls import DATABASES, DELTA, Source, Url, is_url, shown
 from hushtable.release.bucket import join_tables
 from hushtable.release.publish import published_order
 from hushtable.table.plan import TablePlan
@@ -82,11 +84,18 @@ def check_address(address: str, *, overwrite: bool, inputs: Sequence[Source] = (
             )
         if Url.of(one).scheme in DATABASES:
             check_sql_target(SqlPlace.of(one), overwrite=overwrite)
+        elif Url.of(one).scheme == DELTA:
+            from hushtable.io.lake import check_delta_target
+
+            check_delta_target(one, overwrite=overwrite)
         elif remote_exists(one) and not overwrite:
             raise OutputError(f"{shown(one)!r} exists.", code="exists", hint="Choose another name, or add --overwrite.")
 
 
 def _same(address: str, given: Source) -> bool:
+    if Url.of(address).scheme == DELTA and not is_address(given):
+        place = Url.of(str(given)).path if is_url(given) else Path(given)
+        return os.path.realpath(place) == os.path.realpath(Url.of(address).path)
     if not is_url(given):
         return False
     if Url.of(address).scheme in DATABASES and Url.of(str(given)).scheme in DATABASES:
@@ -123,6 +132,12 @@ def writing_rows(tables: Sequence[tuple[str, Rows]], *, overwrite: bool = False)
     """
     if Url.of(tables[0][0]).scheme in DATABASES:
         with writing_sql([(SqlPlace.of(one), rows) for one, rows in tables], overwrite=overwrite):
+            yield
+        return
+    if Url.of(tables[0][0]).scheme == DELTA:
+        from hushtable.io.lake import writing_delta
+
+        with writing_delta(tables, overwrite=overwrite):
             yield
         return
     with ExitStack() as held:

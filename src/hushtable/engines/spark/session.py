@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import sys
@@ -23,6 +24,7 @@ from hushtable.errors import DataError, UsageError
 from hushtable.io.partitions import PartitionFile
 from hushtable.io.sniff import read_head
 from hushtable.io.sources import same_columns, table_files
+from hushtable.io.urls import DELTA, Url, shown
 
 __all__ = ["read_frame", "spark_session"]
 
@@ -127,6 +129,7 @@ def read_frame(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
         If files are of another kind, do not have the same columns, or cannot be read.
     """
     alike: dict[tuple[str, str, tuple[str, ...], str], list[str]] = {}
+    paths = [os.fspath(Url.of(path).path) if path.startswith(f"{DELTA}://") else path for path in paths]
     for path in paths:
         if "://" in path:
             alike.setdefault((_kind(path), ",", (), ""), []).append(path)
@@ -195,9 +198,29 @@ def _kind(path: str) -> str:
     )
 
 
+def _check_plain(spark: SparkSession, address: str) -> None:
+    """Refuse a Delta table in a store: as plain Parquet it would be read with rows that were deleted since.
+
+    The files of one in a local folder were chosen by its log.
+    """
+    if address.startswith("file:") or glob.has_magic(address):
+        return
+    with spark_errors("looking for the table"):
+        hadoop = spark._jvm.org.apache.hadoop.fs.Path(address.rstrip("/") + "/_delta_log")  # type: ignore[union-attr]
+        found = hadoop.getFileSystem(spark._jsc.hadoopConfiguration()).exists(hadoop)
+    if found:
+        raise DataError(
+            f"{shown(address)!r} is a Delta table in a store.",
+            code="lake",
+            hint="Read it with Delta's own Spark reader, and give hushtable.run the DataFrame.",
+        )
+
+
 def _read(
     spark: SparkSession, addresses: Sequence[str], kind: str, delimiter: str, names: Sequence[str], base: str
 ) -> DataFrame:
+    for address in addresses:
+        _check_plain(spark, address)
     with spark_errors("reading the table"), _folders_as_text(spark):
         reader = spark.read.option("basePath", base) if base else spark.read
         if kind == "parquet":

@@ -5,15 +5,20 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support_spark import same
 
-from hushtable.engines.spark import alike
+from hushtable.api import run_plan
+from hushtable.engines.spark import alike, content
 from hushtable.engines.spark.jobs import Jobs
+from hushtable.models.k_anonymity import KAnonymity
+from support_core import plan_of, random_people
 
 pytestmark = pytest.mark.spark
 
@@ -69,6 +74,20 @@ def test_pieces_are_brought_in_batches(monkeypatch):
     sizes = pa.table({"piece": [0, 1, 8, 9], "bytes": [4, 6, 1, 30]})
     assert list(alike._batches(sizes)) == [(0, 1), (8, 8), (9, 9)]
     assert list(alike._batches(sizes.slice(0, 0))) == []
+
+
+def _lacks(batches):
+    raise ImportError("No module named 'hushtable'")
+
+
+def test_executors_without_hushtable_are_noticed(spark, on_spark, monkeypatch):
+    cluster = SimpleNamespace(conf=SimpleNamespace(get=lambda *name: "spark://host:7077"), range=spark.range)
+    assert alike.tasks_can_count(spark) and alike.tasks_can_count(cluster)
+    monkeypatch.setattr(alike, "_same_rows", _lacks)
+    assert alike.tasks_can_count(spark) and not alike.tasks_can_count(cluster)
+    table, plan = random_people(60, 2), plan_of([KAnonymity(k=3)])
+    monkeypatch.setattr(content, "tasks_can_count", lambda session: False)
+    same(on_spark(table, plan), run_plan(table, plan))
 
 
 def test_on_spark_types_are_kept_and_too_many_are_refused(spark, monkeypatch):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from hushtable.arrays import IntArray
@@ -21,7 +21,7 @@ from hushtable.engines.spark.dictionaries import Dictionary, whole
 from hushtable.engines.spark.jobs import Jobs, changed_input, spark_errors
 from hushtable.kernels.grouping import number_rows
 
-__all__ = ["AlikeRows", "alike_rows"]
+__all__ = ["AlikeRows", "alike_rows", "tasks_can_count"]
 
 _PIECE = 1 << 20
 """Rows that a task counts at once."""
@@ -69,6 +69,23 @@ def alike_rows(jobs: Jobs, work: DataFrame, places: Sequence[int], most: int) ->
     if [table.num_rows for table in tables] != sizes.column("alike").to_pylist():
         raise changed_input()
     return _merged(places, tables)
+
+
+def tasks_can_count(spark: SparkSession) -> bool:
+    """Whether executors have hushtable and pyarrow, which counting rows needs; those of this machine always do."""
+    if str(spark.conf.get("spark.master", "")).startswith("local["):
+        return True
+    try:
+        spark.range(1).mapInArrow(_same_rows, "id long").collect()
+    except Exception as error:
+        if not type(error).__module__.startswith(("py4j", "pyspark")):
+            raise
+        return False
+    return True
+
+
+def _same_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    return batches
 
 
 def _batches(sizes: pa.Table) -> Iterator[tuple[int, int]]:

@@ -20,7 +20,7 @@ from pyspark.sql.types import DoubleType, FloatType, NullType, StringType, Struc
 from hushtable.algorithms.base import Problem
 from hushtable.arrays import AnyArray, IntArray
 from hushtable.engines import local
-from hushtable.engines.spark.alike import AlikeRows, alike_rows
+from hushtable.engines.spark.alike import AlikeRows, alike_rows, tasks_can_count
 from hushtable.engines.spark.dictionaries import Dictionary, coded, dictionaries
 from hushtable.engines.spark.jobs import Jobs, changed_input
 from hushtable.engines.spark.packing import Packing
@@ -105,7 +105,7 @@ class Content:
         self.tie = self._named(Role.INSENSITIVE) if plan.table.entity is not None else ()
         self._coded_columns = (*self.quasi, *self.sensitive, *self.tie)
         coded_places = [self.place[c.name] for c in (*self.quasi, *self.sensitive)]
-        counted = plan.table.entity is None and bool(coded_places)
+        counted = plan.table.entity is None and bool(coded_places) and tasks_can_count(jobs.spark)
         self._alike = alike_rows(jobs, work, coded_places, most) if counted else None
         found = self._alike.dictionaries if self._alike is not None else dictionaries(jobs, work, coded_places)
         self.records = int(found[0].counts.sum()) if found else 0

@@ -212,10 +212,10 @@ def test_a_changed_value_makes_a_newcomer(ledger):
 
 @st.composite
 def histories(draw):
-    own = {
-        f"p{i}": (draw(st.integers(20, 60)), draw(st.integers(10, 40)), draw(st.sampled_from(VALUES)))
-        for i in range(18)
-    }
+    # the attack takes records of two releases with the same quasi-identifiers and value for one person
+    pairs = st.tuples(st.integers(20, 60), st.integers(10, 40))
+    places = draw(st.lists(pairs, min_size=18, max_size=18, unique=True))
+    own = {f"p{i}": (*place, draw(st.sampled_from(VALUES))) for i, place in enumerate(places)}
     return [
         {name: own[name] for name in sorted(draw(st.sets(st.sampled_from(sorted(own)), min_size=2)))}
         for _ in range(draw(st.integers(2, 4)))

@@ -49,6 +49,8 @@ def test_the_token_becomes_a_strict_cookie_and_leaves_the_address(guarded):
 
 def test_the_way_on_never_leaves_the_studio(guarded):
     with TestClient(guarded, base_url=BASE) as client:
+        answer = client.get(f"{BASE}/%5Cevil.example/?token={TOKEN}")
+        assert 'url=/%5Cevil.example/"' in answer.text, "browsers take a backslash for a slash"
         answer = client.get(f"{BASE}//evil.example/%22%3E%3Cscript%3E?token={TOKEN}")
         assert "url=/evil.example" in answer.text and "<script>" not in answer.text
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy.base import Coded
 from hushtable.io.atomic import atomic_write_text
-from hushtable.io.text import label_text
+from hushtable.io.text import MOST_REPEATED, label_text, repeated_nodes
 
 __all__ = ["TaxonomyRows", "read_csv", "read_tree_file", "rows_of", "rows_of_tree", "write_csv"]
 
@@ -86,7 +86,9 @@ def read_tree_file(path: Path, column: str) -> TaxonomyRows:
 
     text = _read_text(path, column)
     try:
-        tree = yaml.safe_load(text)
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        endless = root is not None and repeated_nodes(root) > MOST_REPEATED
+        tree = None if endless else yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:
         # not YAMLErrors: a date that there is not (2020-13-01), a tag that does not fit, lists in lists in lists
         mark = getattr(error, "problem_mark", None)
@@ -96,6 +98,12 @@ def read_tree_file(path: Path, column: str) -> TaxonomyRows:
             code="unreadable",
             hint="Write it as nested mappings and lists: {Europe: [France, Spain], Asia: [Japan]}.",
         ) from None
+    if endless:
+        raise HierarchyError(
+            f"The aliases in {path.name!r}, the hierarchy of column {column!r}, repeat too much.",
+            code="unreadable",
+            hint="Write the values out.",
+        )
     return rows_of_tree(tree, column)
 
 

@@ -24,7 +24,19 @@ import pyarrow.compute as pc
 
 from hushtable.errors import DataError, HierarchyError
 
-__all__ = ["EXACT", "is_text", "label_text", "number_text", "to_labels", "type_words"]
+__all__ = [
+    "EXACT",
+    "MOST_REPEATED",
+    "is_text",
+    "label_text",
+    "number_text",
+    "repeated_nodes",
+    "to_labels",
+    "type_words",
+]
+
+MOST_REPEATED = 100_000
+"""Values that the aliases of a text may repeat, in all."""
 
 EXACT = 2**53
 """Below this size every whole number is a float of its own."""
@@ -209,3 +221,40 @@ def label_text(scalar: Any) -> str:
         code="bad-label",
         hint='Put labels such as "No", "yes" or "null" in quotes: YAML gives them another meaning.',
     )
+
+
+def repeated_nodes(root: Any) -> int:
+    """Return how many values are repeated by aliases in a composed YAML text; one above the most, where more are.
+
+    Each node is looked at once, so a short text that would unpack to billions of values costs nothing.
+
+    Examples
+    --------
+    >>> import yaml
+    >>> repeated_nodes(yaml.compose("{a: &x [1, 2], b: *x, c: *x}"))
+    6
+    """
+    sizes: dict[int, int] = {}
+    open_nodes: set[int] = set()
+    stack = [(root, False)]
+    while stack:
+        node, done = stack.pop()
+        if id(node) in sizes:
+            continue
+        inside = _inside(node)
+        if done:
+            sizes[id(node)] = 1 + sum(sizes[id(one)] for one in inside)
+            open_nodes.discard(id(node))
+            continue
+        if any(id(one) in open_nodes for one in (node, *inside)):
+            return MOST_REPEATED + 1  # it holds itself
+        open_nodes.add(id(node))
+        stack.append((node, True))
+        stack += [(one, False) for one in inside]
+    return min(sizes[id(root)] - len(sizes), MOST_REPEATED + 1)
+
+
+def _inside(node: Any) -> list[Any]:
+    if isinstance(node.value, str):
+        return []
+    return [part for one in node.value for part in (one if isinstance(one, tuple) else (one,))]

@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from hushtable.io.text import MOST_REPEATED, repeated_nodes
 from hushtable.policy.faults import Fault, InvalidPolicy, Place
 
 __all__ = ["PolicyText", "in_a_comment", "read_yaml", "write_yaml"]
@@ -27,8 +28,6 @@ _IMPLICIT = (
 )
 # values of the table below these settings; the names are unambiguous wherever a policy has them
 _TEXT = frozenset({"categories", "order", "missing_values", "tree", "rows"})
-# an alias repeats what it stands for: a small file could otherwise grow without bound
-_MOST_NODES = 5_000_000
 _WIDE = 90
 _DEEPEST = 100
 
@@ -114,6 +113,8 @@ def read_yaml(text: str) -> PolicyText:
     if not isinstance(root, yaml.MappingNode):
         sentence = "The policy is empty." if root is None else "A policy is a mapping of settings."
         raise InvalidPolicy([Fault((), sentence, "It begins with 'columns:'.", "yaml")])
+    if repeated_nodes(root) > MOST_REPEATED:
+        raise InvalidPolicy([Fault((), "The aliases of the policy repeat too much.", "Write the values out.", "yaml")])
     reader = _Reader()
     data = reader.build(root, ())
     if reader.faults:
@@ -138,12 +139,10 @@ class _Reader:
         self.lines: dict[Place, int] = {}
         self.faults: list[Fault] = []
         self._open: set[int] = set()
-        self._nodes = 0
 
     def build(self, node: yaml.Node, place: Place) -> Any:
-        self._nodes += 1
-        if id(node) in self._open or len(self._open) > _DEEPEST or self._nodes > _MOST_NODES:
-            raise InvalidPolicy([Fault(place, "An alias makes the policy endless.", code="yaml", line=_line(node))])
+        if len(self._open) > _DEEPEST:
+            raise InvalidPolicy([Fault(place, "The policy is nested too deeply.", code="yaml", line=_line(node))])
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, place)
         self._open.add(id(node))

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Mapping, MutableMapping
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -108,8 +108,8 @@ class Guard:
         another site, such as a link in a mail program.
         """
         rest = [(k, v) for k, v in parse_qsl(scope.get("query_string", b"").decode("latin-1")) if k != "token"]
-        target = scope["path"] + (f"?{urlencode(rest)}" if rest else "")
-        target = "/" + target.lstrip("/")  # never a host of somebody's choice
+        # never a host of somebody's choice: browsers take a backslash for a slash, and a second one begins a host
+        target = "/" + quote(scope["path"].lstrip("/")) + (f"?{urlencode(rest)}" if rest else "")
         safe = html.escape(target)
         onward = f'<meta http-equiv="refresh" content="0;url={safe}">'
         body = _page("hushtable studio", f'<p><a href="{safe}">Open the studio</a></p>', onward)

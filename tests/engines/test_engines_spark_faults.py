@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -148,3 +150,31 @@ def test_a_broken_file_among_good_ones(spark, tmp_path):
         ht.anonymize(read_frame(spark, [str(tmp_path / "c.csv")]), policy)
     with pytest.raises(DataError, match="neither by its ending"):
         read_frame(spark, ["hdfs://host/table.xlsx"])
+
+
+KILLED = """
+import os, signal, sys
+from hushtable.engines.spark.jobs import Jobs
+collect = Jobs.collect
+def killed(jobs, frame, what):
+    os.kill(jobs.spark._jvm.java.lang.ProcessHandle.current().pid(), signal.SIGKILL)
+    return collect(jobs, frame, what)
+Jobs.collect = killed
+from hushtable.cli.main import main
+main()
+"""
+
+
+def test_a_java_process_that_dies_is_said(tmp_path):
+    """Not an internal error: the machine was out of memory, say."""
+    pq.write_table(random_people(40, 1), tmp_path / "people.parquet")
+    policy = ht.Policy(quasi=["age", "country"], sensitive=["illness"], models=[KAnonymity(k=2)])
+    (tmp_path / "policy.yaml").write_text(policy.to_yaml())
+    words = ["run", "policy.yaml", "--data", "people.parquet", "--engine", "spark", "--output", "out"]
+    ended = subprocess.run(
+        [sys.executable, "-c", KILLED, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    said = "Spark ended before it finished reading the columns; nothing was published."
+    assert said in " ".join(ended.stderr.split())
+    assert ended.returncode == 2, ended.stderr
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["people.parquet", "policy.yaml"]

@@ -16,7 +16,7 @@ from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.content import Content
 from hushtable.engines.spark.driver import OnDriver
 from hushtable.engines.spark.groups import SparkGroups
-from hushtable.engines.spark.jobs import Jobs
+from hushtable.engines.spark.jobs import Jobs, if_there
 from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.listed import Listed
 from hushtable.engines.spark.nodes import Nodes
@@ -170,5 +170,6 @@ def _kept(shown: Shown | Listed) -> Iterator[Shown | Listed]:
     try:
         yield shown
     except BaseException:
-        shown.release()
+        with if_there():
+            shown.release()
         raise

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -17,7 +18,7 @@ from pyspark.sql.types import StructType
 from hushtable.algorithms.base import Progress
 from hushtable.errors import DataError
 
-__all__ = ["SMALL", "Jobs", "changed_input", "spark_errors"]
+__all__ = ["SMALL", "Jobs", "changed_input", "has_ended", "if_there", "spark_errors"]
 
 SMALL = 500_000
 """Tables up to so many rows are sent to every executor instead of being shuffled."""
@@ -33,17 +34,43 @@ def spark_errors(what: str) -> Iterator[None]:
     except PySparkException as error:
         kind = error.getCondition() or type(error).__name__
     except Exception as error:
-        if not type(error).__module__.startswith(("py4j", "pyspark")):
+        if has_ended(error):
+            kind = ""
+        elif not type(error).__module__.startswith(("py4j", "pyspark")):
             raise
-        java = getattr(error, "java_exception", None)
-        kind = type(error).__name__ if java is None else str(java.getClass().getSimpleName())
+        else:
+            java = getattr(error, "java_exception", None)
+            kind = type(error).__name__ if java is None else str(java.getClass().getSimpleName())
     else:
         return
+    if not kind:
+        raise DataError(
+            f"Spark ended before it finished {what}; nothing was published.",
+            code="spark-ended",
+            hint="The machine may have run out of memory. HUSHTABLE_SPARK_LOG=ERROR shows Spark's own log.",
+        )
     raise DataError(
         f"Spark could not finish {what} ({kind}); nothing was published.",
         code="spark",
         hint="Spark's own log tells more; it may quote values of the table.",
     )
+
+
+def has_ended(error: BaseException) -> bool:
+    """Whether an error says that nobody answers: the Java process of Spark is gone."""
+    if type(error) is Py4JError:
+        return "Trace" not in str(error)  # Java's own errors come with theirs
+    return isinstance(error, ConnectionError | EOFError | Py4JNetworkError)
+
+
+@contextmanager
+def if_there() -> Iterator[None]:
+    """Tidy up in Spark, if it still is there: else there is nothing to tidy, and the error on its way says so."""
+    try:
+        yield
+    except Exception as error:
+        if not has_ended(error):
+            raise
 
 
 def changed_input() -> DataError:
@@ -80,11 +107,13 @@ class Jobs:
             with spark_errors("the run"):
                 yield self
         except BaseException:
-            self.spark.interruptTag(self.tag)
+            with if_there():
+                self.spark.interruptTag(self.tag)
             raise
         finally:
-            self.spark.removeTag(self.tag)
-            self.release()
+            with if_there():
+                self.spark.removeTag(self.tag)
+                self.release()
 
     def release(self) -> None:
         """Let go of the intermediate tables."""

@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from hushtable.engines.spark.jobs import spark_errors
+from hushtable.engines.spark.jobs import if_there, spark_errors
 from hushtable.engines.spark.paths import to_read, to_write
 from hushtable.errors import DataError, UsageError
 from hushtable.io.partitions import PartitionFile
@@ -80,7 +80,8 @@ def spark_session(master: str | None) -> Iterator[SparkSession]:
     try:
         yield session
     finally:
-        session.stop()
+        with if_there():
+            session.stop()
 
 
 def _start(master: str | None) -> SparkSession:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -58,9 +57,10 @@ def spark_errors(what: str) -> Iterator[None]:
 
 def has_ended(error: BaseException) -> bool:
     """Whether an error says that nobody answers: the Java process of Spark is gone."""
-    if type(error) is Py4JError:
+    kind = type(error).__name__
+    if kind == "Py4JError":
         return "Trace" not in str(error)  # Java's own errors come with theirs
-    return isinstance(error, ConnectionError | EOFError | Py4JNetworkError)
+    return kind == "Py4JNetworkError" or isinstance(error, ConnectionError | EOFError)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from hushtable.models.bayes_optimal import BayesOptimal
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.recursive_cl import RecursiveCL
 from hushtable.policy.policy import Policy
+from hushtable.release.plane import plane_of
 from hushtable.reproduce.items import Cell, Item, Line, Lines, Reading, Squares, Table, item_of, row, statement
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
@@ -105,7 +106,7 @@ def bayes_optimal(seed: int, quick: bool) -> list[Item]:
         for who in published
     )
     picture = Table(caption="What the adversary believes", head=("about", *_VALUES), names=tuple(published), cells=cells)
-    reason = "All beliefs come out, cut to the two digits that the slides print (0.4653 and 0.5347 in full)."
+    reason = "All beliefs come out but for rounding: Don's are 0.4653 and 0.5347 in full, which the slides print as 0.46 and 0.54."
     readings = [
         Reading(
             question="is there a privacy breach? (asked, not answered)", reading=f"theta = {theta:g}",
@@ -212,9 +213,8 @@ def mondrian(seed: int, quick: bool) -> list[Item]:
         algorithm="mondrian", cells="intervals",
     )  # fmt: skip
     release = anonymize(points, policy)
-    from hushtable.release.boxes import boxes_of
-
-    boxes = boxes_of(release, "x", "y")
+    plane = plane_of(release.comparison().rows)
+    boxes = [(b[0], b[1], b[2], b[3]) for b in plane.boxes.tolist()]
     sizes = np.bincount(release.verification.labels)
     name = "Mondrian's picture"
     rows = [
@@ -225,7 +225,7 @@ def mondrian(seed: int, quick: bool) -> list[Item]:
     more = [row(name, "classes", None, len(sizes)), row(name, "largest class", None, int(sizes.max()))]
     drawn = Squares(
         caption="1,000 points, normally distributed, k = 25", x="x", y="y", boxes=tuple(boxes),
-        points=tuple(zip(points["x"].to_pylist(), points["y"].to_pylist(), strict=True)),
+        points=tuple((p[0], p[1]) for p in plane.points.tolist()),
     )  # fmt: skip
     reason = (
         "The lecture's points are not given, so the cuts cannot be compared one by one: what the picture shows is "

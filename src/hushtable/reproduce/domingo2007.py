@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pyarrow as pa
 
-from hushtable.api import anonymize
+from hushtable.api import run_plan
 from hushtable.datasets import load_census
 from hushtable.engines.release import Release
 from hushtable.models.base import PrivacyModel
@@ -26,6 +27,7 @@ from hushtable.models.p_sensitive import PSensitive
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms
 from hushtable.reproduce.items import Cell, Item, Line, Lines, Reading, Row, Table, item_of, nearest, row
+from hushtable.table.coins import Coins
 
 __all__ = ["PARTS", "census_table", "truncated"]
 
@@ -98,8 +100,8 @@ def table_1(seed: int, quick: bool) -> list[Item]:
     )  # fmt: skip
     readings += [] if quick else _group_sizes()
     reason = (
-        "The columns p = 1, 5 and 10 come out. For p = 3 and 7, trying every group size from k on finds an earlier size "
-        "that satisfies the model, and so a smaller loss than the published one."
+        "The columns p = 1, 5 and 10 come out. The published losses for p = 3 and 7 (44.96 and 71.67) are no loss of "
+        "MDAV or CBFS at any group size: those columns come from something else than the text describes. Ours are lower."
     )
     about = "100 SSE/SST of Algorithm 1 (k-anonymity first): MDAV with growing groups until p-sensitivity holds"
     pictures = [_table(about, wanted, ours), _lines(about, wanted, ours)]
@@ -145,30 +147,29 @@ def _second(k: int, p: int, reading: str) -> tuple[str, int, int, str]:
 def _group_sizes() -> list[Reading]:
     """Which microaggregation Algorithm 1 repeats, and at which size it stops: by the losses that the table prints."""
     question = "which microaggregation Algorithm 1 repeats, and where it stops (p = 3, 5, 7)"
+    ps = (3, 5, 7)
     results = []
     for algorithm in ("mdav", "cbfs"):
-        first = [_first_size(algorithm, p) for p in (3, 5, 7)]
-        published = [_TABLE_1[10, p] for p in (3, 5, 7)]
-        shown = ", ".join(f"p={p}: {truncated(loss):g} (k = {k})" for p, (k, loss) in zip((3, 5, 7), first, strict=True))
-        distance = sum(abs(truncated(loss) - value) for (_, loss), value in zip(first, published, strict=True))
-        results.append((f"{algorithm.upper()}, at the first size that holds", shown, distance))
+        sizes = [(k, *_size(algorithm, k)) for k in range(10, 541)]
+        first = [next((loss for _, most, loss in sizes if most >= p), 100.0) for p in ps]
+        near = [min((loss for *_, loss in sizes), key=lambda loss: abs(loss - _TABLE_1[10, p])) for p in ps]
+        for title, losses in (("the first size that holds", first), ("whichever size from 10 to 540 is nearest", near)):
+            shown = ", ".join(f"p={p}: {truncated(loss):g}" for p, loss in zip(ps, losses, strict=True))
+            distance = sum(abs(truncated(loss) - _TABLE_1[10, p]) for p, loss in zip(ps, losses, strict=True))
+            results.append((f"{algorithm.upper()}, {title}", shown, distance))
     return nearest(question, results)
 
 
-def _first_size(algorithm: str, p: int) -> tuple[int, float]:
-    """The first group size from 10 on whose groups are all p-sensitive, and its loss."""
-    for k in range(10, 1080 // 2 + 1):
-        release = _release(algorithm, k)
-        labels = release.verification.labels
-        columns = [release.table.column(name).to_pylist() for name in release.table.column_names[-CONFIDENTIAL:]]
-        seen = [len(set(zip(labels.tolist(), column, strict=True))) for column in columns]
-        classes = int(labels.max()) + 1
-        if min(seen) < p * classes:
-            continue
-        distinct = [np.bincount([g for g, _ in set(zip(labels.tolist(), c, strict=True))]) for c in columns]
-        if min(int(d.min()) for d in distinct) >= p:
-            return k, release.measure("sse")
-    return 1080, 100.0
+def _size(algorithm: str, k: int) -> tuple[int, float]:
+    """The greatest p that groups of size k satisfy, and their loss."""
+    release = _release(algorithm, k)
+    labels = release.verification.labels
+    least = []
+    for name in release.table.column_names[-CONFIDENTIAL:]:
+        codes = release.table.column(name).to_numpy(zero_copy_only=False).astype(np.int64)
+        distinct = np.unique(labels * CATEGORIES + codes) // CATEGORIES
+        least.append(int(np.bincount(distinct).min()))
+    return min(least), release.measure("sse")
 
 
 def _rows(name: str, wanted: Mapping[tuple[int, int], float], ours: Cells) -> list[Row]:
@@ -209,7 +210,8 @@ def _release(algorithm: str, k: int, p: int = 1, contributes: str = "") -> Relea
         models=models,
         algorithm=algorithms.build(algorithm, {"contributes": contributes} if contributes else {}),
     )
-    release: Release = anonymize(table, policy)
+    # which of equal records goes first is drawn from the local secret: here it is the same on every machine
+    release: Release = run_plan(table, replace(policy.plan(), coins=Coins(b"domingo2007")))
     return release
 
 

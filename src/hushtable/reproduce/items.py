@@ -92,13 +92,14 @@ class Line(_Data):
 
 
 class Lines(_Data):
-    """A figure with lines."""
+    """A figure with lines; ``zero`` says whether its scale begins at 0."""
 
     kind: Literal["lines"] = "lines"
     caption: str
     x: str
     y: str
     lines: tuple[Line, ...]
+    zero: bool = True
 
 
 class Squares(_Data):
@@ -182,7 +183,7 @@ def judge(rows: Sequence[Row]) -> tuple[Verdict, str]:
     >>> judge([row("T", "a", 100, 90), row("T", "b", 5, 5)])
     ('within', 'within 10%: 1 of 2 values exact')
     >>> judge([row("F", "a", 100, 9), statement("F", "falls", True), statement("F", "is slower", None)])
-    ('same trend', 'same trend: 1 of 2 statements holds, 1 undecided; values off by up to 91%')
+    ('same trend', 'same trend: 1 of 2 statements holds, 1 undecided; 0 of 1 value exact, the others off by up to 91%')
     >>> judge([statement("F", "falls", False)])
     ('differs', 'differs: 0 of 1 statement holds')
     """
@@ -203,7 +204,8 @@ def judge(rows: Sequence[Row]) -> tuple[Verdict, str]:
     if values and agrees and max(gaps) <= _WITHIN:
         return "within", "; ".join([f"within {_percent(max(gaps))}: {count} exact", *words])
     if values:
-        words.append("values off by up to " + ("any amount" if math.isinf(max(gaps)) else _percent(max(gaps))))
+        off = "" if math.isinf(max(gaps)) else f", the others off by up to {_percent(max(gaps))}"
+        words.append(f"{count} exact{off}")
     verdict: Verdict = "same trend" if said and agrees and holding else "differs"
     return verdict, f"{verdict}: {'; '.join(words)}"
 

@@ -129,7 +129,9 @@ def _picture(key: str, picture: Picture) -> Markup:
 
 def _lines(key: str, picture: Lines) -> Markup:
     curves = [Curve(line.name, line.points, line.band, line.published) for line in picture.lines]
-    return line_chart(key, picture.caption, curves, x=picture.x, y=picture.y, caption=picture.caption, show=number)
+    return line_chart(
+        key, picture.caption, curves, x=picture.x, y=picture.y, caption=picture.caption, show=number, zero=picture.zero
+    )
 
 
 def _table(picture: Table) -> Markup:

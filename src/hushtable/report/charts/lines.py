@@ -85,9 +85,10 @@ class Plane:
 
 
 def line_chart(
-    key: str, title: str, curves: Sequence[Curve], *, x: str, y: str, caption: Child, show: Callable[[float], str]
-) -> Markup:
-    """Draw lines, with their bands, over one scale that begins at 0.
+    key: str, title: str, curves: Sequence[Curve], *, x: str, y: str, caption: Child, show: Callable[[float], str],
+    zero: bool = True,
+) -> Markup:  # fmt: skip
+    """Draw lines, with their bands, over one scale that begins at 0, or below the least value without ``zero``.
 
     A published line has the colour and the shape of the line of ours with the same name.
 
@@ -101,8 +102,9 @@ def line_chart(
     points = [point for curve in curves for point in curve.points]
     highest = max([y for _, y in points] + [high for c in curves for _, high in c.band], default=1.0)
     across = sorted({x for x, _ in points})
-    marks = ticks(highest)
-    plane = Plane((across[0], across[-1]) if across else (0.0, 1.0), (0.0, marks[-1]), x, y)
+    lowest = min([y for _, y in points] + [low for c in curves for low, _ in c.band], default=0.0)
+    marks = ticks(highest) if zero or highest <= lowest else _between(lowest, highest)
+    plane = Plane((across[0], across[-1]) if across else (0.0, 1.0), (marks[0], marks[-1]), x, y)
     order = list(dict.fromkeys(c.name for c in curves))
     drawn = [_curve(plane, c, order.index(c.name)) for c in curves]
     keys = tag("p", *(_key(c, order.index(c.name)) for c in curves), class_="legend")
@@ -112,6 +114,13 @@ def line_chart(
     shown = across if len(across) <= 10 else [across[i] for i in range(0, len(across), math.ceil(len(across) / 8))]
     svg = plane.draw(key, title, f"{y} by {x}. {words}.", shown, marks, show, *drawn)
     return figure(svg, caption, table, keys)
+
+
+def _between(lowest: float, highest: float) -> list[float]:
+    """Round numbers from below the lowest to above the highest."""
+    step = ticks(highest - lowest)[1]
+    first = math.floor(lowest / step)
+    return [round(i * step, 9) for i in range(first, math.ceil(highest / step - 1e-9) + 1)]
 
 
 def _named(curve: Curve) -> str:

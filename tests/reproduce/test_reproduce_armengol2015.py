@@ -84,7 +84,7 @@ class TestAdult:
         item = second["Table 2, patterns"]
         counted = [r.ours for r in item.rows if r.setting.startswith("(>,<)") and isinstance(r.published, int)]
         assert counted == [7774, 3577, 1607, 906]
-        assert [r.reading for r in item.readings if r.favoured][0] == "each way to a pattern"
+        assert next(r.reading for r in item.readings if r.favoured) == "each way to a pattern"
 
     def test_table_1(self):
         (item,) = paper.table_1(0, quick=False)

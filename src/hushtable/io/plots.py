@@ -1,4 +1,4 @@
-"""Small charts for notebooks, as matplotlib axes; nothing in them is a cell of a table, but for a partition's points."""
+"""Small charts for notebooks, as matplotlib axes; nothing in them is a cell of a table but a partition's points."""
 
 from __future__ import annotations
 

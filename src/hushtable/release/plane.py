@@ -84,7 +84,7 @@ def _places(coded: Coded) -> FloatArray:
     """Where each leaf lies: at its number, or at its place in the hierarchy. A missing number lies left of all."""
     if coded.kind is not Kind.NUMERIC:
         return np.arange(coded.size, dtype=np.float64)
-    values = coded.values.to_numpy(zero_copy_only=False).astype(np.float64)
+    values: FloatArray = coded.values.to_numpy(zero_copy_only=False).astype(np.float64)
     if not coded.missing:
         return values
     step = (values[-1] - values[0]) / 20 if len(values) > 1 else 1.0

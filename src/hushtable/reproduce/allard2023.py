@@ -8,7 +8,7 @@ points of our own, since the lecture's are not given.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pyarrow as pa
@@ -88,7 +88,9 @@ def bayes_optimal(seed: int, quick: bool) -> list[Item]:
     prior = {q: beliefs.prior[beliefs.quasi == q] for q in mass}
     posterior = {q: beliefs.posterior[beliefs.quasi == q] for q in mass}
     name = "Beliefs"
-    published = {"Don, prior": (0.4, 0.04, 0.56), "others, prior": (0.33, 0.33, 0.33), "Don, posterior": (0.46, 0, 0.54)}
+    published = {
+        "Don, prior": (0.4, 0.04, 0.56), "others, prior": (0.33, 0.33, 0.33), "Don, posterior": (0.46, 0, 0.54),
+    }  # fmt: skip
     ours = {"Don, prior": prior[0], "others, prior": prior[1], "Don, posterior": posterior[0]}
     rows = [
         row(name, f"{who}: {value}", theirs, _as_printed(float(mine), theirs))
@@ -105,8 +107,11 @@ def bayes_optimal(seed: int, quick: bool) -> list[Item]:
         tuple(Cell(published=t, ours=_as_printed(float(o), t)) for t, o in zip(published[who], ours[who], strict=True))
         for who in published
     )
-    picture = Table(caption="What the adversary believes", head=("about", *_VALUES), names=tuple(published), cells=cells)
-    reason = "All beliefs come out but for rounding: Don's are 0.4653 and 0.5347 in full, which the slides print as 0.46 and 0.54."
+    head = ("about", *_VALUES)
+    picture = Table(caption="What the adversary believes", head=head, names=tuple(published), cells=cells)
+    reason = (
+        "All beliefs come out but for rounding: Don's are 0.4653 and 0.5347 in full; the slides print 0.46 and 0.54."
+    )
     readings = [
         Reading(
             question="is there a privacy breach? (asked, not answered)", reading=f"theta = {theta:g}",
@@ -189,7 +194,7 @@ def _worst_case() -> int:
     """The most that l falls by one statement, over all counts up to 7 in at most five values."""
     worst = 0
     for counts in product(range(1, 8), repeat=5):
-        if any(a < b for a, b in zip(counts, counts[1:], strict=False)):
+        if any(a < b for a, b in pairwise(counts)):
             continue
         before = _plain_l(counts)
         after = min(_plain_l(counts[:i] + counts[i + 1 :]) for i in range(5))
@@ -207,7 +212,8 @@ def mondrian(seed: int, quick: bool) -> list[Item]:
     n = 1000
     radius = np.sqrt(-2 * np.log(1 - rng.uniform(seed, "allard2023/radius", n)))
     angle = 2 * np.pi * rng.uniform(seed, "allard2023/angle", n)
-    points = pa.table({"x": np.round(50 + 15 * radius * np.cos(angle)), "y": np.round(50 + 15 * radius * np.sin(angle))})
+    x, y = (np.round(50 + 15 * radius * turn(angle)) for turn in (np.cos, np.sin))
+    points = pa.table({"x": x, "y": y})
     policy = Policy(
         quasi={"x": {"kind": "numeric"}, "y": {"kind": "numeric"}}, sensitive=[], models=[KAnonymity(k=25)],
         algorithm="mondrian", cells="intervals",

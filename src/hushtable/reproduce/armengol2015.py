@@ -303,7 +303,8 @@ def _patterns(tried: Mapping[str, Mapping[tuple[str, int], Counted]], sizes: Seq
         statement(name, "(>,<) generates more patterns than (<,>)", more_of),
     ]
     few = all(main["(>,<)", k].paths < 1000 for k in sizes if k in (20, 30))
-    more = [row(name, "(>,<) has fewer than 1,000 patterns at K = 20 and 30 (said, but not so in the table)", None, few)]
+    said = "(>,<) has fewer than 1,000 patterns at K = 20 and 30 (said, but not so in the table)"
+    more = [row(name, said, None, few)]
     ways = {
         "each pattern once": {at: found.patterns for at, found in main.items()},
         "each way to a pattern": {at: found.paths for at, found in main.items()},
@@ -383,11 +384,11 @@ def _figure_2() -> Item:
     name = "Figure 2"
     sets = {"small blue": 7, "small green": 3, "big blue": 12, "big green": 13}
     # two confidential attributes of two values: as many sets as combinations
-    pairs = [(size, colour) for (label, n) in sets.items() for size, colour in [tuple(label.split())] for _ in range(n)]
-    codes = [np.unique([pair[i] for pair in pairs], return_inverse=True)[1] for i in (0, 1)]
+    people = [label for label, n in sets.items() for _ in range(n)]
+    codes = [np.unique([label.split()[i] for label in people], return_inverse=True)[1] for i in (0, 1)]
     classes = codes[0] * 2 + codes[1]
-    found = learn_patterns([np.zeros(35, dtype=np.int64)], classes, k=5, conditions="<", length=1)
-    counted = {label: pairs.count(tuple(label.split())) for label in sets}
+    found = learn_patterns([np.zeros(35, dtype=np.int64)], classes, k=5, conditions=("<",), length=1)
+    counted = {label: people.count(label) for label in sets}
     rows = [row(name, f"records of {label}", n, counted[label]) for label, n in sets.items()]
     rows += [
         row(name, "sets of the correct partition", 4, len(np.unique(classes))),

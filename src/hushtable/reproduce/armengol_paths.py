@@ -1,7 +1,7 @@
 """Patterns of Armengol and Torra counted once for every way that leads to them.
 
-Several attributes may induce equally many sets. The paper divides by each of them, so the same pattern can be reached in
-several ways. hushtable's own search keeps each pattern once; here every set carries the number of ways to it.
+Several attributes may induce equally many sets. The paper divides by each of them, so the same pattern can be reached
+in several ways. hushtable's own search keeps each pattern once; here every set carries the number of ways to it.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from hushtable.models.k_anonymity import KAnonymity
 from hushtable.models.p_sensitive import PSensitive
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms
-from hushtable.reproduce.items import Cell, Item, Line, Lines, Reading, Row, Table, item_of, nearest, row
+from hushtable.reproduce.items import Cell, Item, Line, Lines, Picture, Reading, Row, Table, item_of, nearest, row
 from hushtable.table.coins import Coins
 
 __all__ = ["PARTS", "census_table", "truncated"]
@@ -68,7 +68,7 @@ def census_table() -> pa.Table:
     return whole
 
 
-Cells = dict[tuple[int, int], float]
+Cells = Mapping[tuple[int, int], float]
 """(k, p) -> 100 SSE/SST."""
 
 
@@ -80,7 +80,7 @@ def table_1(seed: int, quick: bool) -> list[Item]:
     """Algorithm 1, k-anonymity first; quick: k = 3 and 10, p = 1 and 10 alone."""
     wanted = {(k, 1): _P1[k] for k in _ks(quick)}
     wanted |= {(k, p): v for (k, p), v in _TABLE_1.items() if k in _ks(quick) and (p == 10 or not quick)}
-    ours: Cells = {}
+    ours: dict[tuple[int, int], float] = {}
     sizes: dict[tuple[int, int], int] = {}
     for k, p in wanted:
         release = _release("k-first", k, p) if p > 1 else _release("cbfs", k)
@@ -101,10 +101,10 @@ def table_1(seed: int, quick: bool) -> list[Item]:
     readings += [] if quick else _group_sizes()
     reason = (
         "The columns p = 1, 5 and 10 come out. The published losses for p = 3 and 7 (44.96 and 71.67) are no loss of "
-        "MDAV or CBFS at any group size: those columns come from something else than the text describes. Ours are lower."
+        "MDAV or CBFS at any group size, so those columns come from something that the text does not describe."
     )
     about = "100 SSE/SST of Algorithm 1 (k-anonymity first): MDAV with growing groups until p-sensitivity holds"
-    pictures = [_table(about, wanted, ours), _lines(about, wanted, ours)]
+    pictures: list[Picture] = [_table(about, wanted, ours), _lines(about, wanted, ours)]
     return [item_of(name, about, rows, reason, readings=readings, pictures=pictures, more=more)]
 
 
@@ -136,7 +136,7 @@ def table_2(seed: int, quick: bool) -> list[Item]:
         "words allow too, often loses less."
     )
     about = "100 SSE/SST of Algorithm 2 (p-sensitivity first)"
-    pictures = [_table(about, wanted, ours), _lines(about, wanted, ours)]
+    pictures: list[Picture] = [_table(about, wanted, ours), _lines(about, wanted, ours)]
     return [item_of(name, about, rows, reason, readings=readings, pictures=pictures, more=short)]
 
 

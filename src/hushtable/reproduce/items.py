@@ -211,7 +211,7 @@ def judge(rows: Sequence[Row]) -> tuple[Verdict, str]:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g}%" if share < 1 else f"{100 * share:,.0f}%"
+    return f"{100 * share:.2g}%" if share < 0.1 else f"{100 * share:,.0f}%"
 
 
 def _gap(published: Value, ours: Value) -> float:

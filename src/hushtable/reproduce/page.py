@@ -109,16 +109,16 @@ def _item(paper: str, item: Item) -> Markup:
         tag("p", item.about, class_="about"),
         tag("p", tag("span", item.words, class_=_class(item.verdict)), class_="words"),
         tag("p", item.reason) if item.reason else None,
-        *(_picture(f"{paper}/{item.name}/{i}", picture) for i, picture in enumerate(item.pictures)),
+        *(_picture(f"{paper}/{item.name}/{i}", picture, item.about) for i, picture in enumerate(item.pictures)),
         _statements(item.rows),
         _readings(item.readings),
         class_="item",
     )
 
 
-def _picture(key: str, picture: Picture) -> Markup:
+def _picture(key: str, picture: Picture, about: str) -> Markup:
     if isinstance(picture, Table):
-        return _table(picture)
+        return _table(picture, "Published and ours" if picture.caption == about else picture.caption)
     if isinstance(picture, Squares):
         return square_chart(
             key, picture.caption, picture.points, picture.boxes, x=picture.x, y=picture.y, caption=picture.caption,
@@ -134,13 +134,13 @@ def _lines(key: str, picture: Lines) -> Markup:
     )
 
 
-def _table(picture: Table) -> Markup:
+def _table(picture: Table, title: str) -> Markup:
     head = tag("tr", *(tag("th", title, scope="col") for title in picture.head))
     rows = [
         tag("tr", tag("th", name, scope="row"), *(_cell(cell) for cell in cells))
         for name, cells in zip(picture.names, picture.cells, strict=True)
     ]
-    caption = tag("caption", picture.caption)
+    caption = tag("caption", title)
     return tag("div", tag("table", caption, tag("thead", head), tag("tbody", *rows)), class_="wide")
 
 
@@ -191,8 +191,8 @@ def _footer(name: str) -> Markup:
     files = [tag("a", f"{name}.{kind}", href=f"{name}.{kind}") for kind in ("csv", "json")]
     return tag(
         "footer",
-        tag("p", "Where a table shows two values, the published one comes first and ours is bold. In figures, published "
-            "values are dashed lines with hollow marks."),
+        tag("p", "Where a table shows two values, the published one comes first and ours is bold. In figures, "
+            "published values are dashed lines with hollow marks."),
         tag("p", f"Made by hushtable {__version__}: hushtable reproduce {name}. All rows: ", files[0], ", ", files[1],
             "."),
     )  # fmt: skip

@@ -114,7 +114,7 @@ class Reproduction:
     @property
     def scores(self) -> dict[str, int]:
         """How many items have each verdict."""
-        counts = Counter(item.verdict for item in self.items)
+        counts: Counter[str] = Counter(item.verdict for item in self.items)
         return {verdict: counts[verdict] for verdict in VERDICTS}
 
     def data(self) -> dict[str, Any]:

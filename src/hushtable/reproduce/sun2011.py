@@ -4,10 +4,10 @@ Data: Adult's 45,222 complete records with one of eight conditions drawn at rand
 records with the domains of the paper's CENSUS table (numeric hierarchies of value, interval and ``*``). Model 1 is
 p-sensitive, model 2 p+-sensitive, model 3 (p, alpha)-sensitive k-anonymity; by default k = 3, p = 2, alpha = 1.
 
-The curves of Figures 2 to 5 have no numbers in the text, so what the paper says about them in words is checked. Localpk,
-Incognito and Clustering (k-member) run on the same encoded table. Time is CPU seconds of the algorithm alone, the
-fastest of three runs (k-member: one); the band ends at the slowest, and a statement about times counts only where bands
-do not overlap. Of Incognito's minimal tables the one with least distortion is shown, since that is what is measured.
+The curves of Figures 2 to 5 have no numbers in the text, so what the paper says about them in words is checked.
+Localpk, Incognito and Clustering (k-member) run on the same encoded table. Time is CPU seconds of the algorithm alone,
+the fastest of three runs (k-member: one); the band ends at the slowest, and a statement about times counts only where
+bands do not overlap. Of Incognito's minimal tables the one with least distortion is shown, since that is measured.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 import pyarrow as pa
 
@@ -184,7 +185,8 @@ def _table_8() -> Item:
     # Flu and Indigestion weigh the same: a coin decides which of them goes back up
     outcomes = {tuple(_localpk(bytes([key]))) for key in range(12)}
     ours = list(min(outcomes, key=lambda found: found != tuple(published)))
-    rows: list[Row] = [row(name, f"zip code of {d}", z, dict((b, a) for a, b in ours)[d]) for z, d in published]
+    places = {d: z for z, d in ours}
+    rows: list[Row] = [row(name, f"zip code of {d}", z, places[d]) for z, d in published]
     readings: Sequence[Reading] = [
         Reading(question="which of two equally heavy values goes back up (a tie)", reading=f"{_moved(found)} goes back",
                 result="; ".join(f"{z} {d}" for z, d in found), favoured=list(found) == published)
@@ -195,8 +197,8 @@ def _table_8() -> Item:
     picture = Table(caption="Localpk on one column", head=("disease", "zip code", "published by Localpk"),
                     names=tuple(d for _, d in published), cells=cells)  # fmt: skip
     reason = (
-        "Localpk gives the published table, or its mirror image: Flu and Indigestion weigh the same, and hushtable draws "
-        "which of them goes back, since a fixed rule could be undone."
+        "Localpk gives the published table, or its mirror image: Flu and Indigestion weigh the same, and hushtable "
+        "draws which of them goes back, since a fixed rule could be undone."
     )
     return item_of(name, "Algorithm 1 on four records, (2, 1)-sensitive 2-anonymity", rows, reason, readings=readings,
                    pictures=[picture])  # fmt: skip
@@ -213,7 +215,7 @@ def _table_11() -> Item:
     ours = {c: f"{low} to {high}" for c, (low, high) in INCOMES.items()}
     rows = [row(name, c, published[c], ours[c]) for c in published]
     ends = list(INCOMES.values())
-    whole = ends[0][0] == 1 and ends[-1][1] == 100 and all(a[1] + 1 == b[0] for a, b in zip(ends, ends[1:], strict=False))
+    whole = ends[0][0] == 1 and ends[-1][1] == 100 and all(a[1] + 1 == b[0] for a, b in pairwise(ends))
     rows.append(row(name, "incomes covered, each once", 100, sum(h - l + 1 for l, h in ends) if whole else 0))
     cells = tuple((Cell(published=published[c], ours=ours[c]),) for c in published)
     picture = Table(caption="Thousands", head=("category", "income"), names=tuple(published), cells=cells)

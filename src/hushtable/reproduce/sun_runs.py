@@ -139,7 +139,7 @@ class Bench:
     """
 
     def __init__(self, table: pa.Table, plans: Mapping[int, TablePlan]) -> None:
-        self._table, self._plans = table, plans
+        self.table, self._plans = table, plans
         self._warm: set[str] = set()
         self._done: dict[tuple[int, Models, str], Result] = {}
 
@@ -152,7 +152,7 @@ class Bench:
 
     def _run(self, size: int, models: Models, algorithm: str) -> Result:
         plan = Plan(self._plans[size], models, algorithms.build(algorithm, ALGORITHMS[algorithm]), coins=COINS)
-        table = self._table.select([c.name for c in plan.table.columns])
+        table = self.table.select([c.name for c in plan.table.columns])
         problem = problem_of(table, plan)
         check_feasible(problem)
         if algorithm not in self._warm:

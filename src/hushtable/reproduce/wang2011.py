@@ -77,7 +77,10 @@ def _alps(v: float) -> dict[str, Callable[[int], Setting]]:
     return {"alp 0.43": _divorced(0.43, v), "alp 0.41": _divorced(0.41, v)}
 
 
-_FIGURES: dict[str, tuple[str, _Value, Callable[[float], dict[str, Callable[[int], Setting]]], tuple[str, str, str]]] = {
+_Of = dict[str, Callable[[int], Setting]]
+"""Line -> its setting for each k."""
+
+_FIGURES: dict[str, tuple[str, _Value, Callable[[float], _Of], tuple[str, str, str]]] = {
     "Figure 4": ("attacked records", lambda p: p.attacked, _models,
                  ("attacked records fall as k grows", "k-anonymity", "(alp, dif)")),
     "Figure 6": ("Prec", lambda p: p.prec, _models, ("precision falls as k grows", "k-anonymity", "(alp, dif)")),
@@ -287,8 +290,8 @@ def _time_reason(name: str, curves: Mapping[str, Mapping[float, Point]]) -> str:
         )
     if name == "Figure 7":
         return (
-            f"At the first and the last k, {steps}. Both alp lead to the same nodes (see Figure 8), so there is nothing "
-            "to tell their times apart."
+            f"At the first and the last k, {steps}. Both alp lead to the same nodes (see Figure 8), so their times do "
+            "not differ."
         )
     return (
         f"At the first and the last k, {steps}. The paper explains time by the steps: more of them for a larger k. "
@@ -329,8 +332,8 @@ def table_4(seed: int, quick: bool) -> list[Item]:
     cells = tuple((Cell(published=r.published, ours=r.ours),) for r in rows)
     picture = Table(caption="The data set", head=("", "number"), names=tuple(r.setting for r in rows), cells=cells)
     reason = (
-        "The number of records is that of the training part with the four values and its gaps left in, but for 18 to 26 "
-        "records; the paper says that gaps were removed. Adult has 41 countries; 32 cannot be derived."
+        "The number of records is that of the training part with the four values and its gaps left in, but for 18 to "
+        "26 records; the paper says that gaps were removed. Adult has 41 countries; 32 cannot be derived."
     )
     return [item_of(name, "the data set", rows, reason, readings=readings, pictures=[picture])]
 

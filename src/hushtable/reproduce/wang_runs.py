@@ -23,7 +23,7 @@ from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms
 from hushtable.table.ranks import dense_ranks
 
-__all__ = ["ALP", "DIF", "PROTECTED", "QUASI", "STATUS", "Point", "Setting", "attacked", "measured", "records", "sample"]
+__all__ = ["ALP", "DIF", "QUASI", "STATUS", "Point", "Setting", "attacked", "measured", "records", "sample"]
 
 QUASI = ("age", "education", "sex", "occupation", "native-country", "salary-class")
 STATUS = "marital-status"
@@ -142,15 +142,14 @@ def measured(setting: Setting, n: int, seed: int, repeats: int, timed: bool = Fa
     for turn in range(repeats):
         table = sample(n, seed, turn)
         release = run_plan(table, plan)
-        everyone, guarded = attacked(release, STATUS, protected)
-        notes = release.partition.notes
         lost = 1 - release.table.num_rows / n
-        found.append((everyone, guarded, release.measure("prec"), notes["steps"], lost))
+        counts = attacked(release, STATUS, protected)
+        found.append((*counts, release.measure("prec"), release.partition.notes["steps"], lost))
         times.append(_seconds(table, plan) if timed else [0.0])
-    means = [float(np.mean(part)) for part in zip(*found, strict=True)]
+    everyone, guarded, prec, steps, lost = (float(np.mean(part)) for part in zip(*found, strict=True))
     least = float(np.mean([min(runs) for runs in times]))
     every = [seconds for runs in times for seconds in runs]
-    return Point(*means, least, (min(every), max(every)))
+    return Point(everyone, guarded, prec, steps, lost, least, (min(every), max(every)))
 
 
 def _seconds(table: pa.Table, plan: Any) -> list[float]:

@@ -67,12 +67,13 @@ def test_the_examples_come_out():
     ]  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def second():
+    return {item.name: item for item in paper.table_2(0, quick=False)}
+
+
 @needs_adult
 class TestAdult:
-    @pytest.fixture(scope="class")
-    def second(self):
-        return {item.name: item for item in paper.table_2(0, quick=False)}
-
     def test_table_2_discarded_records(self, second):
         """Within 9% of the published in 7 of 8 cells; the other reading of long = 2 is off by orders of magnitude."""
         item = second["Table 2, discarded records"]

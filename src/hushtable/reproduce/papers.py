@@ -68,7 +68,7 @@ class Paper:
             raise UsageError(
                 f"{self.name} has no part {part!r}.",
                 code="unknown-part",
-                hint=did_you_mean(part, self.parts) or f"Its parts: {', '.join(self.parts)}.",
+                hint=did_you_mean(part, self.parts),
             )
         return (part,)
 

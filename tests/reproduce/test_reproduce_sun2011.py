@@ -115,8 +115,9 @@ def test_both_directions_of_alpha_are_tried(items):
     for figure in ("Figure 3(b)", "Figure 5(b)"):
         least, most = items[figure].readings[:2]
         assert "at least" in least.reading and "distortion falls" not in least.result and not least.favoured
-        assert "at most" in most.reading and most.favoured
-    assert items["Figure 3(b)"].verdict == "differs"
+        assert "at most" in most.reading and "distortion rises" not in most.result
+    # 600 records of CENSUS are too few to tell
+    assert items["Figure 3(b)"].readings[1].favoured and items["Figure 3(b)"].verdict == "differs"
 
 
 def test_race_has_three_levels(items):

@@ -92,7 +92,7 @@ def _summary(items: Sequence[Item]) -> Markup:
         tag(
             "tr",
             tag("th", tag("a", item.name, href=f"#{_anchor(item.name)}"), scope="row"),
-            tag("td", item.verdict, class_=_class(item.verdict)),
+            tag("td", item.words.partition(": ")[0], class_=_class(item.verdict)),
             tag("td", item.words.partition(": ")[2]),
             tag("td", item.reason),
         )

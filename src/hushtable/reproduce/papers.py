@@ -15,7 +15,7 @@ import pkgutil
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -117,6 +117,10 @@ class Reproduction:
         counts: Counter[str] = Counter(item.verdict for item in self.items)
         return {verdict: counts[verdict] for verdict in VERDICTS}
 
+    def in_order(self) -> Reproduction:
+        """The same with tables first, then figures, each by number; parts run in another order."""
+        return replace(self, items=tuple(sorted(self.items, key=lambda item: _place(item.name))))
+
     def data(self) -> dict[str, Any]:
         """All of it as JSON has it."""
         return {
@@ -168,6 +172,15 @@ class Reproduction:
             files.append(folder / f"{self.name}.{kind}")
             atomic_write_text(files[-1], text)
         return files
+
+
+def _place(name: str) -> tuple[int, int, str]:
+    """Where an item stands on its page; others than tables and figures keep their order in between."""
+    numbered = re.fullmatch(r"(Table|Figure) (\d*)(.*)", name)
+    if numbered is None:
+        return 1, 0, ""
+    kind, number, rest = numbered.groups()
+    return (0 if kind == "Table" else 2), int(number or 0), rest
 
 
 def paper_names() -> tuple[str, ...]:

@@ -48,7 +48,9 @@ def reproduce_papers(
         found[task] = items
         done(*task)
     return [
-        Reproduction(p.name, p.title, p.text, tuple(i for name in p.chosen(part) for i in found[p.name, name]), quick)
+        Reproduction(
+            p.name, p.title, p.text, tuple(i for name in p.chosen(part) for i in found[p.name, name]), quick
+        ).in_order()
         for p in papers
     ]
 

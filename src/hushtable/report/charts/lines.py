@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hushtable.report.charts.frame import data_table, figure, ticks
 from hushtable.report.page.html import Child, Markup, join, tag
 
-__all__ = ["Curve", "Plane", "line_chart"]
+__all__ = ["Curve", "Plane", "between", "line_chart"]
 
 _WIDTH, _HEIGHT = 640, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 74, 16, 12, 46
@@ -103,7 +103,7 @@ def line_chart(
     highest = max([y for _, y in points] + [high for c in curves for _, high in c.band], default=1.0)
     across = sorted({x for x, _ in points})
     lowest = min([y for _, y in points] + [low for c in curves for low, _ in c.band], default=0.0)
-    marks = ticks(highest) if zero or highest <= lowest else _between(lowest, highest)
+    marks = ticks(highest) if zero or highest <= lowest else between(lowest, highest)
     plane = Plane((across[0], across[-1]) if across else (0.0, 1.0), (marks[0], marks[-1]), x, y)
     order = list(dict.fromkeys(c.name for c in curves))
     drawn = [_curve(plane, c, order.index(c.name)) for c in curves]
@@ -116,8 +116,14 @@ def line_chart(
     return figure(svg, caption, table, keys)
 
 
-def _between(lowest: float, highest: float) -> list[float]:
-    """Round numbers from below the lowest to above the highest."""
+def between(lowest: float, highest: float) -> list[float]:
+    """Return round numbers from below the lowest to above the highest.
+
+    Examples
+    --------
+    >>> between(7, 95)
+    [0, 20, 40, 60, 80, 100]
+    """
     step = ticks(highest - lowest)[1]
     first = math.floor(lowest / step)
     return [round(i * step, 9) for i in range(first, math.ceil(highest / step - 1e-9) + 1)]

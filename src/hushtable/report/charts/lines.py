@@ -97,7 +97,7 @@ def line_chart(
     >>> curves = [Curve("ours", [(1, 2), (2, 3)]), Curve("ours", [(1, 2.5), (2, 3)], published=True)]
     >>> drawn = line_chart("a", "Loss", curves, x="k", y="loss", caption="", show=str)
     >>> drawn.count('class="line s0 published"'), "ours, published" in drawn
-    (1, True)
+    (2, True)
     """
     points = [point for curve in curves for point in curve.points]
     highest = max([y for _, y in points] + [high for c in curves for _, high in c.band], default=1.0)
@@ -122,7 +122,7 @@ def between(lowest: float, highest: float) -> list[float]:
     Examples
     --------
     >>> between(7, 95)
-    [0, 20, 40, 60, 80, 100]
+    [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
     """
     step = ticks(highest - lowest)[1]
     first = math.floor(lowest / step)

@@ -7,13 +7,14 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check
 CASES ?= 100000
 SECONDS ?= 3600
 
-.PHONY: help demo studio screenshots recordings test lint docs properties fuzz bench dist try-dist clean
+.PHONY: help demo studio screenshots recordings papers test lint docs properties fuzz bench dist try-dist clean
 
 help:
 	@echo "demo        anonymize generated patients into demo/"
 	@echo "studio      open the studio, a local web app"
 	@echo "screenshots pictures of its pages, into docs/screenshots"
 	@echo "recordings  pictures of terminals, into docs/recordings"
+	@echo "papers      the papers' experiments, into docs/papers: some minutes"
 	@echo "test        lint, types and tests, as CI runs them"
 	@echo "lint        ruff and mypy"
 	@echo "docs        build the documentation into site/"
@@ -37,6 +38,9 @@ screenshots: $(VENV)/.installed-dev
 
 recordings: $(VENV)/.installed-dev
 	$(BIN)/python docs/generator/recordings.py
+
+papers: $(VENV)/.installed-dev
+	$(BIN)/python docs/generator/papers.py
 
 test: $(VENV)/.installed-dev lint
 	@$(BIN)/python -m hushtable.datasets.fetch || echo "Tests that need Adult will be skipped."

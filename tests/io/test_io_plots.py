@@ -74,8 +74,20 @@ def test_the_loss_of_columns_and_the_sizes_of_classes(shown):
     sizes = release.plot("classes")
     assert sum(bar.get_height() for bar in sizes.patches) == 12
     pyplot.close("all")
-    with pytest.raises(UsageError, match="must be a value of 'loss', 'classes', not 'pie'"):
+    with pytest.raises(UsageError, match="must be a value of 'loss', 'classes', 'partition', not 'pie'"):
         release.plot("pie")
+
+
+def test_a_partition_has_a_box_for_each_class(shown):
+    release = shown["release"]
+    drawn = release.plot("partition", columns=["town", "age"])
+    assert (drawn.get_xlabel(), drawn.get_ylabel()) == ("town", "age")
+    assert len(drawn.patches) == len(release.groups)
+    assert len(drawn.collections[0].get_offsets()) == 12
+    assert [t.get_text() for t in release.plot("partition").get_yticklabels()][:1] != []
+    pyplot.close("all")
+    with pytest.raises(UsageError, match="takes no columns"):
+        release.plot("loss", columns=["town", "age"])
 
 
 def test_everything_has_html(shown):

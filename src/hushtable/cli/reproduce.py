@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from hushtable.reproduce.papers import Paper, Row
+    from hushtable.reproduce.papers import Paper, Reproduction
 
 __all__ = ["reproduce"]
 
@@ -22,74 +22,79 @@ __all__ = ["reproduce"]
 def reproduce(
     paper: Annotated[
         str | None,
-        typer.Argument(metavar="[PAPER]", help="Such as sun2011; all are listed without.", show_default=False),
+        typer.Argument(metavar="[PAPER|all]", help="Such as sun2011. Without one, lists all.", show_default=False),
     ] = None,
     part: Annotated[
         str | None, typer.Option("--part", metavar="NAME", help="Run this part only.", show_default=False)
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Other seeds, other draws.", show_default=False)] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small tables and few settings: shows that it runs.")] = False,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of all random draws.", show_default=False)] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small tables and few settings, to see that everything runs.")
+    ] = False,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="DIR", help="Write rows and plots here too.", show_default=False),
-    ] = None,
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the pages and the rows.")
+    ] = Path("reproduction"),
     as_json: AsJson = False,
 ) -> None:
-    """Run a paper's experiments again: what was published beside what we get."""
+    """Run a paper's experiments again and compare the results with the published ones."""
     from hushtable.cli.output import deliver
     from hushtable.cli.signals import raise_if_cancelled
     from hushtable.reproduce.papers import find_paper, paper_names
+    from hushtable.reproduce.running import reproduce_papers
 
     if paper is None:
         known = [find_paper(name) for name in paper_names()]
         listed = [{"paper": p.name, "title": p.title, "parts": p.parts} for p in known]
         deliver({"papers": listed}, as_json, lambda to: _list(to, known))
         return
-    found = find_paper(paper)
-    rows: list[Row] = []
-    for row in found.rows(part=part, seed=seed, quick=quick):
-        raise_if_cancelled()
-        rows.append(row)
-        _tell(row)
-    files = found.write(output, rows) if output else []
-    data = {"paper": found.name, "part": part, "quick": quick, "rows": rows, "files": files}
-    deliver(data, as_json, lambda to: _text(to, found, rows, files))
+    chosen = [find_paper(name) for name in (paper_names() if paper == "all" else (paper,))]
+    if paper == "all" and part is not None:
+        from hushtable.errors import UsageError
+
+        raise UsageError("--part needs one paper.", code="part-of-all", hint="Name the paper instead of 'all'.")
+    found = reproduce_papers(chosen, part=part, seed=seed, quick=quick, done=_tell, check=raise_if_cancelled)
+    files = [file for one in found for file in one.write(output)]
+    data = {"papers": [_summary(one) for one in found], "quick": quick, "files": files}
+    deliver(data, as_json, lambda to: _text(to, found, files))
 
 
-def _tell(row: Row) -> None:
+def _summary(found: Reproduction) -> dict[str, object]:
+    """A reproduction without its pictures, which are on the page and in its own JSON file."""
+    items = [item.model_dump(mode="json", exclude={"pictures"}) for item in found.items]
+    return {"paper": found.name, "title": found.title, "scores": found.scores, "items": items}
+
+
+def _tell(paper: str, part: str) -> None:
     """Say on a terminal what is done: the whole may take minutes."""
-    from hushtable.cli.output import console, safe
+    from hushtable.cli.output import console
 
     to = console(stderr=True)
     if to.is_terminal:
-        to.print(safe(f"{row['experiment']}: {row['setting']}"), style="dim", overflow="ellipsis", no_wrap=True)
+        to.print(f"done: {paper}, {part}", style="dim", overflow="ellipsis", no_wrap=True)
 
 
 def _list(to: Console, papers: Sequence[Paper]) -> None:
     from hushtable.cli.output import grid, put
 
-    rows = [(p.name, p.title, ", ".join(p.parts) or "-") for p in papers]
-    put(to, f"Papers whose experiments can be run again. {len(rows)} found.")
+    rows = [(p.name, p.title, ", ".join(p.parts)) for p in papers]
+    put(to, f"{len(rows)} papers. 'hushtable reproduce all' runs them all.")
     to.print()
-    to.print(grid(["paper", "what it is about", "parts"], rows, fold=["what it is about"]))
+    to.print(grid(["paper", "what it is about", "parts"], rows, fold=["what it is about", "parts"]))
 
 
-def _text(to: Console, paper: Paper, rows: Sequence[Row], files: Sequence[Path]) -> None:
-    from hushtable.about import reflow
+def _text(to: Console, found: Sequence[Reproduction], files: Sequence[Path]) -> None:
     from hushtable.cli.output import grid, put
-    from hushtable.reproduce.papers import COLUMNS
+    from hushtable.reproduce.items import VERDICTS
 
-    put(to, reflow(paper.text))
-    to.print()
-    cells = [(r["experiment"], r["setting"], _cell(r["published"]), _cell(r["ours"])) for r in rows]
-    to.print(grid(COLUMNS, cells, fold=COLUMNS))
+    for one in found:
+        put(to, one.title, "bold")
+        to.print(grid(["item", "verdict", "why"], [(i.name, i.words, i.reason) for i in one.items],
+                      fold=["item", "verdict", "why"]))  # fmt: skip
+        to.print()
+    if len(found) > 1:
+        scores = [(one.name, *(str(n) for n in one.scores.values())) for one in found]
+        to.print(grid(["paper", *VERDICTS], scores, right=VERDICTS))
+        to.print()
     for file in files:
-        put(to, f"written: {file}", wrap=False)
-
-
-def _cell(value: Any) -> str:
-    from hushtable.io.figures import number
-
-    if value is None:
-        return "-"
-    return number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+        if file.suffix == ".html":
+            put(to, f"written: {file}", wrap=False)

@@ -469,29 +469,41 @@ class Release(Released, Generic[F]):
         return found
 
     @typed
-    def plot(self, kind: Literal["loss", "classes"] = "loss", ax: Axes | None = None) -> Axes:
-        """Draw what each quasi-identifier lost, or how large the classes are.
+    def plot(
+        self,
+        kind: Literal["loss", "classes", "partition"] = "loss",
+        ax: Axes | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Axes:
+        """Draw what each quasi-identifier lost, how large the classes are, or the classes over two columns.
 
         Parameters
         ----------
-        kind : {"loss", "classes"}
-            NCP of each column, from 0 (exact) to 1 (nothing left); or people by the size of their class.
+        kind : {"loss", "classes", "partition"}
+            NCP of each column, from 0 (exact) to 1 (nothing left); people by the size of their class; or a box for
+            each class over the original records as points, which are not for publication.
         ax : matplotlib axes, optional
             A new figure's by default.
+        columns : sequence of str, optional
+            The two quasi-identifiers of a partition; defaults to the first two.
 
         Returns
         -------
         matplotlib axes
         """
-        from hushtable.io.plots import bars, class_sizes
+        from hushtable.io.plots import bars, class_sizes, partition
         from hushtable.utility.ncp import ncp_of_columns
 
+        if kind == "partition":
+            from hushtable.release.plane import plane_of
+
+            plane = plane_of(self.comparison().rows, columns)
+            named = list(columns or self.plan.table.named(Role.QUASI))[:2]
+            return partition(plane.points, plane.boxes, named, plane.labels, ax=ax)
+        if columns is not None:
+            raise UsageError(f"A plot of {kind!r} takes no columns.", code="columns", hint="Leave 'columns' out.")
         if kind == "classes":
             return class_sizes(*self.exposures()[1].frequencies(), ax=ax)
-        if kind != "loss":
-            raise UsageError(
-                f"There is no plot {kind!r} of a release.", code="unknown-plot", hint="Known: 'loss', 'classes'."
-            )
         lost = ncp_of_columns(self.comparison()).tolist()
         names = list(self.plan.table.named(Role.QUASI))
         return bars(names, {"loss": lost}, ax=ax, xlabel="loss (NCP): 0 is exact, 1 says nothing")

@@ -1,4 +1,4 @@
-"""Small charts for notebooks, as matplotlib axes; nothing in them is a cell of a table."""
+"""Small charts for notebooks, as matplotlib axes; nothing in them is a cell of a table but a partition's points."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hushtable.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLOURS", "bars", "class_sizes", "new_axes"]
+__all__ = ["COLOURS", "bars", "class_sizes", "new_axes", "partition"]
 
 # Okabe and Ito's colours, which colour-blind readers tell apart
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8C6D00")
@@ -85,4 +85,35 @@ def class_sizes(sizes: Any, counts: Any, *, ax: Axes | None = None) -> Axes:
     made.bar(sizes, sizes * counts, width=0.8, color=COLOURS[0])
     made.set_xlabel("people in a class")
     made.set_ylabel("people in classes of this size")
+    return made
+
+
+def partition(
+    points: Any, boxes: Any, names: Sequence[str], labels: Sequence[Sequence[str]], *, ax: Axes | None = None
+) -> Axes:
+    """Draw boxes (left, bottom, right, top) over points; labels name the leaves of axes that are not numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ax = partition(np.array([[1.0, 2.0]]), np.array([[0.0, 0.0, 3.0, 3.0]]), ["age", "height"], ((), ()))
+    >>> ax.get_xlabel(), len(ax.patches)
+    ('age', 1)
+    """
+    from matplotlib.patches import Rectangle
+
+    made = new_axes(ax, (7.0, 5.5))
+    made.grid(visible=False)
+    made.scatter(points[:, 0], points[:, 1], s=4, color=COLOURS[1], zorder=2)
+    for left, bottom, right, top in boxes:
+        made.add_patch(Rectangle((left, bottom), right - left, top - bottom, facecolor=f"{COLOURS[4]}40",
+                                 edgecolor=COLOURS[0], linewidth=0.8, zorder=1))  # fmt: skip
+    made.autoscale_view()
+    made.set_xlabel(names[0])
+    made.set_ylabel(names[1])
+    # more names than this could not be read
+    if 0 < len(labels[0]) <= 20:
+        made.set_xticks(range(len(labels[0])), labels[0], rotation=45, ha="right")
+    if 0 < len(labels[1]) <= 20:
+        made.set_yticks(range(len(labels[1])), labels[1])
     return made

@@ -1,8 +1,7 @@
 """The papers whose experiments can be run again: every module here that is called after an author and a year.
 
-Such a module has a function ``rows`` that yields ``{"experiment", "setting", "published", "ours"}``. It is given those
-of ``part``, ``seed`` and ``quick`` that it takes. ``PARTS`` names its parts, if it has any, and a function
-``write(folder, rows)``, if there is one, writes more than the rows (plots, say) and returns the files.
+Such a module has ``PARTS``: the name of each part and the function ``(seed, quick)`` that returns its items. ``SEED``
+is the seed it takes unless another one is given. Its docstring says how the paper was read.
 """
 
 from __future__ import annotations
@@ -14,34 +13,23 @@ import io
 import json
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any
 
 from hushtable.errors import OutputError, UsageError, did_you_mean
 from hushtable.io.atomic import atomic_write_text
+from hushtable.reproduce.items import VERDICTS, Item
 
-__all__ = ["COLUMNS", "Paper", "Row", "find_paper", "paper_names", "row"]
+__all__ = ["COLUMNS", "Paper", "Reproduction", "find_paper", "paper_names"]
 
-Row: TypeAlias = dict[str, Any]
-
-COLUMNS = ("experiment", "setting", "published", "ours")
-"""What every row of a reproduction has."""
+COLUMNS = ("item", "experiment", "setting", "published", "ours")
+"""What every row of the CSV file has."""
 
 _NAME = re.compile(r"[a-z]+\d{4}")
-
-
-def row(experiment: str, setting: str, published: Any, ours: Any) -> Row:
-    """Return one row; what a paper does not say is None.
-
-    Examples
-    --------
-    >>> row("Table 10", "k=3", 25, 0)
-    {'experiment': 'Table 10', 'setting': 'k=3', 'published': 25, 'ours': 0}
-    """
-    return {"experiment": experiment, "setting": setting, "published": published, "ours": ours}
 
 
 @dataclass(frozen=True)
@@ -69,50 +57,130 @@ class Paper:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of its parts; none where it is one piece."""
-        return tuple(getattr(self.module, "PARTS", ()))
+        """The names of its parts."""
+        return tuple(self.module.PARTS)
 
-    def rows(self, *, part: str | None = None, seed: int | None = None, quick: bool = False) -> Iterator[Row]:
-        """Run the experiments and yield their rows as they are done.
-
-        Parameters
-        ----------
-        part : str, optional
-            One of ``parts``; all of them where left out.
-        seed : int, optional
-            The module's own where left out.
-        quick : bool
-            Small tables and few settings: shows that it runs, not what the paper shows.
-        """
-        if part is not None and part not in self.parts:
+    def chosen(self, part: str | None) -> tuple[str, ...]:
+        """The part that was asked for, or all of them."""
+        if part is None:
+            return self.parts
+        if part not in self.parts:
             raise UsageError(
                 f"{self.name} has no part {part!r}.",
                 code="unknown-part",
-                hint=did_you_mean(part, self.parts) or "It is one piece: leave --part out.",
+                hint=did_you_mean(part, self.parts),
             )
-        takes = inspect.signature(self.module.rows).parameters
-        if quick and "quick" not in takes:
-            raise UsageError(f"{self.name} has no quick run.", code="no-quick-run", hint="Leave --quick out.")
-        if seed is not None and "seed" not in takes:
-            raise UsageError(f"{self.name} takes no seed.", code="no-seed", hint="Leave --seed out.")
-        given: Mapping[str, Any] = {"part": part, "seed": seed, "quick": quick or None}
-        yield from self.module.rows(**{name: value for name, value in given.items() if value is not None})
+        return (part,)
 
-    def write(self, folder: Path, rows: Sequence[Row]) -> list[Path]:
-        """Write the rows as CSV and JSON, and what else the paper's module has to show; return the files."""
+    def run(self, part: str, *, seed: int | None = None, quick: bool = False) -> list[Item]:
+        """Run one part and return its items.
+
+        Parameters
+        ----------
+        part : str
+            One of ``parts``.
+        seed : int, optional
+            Defaults to the module's own.
+        quick : bool
+            Small tables and few settings: shows that it runs, not what the paper shows.
+        """
+        work: Callable[[int, bool], Sequence[Item]] = self.module.PARTS[part]
+        return list(work(self.seed if seed is None else seed, quick))
+
+    @property
+    def seed(self) -> int:
+        """The seed that is taken unless another one is given."""
+        return int(getattr(self.module, "SEED", 0))
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came out of a paper's experiments.
+
+    Attributes
+    ----------
+    name, title, text : str
+        Of the paper.
+    items : tuple of Item
+    quick : bool
+    """
+
+    name: str
+    title: str
+    text: str
+    items: tuple[Item, ...]
+    quick: bool = False
+
+    @property
+    def scores(self) -> dict[str, int]:
+        """How many items have each verdict."""
+        counts: Counter[str] = Counter(item.verdict for item in self.items)
+        return {verdict: counts[verdict] for verdict in VERDICTS}
+
+    def in_order(self) -> Reproduction:
+        """The same with tables first, then figures, each by number; parts run in another order."""
+        return replace(self, items=tuple(sorted(self.items, key=lambda item: _place(item.name))))
+
+    def data(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        return {
+            "paper": self.name,
+            "title": self.title,
+            "text": self.text,
+            "quick": self.quick,
+            "scores": self.scores,
+            "items": [item.model_dump(mode="json") for item in self.items],
+        }
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Reproduction:
+        """Read what ``data`` gave.
+
+        Examples
+        --------
+        >>> empty = Reproduction("toy2000", "A toy.", "", ())
+        >>> Reproduction.of(empty.data()) == empty
+        True
+        """
+        items = tuple(Item.model_validate(item) for item in data["items"])
+        return cls(data["paper"], data["title"], data["text"], items, bool(data["quick"]))
+
+    def csv(self) -> str:
+        """Every row of every item."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for item in self.items:
+            writer.writerows([item.name, r.experiment, r.setting, r.published, r.ours] for r in item.rows)
+        return text.getvalue()
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the page, the rows as CSV and everything as JSON; return the files, the page first."""
+        from hushtable.reproduce.page import page
+
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
-            raise OutputError(f"The folder {str(folder)!r} cannot be made.", hint="Choose another one.") from None
-        table, data = folder / f"{self.name}.csv", folder / f"{self.name}.json"
-        text = io.StringIO()
-        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        atomic_write_text(table, text.getvalue())
-        atomic_write_text(data, json.dumps(list(rows), indent=2, ensure_ascii=False) + "\n")
-        more = self.module.write(folder, rows) if hasattr(self.module, "write") else []
-        return [table, data, *more]
+            raise OutputError(f"Cannot create the folder {str(folder)!r}.", hint="Choose another one.") from None
+        texts = {
+            "html": page(self),
+            "csv": self.csv(),
+            "json": json.dumps(self.data(), indent=1, ensure_ascii=False) + "\n",
+        }
+        files = []
+        for kind, text in texts.items():
+            files.append(folder / f"{self.name}.{kind}")
+            atomic_write_text(files[-1], text)
+        return files
+
+
+def _place(name: str) -> tuple[int, int, str]:
+    """Where an item stands on its page; others than tables and figures keep their order in between."""
+    numbered = re.fullmatch(r"(Table|Figure) (\d*)(.*)", name)
+    if numbered is None:
+        return 1, 0, ""
+    kind, number, rest = numbered.groups()
+    return (0 if kind == "Table" else 2), int(number or 0), rest
 
 
 def paper_names() -> tuple[str, ...]:
@@ -132,8 +200,8 @@ def find_paper(name: str) -> Paper:
 
     Examples
     --------
-    >>> find_paper("sun2011").parts
-    ('global', 'local')
+    >>> find_paper("domingo2007").parts
+    ('table-1', 'table-2')
     >>> find_paper("sun2012")
     Traceback (most recent call last):
     hushtable.errors.UsageError: There is no paper 'sun2012'. Did you mean 'sun2011'?

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 
@@ -18,6 +21,7 @@ __all__ = [
     "CATEGORIES",
     "HEIGHTS",
     "INCOMES",
+    "RACES",
     "adult_plan",
     "adult_table",
     "census_like",
@@ -37,6 +41,17 @@ ADULT = ("age", "workclass", "education", "native-country", "marital-status", "r
 
 HEIGHTS = dict(zip(ADULT, (5, 3, 4, 3, 3, 3, 2), strict=True))
 """Table 9."""
+
+RACES: dict[str, Mapping[str, Sequence[str]] | None] = {
+    "3 levels: white and other": {
+        "White": ["White"], "not white": ["Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other"],
+    },
+    "3 levels: white, black and other": {
+        "White": ["White"], "Black": ["Black"], "other": ["Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other"],
+    },
+    "2 levels": None,
+}  # fmt: skip
+"""How race may be grouped; Table 9 gives it three levels and no names."""
 
 INCOMES: dict[str, tuple[int, int]] = {
     "lower income": (1, 20),
@@ -58,15 +73,18 @@ def adult_table(seed: int, n: int | None = None) -> pa.Table:
     return table.append_column("condition", pa.array(names).take(pa.array(drawn)))
 
 
-def adult_plan(size: int = len(ADULT)) -> TablePlan:
-    """Return the plan for the first ``size`` quasi-identifiers of Table 9."""
-    files = adult_hierarchies()
+def adult_plan(size: int = len(ADULT), race: str = next(iter(RACES))) -> TablePlan:
+    """Return the plan for the first ``size`` quasi-identifiers of Table 9, with race grouped as in ``RACES``."""
+    files: dict[str, Any] = {name: str(file) for name, file in adult_hierarchies().items()}
+    grouped = RACES[race]
+    if grouped is not None:
+        files["race"] = {"tree": grouped}
     columns = [
         ColumnPlan(
             name,
             Role.QUASI,
             Kind.NUMERIC if name == "age" else Kind.NOMINAL,
-            hierarchy=parse_hierarchy(str(files[name]), name),
+            hierarchy=parse_hierarchy(files[name], name),
         )
         for name in ADULT[:size]
     ]

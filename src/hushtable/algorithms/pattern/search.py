@@ -20,7 +20,7 @@ from hushtable.algorithms.pattern.common import INDIFFERENT, Condition, selected
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 
-__all__ = ["COPIES", "Judge", "Patterns", "Records", "find_patterns"]
+__all__ = ["COPIES", "Judge", "Patterns", "Records", "divide_sets", "find_patterns", "keep_sets"]
 
 COPIES = 16
 """How many copies of the records a level may hold."""
@@ -121,21 +121,29 @@ def find_patterns(
     bounded = False
     while len(at) > 1:
         good, open_ = judge(rows, at)
-        rows, at = _keep(rows, at, good | open_)
+        rows, at = keep_sets(rows, at, good | open_)
         good, open_ = (flag[good | open_] for flag in (good, open_))
         n_sets, shared = records.describe(rows, at)
         once = _once(shared, records.sizes, rows, at)
         values = records.patterns(shared)
         done = once & good & ((values != INDIFFERENT).sum(axis=1) >= length)
-        found.append((shared[done], *_keep(rows, at, done)))
+        found.append((shared[done], *keep_sets(rows, at, done)))
         chosen = selected(n_sets, condition) & (once & open_ & ~done)[:, None]
         chosen, cut = _within(chosen, np.diff(at), room)
         bounded |= cut
-        rows, at = _divide(records, rows, at, chosen)
+        rows, at = divide_sets(records, rows, at, chosen)
     return _collected(records, found, bounded)
 
 
-def _keep(rows: IntArray, offsets: IntArray, which: BoolArray) -> tuple[IntArray, IntArray]:
+def keep_sets(rows: IntArray, offsets: IntArray, which: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the rows and offsets of some of the sets.
+
+    Examples
+    --------
+    >>> rows, offsets = keep_sets(np.array([5, 7, 9]), np.array([0, 2, 3]), np.array([False, True]))
+    >>> rows.tolist(), offsets.tolist()
+    ([9], [0, 1])
+    """
     lengths = np.diff(offsets)
     kept = np.concatenate([[0], np.cumsum(lengths[which])]).astype(np.int64)
     return rows[np.repeat(which, lengths)], kept
@@ -163,11 +171,19 @@ def _within(chosen: BoolArray, lengths: IntArray, room: int) -> tuple[BoolArray,
     return chosen & (turn <= 1), most > 1
 
 
-def _divide(records: Records, rows: IntArray, offsets: IntArray, chosen: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return the sets that the chosen attributes induce, set after set and attribute after attribute."""
+def divide_sets(records: Records, rows: IntArray, offsets: IntArray, chosen: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the sets that the chosen attributes induce, attribute after attribute and set after set.
+
+    Examples
+    --------
+    >>> records = Records([np.array([0, 0, 1])], [2], [False])
+    >>> rows, offsets = divide_sets(records, np.arange(3), np.array([0, 3]), np.array([[True]]))
+    >>> rows.tolist(), offsets.tolist()
+    ([0, 1, 2], [0, 2, 3])
+    """
     parts, starts = [], []
     for j, (codes, size) in enumerate(zip(records.columns, records.sizes, strict=True)):
-        mine, at = _keep(rows, offsets, chosen[:, j])
+        mine, at = keep_sets(rows, offsets, chosen[:, j])
         if not len(mine):
             continue
         owner = np.repeat(np.arange(len(at) - 1), np.diff(at))
@@ -188,7 +204,7 @@ def _collected(records: Records, found: Sequence[tuple[IntArray, IntArray, IntAr
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     once = _once(shared, records.sizes, rows, offsets)
     values, lengths = records.patterns(shared[once]), lengths[once]
-    rows, _ = _keep(rows, offsets, once)
+    rows, _ = keep_sets(rows, offsets, once)
     order = np.lexsort([*values.T[::-1], -lengths, -(values != INDIFFERENT).sum(axis=1)])
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))

@@ -6,7 +6,7 @@ and dark.
 
 from __future__ import annotations
 
-__all__ = ["CHARTS", "DARK", "FONT", "LIGHT", "MONO"]
+__all__ = ["CHARTS", "DARK", "FONT", "LIGHT", "LINES", "MONO"]
 
 FONT = 'system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif'
 """Fonts of the reader's own machine: nothing is fetched."""
@@ -47,3 +47,24 @@ svg.key {{ width: .9rem; height: .9rem; vertical-align: -.1rem; margin-right: .3
 details.numbers {{ font-size: .88rem; }} summary {{ cursor: pointer; color: var(--link); }}
 """
 """Rules for what ``hushtable.report.charts`` draws."""
+
+_LIGHT_LINES = ("#0072b2", "#c44f00", "#00795a", "#b0518a", "#1f1f1f", "#8c6d00", "#2a8fc4", "#7a3fb0")
+_DARK_LINES = ("#63b3e6", "#f29a4a", "#4fd0a5", "#e79ac6", "#e8ecf0", "#e0c050", "#9ad4f5", "#c7a0f0")
+
+
+def _colours(colours: tuple[str, ...]) -> str:
+    return " ".join(f"svg .s{i} {{ --own: {colour}; }}" for i, colour in enumerate(colours))
+
+
+LINES = f"""
+{_colours(_LIGHT_LINES)}
+@media (prefers-color-scheme: dark) {{ {_colours(_DARK_LINES)} }}
+svg .axis {{ stroke: var(--soft); stroke-width: 1; }}
+svg .line {{ fill: none; stroke: var(--own); stroke-width: 2; }} svg .line.published {{ stroke-dasharray: 5 4; }}
+svg .mark {{ fill: var(--own); stroke: var(--own); stroke-width: 1.5; }} svg .mark.published {{ fill: var(--paper); }}
+svg .band {{ fill: var(--own); stroke: none; opacity: .16; }}
+svg .box {{ fill: var(--before); fill-opacity: .35; stroke: var(--before-line); stroke-width: .8; }}
+svg .point {{ fill: var(--after); }}
+svg.key.long {{ width: 1.8rem; }}
+"""
+"""Rules for lines, bands and boxes."""

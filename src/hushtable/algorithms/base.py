@@ -273,6 +273,11 @@ class Algorithm(Parametrised, ABC):
     reads_sensitive: ClassVar[Reads] = Reads.CHECKS
     disclosure: ClassVar[str] = ""
 
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Sensitive columns whose values no group mixes; by default there are none."""
+        return ()
+
     def check(self, model: AllOf, suppression: float) -> None:
         """Refuse models that the algorithm cannot handle, before any data are read; most handle all.
 

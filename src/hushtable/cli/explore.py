@@ -56,8 +56,8 @@ def explore(
 ) -> None:
     """List the solutions that a search looked at, and apply one of them.
 
-    For algorithms that generalise whole columns. The best solutions come first, with Incognito the minimal ones; nothing
-    is written without --output.
+    For algorithms that generalise whole columns. The best solutions come first, with Incognito the minimal ones.
+    Nothing is written without --output.
     """
     from hushtable.api import anonymize
     from hushtable.cli.output import deliver

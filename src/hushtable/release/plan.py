@@ -118,10 +118,15 @@ class Plan:
         for guard in self.guards:
             guard.check(self.algorithm, self.model(), self.suppression)
             guard.check_table(self.table)
-        if self.guards and self.algorithm.recoding is Recoding.NUMBERED:
+        if self.guards and self.algorithm.recoding in (Recoding.NUMBERED, Recoding.CONCEALED):
             raise IncompatibleError(
-                f"{self.algorithm.name} has to keep the classes that it makes, so guards cannot change them.",
+                f"{self.algorithm.name} has to keep what it makes, so guards cannot change it.",
                 hint="Leave 'guard' out of the policy, or choose another algorithm.",
+            )
+        if self.account is not None and self.algorithm.recoding is Recoding.CONCEALED:
+            raise IncompatibleError(
+                f"A ledger compares classes, and {self.algorithm.name} makes none.",
+                hint="Leave 'ledger' out of the policy and publish these people once, or choose another algorithm.",
             )
         if self.account is not None:
             self.account.check(self.model())

@@ -52,6 +52,8 @@ class Recoded:
         Records to publish that are nobody's.
     derived : bool
         Whether the cells follow from the groups; guards and earlier releases may have widened them.
+    concealed : bool
+        Whether records are concealed among others with different cells, so that classes promise nothing.
     """
 
     labels: AnyArray
@@ -61,6 +63,7 @@ class Recoded:
     numbers: IntArray | None = None
     counterfeits: Counterfeits | None = None
     derived: bool = True
+    concealed: bool = False
 
     @property
     def n_groups(self) -> int:
@@ -117,6 +120,8 @@ def recode(table: EncodedTable, partition: Partition, recoding: Recoding = Recod
     n_groups = partition.n_groups
     if recoding is Recoding.BUCKET:
         return _exact(table, labels)
+    if partition.crowds is not None:
+        return _concealed(table, labels, *partition.crowds)
     forms = tuple(published_in(column, recoding) for column in table.quasi)
     if any(form.own_records for form in forms):
         labels = np.where(np.arange(len(labels)) < table.n_sample, labels, -1)
@@ -167,6 +172,17 @@ def _exact(table: EncodedTable, buckets: IntArray) -> Recoded:
     rows, offsets = group_rows(labels, len(first))
     cells = tuple(published_in(c, Recoding.BUCKET).from_records(c, rows, offsets) for c in table.quasi)
     return Recoded(labels, cells, tuple(c.labels() for c in cells), buckets)
+
+
+def _concealed(table: EncodedTable, labels: IntArray, offsets: IntArray, rows: IntArray) -> Recoded:
+    """Give every record the cells that cover its crowd; records whose cells coincide are one class."""
+    cells = [published_in(c, Recoding.CONCEALED).from_records(c, rows, offsets) for c in table.quasi]
+    merged, n = class_numbers([c.labels() for c in cells])
+    first = np.full(n, -1, dtype=np.int64)
+    first[merged[::-1]] = np.arange(len(merged) - 1, -1, -1)
+    shown = tuple(c.take(first) for c in cells)
+    classes = np.where(labels >= 0, merged[labels], -1)
+    return Recoded(classes, shown, tuple(c.labels() for c in shown), derived=False, concealed=True)
 
 
 def published_in(column: QuasiColumn, recoding: Recoding) -> Form:

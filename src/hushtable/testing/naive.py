@@ -22,6 +22,7 @@ from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 from hushtable.testing.centroids import check_representatives
 from hushtable.testing.covers import cell_text, covered
+from hushtable.testing.matchings import possible_by_force
 from hushtable.testing.require import require
 
 __all__ = ["recheck"]
@@ -205,8 +206,30 @@ def recheck(source: pa.Table, plan: Plan, release: Release) -> GroupStats:
     require(left_out <= plan.suppression * sum(weights) + 1e-6, "more people are suppressed than the budget allows")
     _check_reference(source, recount, weights)
     stats = recount.stats()
-    _check_models(release, stats)
+    if plan.algorithm.recoding is Recoding.CONCEALED:
+        _check_possible(recount, [records[row] for row in rows])
+    else:
+        _check_models(release, stats)
     return stats
+
+
+def _check_possible(recount: _Recount, people: list[tuple[Any, ...]]) -> None:
+    """Judge who may be which record: every pair is tried on its own."""
+    require(len(people) == recount.source.num_rows, "somebody has no record")
+    possible = possible_by_force([{i for i, one in enumerate(people) if recount.covers(k, one)} for k in recount.rows])
+    crowds = [[record for record, own in enumerate(possible) if person in own] for person in range(len(people))]
+    for model in recount.release.problem.model.members:
+        histograms = {}
+        for key in model.histogram_keys():
+            codes = recount.codes(key)
+            histograms[key] = _histogram([Counter(codes[record] for record in own) for own in crowds], 1)
+        sides = [GroupStats(np.array([len(own) for own in crowds]), 1, histograms)]
+        if not histograms:
+            sides.append(GroupStats(np.array([len(own) for own in possible])))
+        scores = [model.achieved(side, recount.reference) for side in sides]
+        found = next(e for e in recount.release.verification.evidence if e.model == model.name)
+        require(all(model.satisfied(side, recount.reference).all() for side in sides), f"{model} does not hold")
+        require(min(scores) == found.achieved, f"{model} achieves {min(scores)}, and {found.achieved} is stated")
 
 
 def _check_models(release: Release, stats: GroupStats) -> None:

@@ -12,8 +12,8 @@ Three steps:
 2. Crowds exchange people, also across classes, until their cells hardly shrink further (annealing; ``effort``). Only
    quasi-identifiers decide.
 3. Coins of the local secret draw which record of its crowd's people is published with each crowd: each of the k with
-   the same chance. So even an adversary who has everybody's quasi-identifiers and makes the same crowds again believes that
-   a record is somebody's with 1/k at most. Drawn by a public rule instead, that adversary would know everybody's.
+   the same chance. So even an adversary who has everybody's quasi-identifiers and makes the same crowds again believes
+   that a record is somebody's with 1/k at most. Drawn by a public rule instead, that adversary would know everybody's.
 
 With a model of sensitive values (``distinct-l``), some draws leave a person whose k records have too few values. That
 person changes crowds with somebody near. Where that does not succeed, the classes of step 1 are published instead.
@@ -43,8 +43,8 @@ a block.
 References
 ----------
 T. Tassa, A. Mazza, A. Gionis, "k-concealment: an alternative model of k-type anonymity", Transactions on Data Privacy
-5, 2012. W. K. Wong, N. Mamoulis, D. Cheung, "Non-homogeneous generalization in privacy preserving data publishing", SIGMOD
-2010.
+5, 2012. W. K. Wong, N. Mamoulis, D. Cheung, "Non-homogeneous generalization in privacy preserving data publishing",
+SIGMOD 2010.
 """
 
 from __future__ import annotations

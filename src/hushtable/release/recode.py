@@ -19,6 +19,7 @@ from hushtable.registry import forms as known_forms
 from hushtable.release.forms.base import DEFAULT_FORM, Cells, Form, build_form, form_of, of_groups
 from hushtable.schema.columns import Role
 from hushtable.table.encoded import EncodedTable, QuasiColumn
+from hushtable.table.ranks import dense_ranks
 
 if TYPE_CHECKING:
     from hushtable.algorithms.earlier import Counterfeits
@@ -177,7 +178,10 @@ def _exact(table: EncodedTable, buckets: IntArray) -> Recoded:
 def _concealed(table: EncodedTable, labels: IntArray, offsets: IntArray, rows: IntArray) -> Recoded:
     """Give every record the cells that cover its crowd; records whose cells coincide are one class."""
     cells = [published_in(c, Recoding.CONCEALED).from_records(c, rows, offsets) for c in table.quasi]
-    merged, n = class_numbers([c.labels() for c in cells])
+    # classes are numbered by what they show, so that no order of the input is left
+    ranks = [dense_ranks(pa.chunked_array([c.labels()])) for c in cells]
+    merged, firsts = number_rows([rank for rank, _ in ranks], [n for _, n in ranks])
+    n = len(firsts)
     first = np.full(n, -1, dtype=np.int64)
     first[merged[::-1]] = np.arange(len(merged) - 1, -1, -1)
     shown = tuple(c.take(first) for c in cells)

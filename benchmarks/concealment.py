@@ -2,8 +2,8 @@
 
     python benchmarks/concealment.py [--json]
 
-NCP as in ``local_recoding.py``. CPU and wall seconds are of the whole run, from the table to the verified release, kernels
-compiled. Both releases are attacked alike; rates are shares of the records.
+NCP as in ``local_recoding.py``. CPU and wall seconds are of the whole run, from the table to the verified release,
+kernels compiled. Both releases are attacked alike; rates are shares of the records.
 """
 
 from __future__ import annotations

@@ -116,8 +116,8 @@ def _rows(table: str, limit: float) -> Callable[[Any], float]:
 
 
 _REGULAR = (
-    "Every crowd has exactly k people and everybody is in exactly k crowds, so that each of k records is equally likely; "
-    "a release that only counts possible records could lose less."
+    "Every crowd has exactly k people and everybody is in exactly k crowds, so that each of k records is equally "
+    "likely; a release that only counts possible records could lose less."
 )
 
 

@@ -151,25 +151,52 @@ def _times_in(crowds: Any, a: Any, t: Any) -> Any:
     return count
 
 
-def _exchange(codes: Any, weights: Any, times: Any, near: Any, crowds: Any, steps: Any, heat: Any, tolerance: Any,
-              seed: Any) -> None:  # fmt: skip
+def _list_places(crowds: Any, begin: Any, owner: Any, entry: Any) -> None:
+    """List the crowds of each tuple, and where in that list each place of a crowd is."""
     n, k = crowds.shape
-    width, last = near.shape[1], len(tolerance) - 1
-    # the places of each tuple, and where in that list each place is
-    begin = np.zeros(len(times) + 1, np.int64)
     for i in range(n):
         for e in range(k):
             begin[crowds[i, e] + 1] += 1
-    for t in range(len(times)):
+    for t in range(len(begin) - 1):
         begin[t + 1] += begin[t]
     filled = begin.copy()
-    owner, entry = np.empty(n * k, np.int64), np.empty((n, k), np.int64)
     for i in range(n):
         for e in range(k):
             t = crowds[i, e]
             entry[i, e] = filled[t]
             owner[filled[t]] = i
             filled[t] += 1
+
+
+def _partner(codes: Any, weights: Any, times: Any, crowds: Any, a: Any, e: Any, b: Any, saved: Any,
+             best: Any) -> Any:  # fmt: skip
+    """Return the place of crowd b to exchange with place e of crowd a; -1 where all exchanges cost ``best`` or more."""
+    x, at = crowds[a, e], -1
+    # of what x costs the other crowd, so much is certain
+    certain = _with(codes, weights, crowds, b, -1, x) - saved
+    for f in range(crowds.shape[1]):
+        y = crowds[b, f]
+        if y == x:
+            continue
+        change = certain - _without(codes, weights, crowds, b, f)
+        if change >= best:
+            continue
+        change += _with(codes, weights, crowds, a, e, y)
+        if change >= best:
+            continue
+        change += _with(codes, weights, crowds, b, f, x) - saved - certain
+        if change < best and _times_in(crowds, a, y) < times[y]:
+            best, at = float(change), f
+    return at
+
+
+def _exchange(codes: Any, weights: Any, times: Any, near: Any, crowds: Any, steps: Any, heat: Any, tolerance: Any,
+              seed: Any) -> None:  # fmt: skip
+    n, k = crowds.shape
+    width, last = near.shape[1], len(tolerance) - 1
+    begin = np.zeros(len(times) + 1, np.int64)
+    owner, entry = np.empty(n * k, np.int64), np.empty((n, k), np.int64)
+    _list_places(crowds, begin, owner, entry)
     state, weyl = 2463534242 ^ seed, 362437 + seed
     for step in range(steps):
         left = (steps - step) / steps
@@ -195,22 +222,7 @@ def _exchange(codes: Any, weights: Any, times: Any, near: Any, crowds: Any, step
         b = owner[begin[q] + (((drawn >> 10) * (begin[q + 1] - begin[q])) >> 22)]
         if b == a or _times_in(crowds, b, x) >= times[x]:
             continue
-        # nothing at or above this is wanted; of what x costs the other crowd, so much is certain
-        best, at = max(limit, 1.0), -1
-        certain = _with(codes, weights, crowds, b, -1, x) - saved
-        for f in range(k):
-            y = crowds[b, f]
-            if y == x:
-                continue
-            change = certain - _without(codes, weights, crowds, b, f)
-            if change >= best:
-                continue
-            change += _with(codes, weights, crowds, a, e, y)
-            if change >= best:
-                continue
-            change += _with(codes, weights, crowds, b, f, x) - saved - certain
-            if change < best and _times_in(crowds, a, y) < times[y]:
-                best, at = float(change), f
+        at = _partner(codes, weights, times, crowds, a, e, b, saved, max(limit, 1.0))
         if at < 0:
             continue
         y = crowds[b, at]

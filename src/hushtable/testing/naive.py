@@ -6,7 +6,7 @@ Used beside the verifier, never instead of it: two programs that agree are harde
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import pyarrow as pa
 from hushtable.algorithms.base import Recoding
 from hushtable.engines.release import Release
 from hushtable.release.forms.base import form_of
+from hushtable.release.forms.sets import Sets
 from hushtable.release.plan import Plan
 from hushtable.release.recode import published_in
 from hushtable.schema.columns import Missing, Role
@@ -69,7 +70,11 @@ class _Recount:
         """Whether the cells of a class may stand for a record."""
         for j, (cell, value) in enumerate(zip(key[: len(record)], record, strict=True)):
             if (j, cell) not in self.cover:
-                self.cover[j, cell] = covered(cell, self.encoded.quasi[j], nodes=self.nodes[j])
+                column = self.encoded.quasi[j]
+                if self.plan.algorithm.recoding is Recoding.CONCEALED:
+                    # sets, whatever the policy says
+                    column = replace(column, form=Sets())
+                self.cover[j, cell] = covered(cell, column, nodes=self.nodes[j])
             codes = self.cover[j, cell]
             labels = self.encoded.quasi[j].coded.labels[0]
             if codes is not None and cell_text(value) not in {cell_text(labels[c]) for c in codes}:
@@ -218,7 +223,8 @@ def _check_possible(recount: _Recount, people: list[tuple[Any, ...]]) -> None:
     require(len(people) == recount.source.num_rows, "somebody has no record")
     possible = possible_by_force([{i for i, one in enumerate(people) if recount.covers(k, one)} for k in recount.rows])
     crowds = [[record for record, own in enumerate(possible) if person in own] for person in range(len(people))]
-    for model in recount.release.problem.model.members:
+    evidence = recount.release.verification.evidence
+    for model, found in zip(recount.release.problem.model.members, evidence, strict=True):
         histograms = {}
         for key in model.histogram_keys():
             codes = recount.codes(key)
@@ -227,7 +233,6 @@ def _check_possible(recount: _Recount, people: list[tuple[Any, ...]]) -> None:
         if not histograms:
             sides.append(GroupStats(np.array([len(own) for own in possible])))
         scores = [model.achieved(side, recount.reference) for side in sides]
-        found = next(e for e in recount.release.verification.evidence if e.model == model.name)
         require(all(model.satisfied(side, recount.reference).all() for side in sides), f"{model} does not hold")
         require(min(scores) == found.achieved, f"{model} achieves {min(scores)}, and {found.achieved} is stated")
 

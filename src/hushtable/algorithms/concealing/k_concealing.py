@@ -37,7 +37,7 @@ equal rows.
 
 Cost
 ----
-A few thousand exchanges a record: about two minutes for 30,000 records. Neighbours are found in n squared steps inside
+Some thousand exchanges a record: about two minutes for 30,000 records. Neighbours are found in n squared steps inside
 a block.
 
 References
@@ -96,7 +96,7 @@ class KConcealing(Algorithm):
     {'effort': 500}
     """
 
-    effort: Annotated[int, AtLeast(0), "exchanges that are tried for each record"] = 4000
+    effort: Annotated[int, AtLeast(0), "exchanges that are tried for each record"] = 12_000
 
     name: ClassVar[str] = "k-concealing"
     recoding: ClassVar[Recoding] = Recoding.CONCEALED

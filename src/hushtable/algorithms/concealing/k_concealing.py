@@ -27,8 +27,8 @@ held against earlier releases (no ledger), nor guarded, and there is no Spark en
 
 When to use
 -----------
-Where detail counts and recipients can work with rows that generalise each for itself: about a sixth less is lost than
-with the best classes that hushtable finds on Adult.
+Where detail counts and recipients can work with rows that generalise each for itself: on Adult, 16 to 21% less is lost
+than with the best classes that hushtable finds.
 
 When not
 --------

@@ -30,7 +30,7 @@ INSIDE = {
     "io": ["*", "sql", "files", "lake", "sources", "coded"],
     "algorithms": [
         *("*", "refining", "refinable", "lattice", "partition", "cluster", "partition/lattice_sweep"),
-        *("pattern", "bucket", "invariant"),
+        *("pattern", "bucket", "invariant", "concealing"),
     ],
     "release": [
         *("*", "guards", "plan", "settle", "origin", "released", "evidence", "rules", "places", "display", "files"),

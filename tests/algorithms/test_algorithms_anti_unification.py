@@ -79,6 +79,15 @@ class TestFigure2:
             self.release(rest="refuse")
 
 
+def test_a_pattern_within_a_column_carries_its_value():
+    people = pa.table({"a": ["x"] * 14, "b": ["y"] * 14, "color": ["green"] * 9 + ["blue"] * 5})
+    rules = patterns(ht.anonymize(people, policy("ab", ["color"], [KAnonymity(k=5)], within="color"))).to_pylist()
+    found = [(rule["color"], rule["color: share"], rule["records"]) for rule in rules]
+    assert found == [("blue", 1.0, 5), ("green", 1.0, 9)]
+    mixed = patterns(ht.anonymize(people, policy("ab", ["color"], [KAnonymity(k=5)]))).to_pylist()
+    assert [(rule["color"], rule["records"]) for rule in mixed] == [("green", 14)]
+
+
 def test_every_record_keeps_at_most_so_many_indifferent_values():
     release = ht.anonymize(random_people(), policy("abcd", ["s"], [KAnonymity(k=5)], suppression=1.0, indifferent=2))
     rules = patterns(release)
@@ -190,7 +199,7 @@ def test_patterns_are_saved_as_rules(tmp_path):
 
 
 def test_rules_tell_the_commonest_value():
-    release = ht.anonymize(random_people("abs"), policy("ab", ["s"], [KAnonymity(k=5)], within="s", suppression=0.5))
+    release = ht.anonymize(random_people("abs"), policy("ab", ["s"], [KAnonymity(k=5)], suppression=0.5))
     rows = release.table.to_pylist()
     for rule in patterns(release).to_pylist():
         own = Counter(r["s"] for r in rows if (r["a"], r["b"]) == (rule["a"], rule["b"]))

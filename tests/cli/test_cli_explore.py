@@ -29,6 +29,17 @@ def test_the_best_solutions_come_first(call, searched, people, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"people.csv", "policy.yaml"}
 
 
+def test_minimal_solutions_of_incognito_come_first_and_nothing_twice(call, policy, people):
+    policy.write_text(POLICY + "algorithm: incognito\n", encoding="utf-8")
+    found = call("explore", policy, "--data", people, "--top", 100, "--json").data
+    nodes = [(row["level of age"], row["level of zip"]) for row in found["solutions"]]
+    assert len(set(nodes)) == len(nodes) == found["looked_at"] == found["notes"]["nodes_judged"]
+    minimal = [node for node, row in zip(nodes, found["solutions"], strict=True) if row["minimal"]]
+    assert minimal == nodes[: found["minimal"]] and sorted(map(list, minimal)) == found["notes"]["minimal_nodes"]
+    told = call("explore", policy, "--data", people, "--top", 1)
+    assert f"{len(minimal)} of these are minimal, and come first" in told.words and "; minimal; " in told.words
+
+
 def test_another_solution_is_applied_and_written(call, searched, people, tmp_path):
     answer = call("explore", searched, "--data", people, "--levels", "age=4, zip=4", "--output", "out")
     assert answer.code == 0 and "written to out" in answer.words

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hushtable.algorithms.base import Algorithm, Partition
+from hushtable.algorithms.base import Algorithm, Partition, Recoding
 from hushtable.algorithms.lattice.optimal import Optimal
 from hushtable.algorithms.partition.localpk import Localpk
 from hushtable.algorithms.partition.mondrian import Mondrian
@@ -74,6 +74,10 @@ def checked(algorithm, turns, *, some=False, **more):
 @pytest.mark.parametrize("number", range(len(VARIANTS)), ids=IDS)
 def test_every_algorithm(number):
     done = checked(VARIANTS[number], range(number, number + 2), some=True)
+    if VARIANTS[number].recoding is Recoding.CONCEALED:
+        # it suppresses nobody, and refuses k-anonymity and most models that take turns
+        assert not done["suppressed"]
+        return
     assert done["suppressed"] >= 2, done
 
 

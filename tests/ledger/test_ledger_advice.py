@@ -60,6 +60,26 @@ def test_a_column_is_left_out(book):
     assert not verdict.ok and "Without the column 'weight' it would be accepted." in verdict.advice
 
 
+def test_several_columns_that_link_rows_are_named(book):
+    """Each of the two would do to find everybody's row again, so leaving out one of them is not enough."""
+    columns = {"who": {"role": "identifier"}, "age": {"role": "quasi"}, "ill": {"role": "sensitive"}}
+    columns |= {"weight": {"role": "insensitive"}, "height": {"role": "insensitive"}}
+    rules = ht.Policy(
+        columns=columns, models=[ht.DistinctL(l=2, on="ill")], algorithm={"optimal": {"fixed": {"age": 0}}}
+    )
+
+    def table(ages):
+        ill, size = ["flu", "HIV", "flu", "HIV"], [1, 2, 3, 4]
+        return pa.table({"who": list("PQRS"), "age": ages, "ill": ill, "weight": size, "height": size})
+
+    book.add(ht.anonymize(table([1, 1, 2, 2]), rules))
+    verdict = book.check(ht.anonymize(table([1, 2, 2, 1]), rules))
+    assert not verdict.ok
+    assert "Without the columns 'height' and 'weight' it would be accepted." in verdict.advice
+    assert not any("the column '" in line for line in verdict.advice)
+    assert "but not while 'height' and 'weight' tell which rows are the same" in verdict.advice[-1]
+
+
 def test_nothing_is_tried_for_very_large_releases(book, monkeypatch):
     monkeypatch.setattr(advice, "_MOST", 10)
     book.add(ht.anonymize(people(0, 390), policy()))

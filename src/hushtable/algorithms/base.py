@@ -48,7 +48,8 @@ class Recoding(Enum):
     ``LOCAL``: each group at its own cells. ``CENTROID``: one
     representative record. ``PATTERN``: common values kept, others blanked. ``BUCKET``: quasi-identifiers stay exact
     and only the link to the sensitive values is broken. ``NUMBERED``: each group at its own cells, with its number
-    beside them, so that groups whose cells coincide stay apart.
+    beside them, so that groups whose cells coincide stay apart. ``CONCEALED``: each record at its own cells, which
+    cover a crowd of others; who may be which record is a question of matching all people to all records.
     """
 
     GLOBAL = "global"
@@ -57,6 +58,7 @@ class Recoding(Enum):
     PATTERN = "pattern"
     BUCKET = "bucket"
     NUMBERED = "numbered"
+    CONCEALED = "concealed"
 
     @property
     def by_number(self) -> bool:
@@ -241,6 +243,8 @@ class Partition:
         Whether patterns blank a value that is missing in all records of a group, instead of keeping it as common.
     counterfeits : Counterfeits, optional
         Records to publish that are nobody's.
+    crowds : pair of int64 arrays, optional
+        Of ``CONCEALED``: offsets and rows, the rows that the cells of each group cover; a group is then one record.
     notes : mapping
         What the algorithm says about its result (``optimum_proven`` and the like).
     space : mapping of str to array
@@ -255,6 +259,7 @@ class Partition:
     whole_numbers: bool = False
     blank_unknown: bool = False
     counterfeits: Counterfeits | None = None
+    crowds: tuple[IntArray, IntArray] | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     space: Mapping[str, AnyArray] = field(default_factory=dict)
 
@@ -272,6 +277,11 @@ class Algorithm(Parametrised, ABC):
     keeps_signatures: ClassVar[bool] = False
     reads_sensitive: ClassVar[Reads] = Reads.CHECKS
     disclosure: ClassVar[str] = ""
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Sensitive columns whose values no group mixes; by default there are none."""
+        return ()
 
     def check(self, model: AllOf, suppression: float) -> None:
         """Refuse models that the algorithm cannot handle, before any data are read; most handle all.
@@ -316,7 +326,8 @@ def check_compatible(
     The refusals are few and declared: bucketization publishes exact quasi-identifiers, so it refuses models against
     identity disclosure; centroids and patterns do not say whom of the population, or of an adversary's background
     table, they cover, so they refuse models that count it; missing values as wildcards unite classes, so they refuse
-    models that do not survive merging, and of those that count a population the ones that do not survive a wider cover.
+    models that do not survive merging, and of those that count a population the ones that do not survive a wider cover;
+    records that are concealed among others make no classes, so they refuse models of classes.
     """
     algorithm.check(model, suppression)
     for member in model.members:
@@ -324,6 +335,12 @@ def check_compatible(
             raise IncompatibleError(
                 f"{algorithm.name} publishes exact quasi-identifiers, so it cannot promise {member.name}.",
                 hint="Choose an algorithm that generalises, or a model against attribute disclosure.",
+            )
+        if algorithm.recoding is Recoding.CONCEALED and not member.of_crowds:
+            raise IncompatibleError(
+                f"{algorithm.name} publishes records that differ from each other, and {member.name} judges classes of "
+                "equal ones.",
+                hint="Promise k-concealment, and distinct-l on sensitive columns, or choose another algorithm.",
             )
         outside = member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}
         if outside and algorithm.recoding in (Recoding.CENTROID, Recoding.PATTERN):

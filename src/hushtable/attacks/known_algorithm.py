@@ -32,6 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hushtable import rng
+from hushtable.algorithms.base import Recoding
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.attacks.base import AttackResult, SensitiveAttack
 from hushtable.attacks.minimality import modes
@@ -88,6 +89,12 @@ class KnownAlgorithm(SensitiveAttack):
 
     def run(self, view: View) -> AttackResult:
         """Walk through the worlds, and score the best guesses."""
+        if view.algorithm.recoding is Recoding.CONCEALED:
+            raise UsageError(
+                f"The {self.name} attack exchanges values inside of classes, and {view.algorithm.name} makes none.",
+                code="no-classes",
+                hint="That algorithm draws by secret coins which of k records is whose, each with the same chance.",
+            )
         column = self.column(view)
         histogram = view.histogram(column)
         value, group = view.values(column), view.labels[view.released]

@@ -56,7 +56,8 @@ def explore(
 ) -> None:
     """List the solutions that a search looked at, and apply one of them.
 
-    For algorithms that generalise whole columns. The best solutions come first; nothing is written without --output.
+    For algorithms that generalise whole columns. The best solutions come first, with Incognito the minimal ones.
+    Nothing is written without --output.
     """
     from hushtable.api import anonymize
     from hushtable.cli.output import deliver
@@ -88,6 +89,7 @@ def explore(
     result: dict[str, Any] = {
         "looked_at": len(next(iter(space.values()))),
         "fit": int(space["fits"].sum()),
+        "minimal": int(space["minimal"].sum()) if "minimal" in space else None,
         "notes": dict(found.partition.notes),
         "solutions": rows,
         "applied": {"levels": dict(chosen.partition.notes.get("levels", {})), **chosen.verification.as_dict()},
@@ -135,12 +137,15 @@ def _print(to: Console, result: Mapping[str, Any]) -> None:
     from hushtable.cli.summary import print_measures, print_models
 
     put(to, f"{result['looked_at']:,} solutions were looked at; {result['fit']:,} of them satisfy the models.")
+    if result["minimal"] is not None:
+        put(to, f"{result['minimal']:,} of these are minimal, and come first: no finer solution satisfies the models.")
     put(to, "The levels, with the number of labels on each:")
     for name, labels in result["labels"].items():
         put(to, f"   {name}: {', '.join(f'{level} ({n:,})' for level, n in enumerate(labels))}", wrap=False)
     put(to, "")
     for place, row in enumerate(result["solutions"], 1):
         cost = f"cost {row['cost']:.6g}" if row["fits"] else "does not fit"
+        cost += "; minimal" if row.get("minimal") else ""
         put(to, f"{place}. {cost}; {row['suppressed people']:,.0f} suppressed; {row['groups']:,} groups")
         named = (f"{name.removeprefix('level of ')}={level}" for name, level in row.items() if "level of " in name)
         put(to, "   " + ",".join(named), wrap=False)

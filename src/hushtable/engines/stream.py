@@ -228,6 +228,9 @@ def _problem(
     progress(0.0, "encoding")
     held = tuple(c for c in plan.table.columns if c.name in coded.column_names)
     encoded = encode(coded, replace(plan.table, columns=held), plan.extra, tie_rank, times=times)
+    # columns that nothing but the tie-break looks at are not among those held
+    ranked = dict.fromkeys([*plan.table.named(Role.INSENSITIVE), *encoded.ranked])
+    encoded = replace(encoded, ranked=tuple(ranked))
     return problem_from(encoded, plan, progress), coded.select(plan.table.named(Role.SENSITIVE))
 
 

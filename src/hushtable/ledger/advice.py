@@ -35,7 +35,9 @@ def advised(now: Described, earlier: Sequence[Entry], promises: Sequence[Promise
     if not advice:
         advice.append("Publish the same classes as before, or unions of them.")
     if any(f.how == "values" for f in verdict.findings):
-        advice.append("Where people come and go, m-invariance keeps their values hidden.")
+        linking = _linking(verdict)
+        but = f", but not while {' and '.join(map(repr, linking))} tell which rows are the same" if linking else ""
+        advice.append(f"Where people come and go, m-invariance keeps their values hidden{but}.")
     return replace(verdict, advice=tuple(advice))
 
 
@@ -64,6 +66,17 @@ def _changes(
     for name in sorted({c for f in verdict.findings for c in f.columns}):
         lacking = _lacking(now, name)
         yield f"Without the column {name!r} it", lacking, [_without(promise, name) for promise in promises]
+    linking, lacking = _linking(verdict), now
+    if len(linking) > 1:
+        # one of them may be enough to find rows again
+        for name in linking:
+            lacking = _lacking(lacking, name)
+        yield f"Without the columns {' and '.join(map(repr, linking))} it", lacking, promises
+
+
+def _linking(verdict: Verdict) -> list[str]:
+    """Return the columns that do nothing but link the rows of several releases."""
+    return sorted({name for finding in verdict.findings for name in finding.beside})
 
 
 def _touched(classes: IntArray, hit: BoolArray) -> IntArray:

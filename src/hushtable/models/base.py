@@ -167,6 +167,9 @@ class PrivacyModel(Parametrised, ABC):
     mixes : bool
         Whether the promise holds for somebody of whom is only known to be in one of several satisfied groups, though
         the groups merged might not satisfy the model. Models that survive merging need not say so.
+    of_crowds : bool
+        Whether the promise is about all whom an adversary has to reckon with, so that it can be kept without classes of
+        equal records, and counts them alone, not how likely each is.
     audits : tuple of Audited
         The numbers that ``hushtable.audit`` reads with it from any table. Empty where they need more than its rows.
     """
@@ -178,6 +181,7 @@ class PrivacyModel(Parametrised, ABC):
     table_level: ClassVar[bool] = False
     by_support: ClassVar[bool] = False
     mixes: ClassVar[bool] = False
+    of_crowds: ClassVar[bool] = False
     audits: ClassVar[tuple[Audited, ...]] = ()
 
     @property

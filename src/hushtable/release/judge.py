@@ -23,10 +23,15 @@ def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Tab
 
     What its cells cannot tell (whose a row is, which of the population it covers) comes from the encoded table:
     ``rows`` says where each published row (its sensitive values, where those are apart) came from, and population and
-    background rows are recoded like the others. Where quasi-identifiers are exact, classes are the published groups;
+    background rows are recoded like the others. Where records are concealed among others, the original's
+    quasi-identifiers tell who may be which. Where quasi-identifiers are exact, classes are the published groups;
     where groups have cells and a number, both tell classes apart.
     """
     table = problem.table
+    if recoded.concealed:
+        from hushtable.release.matching import judge_matching
+
+        return judge_matching(problem, plan, published, rows)
     hidden = np.flatnonzero(recoded.labels[table.n_sample :] >= 0) + table.n_sample
     everyone = np.concatenate([rows, hidden]) if len(hidden) else rows
     quasi = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -280,7 +280,8 @@ def restored(
         space={} if not (folder / SPACE).exists() else _space(_read(folder / SPACE)),
     )
     if (folder / CELLS).exists():
-        return partition, _explicit(_read(folder / CELLS), table, labels)
+        recoded = _explicit(_read(folder / CELLS), table, labels)
+        return partition, replace(recoded, concealed=recoding is Recoding.CONCEALED)
     if recoding is Recoding.NUMBERED:
         from hushtable.release.numbered import recode_numbered
 

@@ -115,6 +115,12 @@ class Plan:
             suppression=self.suppression,
         )
         check_forms(self.table, self.algorithm, self.model())
+        if self.guards and self.algorithm.recoding is Recoding.CONCEALED:
+            raise IncompatibleError(
+                f"{self.algorithm.name} gives each record its own crowd, and {', '.join(g.name for g in self.guards)} "
+                "would change it.",
+                hint="Leave 'guard' out of the policy, or choose another algorithm.",
+            )
         for guard in self.guards:
             guard.check(self.algorithm, self.model(), self.suppression)
             guard.check_table(self.table)
@@ -122,6 +128,11 @@ class Plan:
             raise IncompatibleError(
                 f"{self.algorithm.name} has to keep the classes that it makes, so guards cannot change them.",
                 hint="Leave 'guard' out of the policy, or choose another algorithm.",
+            )
+        if self.account is not None and self.algorithm.recoding is Recoding.CONCEALED:
+            raise IncompatibleError(
+                f"A ledger compares classes, and {self.algorithm.name} makes none.",
+                hint="Leave 'ledger' out of the policy and publish these people once, or choose another algorithm.",
             )
         if self.account is not None:
             self.account.check(self.model())

@@ -61,6 +61,13 @@ def verify_published(
     whole : Reference, optional
         The whole table's counts, taken from the original.
     """
+    if recoding is Recoding.CONCEALED:
+        raise UsageError(
+            "Who may be which record follows from the cells and from everybody's quasi-identifiers: it can only be "
+            "verified where the input is.",
+            code="needs-input",
+            hint=_WHERE_THE_INPUT_IS,
+        )
     groups = (bucket_column(plan),) if recoding.by_number else ()
     check_published_columns(table, plan, *groups)
     if not table.num_rows:

@@ -19,6 +19,7 @@ from hushtable.registry import forms as known_forms
 from hushtable.release.forms.base import DEFAULT_FORM, Cells, Form, build_form, form_of, of_groups
 from hushtable.schema.columns import Role
 from hushtable.table.encoded import EncodedTable, QuasiColumn
+from hushtable.table.ranks import dense_ranks
 
 if TYPE_CHECKING:
     from hushtable.algorithms.earlier import Counterfeits
@@ -52,6 +53,8 @@ class Recoded:
         Records to publish that are nobody's.
     derived : bool
         Whether the cells follow from the groups; guards and earlier releases may have widened them.
+    concealed : bool
+        Whether records are concealed among others with different cells, so that classes promise nothing.
     """
 
     labels: AnyArray
@@ -61,6 +64,7 @@ class Recoded:
     numbers: IntArray | None = None
     counterfeits: Counterfeits | None = None
     derived: bool = True
+    concealed: bool = False
 
     @property
     def n_groups(self) -> int:
@@ -117,6 +121,8 @@ def recode(table: EncodedTable, partition: Partition, recoding: Recoding = Recod
     n_groups = partition.n_groups
     if recoding is Recoding.BUCKET:
         return _exact(table, labels)
+    if partition.crowds is not None:
+        return _concealed(table, labels, *partition.crowds)
     forms = tuple(published_in(column, recoding) for column in table.quasi)
     if any(form.own_records for form in forms):
         labels = np.where(np.arange(len(labels)) < table.n_sample, labels, -1)
@@ -167,6 +173,20 @@ def _exact(table: EncodedTable, buckets: IntArray) -> Recoded:
     rows, offsets = group_rows(labels, len(first))
     cells = tuple(published_in(c, Recoding.BUCKET).from_records(c, rows, offsets) for c in table.quasi)
     return Recoded(labels, cells, tuple(c.labels() for c in cells), buckets)
+
+
+def _concealed(table: EncodedTable, labels: IntArray, offsets: IntArray, rows: IntArray) -> Recoded:
+    """Give every record the cells that cover its crowd; records whose cells coincide are one class."""
+    cells = [published_in(c, Recoding.CONCEALED).from_records(c, rows, offsets) for c in table.quasi]
+    # classes are numbered by what they show, so that no order of the input is left
+    ranks = [dense_ranks(pa.chunked_array([c.labels()])) for c in cells]
+    merged, firsts = number_rows([rank for rank, _ in ranks], [n for _, n in ranks])
+    n = len(firsts)
+    first = np.full(n, -1, dtype=np.int64)
+    first[merged[::-1]] = np.arange(len(merged) - 1, -1, -1)
+    shown = tuple(c.take(first) for c in cells)
+    classes = np.where(labels >= 0, merged[labels], -1)
+    return Recoded(classes, shown, tuple(c.labels() for c in shown), derived=False, concealed=True)
 
 
 def published_in(column: QuasiColumn, recoding: Recoding) -> Form:

@@ -25,6 +25,9 @@ __all__ = ["patterns", "patterns_of"]
 def patterns(release: Released) -> pa.Table:
     """Return one row per class: its cells, how many of them say something, its records, and its commonest values.
 
+    Where the algorithm never mixed the values of some sensitive columns (``within``), a pattern is of one value each: a
+    class that holds several has a row for each of them.
+
     Parameters
     ----------
     release : Release
@@ -51,10 +54,13 @@ def patterns(release: Released) -> pa.Table:
     """
     table, plan = release.table, release.plan.table
     names = list(plan.named(Role.QUASI)), list(plan.named(Role.SENSITIVE))
-    return patterns_of(table, release.verification.labels[: table.num_rows], *names)
+    labels = release.verification.labels[: table.num_rows]
+    return patterns_of(table, labels, *names, apart=release.plan.algorithm.apart)
 
 
-def patterns_of(table: pa.Table, labels: IntArray, quasi: Sequence[str], sensitive: Sequence[str]) -> pa.Table:
+def patterns_of(
+    table: pa.Table, labels: IntArray, quasi: Sequence[str], sensitive: Sequence[str], *, apart: Sequence[str] = ()
+) -> pa.Table:
     """Return the patterns of a published table whose classes are known; see ``patterns``.
 
     Parameters
@@ -65,7 +71,12 @@ def patterns_of(table: pa.Table, labels: IntArray, quasi: Sequence[str], sensiti
         The class of each row.
     quasi, sensitive : sequences of str
         Names of columns.
+    apart : sequence of str
+        Sensitive columns whose values have patterns of their own.
     """
+    for name in apart:
+        ranks, n_ranks = dense_ranks(table.column(name))
+        labels = labels.astype(np.int64) * n_ranks + ranks
     _, first, owner, size = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first, kind="stable")
     place = np.empty(len(order), dtype=np.int64)

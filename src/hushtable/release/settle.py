@@ -66,6 +66,9 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
     """
     if recoding is Recoding.BUCKET:
         return _settle_buckets(problem, partition)
+    if recoding is Recoding.CONCEALED:
+        # there are no classes to merge: the verifier judges who may be whom
+        return recode(problem.table, partition, recoding)
     if recoding is Recoding.NUMBERED:
         from hushtable.release.numbered import recode_numbered
 

@@ -145,6 +145,7 @@ def encode_rest(
         background_codes=mass_codes,
         background_on=extra.background_on,
         tie_rank=ties,
+        ranked=(*plan.named(Role.INSENSITIVE), *spelt),
     )
     if not len(person):
         return encoded

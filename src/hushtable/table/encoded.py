@@ -61,6 +61,8 @@ class EncodedTable:
         The sensitive code of every background row.
     tie_rank : int64 array, or a function that gives one, optional
         Rank of each sample row's other published cells: the last tie-break. A function is called when it is needed.
+    ranked : tuple of str
+        The columns whose cells that rank is of.
     """
 
     quasi: tuple[QuasiColumn, ...]
@@ -76,6 +78,7 @@ class EncodedTable:
     background_codes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     background_on: str = ""
     tie_rank: IntArray | Callable[[], IntArray] | None = None
+    ranked: tuple[str, ...] = ()
 
     @property
     def sample_units(self) -> int:

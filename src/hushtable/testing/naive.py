@@ -6,7 +6,7 @@ Used beside the verifier, never instead of it: two programs that agree are harde
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import pyarrow as pa
 from hushtable.algorithms.base import Recoding
 from hushtable.engines.release import Release
 from hushtable.release.forms.base import form_of
+from hushtable.release.forms.sets import Sets
 from hushtable.release.plan import Plan
 from hushtable.release.recode import published_in
 from hushtable.schema.columns import Missing, Role
@@ -22,6 +23,7 @@ from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 from hushtable.testing.centroids import check_representatives
 from hushtable.testing.covers import cell_text, covered
+from hushtable.testing.matchings import possible_by_force
 from hushtable.testing.require import require
 
 __all__ = ["recheck"]
@@ -68,7 +70,11 @@ class _Recount:
         """Whether the cells of a class may stand for a record."""
         for j, (cell, value) in enumerate(zip(key[: len(record)], record, strict=True)):
             if (j, cell) not in self.cover:
-                self.cover[j, cell] = covered(cell, self.encoded.quasi[j], nodes=self.nodes[j])
+                column = self.encoded.quasi[j]
+                if self.plan.algorithm.recoding is Recoding.CONCEALED:
+                    # sets, whatever the policy says
+                    column = replace(column, form=Sets())
+                self.cover[j, cell] = covered(cell, column, nodes=self.nodes[j])
             codes = self.cover[j, cell]
             labels = self.encoded.quasi[j].coded.labels[0]
             if codes is not None and cell_text(value) not in {cell_text(labels[c]) for c in codes}:
@@ -205,8 +211,30 @@ def recheck(source: pa.Table, plan: Plan, release: Release) -> GroupStats:
     require(left_out <= plan.suppression * sum(weights) + 1e-6, "more people are suppressed than the budget allows")
     _check_reference(source, recount, weights)
     stats = recount.stats()
-    _check_models(release, stats)
+    if plan.algorithm.recoding is Recoding.CONCEALED:
+        _check_possible(recount, [records[row] for row in rows])
+    else:
+        _check_models(release, stats)
     return stats
+
+
+def _check_possible(recount: _Recount, people: list[tuple[Any, ...]]) -> None:
+    """Judge who may be which record: every pair is tried on its own."""
+    require(len(people) == recount.source.num_rows, "somebody has no record")
+    possible = possible_by_force([{i for i, one in enumerate(people) if recount.covers(k, one)} for k in recount.rows])
+    crowds = [[record for record, own in enumerate(possible) if person in own] for person in range(len(people))]
+    evidence = recount.release.verification.evidence
+    for model, found in zip(recount.release.problem.model.members, evidence, strict=True):
+        histograms = {}
+        for key in model.histogram_keys():
+            codes = recount.codes(key)
+            histograms[key] = _histogram([Counter(codes[record] for record in own) for own in crowds], 1)
+        sides = [GroupStats(np.array([len(own) for own in crowds]), 1, histograms)]
+        if not histograms:
+            sides.append(GroupStats(np.array([len(own) for own in possible])))
+        scores = [model.achieved(side, recount.reference) for side in sides]
+        require(all(model.satisfied(side, recount.reference).all() for side in sides), f"{model} does not hold")
+        require(min(scores) == found.achieved, f"{model} achieves {min(scores)}, and {found.achieved} is stated")
 
 
 def _check_models(release: Release, stats: GroupStats) -> None:

@@ -315,10 +315,13 @@ def _counterfeits(problem: Problem, fakes: list[tuple[int, int]], key: tuple[str
     if not fakes:
         return None
     table = problem.table
-    if {c.name for c in table.sensitive} != set(key) or table.tie_rank is not None:
+    bare = [*(c.name for c in table.sensitive if c.name not in key), *table.ranked]
+    if bare:
         raise IncompatibleError(
-            "Earlier releases ask for counterfeits, which need a cell in every published column.",
-            hint="Publish quasi-identifiers and the sensitive columns of the model only.",
+            "Earlier releases ask for counterfeits, which have cells in quasi-identifiers and in the sensitive columns "
+            f"of the models alone, and none in {' and '.join(map(repr, bare))}.",
+            hint="Give these columns the role 'drop'. If a sensitive one is among them, protect it by a model, and "
+            "write equal values alike.",
         )
     code = np.array([value for _, value in fakes], dtype=np.int64)
     codes: dict[str, IntArray] = {}

@@ -48,24 +48,44 @@ class FullDomain(Algorithm):
                 "lattices within a budget.",
             )
 
-    def finish(self, judge: Judge, best: Verdict, **notes: Any) -> Partition:
-        """Return the partition of a node that fits, with what is to be said about it."""
+    def finish(self, judge: Judge, best: Verdict, minimal: IntArray | None = None, **notes: Any) -> Partition:
+        """Return the partition of a node that fits, with what is to be said about it.
+
+        Parameters
+        ----------
+        judge : Judge
+        best : Verdict
+        minimal : int64 array, optional
+            All minimal nodes, one per row, where the algorithm finds them; each was judged.
+        **notes
+        """
+        space = _space(judge, minimal)
         said = {
             **notes,
             "nodes": judge.space.n_nodes,
-            "nodes_judged": len(judge.seen),
+            "nodes_judged": len(space["fits"]),
             "levels": named_levels(judge.problem, best.node),
         }
-        return replace(judge.partition(best.node), notes=said, space=_space(judge))
+        return replace(judge.partition(best.node), notes=said, space=space)
 
 
-def _space(judge: Judge) -> dict[str, AnyArray]:
-    """The judged nodes as columns, the best first; nodes that do not fit come last, with an infinite cost."""
+def _space(judge: Judge, minimal: IntArray | None) -> dict[str, AnyArray]:
+    """The judged nodes as columns, each once: minimal ones first, then the best; those that do not fit come last.
+
+    The cost of a node that does not fit is infinite.
+    """
     seen = judge.seen
-    order = np.lexsort((*seen.nodes.T[::-1], seen.lost, seen.value))
+    # a node is judged once for each subset of columns of which the others are generalised away
+    first = np.unique(seen.nodes, axis=0, return_index=True)[1]
+    first.sort()
+    known = set() if minimal is None else set(map(tuple, minimal.tolist()))
+    chosen = np.array([tuple(node) in known for node in seen.nodes[first].tolist()], dtype=np.bool_)
+    order = first[np.lexsort((*seen.nodes[first].T[::-1], seen.lost[first], seen.value[first], ~chosen))]
     columns: dict[str, AnyArray] = {
         f"level of {c.name}": seen.nodes[order, j] for j, c in enumerate(judge.space.table.quasi)
     }
+    if minimal is not None:
+        columns["minimal"] = np.arange(len(order)) < np.count_nonzero(chosen)
     return {
         **columns,
         "fits": seen.fits[order],

@@ -101,7 +101,8 @@ class Incognito(FullDomain):
         if not len(minimal):
             raise self.not_found(problem)
         best = min((judge.again(node) for node in minimal), key=lambda v: (v.value, tuple(v.node)))
-        return self.finish(judge, best, objective=self.objective, value=best.value, minimal_nodes=minimal.tolist())
+        notes = {"objective": self.objective, "value": best.value, "minimal_nodes": minimal.tolist()}
+        return self.finish(judge, best, minimal, **notes)
 
 
 def minimal_nodes(problem: Problem, fixed: Mapping[str, int] | None = None) -> IntArray:

@@ -35,6 +35,12 @@ def check_engine(plan: Plan) -> None:
             code="spark-engine",
             hint="Use the local engine, or an algorithm that generalises.",
         )
+    if algorithm.recoding is Recoding.CONCEALED:
+        raise IncompatibleError(
+            f"{algorithm.name} lets the crowds of all records overlap, which does not distribute.",
+            code="spark-engine",
+            hint="Use the local engine, or an algorithm that makes classes.",
+        )
     if algorithm.recoding is Recoding.CENTROID and getattr(algorithm, "quality", "fast") != "fast":
         raise IncompatibleError(
             f"{algorithm.name} compares every record with all others, which does not distribute; the Spark engine runs "

@@ -95,7 +95,7 @@ def _patterns(release: Release, place: Path) -> pa.Table:
     quasi, sensitive = (list(release.plan.table.named(role)) for role in (Role.QUASI, Role.SENSITIVE))
     written = read_coded(place, [*quasi, *sensitive])
     labels, _ = class_numbers(tuple(written.column(name) for name in quasi))
-    return patterns_of(written, labels, quasi, sensitive)
+    return patterns_of(written, labels, quasi, sensitive, apart=release.plan.algorithm.apart)
 
 
 def _rows(place: Path) -> Rows:

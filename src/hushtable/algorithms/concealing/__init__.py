@@ -1,0 +1,1 @@
+"""Algorithms that conceal every record among others without making classes."""

@@ -1,0 +1,30 @@
+"""Sets of crowds: each record publishes the values of a crowd of its own, so that equal records are rare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hushtable.release.forms.sets import Sets
+
+__all__ = ["Concealed"]
+
+
+@dataclass(frozen=True)
+class Concealed(Sets):
+    """Publishes, for each record, the set of the values that its crowd has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hushtable.utility.example import example
+    >>> age = example().table.quasi[0]
+    >>> Concealed().from_records(age, np.array([0, 1, 1, 3]), np.array([0, 2, 4])).labels().to_pylist()
+    ['{30, 31}', '{31, 53}']
+    """
+
+    name: ClassVar[str] = "concealed"
+    in_words: ClassVar[str] = "sets of values, for each record its own"
+    follows: ClassVar[str] = "concealed"
+    own_records: ClassVar[bool] = True
+    can_widen: ClassVar[bool] = False

@@ -1,0 +1,217 @@
+"""Who may be which record, where each record has cells of its own: decided by matching all people to all records.
+
+A person and a record are consistent if the record's cells cover the person. The adversary knows that every record is
+somebody's and everybody has one, so a pair is possible only if it is in a perfect matching of the whole graph. One such
+matching is the truth. Direct every consistent pair from the record to the person, and the pairs of the truth back as
+well: a pair is possible if and only if both ends are in one strongly connected component. For along a cycle through it
+the truth can be exchanged for another matching that has the pair; and two matchings differ in cycles.
+
+People with equal quasi-identifiers are one node, and so are records with equal cells: what is possible for one of them
+is possible for all. Cells are read as they are published; nothing is asked of the algorithm.
+
+References
+----------
+T. Tassa, A. Mazza, A. Gionis, "k-concealment: an alternative model of k-type anonymity", Transactions on Data Privacy
+5, 2012. T. Tassa, "Finding all maximally-matchable edges in a bipartite graph", Theoretical Computer Science 423, 2012.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Problem
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.errors import VerificationError
+from hushtable.io.text import to_labels
+from hushtable.kernels.grouping import number_rows
+from hushtable.release.forms.reading import split_sets
+from hushtable.release.recode import class_numbers
+from hushtable.release.reread import sensitive_codes
+from hushtable.release.verify import Evidence, Verification, joint_codes
+from hushtable.table.encoded import QuasiColumn
+from hushtable.table.plan import TablePlan
+from hushtable.table.stats import GroupStats, Histogram
+
+__all__ = ["consistent_pairs", "judge_matching", "possible_pairs"]
+
+Covers: TypeAlias = tuple[IntArray, IntArray]
+"""Codes in compressed rows: offsets, then codes."""
+
+
+def judge_matching(problem: Problem, plan: TablePlan, published: pa.Table, rows: IntArray) -> Verification:
+    """Verify a table whose records are concealed among others.
+
+    Models of people's number judge everybody's possible records and every record's possible people; models of
+    sensitive values judge the values that everybody's possible records have.
+
+    Parameters
+    ----------
+    problem : Problem
+    plan : TablePlan
+    published : pyarrow.Table
+    rows : int64 array
+        The source row of each published row: one perfect matching. That it is one is checked.
+
+    Raises
+    ------
+    VerificationError
+        If a record's cells do not cover its own person, or people and records are not as many.
+    """
+    table = problem.table
+    quasi = [published.column(column.name) for column in table.quasi]
+    classes, n_classes = class_numbers(quasi)
+    if not np.array_equal(np.sort(rows), np.arange(table.n_sample)):
+        raise VerificationError(
+            "Not everybody has one published record, so that no matching of all can be judged.",
+            hint="Nothing was published.",
+        )
+    sizes = [c.coded.size for c in table.quasi]
+    people, first = number_rows([c.codes[: table.n_sample] for c in table.quasi], sizes)
+    of_class = np.full(n_classes, -1, dtype=np.int64)
+    of_class[classes[::-1]] = np.arange(len(classes) - 1, -1, -1)
+    covers = [_covered(c, column.take(pa.array(of_class))) for c, column in zip(table.quasi, quasi, strict=True)]
+    pairs = consistent_pairs(covers, [c.codes[first].astype(np.int64) for c in table.quasi])
+    truth = np.unique(classes * np.int64(len(first)) + people[rows])
+    possible = possible_pairs(*pairs, truth // len(first), truth % len(first), n_classes, len(first))
+    record, person = pairs[0][possible], pairs[1][possible]
+    by_person = _stats(problem, plan, published, classes, record, person, len(first))
+    times = np.bincount(people, minlength=len(first))
+    by_record = GroupStats(np.bincount(record, times[person], n_classes).astype(np.int64))
+    return Verification(
+        rows=len(rows),
+        classes=n_classes,
+        people=float(len(rows)),
+        evidence=tuple(_judged(m, by_person, by_record, problem) for m in problem.model.members),
+        labels=classes,
+        stats=_class_stats(problem, plan, published, classes, n_classes),
+    )
+
+
+def _covered(column: QuasiColumn, cells: pa.ChunkedArray) -> Covers:
+    """Which codes of a column each cell covers. A label that the column does not have covers nobody."""
+    from hushtable.release.forms.base import escape_member, escape_value
+
+    text = to_labels(cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells)
+    if pa.types.is_dictionary(text.type):
+        text = text.dictionary_decode()
+    parts = split_sets(text.cast(pa.string()))
+    labels = column.coded.labels[0]
+    known = {escape_value(label): code for code, label in enumerate(labels) if label is not None}
+    known |= {"{" + escape_member(label): code for code, label in enumerate(labels)}
+    gap = next((code for code, label in enumerate(labels) if label is None), column.coded.size)
+    code_of = np.array([known.get(name, column.coded.size) for name in parts.names] + [gap], dtype=np.int64)
+    return parts.offsets, code_of[parts.codes]
+
+
+def consistent_pairs(covers: Sequence[Covers], codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """Return all pairs of a record and a person whom its cells cover.
+
+    Parameters
+    ----------
+    covers : sequence of pairs of int64 arrays
+        Of each column: the codes that each record covers, in compressed rows.
+    codes : sequence of int64 arrays
+        Of each column: the code of each person.
+
+    Examples
+    --------
+    >>> cells = np.array([0, 2, 3]), np.array([0, 1, 1])
+    >>> [side.tolist() for side in consistent_pairs([cells], [np.array([0, 1])])]
+    [[0, 0, 1], [0, 1, 1]]
+    """
+    n = len(codes[0])
+    # the people who have each value, as bits; the last row is of no value
+    bits = [
+        np.stack([np.packbits(own == value) for value in range(max(int(own.max()), int(shown.max())) + 2)])
+        for (_, shown), own in zip(covers, codes, strict=True)
+    ]
+    ends = [offsets.tolist() for offsets, _ in covers]
+    records, people = [], []
+    for record in range(len(ends[0]) - 1):
+        inside = np.full(-(-n // 8), 255, dtype=np.uint8)
+        for end, (_, shown), own in zip(ends, covers, bits, strict=True):
+            inside &= np.bitwise_or.reduce(own[shown[end[record] : end[record + 1]]], axis=0)
+        # most bytes are empty
+        filled = np.flatnonzero(inside)
+        at, bit = np.nonzero(np.unpackbits(inside[filled].reshape(-1, 1), axis=1))
+        found = filled[at] * 8 + bit
+        people.append(found[found < n])
+        records.append(np.full(len(people[-1]), record, dtype=np.int64))
+    return np.concatenate(records), np.concatenate(people).astype(np.int64)
+
+
+def possible_pairs(
+    record: IntArray, person: IntArray, true_record: IntArray, true_person: IntArray, n_records: int, n_people: int
+) -> BoolArray:
+    """Return which consistent pairs are in some perfect matching, given the pairs of one.
+
+    Raises
+    ------
+    VerificationError
+        If a pair of the matching is not consistent.
+
+    Examples
+    --------
+    Record 0 covers persons 0 and 1, record 1 person 1 alone: so person 1 is record 1, and person 0 record 0.
+
+    >>> possible_pairs(np.array([0, 0, 1]), np.array([0, 1, 1]), np.arange(2), np.arange(2), 2, 2).tolist()
+    [True, False, True]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    key, truth = record * np.int64(n_people) + person, true_record * np.int64(n_people) + true_person
+    true = np.isin(key, truth)
+    if np.count_nonzero(true) < len(truth):
+        raise VerificationError("The cells of a record do not cover its own person.", hint="Nothing was published.")
+    n = n_records + n_people
+    ends = np.concatenate([record, n_records + true_person]), np.concatenate([n_records + person, true_record])
+    graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(n, n)).tocsr()
+    _, component = connected_components(graph, connection="strong")
+    return np.asarray((component[record] == component[n_records + person]) | true)
+
+
+def _stats(
+    problem: Problem,
+    plan: TablePlan,
+    published: pa.Table,
+    classes: IntArray,
+    record: IntArray,
+    person: IntArray,
+    n: int,
+) -> GroupStats:
+    """How many records are possible for the people of each node, and which values these have."""
+    whole = _class_stats(problem, plan, published, classes, int(classes.max()) + 1)
+    return whole.take(record).merge(person, n)
+
+
+def _class_stats(
+    problem: Problem, plan: TablePlan, published: pa.Table, classes: IntArray, n_classes: int
+) -> GroupStats:
+    """Return the statistics of the records with equal cells, from what is published."""
+    table = problem.table
+    kinds = {c.name: c.coded.kind for c in table.sensitive}
+    codes = sensitive_codes(published, plan, problem.reference, kinds)
+    sizes = {c.name: c.coded.size for c in table.sensitive}
+    histograms = {}
+    for key in problem.model.histogram_keys():
+        joint, _ = joint_codes([codes[name] for name in key], [sizes[name] for name in key])
+        ones = np.ones(len(classes), dtype=np.int64)
+        histograms[key] = Histogram.from_pairs(classes, joint.astype(np.int64), ones, n_classes, 1)
+    return GroupStats(np.bincount(classes, minlength=n_classes).astype(np.int64), 1, histograms)
+
+
+def _judged(model: object, by_person: GroupStats, by_record: GroupStats, problem: Problem) -> Evidence:
+    from hushtable.models.base import PrivacyModel
+
+    assert isinstance(model, PrivacyModel)
+    sides = [by_person] if model.histogram_keys() else [by_person, by_record]
+    worst = [model.achieved(side, problem.reference) for side in sides]
+    return Evidence(
+        model.name, model.told(), model.sense, float(model.bound), min(worst) if model.sense == ">=" else max(worst),
+        sum(int((~model.satisfied(side, problem.reference)).sum()) for side in sides),
+    )  # fmt: skip

@@ -109,6 +109,17 @@ def test_the_policy_s_own_background_is_what_the_adversary_believes(release):
     assert found.counts["records known to the background"] == 4
     # what is given stands above the policy's own
     flat = joint().set_column(3, "probability", pa.array([1 / 12] * 12))
-    assert own.attack("bayes-optimal", theta=0.1, background=flat).as_dict() == release.attack(
-        "bayes-optimal", theta=0.1, background=flat
-    ).as_dict()
+    assert (
+        own.attack("bayes-optimal", theta=0.1, background=flat).as_dict()
+        == release.attack("bayes-optimal", theta=0.1, background=flat).as_dict()
+    )
+
+
+def test_a_saved_release_is_verified_beside_its_original(tmp_path):
+    told = ht.Policy(
+        quasi={"zip": {"kind": "numeric"}, "age": {}}, sensitive=["disease"],
+        models=[ht.KAnonymity(k=2), ht.BayesOptimal(theta=0.9, background=True)],
+        background={"file": joint(), "on": "disease"},
+    )  # fmt: skip
+    ht.anonymize(TABLE, told).save(tmp_path / "release")
+    assert ht.open_release(tmp_path / "release", TABLE, background=joint()).verify().ok

@@ -85,7 +85,9 @@ def test_credibility_is_never_below_the_exact_one(k, n, x, m):
             # large classes: only the count matters, so a hypergeometric by its own formula
             from math import comb
 
-            chances = {c: comb(block, c) * comb(n - block, x - c) for c in range(min(block, x) + 1) if c > share * block}
+            chances = {
+                c: comb(block, c) * comb(n - block, x - c) for c in range(min(block, x) + 1) if c > share * block
+            }
             chances = {c: p for c, p in chances.items() if p}
             found = sum(c * p for c, p in chances.items()) / sum(chances.values()) / block if chances else None
         else:

@@ -42,7 +42,9 @@ def exhaustive(rows, l, k, m):
 
 
 @pytest.mark.parametrize("rows", [[[2, 1, 1]], [[2, 2, 1]], [[1, 1, 1], [2, 1, 0]], [[2, 1, 1], [1, 0, 2]]])
-@pytest.mark.parametrize("knows", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (0, 1, 1), (0, 0, 2), (1, 1, 1)])
+@pytest.mark.parametrize(
+    "knows", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (0, 1, 1), (0, 0, 2), (1, 1, 1)]
+)
 def test_no_other_knowledge_tells_more(rows, knows):
     assert beliefs(Histogram.dense(rows), *knows).tolist() == pytest.approx(exhaustive(rows, *knows))
 
@@ -55,7 +57,7 @@ def test_by_hand():
     # a friend has mumps, too: flu for certain
     assert beliefs(both, 1, 1, 0)[0] == 1.0
     # his wife's flu is his: 0.4 / (0.4 + 0.6 * 0.6); a brother's: 0.4 / (0.4 + 0.6 * 2/4), which is more
-    assert 0.4 / (0.4 + 0.6 * 0.6) == pytest.approx(10 / 19)
+    assert pytest.approx(10 / 19) == 0.4 / (0.4 + 0.6 * 0.6)
     assert beliefs(both, 0, 0, 1)[0] == pytest.approx(4 / 7)
 
 

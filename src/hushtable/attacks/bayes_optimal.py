@@ -225,7 +225,8 @@ class BayesOptimal(SensitiveAttack):
 
 def _has_own(view: View, column: SensitiveColumn) -> bool:
     """Whether the policy has a background table about this column."""
-    return bool(view.table.background_rows) and view.table.background_on == column.name
+    own = bool(view.table.background_rows) and not view.table.bandwidths
+    return own and view.table.background_on == column.name
 
 
 def _own(view: View, column: SensitiveColumn) -> tuple[People, IntArray]:

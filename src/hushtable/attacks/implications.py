@@ -1,10 +1,10 @@
 """Basic implications: the adversary knows k true statements of the kind "if she has it, he has it".
 
-About a person t with value s, every statement "if ... then t has s" is true. The attack takes k of them, and tries all
-ways to spread them: "if t has v" for the most frequent other values of the class (which rules v out), "if u has s" for
-other people u of the class, and the statements about people of other classes that tell most. The belief in s is 1 / (1 +
-R), as in the model ``ck-safety``, which bounds it over all statements, true ones and others. The attack succeeds where
-the belief in a person's own value reaches ``confidence``.
+About a person t with value s, every statement "if ... then t has s" is true. The attack takes k of them, and tries
+all ways to spread them: "if t has v" for the most frequent other values of the class (which rules v out), "if u has
+s" for other people u of the class, and the statements about people of other classes that tell most. The belief in s
+is 1 / (1 + R), as in the model ``ck-safety``, which bounds it over all statements, true ones and others. The attack
+succeeds where the belief in a person's own value reaches ``confidence``.
 
 Baseline: the same statements about the whole table as one class.
 
@@ -87,11 +87,13 @@ class Implications(SensitiveAttack):
 
     name: ClassVar[str] = "implications"
     knowledge: ClassVar[str] = (
-        "The adversary knows everybody's quasi-identifiers, who is in the release, and k true statements of the kind: if "
+        "The adversary knows everybody's quasi-identifiers, who is in the release, and k true statements of the "
+        "kind: if "
         "one person has a value, then another has one."
     )
     remedy: ClassVar[str] = (
-        "Ask for ck-safety with the k statements you expect and the c you can bear. Without it, raise l of recursive-cl, "
+        "Ask for ck-safety with the k statements you expect and the c you can bear. Without it, raise l of "
+        "recursive-cl, "
         "entropy-l or distinct-l by k."
     )
 

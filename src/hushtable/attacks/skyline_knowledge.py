@@ -2,8 +2,8 @@
 
 About a person t with value s, the adversary knows l values that t does not have, the values of k other people, and m
 people who, if one of them had s, would have it in common with t. All of it is true. The worst choice and the belief
-after it are those of the model ``privacy-skyline``. The attack succeeds where the belief in a person's own value reaches
-``confidence``.
+after it are those of the model ``privacy-skyline``. The attack succeeds where the belief in a person's own value
+reaches ``confidence``.
 
 Baseline: the same knowledge about the whole table as one class.
 
@@ -64,11 +64,13 @@ class SkylineKnowledge(SensitiveAttack):
 
     name: ClassVar[str] = "skyline-knowledge"
     knowledge: ClassVar[str] = (
-        "The adversary knows everybody's quasi-identifiers, who is in the release, l values that the person does not have, "
+        "The adversary knows everybody's quasi-identifiers, who is in the release, l values that the person does "
+        "not have, "
         "the values of k others, and m people who would share the value with the person."
     )
     remedy: ClassVar[str] = (
-        "Ask for privacy-skyline with the l, k and m you expect and the c you can bear. Larger classes hide a person from "
+        "Ask for privacy-skyline with the l, k and m you expect and the c you can bear. Larger classes hide a "
+        "person from "
         "knowledge about others; more values hide them from knowledge about themselves."
     )
 
@@ -77,9 +79,7 @@ class SkylineKnowledge(SensitiveAttack):
         column = self.column(view)
         histogram, whole = view.histogram(column), view.whole(column)
         belief = beliefs(histogram, self.l, self.k, self.m)
-        hit, hit_whole = (
-            compare(b, ">=", self.confidence) for b in (belief, beliefs(whole, self.l, self.k, self.m))
-        )
+        hit, hit_whole = (compare(b, ">=", self.confidence) for b in (belief, beliefs(whole, self.l, self.k, self.m)))
         targets = len(view.released)
         attacked = int(view.people_of(histogram, column)[hit].sum())
         counts = {

@@ -18,6 +18,35 @@ if TYPE_CHECKING:
 
 __all__ = ["attack"]
 
+Background = Annotated[
+    str | None,
+    typer.Option(
+        "--background",
+        metavar="FILE|URL",
+        help="What the adversary believes: quasi-identifiers, sensitive column and 'probability'. "
+        "Defaults to the policy's background table.",
+        show_default=False,
+    ),
+]
+Others = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--other",
+        metavar="RELEASE_DIR",
+        help="Another release of the same people, for 'composition'. May be repeated.",
+        show_default=False,
+    ),
+]
+OtherData = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--other-data",
+        metavar="FILE|URL",
+        help="The original of each --other, in the same order. Defaults to --data.",
+        show_default=False,
+    ),
+]
+
 
 def attack(
     folder: Annotated[
@@ -35,22 +64,9 @@ def attack(
         str | None,
         typer.Option("--control", metavar="FILE|URL", help="People who are not in the release.", show_default=False),
     ] = None,
-    background: Annotated[
-        str | None,
-        typer.Option("--background", metavar="FILE|URL", show_default=False,
-                     help="What the adversary believes: quasi-identifiers, sensitive column and 'probability'. "
-                          "Defaults to the policy's background table."),
-    ] = None,
-    others: Annotated[
-        list[Path] | None,
-        typer.Option("--other", metavar="RELEASE_DIR", show_default=False,
-                     help="Another release of the same people, for 'composition'. May be repeated."),
-    ] = None,
-    other_data: Annotated[
-        list[str] | None,
-        typer.Option("--other-data", metavar="FILE|URL", show_default=False,
-                     help="The original of each --other, in the same order. Defaults to --data."),
-    ] = None,
+    background: Background = None,
+    others: Others = None,
+    other_data: OtherData = None,
     files: Files = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip

@@ -1,9 +1,10 @@
 """(c, k)-safety: worst-case disclosure to an adversary who knows any k basic implications.
 
-Symbol: (c, k). The adversary knows who is in which class, and k statements of the kind "if Hannah has flu, then Charlie
-has flu": a conjunction of atoms (person, value) that implies a disjunction of atoms. Every statement about who has what
-can be written as a conjunction of such implications, and k counts how many are needed. All worlds that fit the classes and the
-statements are equally likely. The table is (c, k)-safe where no k statements make any person's value as likely as c.
+Symbol: (c, k). The adversary knows who is in which class, and k statements of the kind "if Hannah has flu, then
+Charlie has flu": a conjunction of atoms (person, value) that implies a disjunction of atoms. Every statement about
+who has what can be written as a conjunction of such implications, and k counts how many are needed. All worlds that
+fit the classes and the statements are equally likely. The table is (c, k)-safe where no k statements make any
+person's value as likely as c.
 
 Martin et al. prove that the worst k statements have the form A1 -> C, ..., Ak -> C with the same atom C, where C is a
 class's most frequent value. Then
@@ -12,14 +13,15 @@ class's most frequent value. Then
 
 and R is least where, in every class, some people are each denied the most frequent values: one person the a1 most
 frequent ones, another the a2 <= a1 most frequent ones, and so on. In a class of n people whose j most frequent values
-have S_j people together that has the probability prod over i of (n - i - S_{a(i+1)}) / (n - i), i = 0, 1, ... A first dynamic programme finds
-the least product for every number of atoms in a class, a second one shares the k + 1 atoms out among classes.
+have S_j people together that has the probability prod over i of (n - i - S_{a(i+1)}) / (n - i), i = 0, 1, ... A first
+dynamic programme finds the least product for every number of atoms in a class, a second one shares the k + 1 atoms
+out among classes.
 
-The statements may be about people in other classes, so this model judges the whole table. Merging classes never makes it worse.
-Adding or removing a record may.
+The statements may be about people in other classes, so this model judges the whole table. Merging classes never makes
+it worse. Adding or removing a record may.
 
-With an entity column one person may bring several values. They do not hide that person, so a class counts for no more than its
-whole people.
+With an entity column one person may bring several values. They do not hide that person, so a class counts for no more
+than its whole people.
 
 When to use
 -----------
@@ -44,6 +46,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -128,8 +131,7 @@ def least_elsewhere(products: FloatArray) -> Iterator[tuple[IntArray | slice, Fl
 
 def tables_of(groups: GroupStats) -> Iterator[slice]:
     """Yield the groups of each candidate table."""
-    offsets = groups.table_offsets().tolist()
-    for start, end in zip(offsets[:-1], offsets[1:], strict=True):
+    for start, end in pairwise(groups.table_offsets().tolist()):
         yield slice(start, end)
 
 
@@ -215,13 +217,15 @@ class CKSafety(SensitiveModel):
         attribute = self.attribute(table)
         if attribute.n_present() < self.values_needed():
             return Infeasible(
-                f"k={self.k} but column {attribute.name!r} has {attribute.n_present()} values: {self.k} implications rule "
+                f"k={self.k} but column {attribute.name!r} has {attribute.n_present()} values: {self.k} "
+                "implications rule "
                 "out all but one.",
                 hint=f"Lower k to {attribute.n_present() - 2}." if attribute.n_present() > 1 else "Add records.",
             )
         got = float(self.score(whole, table)[0])
         return Infeasible(
-            f"c={self.c:g} but with k={self.k} implications a value of {attribute.name!r} has a probability of {got:.6g} "
+            f"c={self.c:g} but with k={self.k} implications a value of {attribute.name!r} has a probability of "
+            f"{got:.6g} "
             "even in the whole table as one class.",
             hint="Lower k, or raise c above that." if got < 1 else "Lower k, or add records.",
         )

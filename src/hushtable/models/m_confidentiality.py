@@ -141,7 +141,8 @@ class MConfidentiality(SensitiveModel):
         super().__post_init__()
         if self.m >= self.k:
             raise ParameterError(
-                f"The 'm' parameter of MConfidentiality must be below 'k': in a block of {self.k} that was refused for a "
+                f"The 'm' parameter of MConfidentiality must be below 'k': in a block of {self.k} that was refused "
+                "for a "
                 f"value, its credibility is above 1/{self.k}. Got {self.m} instead."
             )
 
@@ -188,7 +189,10 @@ class MConfidentiality(SensitiveModel):
         attribute, share = self.attribute(table), allowed_share(self.m, self.k)
         most = float(attribute.distribution().max(initial=0.0))
         return Infeasible(
-            f"m={self.m} and k={self.k} allow a value a share of {share:.6g}, but one value of {attribute.name!r} makes up "
+            f"m={self.m} and k={self.k} allow a value a share of {share:.6g}, but one value of {attribute.name!r} "
+            "makes up "
             f"{most:.6g} of the table.",
-            hint="Lower m or raise k." if most < 0.5 else "No m above 1 can hold: use value-bounds on the other values.",
+            hint="Lower m or raise k."
+            if most < 0.5
+            else "No m above 1 can hold: use value-bounds on the other values.",
         )

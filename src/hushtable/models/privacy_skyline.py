@@ -6,23 +6,23 @@ Symbol: (l, k, m) and c. About a person t and a value s the adversary knows
 - on others: the values of k other people;
 - on families: m other people such that, if one of them has s, t has s too (same-value families).
 
-All worlds that fit the classes and this knowledge are equally likely. The belief that t has s must stay below c, whoever t
-is, whatever s is, and whichever values and people the adversary knows about. A policy that lists this model several times, with different
-(l, k, m), asks for a skyline of such points; each is stronger than all points below it.
+All worlds that fit the classes and this knowledge are equally likely. The belief that t has s must stay below c,
+whoever t is, whatever s is, and whichever values and people the adversary knows about. A policy that lists this model
+several times, with different (l, k, m), asks for a skyline of such points; each is stronger than all points below it.
 
 Let t's class have n people, n_s of them with s, and let the l most frequent other values have X people. Given the
 knowledge the belief is 1 / (1 + R), where R = P(t has not s, nor anybody of the m) / P(t has s), and
 
     R = (n - n_s - X - k) / n_s  *  prod over i < m of  (n - k - 1 - n_s - i) / (n - k - 1 - i)
 
-if all k + m people are in t's class. Each further person in the same class tells more than the one before. So R is least where the m are
-in one class, and so are the k: t's, or that of the m, which may be another. There, m people without s have the probability prod
-over i < m of (n' - k' - n'_s - i) / (n' - k' - i), where n' people, n'_s of them with s, are in that class, and k' is k or 0. The three
-cases are compared, with the best other class for each value.
+if all k + m people are in t's class. Each further person in the same class tells more than the one before. So R is
+least where the m are in one class, and so are the k: t's, or that of the m, which may be another. There, m people
+without s have the probability prod over i < m of (n' - k' - n'_s - i) / (n' - k' - i), where n' people, n'_s of them
+with s, are in that class, and k' is k or 0. The three cases are compared, with the best other class for each value.
 
-With m = 0 classes are judged one by one; families make it a model of the whole table. Merging classes never makes it worse; adding
-or removing a record may. With an entity column one person may bring several values. They do not hide that person, so a class
-counts for no more than its whole people.
+With m = 0 classes are judged one by one; families make it a model of the whole table. Merging classes never makes it
+worse; adding or removing a record may. With an entity column one person may bring several values. They do not hide
+that person, so a class counts for no more than its whole people.
 
 When to use
 -----------
@@ -196,7 +196,7 @@ class PrivacySkyline(SensitiveModel):
         return np.maximum(histogram.max(belief, empty=np.inf), np.where(people > 0, least, 1.0))
 
     def _different(self, people: FloatArray) -> FloatArray:
-        """Return the greatest belief in a class of so many people who all have different values: none has a smaller one."""
+        """Return the belief in classes of so many people with different values; no class has a smaller one."""
         one = np.ones(len(people))
         least = np.maximum(people - 1 - self.l - self.k, 0.0) * _without(people - self.k - 1, one, self.m)
         return np.asarray(1.0 / (1.0 + least))
@@ -230,13 +230,15 @@ class PrivacySkyline(SensitiveModel):
         attribute = self.attribute(table)
         if attribute.n_present() < self.values_needed():
             return Infeasible(
-                f"l={self.l} but column {attribute.name!r} has {attribute.n_present()} values: {self.l} statements rule out "
+                f"l={self.l} but column {attribute.name!r} has {attribute.n_present()} values: {self.l} statements "
+                "rule out "
                 "all but one.",
                 hint=f"Lower l to {attribute.n_present() - 2}." if attribute.n_present() > 1 else "Add records.",
             )
         got = float(self.score(whole, table)[0])
         return Infeasible(
-            f"c={self.c:g} but with l={self.l}, k={self.k} and m={self.m} a value of {attribute.name!r} is believed with "
+            f"c={self.c:g} but with l={self.l}, k={self.k} and m={self.m} a value of {attribute.name!r} is believed "
+            "with "
             f"{got:.6g} even in the whole table as one class.",
             hint="Lower l, k or m, or raise c above that." if got < 1 else "Lower l, k or m, or add records.",
         )

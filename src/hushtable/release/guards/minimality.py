@@ -19,7 +19,8 @@ Where even the whole table violates a model and records may be suppressed, those
 the guard: that it does not hide.
 
 The guard needs models that survive merging. m-confidentiality bounds what one refused block tells; the guard answers
-adversaries who replay the whole run. Algorithms that number their groups (anatomy, m-invariant) deal sensitive values to them, and cannot be blind to them.
+adversaries who replay the whole run. Algorithms that number their groups (anatomy, m-invariant) deal sensitive values
+to them, and cannot be blind to them.
 
 References
 ----------

@@ -77,7 +77,7 @@ def cross(
 def _text(to: Console, cells: Sequence[Cell], files: Sequence[Path]) -> None:
     from hushtable.cli.output import grid, put
 
-    outcomes = ("released", "infeasible", "not found", "refused", "too slow")
+    outcomes = ("released", "infeasible", "not found", "refused", "too slow", "failed")
     lines = []
     for name in dict.fromkeys(c.algorithm for c in cells):
         own = [c for c in cells if c.algorithm == name]

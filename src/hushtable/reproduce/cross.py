@@ -6,19 +6,18 @@ limit and the same seed. A cell holds one model alone, at one setting (``SETTING
 not the paper's.
 
 A cell is one of: released; *infeasible* (proved: no release exists); *not found* (this algorithm found none);
-*refused* (model and algorithm do not go together, with the reason); *too slow* (beyond the limit per cell). Loss is
+*refused* (model and algorithm do not go together, with the reason); *too slow* (beyond the limit per cell); *failed*
+(the process ended, which is a bug). Loss is
 NCP, from 0 (exact) to 1 (everything suppressed or generalised away). Attacks are reported as the share of right
 guesses beyond the same guess without the release.
 """
 
 from __future__ import annotations
 
-import signal
-import threading
+import multiprocessing
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from hushtable.datasets.adult_facts import ADULT_TREES
 from hushtable.datasets.adult_like import adult_policy
 from hushtable.datasets.loaders import load_adult
 from hushtable.engines.release import Release
-from hushtable.errors import Cancelled, Infeasible, NotFound, UsageError
+from hushtable.errors import Infeasible, NotFound, UsageError
 from hushtable.policy.policy import Policy
 
 __all__ = ["ATTACKS", "QUASI", "SETTINGS", "SUPPRESSION", "Cell", "cross_cells", "cross_table"]
@@ -91,7 +90,7 @@ class Cell:
     ----------
     model, algorithm : str
     outcome : str
-        released, infeasible, not found, refused or too slow.
+        released, infeasible, not found, refused, too slow or failed.
     reason : str
         Why there is no release.
     seconds : float
@@ -116,34 +115,6 @@ class Cell:
     def as_dict(self) -> dict[str, Any]:
         """Return the cell as JSON-ready data."""
         return asdict(self)
-
-
-class _TooSlow(Cancelled):
-    pass
-
-
-@contextmanager
-def _within(seconds: float) -> Iterator[Callable[[float, str], None]]:
-    """Yield a progress report that stops the work after so many seconds; a timer does where there is one."""
-    end = time.monotonic() + seconds
-
-    def stop(*_: Any) -> None:
-        raise _TooSlow("The limit per cell is over.")
-
-    def report(_share: float, _what: str) -> None:
-        if time.monotonic() > end:
-            stop()
-
-    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
-        yield report
-        return
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield report
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def cross_table(rows: int) -> tuple[pa.Table, pa.Table]:
@@ -200,23 +171,87 @@ def cross_cells(
     models, algorithms : sequence of str, optional
         All where left out.
     """
+    cross_table(1)  # without Adult, stop here
+    worker = _Worker(rows)
+    try:
+        for model in SETTINGS if models is None else models:
+            for algorithm in registry.algorithms if algorithms is None else algorithms:
+                yield worker.cell(model, algorithm, seconds)
+    finally:
+        worker.stop()
+
+
+class _Worker:
+    """A process that runs cells one after the other; it is ended, and another started, where one takes too long."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._line, theirs = context.Pipe()
+        self._process = context.Process(target=_work, args=(theirs, self._rows), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._line.recv()  # imports and the table are not counted
+
+    def stop(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.join()
+        self._line.close()
+
+    def cell(self, model: str, algorithm: str, seconds: float) -> Cell:
+        """Run one cell; attacks on its release have as much time again, each."""
+        self._line.send((model, algorithm))
+        cell = self._answer(seconds)
+        if cell is None:
+            ended = not self._process.is_alive()
+            self.stop()
+            self._start()
+            if ended:
+                return Cell(model, algorithm, "failed", "The process that ran it ended.")
+            return Cell(model, algorithm, "too slow", f"No release within {seconds:g} s.", seconds)
+        if cell.outcome != "released":
+            return cell
+        attacked = self._answer(len(ATTACKS) * seconds)
+        if attacked is None:
+            self.stop()
+            self._start()
+        return attacked or cell
+
+    def _answer(self, seconds: float) -> Cell | None:
+        try:
+            if self._line.poll(seconds):
+                found: Cell = self._line.recv()
+                return found
+        except (EOFError, OSError):
+            self._process.join(5)
+        return None
+
+
+def _work(line: Any, rows: int) -> None:
+    """Answer with a cell for every (model, algorithm) that comes, and once more when its release was attacked."""
     table, population = cross_table(rows)
-    for model in SETTINGS if models is None else models:
-        for algorithm in registry.algorithms if algorithms is None else algorithms:
-            yield _cell(model, algorithm, table, population, seconds)
+    line.send(True)
+    while True:
+        model, algorithm = line.recv()
+        cell, release = _cell(model, algorithm, table, population)
+        line.send(cell)
+        if release is not None:
+            attacks = {name: found for name in ATTACKS if (found := _attacked(release, name)) is not None}
+            line.send(replace(cell, attacks=attacks))
 
 
-def _cell(model: str, algorithm: str, table: pa.Table, population: pa.Table, seconds: float) -> Cell:
+def _cell(model: str, algorithm: str, table: pa.Table, population: pa.Table) -> tuple[Cell, Release | None]:
     start = time.perf_counter()
 
-    def failed(outcome: str, reason: str) -> Cell:
-        return Cell(model, algorithm, outcome, reason, round(time.perf_counter() - start, 3))
+    def failed(outcome: str, reason: str) -> tuple[Cell, None]:
+        return Cell(model, algorithm, outcome, reason, round(time.perf_counter() - start, 3)), None
 
     try:
-        with _within(seconds) as progress:
-            release = run_plan(table, _policy(model, algorithm, population).plan(), progress)
-    except _TooSlow:
-        return failed("too slow", f"No release within {seconds:g} s.")
+        release = run_plan(table, _policy(model, algorithm, population).plan())
     except Infeasible as error:
         return failed("infeasible", str(error))
     except NotFound as error:
@@ -226,9 +261,8 @@ def _cell(model: str, algorithm: str, table: pa.Table, population: pa.Table, sec
     took = round(time.perf_counter() - start, 3)
     kept = release.verification.people / table.num_rows
     return Cell(
-        model, algorithm, "released", "", took, _loss(release), round(1 - kept, 6), release.verification.classes,
-        {name: found for name in ATTACKS if (found := _attacked(release, name, seconds)) is not None},
-    )  # fmt: skip
+        model, algorithm, "released", "", took, _loss(release), round(1 - kept, 6), release.verification.classes
+    ), release  # fmt: skip
 
 
 def _loss(release: Release) -> float | None:
@@ -238,11 +272,10 @@ def _loss(release: Release) -> float | None:
         return None
 
 
-def _attacked(release: Release, name: str, seconds: float) -> tuple[float, float] | None:
-    """Return rate and baseline; None where the attack cannot be run, or takes too long."""
+def _attacked(release: Release, name: str) -> tuple[float, float] | None:
+    """Return rate and baseline; None where the attack cannot be run."""
     try:
-        with _within(seconds):
-            found = release.attack(name)
-    except (UsageError, _TooSlow):
+        found = release.attack(name)
+    except UsageError:
         return None
     return round(found.rate, 6), round(found.baseline, 6)

@@ -14,7 +14,13 @@ from hushtable.reproduce.cross import ATTACKS, QUASI, SETTINGS, SUPPRESSION, Cel
 
 __all__ = ["cross_page"]
 
-_SHORT = {"infeasible": "none exists", "not found": "not found", "refused": "refused", "too slow": "too slow"}
+_SHORT = {
+    "infeasible": "none exists",
+    "not found": "not found",
+    "refused": "refused",
+    "too slow": "too slow",
+    "failed": "failed",
+}
 
 
 def cross_page(cells: Sequence[Cell], *, rows: int, seconds: float) -> str:

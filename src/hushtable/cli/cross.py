@@ -77,14 +77,15 @@ def cross(
 def _text(to: Console, cells: Sequence[Cell], files: Sequence[Path]) -> None:
     from hushtable.cli.output import grid, put
 
-    outcomes = ("released", "infeasible", "not found", "refused", "too slow", "failed")
+    shown = {"released": ("released",), "none": ("infeasible", "not found"), "refused": ("refused",),
+             "stopped": ("too slow", "failed")}  # fmt: skip
     lines = []
     for name in dict.fromkeys(c.algorithm for c in cells):
         own = [c for c in cells if c.algorithm == name]
         lost = [c.loss for c in own if c.loss is not None]
         mean = f"{sum(lost) / len(lost):.3f}" if lost else "-"
-        lines.append((name, *(str(sum(c.outcome == o for c in own)) for o in outcomes), mean))
+        lines.append((name, *(str(sum(c.outcome in kinds for c in own)) for kinds in shown.values()), mean))
     to.print()
-    to.print(grid(["algorithm", *outcomes, "mean loss"], lines, right=[*outcomes, "mean loss"], fold=["algorithm"]))
+    to.print(grid(["algorithm", *shown, "mean loss"], lines, right=[*shown, "mean loss"], fold=["algorithm"]))
     for file in files:
         put(to, f"written: {file}", wrap=False)

@@ -59,6 +59,8 @@ from hushtable.models.alpha_k import AlphaK as AlphaK
 from hushtable.models.average_risk import AverageRisk as AverageRisk
 from hushtable.models.bayes_optimal import BayesOptimal as BayesOptimal
 from hushtable.models.beta_likeness import BetaLikeness as BetaLikeness
+from hushtable.models.bt_privacy import BTPrivacy as BTPrivacy
+from hushtable.models.ck_safety import CKSafety as CKSafety
 from hushtable.models.delta_disclosure import DeltaDisclosure as DeltaDisclosure
 from hushtable.models.delta_presence import DeltaPresence as DeltaPresence
 from hushtable.models.distinct_l import DistinctL as DistinctL
@@ -74,6 +76,7 @@ from hushtable.models.negation_recursive_cl import NegationRecursiveCL as Negati
 from hushtable.models.p_alpha_sensitive import PAlphaSensitive as PAlphaSensitive
 from hushtable.models.p_plus_sensitive import PPlusSensitive as PPlusSensitive
 from hushtable.models.p_sensitive import PSensitive as PSensitive
+from hushtable.models.privacy_skyline import PrivacySkyline as PrivacySkyline
 from hushtable.models.probabilistic_l import ProbabilisticL as ProbabilisticL
 from hushtable.models.recursive_cl import RecursiveCL as RecursiveCL
 from hushtable.models.t_closeness import TCloseness as TCloseness

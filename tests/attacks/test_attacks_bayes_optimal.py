@@ -92,3 +92,34 @@ def test_values_that_the_release_does_not_have_were_believed_before(kind):
     result = release.attack("bayes-optimal", **{kind: pa.table(others)})
     assert result.counts["greatest change"] == 0.5 and result.rate == 1.0
     assert result.counts["records known to the background"] == 2
+
+
+def test_the_policy_s_own_background_is_what_the_adversary_believes(release):
+    """The same three of Allard's four people, whoever hands the beliefs over."""
+    quasi = {"zip": {"kind": "numeric"}, "age": {}}
+    told = ht.Policy(
+        quasi=quasi, sensitive=["disease"], models=[ht.KAnonymity(k=2)],
+        background={"file": joint(), "on": "disease"},
+    )  # fmt: skip
+    own = ht.anonymize(TABLE, told)
+    given = release.attack("bayes-optimal", theta=0.1, background=joint())
+    found = own.attack("bayes-optimal", theta=0.1)
+    assert found.successes == given.successes == 3
+    assert found.counts["greatest change"] == pytest.approx(given.counts["greatest change"])
+    assert found.counts["records known to the background"] == 4
+    # what is given stands above the policy's own
+    flat = joint().set_column(3, "probability", pa.array([1 / 12] * 12))
+    assert (
+        own.attack("bayes-optimal", theta=0.1, background=flat).as_dict()
+        == release.attack("bayes-optimal", theta=0.1, background=flat).as_dict()
+    )
+
+
+def test_a_saved_release_is_verified_beside_its_original(tmp_path):
+    told = ht.Policy(
+        quasi={"zip": {"kind": "numeric"}, "age": {}}, sensitive=["disease"],
+        models=[ht.KAnonymity(k=2), ht.BayesOptimal(theta=0.9, background=True)],
+        background={"file": joint(), "on": "disease"},
+    )  # fmt: skip
+    ht.anonymize(TABLE, told).save(tmp_path / "release")
+    assert ht.open_release(tmp_path / "release", TABLE, background=joint()).verify().ok

@@ -51,12 +51,12 @@ def test_size_alone_tells_nothing():
 
 
 def test_m_confidentiality_is_the_remedy():
-    """Two with HIV among eight are no majority in any part of four, so no cut was missed because of them."""
-    table = pa.table({"age": [20] * 4 + [60] * 4, "disease": ["HIV", "HIV", *"abcdef"]})
-    models = [registry.models.build("m-confidentiality", {"m": 2, "k": 4})]
+    """Two with HIV are no more than the allowed share of any part of eight, so no cut was missed because of them."""
+    table = pa.table({"age": [20] * 8 + [60] * 8, "disease": ["HIV", "HIV", *"abcdefghijklmn"]})
+    models = [registry.models.build("m-confidentiality", {"m": 2, "k": 8})]
     plain = ht.Policy(quasi=["age"], sensitive=["disease"], models=models).plan()
-    result = run_plan(table, replace(plain, algorithm=Given(labels=(0,) * 8))).attack("minimality")
-    assert result.rate == result.baseline == 0.25
+    result = run_plan(table, replace(plain, algorithm=Given(labels=(0,) * 16))).attack("minimality")
+    assert result.rate == result.baseline == 0.125
     assert result.counts["classes that tell more than their shares"] == 0
 
 

@@ -54,3 +54,36 @@ def test_other_originals_are_refused(call, release, tmp_path):
     other = write_csv(tmp_path / "other.csv", [[*row[:3], CANARY] for row in rows()])
     answer = call("attack", release, "--data", other)
     assert answer.code != 0 and CANARY not in answer.words
+
+
+def test_beliefs_come_from_a_file_or_from_the_policy(call, policy, people, release, tmp_path):
+    """An adversary who is sure of everybody's value beforehand learns nothing from the release."""
+    sure = [[*row[1:], str(1 / 40)] for row in rows()]
+    beliefs = write_csv(tmp_path / "beliefs.csv", sure, "age,zip,disease,probability")
+    asked = ["--data", people, "--only", "bayes-optimal", "--json"]
+    (blind,) = call("attack", release, *asked).data["attacks"]
+    (given,) = call("attack", release, *asked, "--background", beliefs).data["attacks"]
+    assert blind["counts"]["records known to the background"] == 0 and blind["counts"]["greatest change"] > 0
+    assert given["counts"]["records known to the background"] == 40 and given["counts"]["greatest change"] == 0
+    text = policy.read_text(encoding="utf-8") + "background: {file: beliefs.csv, on: disease}\n"
+    (tmp_path / "told.yaml").write_text(text, encoding="utf-8")
+    assert call("run", "told.yaml", "--data", people, "--output", "told").code == 0
+    (own,) = call("attack", "told", *asked, "--files", tmp_path).data["attacks"]
+    assert own == given
+
+
+def test_two_releases_are_intersected(call, policy, people, release, tmp_path):
+    text = policy.read_text(encoding="utf-8").replace("k: 3", "k: 2")
+    (tmp_path / "second.yaml").write_text(text, encoding="utf-8")
+    fewer = write_csv(tmp_path / "fewer.csv", rows()[:30])
+    assert call("run", "second.yaml", "--data", fewer, "--output", "second").code == 0
+    asked = ["attack", release, "--data", people, "--only", "composition", "--json"]
+    (found,) = call(*asked, "--other", "second", "--other-data", fewer).data["attacks"]
+    assert found["targets"] == 30 and found["counts"]["releases"] == 2
+    assert found["counts"]["mean values left"] < 4
+    # without an original of its own it is the same people's
+    assert call(*asked, "--other", release).data["attacks"][0]["targets"] == 40
+    answer = call(*asked, "--other", "second", "--other", release, "--other-data", fewer)
+    assert answer.code == 2 and answer.data["code"] == "no-other-original"
+    alone = call(*asked)
+    assert alone.code == 2 and "--other RELEASE_DIR" in alone.data["hint"]

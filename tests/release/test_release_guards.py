@@ -179,8 +179,8 @@ def test_what_an_algorithm_proved_is_not_claimed():
         ("anatomy", [ht.DistinctL(l=2)], "downcoding", "its groups by number"),
         ("mdav", [ht.KAnonymity(k=3)], "downcoding", "representatives"),
         ("m-invariant", [ht.MInvariance(m=2)], "minimality", "cannot be blind"),
-        ("mondrian", [ht.MConfidentiality(m=2, k=4)], "minimality", "does not survive merging"),
-        ("mondrian", [ht.MConfidentiality(m=2, k=4)], "downcoding", "does not survive merging"),
+        ("mondrian", [ht.EpsM(eps=1, m=2)], "minimality", "does not survive merging"),
+        ("mondrian", [ht.EpsM(eps=1, m=2)], "downcoding", "does not survive merging"),
         ("mondrian", [ht.KMap(k=4)], "downcoding", "counts who else"),
     ],
 )

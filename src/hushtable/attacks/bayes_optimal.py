@@ -6,7 +6,8 @@ where the belief in some value changes by ``theta`` or more. f is
 - ``background``: a table with the quasi-identifiers, the sensitive column and a column ``probability`` that adds up
   to 1 over the rows; or
 - ``outside``: records of other people, whose shares are taken for f; or
-- with neither, the value's share in the whole table for everybody: the posterior is then its share in the class.
+- with neither, the policy's own ``background`` table, where it has one about this column; or
+- with none of them, the value's share in the whole table for everybody: the posterior is then its share in the class.
 
 People whose quasi-identifiers f does not know are judged by the last.
 
@@ -20,7 +21,7 @@ A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006; T. A
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -61,7 +62,7 @@ class BayesOptimal(SensitiveAttack):
     theta : float
         The change of belief that counts as a breach.
     background : table, optional
-        The joint distribution: quasi-identifiers, sensitive column and ``probability``.
+        The joint distribution: quasi-identifiers, sensitive column and ``probability``. Defaults to the policy's.
     outside : table, optional
         Records of other people to estimate it from.
     on : str, optional
@@ -102,7 +103,7 @@ class BayesOptimal(SensitiveAttack):
         labels, records = view.labels[view.released], len(view.released)
         changed = self._shares(view, column)[labels]
         known = np.zeros(records, dtype=np.bool_)
-        if self.background is not None or self.outside is not None:
+        if self.background is not None or self.outside is not None or _has_own(view, column):
             informed = self._informed(view)
             known = ~np.isnan(informed)
             changed = np.where(known, informed, changed)
@@ -175,6 +176,8 @@ class BayesOptimal(SensitiveAttack):
         """
         value = scored(people, column.name, "The background table")
         new = np.flatnonzero(value < 0)
+        if not len(new):
+            return value, column.coded.size
         cells = to_arrow(self.background if self.outside is None else self.outside).column(column.name)
         number, n = class_numbers([cells.take(pa.array(new))])
         out = value.copy()
@@ -195,6 +198,8 @@ class BayesOptimal(SensitiveAttack):
             people = People.of_table(view, self.outside, "The outside table")
             scored(people, column.name, "The outside table")
             return people, np.ones(len(people), dtype=np.int64)
+        if self.background is None:
+            return _own(view, column)
         table = to_arrow(self.background)
         people = People.of_table(view, table, "The background table")
         if PROBABILITY not in table.column_names:
@@ -216,3 +221,17 @@ class BayesOptimal(SensitiveAttack):
                 hint=f"Divide the column {PROBABILITY!r} by its sum.",
             )
         return people, np.rint(mass * _UNIT).astype(np.int64)
+
+
+def _has_own(view: View, column: SensitiveColumn) -> bool:
+    """Whether the policy has a background table about this column."""
+    own = bool(view.table.background_rows) and not view.table.bandwidths
+    return own and view.table.background_on == column.name
+
+
+def _own(view: View, column: SensitiveColumn) -> tuple[People, IntArray]:
+    """Return the rows of the policy's background table, which are coded with the original, and their mass."""
+    table = view.table
+    people = People.of_rows(view, np.arange(table.background_rows.start, table.background_rows.stop))
+    value = np.asarray(table.background_codes, dtype=np.int64) % column.coded.size
+    return replace(people, sensitive={column.name: value}), table.background_mass

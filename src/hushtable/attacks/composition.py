@@ -108,7 +108,7 @@ class Composition(SensitiveAttack):
             raise UsageError(
                 "The composition attack needs another release of the same people.",
                 code="no-other-release",
-                hint="Give it in Python: release.attack('composition', others=[earlier]).",
+                hint="Give it with --other RELEASE_DIR, or in Python: release.attack('composition', others=[earlier]).",
             )
         return given
 

@@ -96,8 +96,8 @@ class Minimality(SensitiveAttack):
     )
     remedy: ClassVar[str] = (
         "Write 'guard: [minimality]' in the policy, which groups people without a look at sensitive values and merges "
-        "more groups than are needed; or ask for m-confidentiality, which holds in any block that an adversary may "
-        "rebuild; or for a larger k than is needed, so that a missing cut has other reasons than a violation."
+        "more groups than are needed; or ask for m-confidentiality, which bounds what a refused block of people "
+        "tells; or for a larger k than is needed, so that a missing cut has other reasons than a violation."
     )
 
     def run(self, view: View) -> AttackResult:

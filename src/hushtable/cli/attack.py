@@ -18,6 +18,35 @@ if TYPE_CHECKING:
 
 __all__ = ["attack"]
 
+Background = Annotated[
+    str | None,
+    typer.Option(
+        "--background",
+        metavar="FILE|URL",
+        help="What the adversary believes: quasi-identifiers, sensitive column and 'probability'. "
+        "Defaults to the policy's background table.",
+        show_default=False,
+    ),
+]
+Others = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--other",
+        metavar="RELEASE_DIR",
+        help="Another release of the same people, for 'composition'. May be repeated.",
+        show_default=False,
+    ),
+]
+OtherData = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--other-data",
+        metavar="FILE|URL",
+        help="The original of each --other, in the same order. Defaults to --data.",
+        show_default=False,
+    ),
+]
+
 
 def attack(
     folder: Annotated[
@@ -35,6 +64,9 @@ def attack(
         str | None,
         typer.Option("--control", metavar="FILE|URL", help="People who are not in the release.", show_default=False),
     ] = None,
+    background: Background = None,
+    others: Others = None,
+    other_data: OtherData = None,
     files: Files = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
@@ -61,19 +93,34 @@ def attack(
         )  # fmt: skip
     asked = registered(only, known)
     names = list(known) if asked is None else asked
-    tables = {
-        name: read_tables([path]) for name, path in (("external", external), ("control", control)) if path is not None
-    }
+    paths = {"external": external, "control": control, "background": background}
+    given: dict[str, Any] = {name: read_tables([path]) for name, path in paths.items() if path is not None}
     keep_freed_memory()
     with opened(folder, data, files) as (release, progress):
         _ = release.made  # another original stops all of them, not one after the other
-        results, refused = _run(release, names, tables, progress, strict=only is not None)
+        if others:
+            given["others"] = _opened(others, other_data or [], data, files)
+        results, refused = _run(release, names, given, progress, strict=only is not None)
 
     def text(to: Console) -> None:
         _print(to, results, refused)
 
     found = {"release": folder, "attacks": [r.as_dict() for r in results], "not_run": refused}
     deliver(found, as_json, text)
+
+
+def _opened(others: Sequence[Path], theirs: Sequence[str], data: Sequence[str], files: Path | None) -> list[Release]:
+    """Open the other releases, each with its original."""
+    from hushtable.api import open_release
+    from hushtable.errors import UsageError
+
+    if theirs and len(theirs) != len(others):
+        raise UsageError(
+            f"There are {len(others)} --other releases, but {len(theirs)} --other-data.", code="no-other-original",
+            hint="Give the original of each release in the same order, or none if --data is the original of all.",
+        )  # fmt: skip
+    originals = [[path] for path in theirs] or [list(data)] * len(others)
+    return [open_release(folder, original, files=files) for folder, original in zip(others, originals, strict=True)]
 
 
 def _run(

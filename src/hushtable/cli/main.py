@@ -24,7 +24,7 @@ COMMANDS = (
     *("demo", "init", "check", "run", "explore", "verify", "audit", "compare", "suggest", "measure", "risk", "attack"),
     *("verdict", "price", "ledger", "increment", "sample", "report", "sign", "explain"),
     *("models", "algorithms", "hierarchies", "forms", "guards", "measures", "risks", "attacks", "templates", "schema"),
-    *("studio", "reproduce"),
+    *("studio", "reproduce", "cross"),
 )
 """The commands, in the order in which a new user meets them: each is the function of its name in ``cli/<name>.py``."""
 

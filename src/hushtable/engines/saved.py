@@ -185,7 +185,7 @@ class Saved:
         if "made" in vars(self):
             return self.made.before()
         plan, extra = self.plan.table, self.plan.extra
-        alone = plan.entity is None and extra.population is None and extra.background is None
+        alone = plan.entity is None and extra.population is None and not extra.believes
         if not (alone and isinstance(self.source, Files)):
             table = self._encoded((Role.QUASI,))
             self._check_counted(table, None)

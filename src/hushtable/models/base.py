@@ -291,6 +291,10 @@ class PrivacyModel(Parametrised, ABC):
         """Which statistics the model needs: ``needs``, unless its parameters ask for more."""
         return self.needs
 
+    def bandwidth(self) -> float | None:
+        """Bandwidth of the kernel estimate that stands for a background table; None where the policy's own is meant."""
+        return None
+
     def histogram_keys(self) -> frozenset[Key]:
         """Which histograms the model needs, once bound to its columns."""
         return frozenset()

@@ -54,7 +54,7 @@ from hushtable.params import Between
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["BayesOptimal", "Beliefs"]
+__all__ = ["BayesOptimal", "Beliefs", "update_beliefs"]
 
 
 class Beliefs(NamedTuple):
@@ -146,7 +146,7 @@ class BayesOptimal(SensitiveModel):
                 code="other-background",
                 hint="Set `on:` to the background table's sensitive column.",
             )
-        return _beliefs(self.histogram(groups), known, table.background_values)
+        return update_beliefs(self.histogram(groups), known, table.background_values)
 
     def feasible(self, table: Reference) -> Infeasible | None:
         """Refuse where the background table is missing; with it nothing is proved beforehand."""
@@ -192,7 +192,17 @@ def _gap_of_shares(histogram: Histogram, attribute: Attribute) -> FloatArray:
     return np.asarray(np.maximum(present, lacking_share))
 
 
-def _beliefs(histogram: Histogram, known: Histogram, n_values: int) -> Beliefs:
+def update_beliefs(histogram: Histogram, known: Histogram, n_values: int) -> Beliefs:
+    """Return prior and posterior of every (group, q, s): ``known`` counts the background's mass as q * n_values + s.
+
+    Examples
+    --------
+    Two people, one of whom has value 1; nobody believes it of the first:
+
+    >>> known = Histogram.dense([[2, 0, 1, 1]])
+    >>> update_beliefs(Histogram.dense([[1, 1]]), known, 2).posterior.round(2).tolist()
+    [1.0, 0.25, 0.75]
+    """
     group, quasi, value = known.groups, known.values // n_values, known.values % n_values
     mass = known.units.astype(np.float64)
     # entries are sorted by (group, q, s), so each person's are neighbours

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray
-from hushtable.errors import Infeasible, PolicyError
+from hushtable.errors import IncompatibleError, Infeasible, PolicyError
 from hushtable.models.base import Monotone, PrivacyModel, Stat, Threat
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Key
@@ -92,6 +92,31 @@ class AllOf(PrivacyModel):
         (False, True)
         """
         return any(Stat.POPULATION in m.stats_needed() and Monotone.ADD not in m.monotone for m in self.members)
+
+    def estimated(self) -> tuple[str, tuple[float, ...]]:
+        """Return the column and the bandwidths of the kernel estimates that members ask for; none if none does.
+
+        Raises
+        ------
+        IncompatibleError
+            If they are about several columns, or another member needs a background table of its own.
+        """
+        asking = [m for m in self.members if m.bandwidth() is not None]
+        columns = {name for m in asking for key in m.histogram_keys() for name in key}
+        if not asking:
+            return "", ()
+        if len(columns) > 1:
+            raise IncompatibleError(
+                f"{asking[0].name} estimates what is believed about one sensitive column, not about {len(columns)}.",
+                hint="Set `on:` to one column.",
+            )
+        own = [m.name for m in self.members if Stat.BACKGROUND in m.stats_needed() and m.bandwidth() is None]
+        if own:
+            raise IncompatibleError(
+                f"{own[0]} needs the policy's background table, and {asking[0].name} an estimate in its place.",
+                hint="Choose one of them.",
+            )
+        return columns.pop(), tuple(sorted({float(b) for m in asking if (b := m.bandwidth()) is not None}))
 
     def part(self, *, table_level: bool) -> AllOf:
         """Return the members that judge groups one by one, or those that judge whole tables."""

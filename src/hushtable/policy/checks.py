@@ -126,8 +126,16 @@ def check_combination(policy: Policy) -> None:
         population=policy.population is not None,
         suppression=policy.suppression,
     )
+    _, bandwidths = model.estimated()
+    if bandwidths and policy.background is not None:
+        asking = next(m.name for m in model.members if m.bandwidth() is not None)
+        raise IncompatibleError(
+            f"{asking} estimates what is believed, so the policy's background table would not be used.",
+            hint="Leave out 'background', or choose bayes-optimal with background: true.",
+        )
     for member in model.members:
-        if Stat.BACKGROUND in member.stats_needed() and policy.background is None:
+        own = Stat.BACKGROUND in member.stats_needed() and member.bandwidth() is None
+        if own and policy.background is None:
             raise IncompatibleError(
                 f"{member.name} needs a background table.",
                 hint="Give 'background: {file: beliefs.csv, on: disease}' in the policy.",

@@ -6,6 +6,7 @@ import html
 import inspect
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -415,11 +416,13 @@ class Policy(StrictModel):
         )
 
     def _extra(self, folder: Path | None, *, read: bool) -> Extra:
+        on, bandwidths = self.model().estimated()
         if self.population is None and self.background is None:
-            return Extra()
+            return Extra(background_on=on, bandwidths=bandwidths)
         from hushtable.policy.extra_tables import extra_tables
 
-        return extra_tables(self, folder, read=read)
+        extra = extra_tables(self, folder, read=read)
+        return replace(extra, background_on=on, bandwidths=bandwidths) if bandwidths else extra
 
     def _account(self, folder: Path | None) -> Account | None:
         if self.ledger is None:

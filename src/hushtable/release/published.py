@@ -68,6 +68,7 @@ def verify_published(
             code="needs-input",
             hint=_WHERE_THE_INPUT_IS,
         )
+    _refuse_beliefs(model)
     groups = (bucket_column(plan),) if recoding.by_number else ()
     check_published_columns(table, plan, *groups)
     if not table.num_rows:
@@ -186,6 +187,19 @@ def _refuse_histograms(model: AllOf) -> None:
         raise UsageError(
             "The policy counts people, and a published file does not tell whose value a row's is: "
             f"{', '.join(looking)} can only be verified where the input is.",
+            code="needs-input",
+            hint=_WHERE_THE_INPUT_IS,
+        )
+
+
+def _refuse_beliefs(model: AllOf) -> None:
+    """Refuse models that judge what an adversary believes: no published file tells about whom."""
+    judging = sorted({m.name for m in model.members if Stat.BACKGROUND in m.stats_needed()})
+    if judging:
+        raise UsageError(
+            f"A published file does not tell what is believed about people: {', '.join(judging)} can only be "
+            "verified where "
+            "the input is.",
             code="needs-input",
             hint=_WHERE_THE_INPUT_IS,
         )

@@ -21,6 +21,10 @@ def background_mass(
     table: pa.Table, extra: Extra, sensitive: tuple[SensitiveColumn, ...], plan: TablePlan
 ) -> tuple[IntArray, int, IntArray]:
     """Return the prior mass of each background row, the units of the whole mass, and what each row speaks of."""
+    unit = 2**52
+    if extra.mass is not None and extra.codes is not None:
+        # whoever is held possible stays possible
+        return np.maximum(np.rint(extra.mass * unit), 1).astype(np.int64), unit, extra.codes
     column = next((c for c in sensitive if c.name == extra.background_on), None)
     names = table.column_names
     if column is None or extra.background_on not in names or extra.probability not in names:
@@ -49,7 +53,6 @@ def background_mass(
             "the table.",
             code="background-values",
         )
-    unit = 2**52
     codes = place.to_numpy().astype(np.int64)
     q = _tuple_numbers(table, plan)
     return np.rint(raw * unit).astype(np.int64), unit, q * column.coded.size + codes

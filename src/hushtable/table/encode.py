@@ -77,6 +77,10 @@ def encode(
     if table.num_rows == 0:
         raise no_rows()
     extra = extra or Extra()
+    if extra.bandwidths and extra.background is None:
+        from hushtable.table.kernel_estimate import with_estimate
+
+        extra = with_estimate(encode(table, plan, Extra(background_on=extra.background_on)), table, extra)
     followers = [t for t in (extra.population, extra.background) if t is not None]
     chosen = [c for c in plan.columns if c.role is Role.QUASI]
     quasi = tuple(_each(lambda c: _quasi(c, [table, *followers], plan, times), chosen, table.num_rows))
@@ -144,6 +148,7 @@ def encode_rest(
         background_unit=mass_unit,
         background_codes=mass_codes,
         background_on=extra.background_on,
+        bandwidths=extra.bandwidths,
         tie_rank=ties,
         ranked=(*plan.named(Role.INSENSITIVE), *spelt),
     )

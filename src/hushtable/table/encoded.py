@@ -58,7 +58,9 @@ class EncodedTable:
     background_mass : int64 array
         Prior mass of every background row, in units of 1 / ``background_unit``.
     background_codes : integer array
-        The sensitive code of every background row.
+        ``q * S + s`` of every background row: q numbers combinations of quasi-identifiers, s is a sensitive code.
+    bandwidths : tuple of float
+        Where the background was estimated: the kernels' widths. q then numbers combinations and widths, widths fastest.
     tie_rank : int64 array, or a function that gives one, optional
         Rank of each sample row's other published cells: the last tie-break. A function is called when it is needed.
     ranked : tuple of str
@@ -77,6 +79,7 @@ class EncodedTable:
     background_unit: int = 1
     background_codes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     background_on: str = ""
+    bandwidths: tuple[float, ...] = ()
     tie_rank: IntArray | Callable[[], IntArray] | None = None
     ranked: tuple[str, ...] = ()
 
@@ -206,6 +209,7 @@ class EncodedTable:
             background=background,
             background_values=self._background_size(),
             background_on=self.background_on,
+            bandwidths=self.bandwidths,
         )
 
     def stats(self, rows: AnyArray, starts: IntArray, ends: IntArray, keys: Iterable[Key]) -> GroupStats:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import PolicyError
 from hushtable.hierarchy.base import Hierarchy
 from hushtable.schema.columns import Format, Kind, Missing, Role
@@ -75,12 +76,24 @@ class TablePlan:
 
 @dataclass(frozen=True)
 class Extra:
-    """Rows that travel with the sample: the population's, and an adversary's background table."""
+    """Rows that travel with the sample: the population's, and an adversary's background table.
+
+    Instead of a background table there may be ``bandwidths``: what an adversary believes is then estimated from the
+    sample itself. ``encode`` fills in the rows' quasi-identifiers, their ``mass`` and what they speak of (``codes``).
+    """
 
     population: pa.Table | None = None
     background: pa.Table | None = None
     background_on: str = ""
     probability: str = "probability"
+    bandwidths: tuple[float, ...] = ()
+    mass: FloatArray | None = None
+    codes: IntArray | None = None
+
+    @property
+    def believes(self) -> bool:
+        """Whether there is a background table, or an estimate of one."""
+        return self.background is not None or bool(self.bandwidths)
 
 
 def check_columns(names: list[str], plan: TablePlan) -> None:

@@ -210,6 +210,8 @@ class Reference:
         S of ``GroupStats.background`` codes ``q * S + s``; 0 where there is no background table.
     background_on : str
         The sensitive column that the background table is about, where that is known.
+    bandwidths : tuple of float
+        The widths of the kernels, where the background was estimated.
 
     Examples
     --------
@@ -227,6 +229,7 @@ class Reference:
     background: Histogram | None = None
     background_values: int = 0
     background_on: str = ""
+    bandwidths: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, people: int, *attributes: Attribute) -> Reference:

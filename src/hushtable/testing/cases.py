@@ -103,7 +103,15 @@ class Case:
 
     def extra_tables(self, models: Iterable[PrivacyModel]) -> Extra:
         """Return the tables that these models need, and no other."""
-        needed = frozenset[Stat]().union(*(m.stats_needed() for m in models))
+        chosen = tuple(models)
+        needed = frozenset[Stat]().union(*(m.stats_needed() for m in chosen))
+        on, bandwidths = self.bound(chosen).estimated()
+        if bandwidths:
+            return Extra(
+                population=self.population if Stat.POPULATION in needed else None,
+                background_on=on,
+                bandwidths=bandwidths,
+            )
         return Extra(
             population=self.population if Stat.POPULATION in needed else None,
             background=self.background if Stat.BACKGROUND in needed else None,
@@ -148,13 +156,13 @@ class Case:
     def encoded(self, models: Iterable[PrivacyModel]) -> EncodedTable:
         """Return the table as codes, with the rows that the models need."""
         extra = self.extra_tables(models)
-        kind = extra.population is not None, extra.background is not None
+        kind = extra.population is not None, extra.background is not None, extra.background_on, extra.bandwidths
         if kind not in self._encodings:
             self._encodings[kind] = encode(self.table, self.columns, extra)
         return self._encodings[kind]
 
     @cached_property
-    def _encodings(self) -> dict[tuple[bool, bool], EncodedTable]:
+    def _encodings(self) -> dict[tuple[bool, bool, str, tuple[float, ...]], EncodedTable]:
         return {}
 
 

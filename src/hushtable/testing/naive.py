@@ -19,6 +19,7 @@ from hushtable.release.forms.sets import Sets
 from hushtable.release.plan import Plan
 from hushtable.release.recode import published_in
 from hushtable.schema.columns import Missing, Role
+from hushtable.table.kernel_estimate import with_estimate
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 from hushtable.testing.centroids import check_representatives
@@ -149,14 +150,17 @@ class _Recount:
         if self.plan.extra.population is not None:
             owners = Counter(self.owners(self.plan.extra.population, self.encoded.population_rows.start))
             population = np.array([sum(owners[cells] for cells in union) for union in unions], dtype=np.int64)
-        if self.plan.extra.background is not None:
+        if self.plan.extra.believes:
             background = self.background(unions)
         units = np.array([sum(sum(units_of[cells]) for cells in union) for union in unions], dtype=np.int64)
         return GroupStats(units, self.encoded.unit, histograms, population, background)
 
     def background(self, unions: list[list[_Cells]]) -> Histogram:
         """The background table's mass in what is judged together."""
-        owners = self.owners(self.plan.extra.background, self.encoded.background_rows.start)
+        known = self.plan.extra.background
+        if known is None:
+            known = with_estimate(self.encoded, self.source, self.plan.extra).background
+        owners = self.owners(known, self.encoded.background_rows.start)
         mass: dict[_Cells | None, Counter[int]] = defaultdict(Counter)
         rows = zip(owners, self.encoded.background_codes.tolist(), self.encoded.background_mass.tolist(), strict=True)
         for owner, code, units in rows:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -135,6 +134,8 @@ class Decisions:
     partition : Partition
     quasi : tuple of QuasiColumn
         As the run saw them.
+    n_sample : int
+        Rows of the table, without those of a population.
     sensitive : mapping of str to sequences
         The values behind the codes of counterfeits.
     """
@@ -143,6 +144,7 @@ class Decisions:
     labels: IntArray
     partition: Partition
     quasi: tuple[QuasiColumn, ...]
+    n_sample: int
     sensitive: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
     @classmethod
@@ -158,18 +160,12 @@ class Decisions:
             # the smallest, and of equal ones the first: often one at the end of a range
             labels = np.where(labels == groups[np.argmin(sizes)], -1, labels)
         names = {c.name: c.coded.labels[0] for c in problem.table.sensitive}
-        return cls(plan, labels, partition, problem.table.quasi, names)
+        return cls(plan, labels, partition, problem.table.quasi, table.num_rows, names)
 
     @property
     def recoding(self) -> Recoding:
         """How cells are made of groups."""
         return self.plan.algorithm.recoding
-
-    @cached_property
-    def n_sample(self) -> int:
-        """Rows of the table, without those of a population."""
-        more = (self.plan.extra.population, self.plan.extra.background)
-        return len(self.labels) - sum(int(t.num_rows) for t in more if t is not None)
 
     @property
     def suppressed(self) -> IntArray:

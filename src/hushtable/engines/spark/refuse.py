@@ -60,7 +60,7 @@ def check_far(plan: Plan, records: int, limit: int) -> None:
     """
     reasons = {
         "a population or background table is compared with all rows": plan.extra.population is not None
-        or plan.extra.background is not None,
+        or plan.extra.believes,
         "guards look at all groups": bool(plan.guards),
         "what a class publishes counts its rows": not all(form.by_members for form in _forms(plan)),
     }

@@ -18,8 +18,9 @@ value is looked at, until the models hold, and j steps at least with the chance 
 Where even the whole table violates a model and records may be suppressed, those of too frequent values are, as without
 the guard: that it does not hide.
 
-The guard needs models that survive merging. m-confidentiality does not, and needs no guard: it is a remedy itself.
-Algorithms that number their groups (anatomy, m-invariant) deal sensitive values to them, and cannot be blind to them.
+The guard needs models that survive merging. m-confidentiality bounds what one refused block tells; the guard answers
+adversaries who replay the whole run. Algorithms that number their groups (anatomy, m-invariant) deal sensitive values
+to them, and cannot be blind to them.
 
 References
 ----------

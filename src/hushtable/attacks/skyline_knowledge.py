@@ -1,0 +1,92 @@
+"""Knowledge of three kinds: values that a person does not have, values of others, and families.
+
+About a person t with value s, the adversary knows l values that t does not have, the values of k other people, and m
+people who, if one of them had s, would have it in common with t. All of it is true. The worst choice and the belief
+after it are those of the model ``privacy-skyline``. The attack succeeds where the belief in a person's own value
+reaches ``confidence``.
+
+Baseline: the same knowledge about the whole table as one class.
+
+References
+----------
+B.-C. Chen, K. LeFevre, R. Ramakrishnan, "Privacy skyline: privacy with multidimensional adversarial knowledge", VLDB
+2007.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.attacks.base import AttackResult, SensitiveAttack
+from hushtable.attacks.view import View
+from hushtable.models.base import compare
+from hushtable.models.privacy_skyline import beliefs
+from hushtable.params import AtLeast, Between
+
+__all__ = ["SkylineKnowledge"]
+
+
+@dataclass(frozen=True)
+class SkylineKnowledge(SensitiveAttack):
+    """Knows l facts on the target, k on others and m on families.
+
+    Parameters
+    ----------
+    l : int
+        Values that the target does not have.
+    k : int
+        Other people whose values are known.
+    m : int
+        People of whom one with the value tells that the target has it.
+    confidence : float
+        The belief that counts as success.
+    on : str, optional
+        The sensitive column.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import hushtable as ht
+    >>> table = pa.table({"age": [25, 26, 27, 52, 53, 54], "disease": ["flu", "HIV", "flu", "flu", "HIV", "cold"]})
+    >>> policy = ht.Policy(quasi=["age"], sensitive=["disease"], models=[ht.KAnonymity(k=3)])
+    >>> result = ht.anonymize(table, policy).attack("skyline-knowledge", l=1, k=0, m=0)
+    >>> result.rate, result.baseline
+    (0.5, 0.0)
+    """
+
+    l: Annotated[int, AtLeast(0), "values that the target is known not to have"] = 1
+    k: Annotated[int, AtLeast(0), "other people whose values are known"] = 1
+    m: Annotated[int, AtLeast(0), "people of whom one with the value tells that the target has it"] = 1
+    confidence: Annotated[float, Between(0, 1, closed="right"), "belief that counts as success"] = 0.9
+
+    name: ClassVar[str] = "skyline-knowledge"
+    knowledge: ClassVar[str] = (
+        "The adversary knows everybody's quasi-identifiers, who is in the release, l values that the person does "
+        "not have, "
+        "the values of k others, and m people who would share the value with the person."
+    )
+    remedy: ClassVar[str] = (
+        "Ask for privacy-skyline with the l, k and m you expect and the c you can bear. Larger classes hide a "
+        "person from "
+        "knowledge about others; more values hide them from knowledge about themselves."
+    )
+
+    def run(self, view: View) -> AttackResult:
+        """Count the records whose value is believed with that knowledge."""
+        column = self.column(view)
+        histogram, whole = view.histogram(column), view.whole(column)
+        belief = beliefs(histogram, self.l, self.k, self.m)
+        hit, hit_whole = (compare(b, ">=", self.confidence) for b in (belief, beliefs(whole, self.l, self.k, self.m)))
+        targets = len(view.released)
+        attacked = int(view.people_of(histogram, column)[hit].sum())
+        counts = {
+            **view.base_counts(),
+            "pieces of knowledge": self.l + self.k + self.m,
+            "attacked records": attacked,
+            "attacked classes": int(np.count_nonzero(histogram.max(hit.astype(np.int64)))),
+            "greatest belief": float(belief.max(initial=0.0)),
+        }
+        return self.result(targets, attacked, int(whole.units[hit_whole].sum()) / targets, counts)

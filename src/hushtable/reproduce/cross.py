@@ -1,0 +1,281 @@
+"""Every model with every algorithm on the same records: feasibility, loss, time, and what three attacks get.
+
+None of the papers could make this comparison: each has its own algorithms, and its own reading of the others' models.
+Here all cells have the same rows of Adult, the same five quasi-identifiers and hierarchies, the same suppression
+limit and the same seed. A cell holds one model alone, at one setting (``SETTINGS``): a moderate one for this table,
+not the paper's.
+
+A cell is one of: released; *infeasible* (proved: no release exists); *not found* (this algorithm found none);
+*refused* (model and algorithm do not go together, with the reason); *too slow* (beyond the limit per cell); *failed*
+(the process ended, which is a bug). Loss is
+NCP, from 0 (exact) to 1 (everything suppressed or generalised away). Attacks are reported as the share of right
+guesses beyond the same guess without the release.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable import registry
+from hushtable.api import run_plan
+from hushtable.datasets.adult_facts import ADULT_TREES
+from hushtable.datasets.adult_like import adult_policy
+from hushtable.datasets.loaders import load_adult
+from hushtable.engines.release import Release
+from hushtable.errors import Infeasible, NotFound, UsageError
+from hushtable.policy.policy import Policy
+
+__all__ = ["ATTACKS", "QUASI", "SETTINGS", "SUPPRESSION", "Cell", "cross_cells", "cross_table"]
+
+QUASI = ("age", "sex", "race", "marital-status", "education")
+"""The quasi-identifiers of every cell."""
+
+SENSITIVE = "occupation"
+"""The sensitive column of every cell but one: eps-m needs numbers, and protects age."""
+
+SUPPRESSION = 0.02
+"""The share of records that may be suppressed."""
+
+ATTACKS = ("linkage", "homogeneity", "definetti")
+"""One attack on identities, one on values that are certain, one on values that are likely."""
+
+_GUARD = "guard"
+
+SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "k-anonymity": {"k": 5},
+    "k-map": {"k": 20},
+    "delta-presence": {"low": 0.0, "high": 0.2},
+    "average-risk": {"average": 0.1, "maximum": 0.25},
+    "p-sensitive": {"p": 3},
+    "p-plus-sensitive": {"p": 2},
+    "p-alpha-sensitive": {"p": 3, "alpha": 1.0},
+    "alp-dif": {"alp": {"Exec-managerial": 0.4, "Prof-specialty": 0.4}, "dif": {"Exec-managerial": 0.3}},
+    "distinct-l": {"l": 3},
+    "probabilistic-l": {"l": 3},
+    "entropy-l": {"l": 3},
+    "recursive-cl": {"c": 2.0, "l": 3},
+    "negation-recursive-cl": {"c": 2.0, "l": 2, "n": 1},
+    "value-bounds": {"bounds": {"Exec-managerial": 0.3, "Prof-specialty": 0.3}},
+    "l-alpha": {"l": 2, "alpha": 1.0},
+    "alpha-k": {"alpha": 0.4, "k": 5},
+    "alpha-beta-k": {"alpha": 1, "beta": 3, "k": 5},
+    "a-d": {"a": 0.7, "d": 2},
+    "eps-m": {"eps": 3.0, "m": 2},
+    "t-closeness": {"t": 0.4},
+    "beta-likeness": {"beta": 3.0},
+    "delta-disclosure": {"delta": 2.0},
+    "bayes-optimal": {"theta": 0.3},
+    "m-confidentiality": {"m": 2, "k": 6},
+    "guarding-nodes": {"guard": _GUARD, "breach": 0.6},
+    "m-invariance": {"m": 3},
+    "bt-privacy": {"b": 0.5, "t": 0.3},
+    "privacy-skyline": {"c": 0.7, "l": 1, "k": 1, "m": 1},
+    "ck-safety": {"c": 0.7, "k": 1},
+}
+"""What each model is asked for."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model with one algorithm.
+
+    Attributes
+    ----------
+    model, algorithm : str
+    outcome : str
+        released, infeasible, not found, refused, too slow or failed.
+    reason : str
+        Why there is no release.
+    seconds : float
+        Wall time until the release was verified, or the search ended.
+    loss, suppressed : float, optional
+        NCP, and the share of suppressed records.
+    classes : int
+    attacks : mapping of str to (float, float)
+        Rate and baseline of each attack that could be run.
+    """
+
+    model: str
+    algorithm: str
+    outcome: str
+    reason: str = ""
+    seconds: float = 0.0
+    loss: float | None = None
+    suppressed: float | None = None
+    classes: int = 0
+    attacks: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the cell as JSON-ready data."""
+        return asdict(self)
+
+
+def cross_table(rows: int) -> tuple[pa.Table, pa.Table]:
+    """Return so many records of Adult, evenly spaced, with a column of guarding nodes; and all of it as population.
+
+    Every tenth person guards the group of their occupation.
+
+    Raises
+    ------
+    DataError
+        If Adult is not found; the message says where it is published.
+    """
+    everybody = load_adult("30162")
+    place = np.linspace(0, everybody.num_rows - 1, min(rows, everybody.num_rows)).astype(np.int64)
+    table = everybody.select([*QUASI, SENSITIVE]).take(pa.array(place))
+    group = {value: name for name, values in ADULT_TREES[SENSITIVE].items() for value in values}
+    guards = [group.get(value) if i % 10 == 0 else None for i, value in enumerate(table.column(SENSITIVE).to_pylist())]
+    return table.append_column(_GUARD, pa.array(guards, pa.string())), everybody.select(list(QUASI))
+
+
+def _policy(model: str, algorithm: str, population: pa.Table) -> Policy:
+    """Return the policy of a cell."""
+    columns = adult_policy()["columns"]
+    chosen: dict[str, Any] = {name: dict(columns[name]) for name in QUASI}
+    tree = ADULT_TREES[SENSITIVE]
+    chosen[SENSITIVE] = {"role": "sensitive", "hierarchy": {"tree": tree}, "categories": tree}
+    chosen[_GUARD] = {"role": "sensitive" if model == "guarding-nodes" else "drop"}
+    on = SENSITIVE
+    if model == "eps-m":
+        chosen["age"], chosen[SENSITIVE], on = {"role": "sensitive", "kind": "numeric"}, {"role": "drop"}, "age"
+    given = dict(SETTINGS[model])
+    if any(p.name == "on" for p in registry.models[model].params()):
+        given["on"] = on
+    counted = {"population": population} if model in ("k-map", "delta-presence") else {}
+    return Policy(
+        columns=chosen, models=[{model: given}], algorithm={algorithm: {}}, suppression=SUPPRESSION, seed=7, **counted
+    )
+
+
+def cross_cells(
+    rows: int = 1000,
+    seconds: float = 5.0,
+    models: Sequence[str] | None = None,
+    algorithms: Sequence[str] | None = None,
+) -> Iterator[Cell]:
+    """Run the cells, row by row.
+
+    Parameters
+    ----------
+    rows : int
+        Records of Adult.
+    seconds : float
+        Limit per cell, and per attack on its release.
+    models, algorithms : sequence of str, optional
+        All where left out.
+    """
+    cross_table(1)  # without Adult, stop here
+    worker = _Worker(rows)
+    try:
+        for model in SETTINGS if models is None else models:
+            for algorithm in registry.algorithms if algorithms is None else algorithms:
+                yield worker.cell(model, algorithm, seconds)
+    finally:
+        worker.stop()
+
+
+class _Worker:
+    """A process that runs cells one after the other; it is ended, and another started, where one takes too long."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._line, theirs = context.Pipe()
+        self._process = context.Process(target=_work, args=(theirs, self._rows), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._line.recv()  # imports and the table are not counted
+
+    def stop(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.join()
+        self._line.close()
+
+    def cell(self, model: str, algorithm: str, seconds: float) -> Cell:
+        """Run one cell; attacks on its release have as much time again, each."""
+        self._line.send((model, algorithm))
+        cell = self._answer(seconds)
+        if cell is None:
+            ended = not self._process.is_alive()
+            self.stop()
+            self._start()
+            if ended:
+                return Cell(model, algorithm, "failed", "The process that ran it ended.")
+            return Cell(model, algorithm, "too slow", f"No release within {seconds:g} s.", seconds)
+        if cell.outcome != "released":
+            return cell
+        attacked = self._answer(len(ATTACKS) * seconds)
+        if attacked is None:
+            self.stop()
+            self._start()
+        return attacked or cell
+
+    def _answer(self, seconds: float) -> Cell | None:
+        try:
+            if self._line.poll(seconds):
+                found: Cell = self._line.recv()
+                return found
+        except (EOFError, OSError):
+            self._process.join(5)
+        return None
+
+
+def _work(line: Any, rows: int) -> None:
+    """Answer with a cell for every (model, algorithm) that comes, and once more when its release was attacked."""
+    table, population = cross_table(rows)
+    line.send(True)
+    while True:
+        model, algorithm = line.recv()
+        cell, release = _cell(model, algorithm, table, population)
+        line.send(cell)
+        if release is not None:
+            attacks = {name: found for name in ATTACKS if (found := _attacked(release, name)) is not None}
+            line.send(replace(cell, attacks=attacks))
+
+
+def _cell(model: str, algorithm: str, table: pa.Table, population: pa.Table) -> tuple[Cell, Release | None]:
+    start = time.perf_counter()
+
+    def failed(outcome: str, reason: str) -> tuple[Cell, None]:
+        return Cell(model, algorithm, outcome, reason, round(time.perf_counter() - start, 3)), None
+
+    try:
+        release = run_plan(table, _policy(model, algorithm, population).plan())
+    except Infeasible as error:
+        return failed("infeasible", str(error))
+    except NotFound as error:
+        return failed("not found", str(error))
+    except UsageError as error:
+        return failed("refused", str(error))
+    took = round(time.perf_counter() - start, 3)
+    kept = release.verification.people / table.num_rows
+    return Cell(
+        model, algorithm, "released", "", took, _loss(release), round(1 - kept, 6), release.verification.classes
+    ), release  # fmt: skip
+
+
+def _loss(release: Release) -> float | None:
+    try:
+        return round(float(release.measure("ncp")), 6)
+    except UsageError:
+        return None
+
+
+def _attacked(release: Release, name: str) -> tuple[float, float] | None:
+    """Return rate and baseline; None where the attack cannot be run."""
+    try:
+        found = release.attack(name)
+    except UsageError:
+        return None
+    return round(found.rate, 6), round(found.baseline, 6)

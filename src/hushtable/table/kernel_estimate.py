@@ -1,0 +1,154 @@
+"""What an adversary believes who knows the table as well as a kernel of some width can tell.
+
+About a person with quasi-identifiers q, the belief in a value s is the weighted share of s among all records, where a
+record with quasi-identifiers r weighs prod over the columns of K(d(q, r)), with Epanechnikov's kernel K(x) = 1 - (x /
+B)^2 below the bandwidth B, and 0 from there on. Distances run from 0 to 1: differences of numbers, dates and ranks
+over the column's range; of labels, the height of the lowest node above both over that of the hierarchy (0 or 1
+without one). A missing value is at distance 1 from all others. A small B knows the table nearly record by record; a
+large one says little about q. The person's own record is among those that count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.errors import DataError
+from hushtable.hierarchy.base import Coded
+from hushtable.kernels.grouping import number_rows
+from hushtable.table.coded_columns import scaled_numbers
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.plan import Extra
+
+__all__ = ["Estimate", "estimate", "kernel_weights", "with_estimate"]
+
+MOST_COMBINATIONS = 50_000
+"""Distinct combinations of quasi-identifiers that are compared, each with all others."""
+
+_CHUNK = 1 << 22
+_SMALL = 1 << 20
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Beliefs about everybody with the same quasi-identifiers.
+
+    Attributes
+    ----------
+    of_row : int64 array
+        The combination of quasi-identifiers of every row of the sample.
+    first : int64 array
+        A row that carries each combination.
+    people : float array
+        People with each combination.
+    prior : float array
+        Bandwidth x combination x value.
+    """
+
+    of_row: IntArray
+    first: IntArray
+    people: FloatArray
+    prior: FloatArray
+
+
+def _distances(coded: Coded, mine: IntArray, theirs: IntArray) -> FloatArray:
+    """Distances of codes, one by one for mine, against all of theirs."""
+    if coded.kind.ordered:
+        first, number = int(coded.missing), np.arange(coded.size)
+        known = scaled_numbers(coded)
+        scale = (number - first) / max(coded.size - first - 1, 1) if known is None else known
+        scale = np.where(number < first, np.nan, scale)
+        gap = np.abs(scale[mine][:, None] - scale[theirs][None, :])
+        same = mine[:, None] == theirs[None, :]
+        return np.where(np.isnan(gap), np.where(same, 0.0, 1.0), gap)
+    height = max(len(coded.levels) - 1, 1)
+    apart = np.zeros((len(mine), len(theirs)))
+    for level in coded.levels[:height]:
+        apart += level[mine][:, None] != level[theirs][None, :]
+    return apart / height
+
+
+def kernel_weights(coded: Coded, mine: IntArray, theirs: IntArray, bandwidth: float) -> FloatArray:
+    """Return Epanechnikov's weight of each of their codes for each of mine, up to a factor.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> age = example().table.quasi[0].coded
+    >>> kernel_weights(age, np.array([0]), np.arange(age.size), 0.5).round(2).tolist()
+    [[1.0, 1.0, 0.46, 0.41, 0.0]]
+    """
+    if coded.size**2 <= _SMALL < len(mine) * len(theirs):
+        every = np.arange(coded.size)
+        small = kernel_weights(coded, every, every, bandwidth)
+        return np.asarray(small[mine][:, theirs])
+    return np.asarray(np.maximum(1.0 - (_distances(coded, mine, theirs) / bandwidth) ** 2, 0.0))
+
+
+def estimate(table: EncodedTable, on: str, bandwidths: Sequence[float], wanted: BoolArray | None = None) -> Estimate:
+    """Estimate what is believed about everybody in a sample.
+
+    Parameters
+    ----------
+    table : EncodedTable
+    on : str
+        The sensitive column.
+    bandwidths : sequence of float
+    wanted : bool array, optional
+        The rows of the sample that are asked about; beliefs about combinations that none of them has are left 0.
+
+    Raises
+    ------
+    DataError
+        If there are too many combinations of quasi-identifiers to compare each with all others.
+    """
+    n = table.n_sample
+    quasi = [c.codes[:n].astype(np.int64) for c in table.quasi]
+    of_row, first = number_rows(quasi, [c.coded.size for c in table.quasi])
+    asked = np.arange(len(first)) if wanted is None else np.unique(of_row[wanted])
+    if len(asked) * len(first) > MOST_COMBINATIONS**2:
+        raise DataError(
+            f"A kernel estimate compares {len(asked):,} combinations of quasi-identifiers with all {len(first):,}; "
+            "at most "
+            f"{MOST_COMBINATIONS:,} can be compared with each other.",
+            code="too-many-combinations",
+            hint="Give some quasi-identifiers coarser values, or choose bayes-optimal with a background table.",
+        )
+    codes, size = table.code_column((on,))
+    weights = table.row_units[:n] if len(table.row_units) else np.ones(n, dtype=np.int64)
+    # counts of (value, combination), values slowest: sums over a value's entries are sums of neighbours
+    pair, entry = np.unique(codes[:n].astype(np.int64) * len(first) + of_row, return_inverse=True)
+    count = np.bincount(entry.reshape(-1), weights=weights)
+    value, combination = pair // len(first), pair % len(first)
+    occurring, start = np.unique(value, return_index=True)
+    prior = np.zeros((len(bandwidths), len(first), size))
+    columns = [codes[first] for codes in quasi]
+    step = max(_CHUNK // max(len(first), 1), 1)
+    for place, bandwidth in enumerate(bandwidths):
+        for low in range(0, len(asked), step):
+            part = asked[low : low + step]
+            weight = np.ones((len(part), len(first)))
+            for column, known in zip(table.quasi, columns, strict=True):
+                weight *= kernel_weights(column.coded, known[part], known, bandwidth)
+            near = weight[:, combination] * count
+            found = np.add.reduceat(near, start, axis=1)
+            prior[place, part[:, None], occurring] = found / found.sum(axis=1, keepdims=True)
+    people = np.bincount(of_row, weights=weights, minlength=len(first)) / table.unit
+    return Estimate(of_row, first, people, prior)
+
+
+def with_estimate(encoded: EncodedTable, table: pa.Table, extra: Extra) -> Extra:
+    """Return the extra tables with the estimate in place of a background table."""
+    found = estimate(encoded, extra.background_on, extra.bandwidths)
+    joint = found.prior * (found.people / found.people.sum() / len(extra.bandwidths))[None, :, None]
+    # widths fastest: combination, bandwidth, value
+    joint = np.moveaxis(joint, 0, 1)
+    combination, place, value = np.nonzero(joint)
+    size = joint.shape[2]
+    rows = table.select([c.name for c in encoded.quasi]).take(pa.array(found.first[combination]))
+    codes = (combination * len(extra.bandwidths) + place) * size + value
+    return replace(extra, background=rows, mass=joint[combination, place, value], codes=codes.astype(np.int64))

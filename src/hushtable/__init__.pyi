@@ -15,6 +15,7 @@ from hushtable.algorithms.cluster.mdav import Mdav as Mdav
 from hushtable.algorithms.cluster.optimal_univariate import OptimalUnivariate as OptimalUnivariate
 from hushtable.algorithms.cluster.p_first import PFirst as PFirst
 from hushtable.algorithms.cluster.v_mdav import VMdav as VMdav
+from hushtable.algorithms.concealing.k_concealing import KConcealing as KConcealing
 from hushtable.algorithms.invariant.m_invariant import MInvariant as MInvariant
 from hushtable.algorithms.lattice.bottom_up_generalization import BottomUpGeneralization as BottomUpGeneralization
 from hushtable.algorithms.lattice.datafly import Datafly as Datafly
@@ -68,6 +69,7 @@ from hushtable.models.entropy_l import EntropyL as EntropyL
 from hushtable.models.eps_m import EpsM as EpsM
 from hushtable.models.guarding_nodes import GuardingNodes as GuardingNodes
 from hushtable.models.k_anonymity import KAnonymity as KAnonymity
+from hushtable.models.k_concealment import KConcealment as KConcealment
 from hushtable.models.k_map import KMap as KMap
 from hushtable.models.l_alpha import LAlpha as LAlpha
 from hushtable.models.m_confidentiality import MConfidentiality as MConfidentiality

@@ -161,13 +161,17 @@ def _looked_at(given: dict[str, Any]) -> list[str]:
     return [*([on] if isinstance(on, str) else on), *([given["guard"]] if "guard" in given else [])]
 
 
+_CROWDS = {"k-anonymity", "alpha-k", "alpha-beta-k", "average-risk", "m-confidentiality"}
+"""Models that ask for a number of people in a class."""
+
+
 def refuses(algorithm: str, models: list[dict[str, Any]], columns: int) -> bool:
     """Whether a combination is refused, as documented; such cases are drawn too, but not most of the time."""
     names = {name for model in models for name in model}
     believed = any(given.get("background") for model in models for given in model.values())
     outside = believed or bool(names & {"k-map", "delta-presence"})
     return {
-        "anatomy": outside or bool(names & {"k-anonymity", "alpha-k", "alpha-beta-k", "average-risk"}),
+        "anatomy": outside or bool(names & _CROWDS),
         "anti-unification": outside,
         "m-invariant": outside or not names <= {*MERGING, "m-invariance"},
         "incognito": believed or not names <= MERGING - {"delta-presence"},

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ALGORITHMS", "DISEASES", "MODELS", "NODES", "SENSITIVE"]
+__all__ = ["ALGORITHMS", "DISEASES", "LEFT_OUT", "MODELS", "NODES", "SENSITIVE"]
 
 CATEGORIES = {"secret": ["HIV", "cancer"], "private": ["asthma", None], "open": ["flu", "cold"]}
 DISEASES = ["HIV", "cancer", "asthma", "flu", "cold"]
@@ -69,7 +69,7 @@ MODELS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "beta-likeness": lambda r: {"beta": r.choice([1, 3]), "variant": r.choice(["basic", "enhanced"]), "on": _any(r)},
     "delta-disclosure": lambda r: {"delta": r.choice([1.5, 3]), "on": "class"},
     "bayes-optimal": lambda r: {"theta": r.choice([0.4, 0.8]), "on": "disease", "background": r.random() < 0.3},
-    "m-confidentiality": lambda r: {"m": 2, "k": r.randint(2, 4), "on": _any(r)},
+    "m-confidentiality": lambda r: {"m": 2, "k": r.randint(3, 5), "on": _any(r)},
     "value-bounds": lambda r: {"bounds": {v: r.choice([0.4, 0.7, 1]) for v in r.sample(DISEASES, 2)}, "on": "disease"},
     "m-invariance": lambda r: {"m": 2, "on": r.choice(["disease", "cost"])},
     "average-risk": lambda r: r.choice([{"average": 0.4}, {"maximum": 0.34}, {"average": 0.5, "maximum": 0.5}]),
@@ -128,3 +128,6 @@ ALGORITHMS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "anatomy": lambda r: {},
     "m-invariant": lambda r: {},
 }
+
+LEFT_OUT = {"bt-privacy", "ck-safety", "privacy-skyline", "k-concealment", "k-concealing"}
+"""What the plain checker cannot judge yet; exhaustive twins in tests/ judge these on small tables."""

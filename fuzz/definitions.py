@@ -220,6 +220,24 @@ def _guarded(c: Class, p: Row) -> bool:
     return True
 
 
+def _credible_share(m: int, k: int) -> float:
+    """The greatest share of a value such that a block of k or more with a greater one makes it no likelier than 1/m."""
+
+    def credible(block: int, share: float) -> float:
+        above = range(math.floor(share * block) + 1, block + 1)
+        chance = [math.comb(block, x) * share**x * (1 - share) ** (block - x) for x in above]
+        return sum(x * y for x, y in zip(above, chance, strict=True)) / sum(chance) / block
+
+    low, high = 0.0, 1 / m
+    for _ in range(40):
+        middle = (low + high) / 2
+        if all(credible(block, middle) <= 1 / m for block in range(k, 60)):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 def _presence(c: Class, p: Row) -> bool:
     if c.population is None:
         return True
@@ -254,9 +272,7 @@ MODELS: dict[str, Callable[[Class, Row], bool]] = {
     "beta-likeness": _likeness,
     "delta-disclosure": _disclosure,
     "bayes-optimal": _bayes,
-    "m-confidentiality": lambda c, p: (
-        c.people >= p["m"] and c.descending[0] / min(Fraction(p["k"]), c.size) <= 1 / _exact(p["m"]) + GRAIN
-    ),
+    "m-confidentiality": lambda c, p: c.size >= p["k"] and float(c.most()) <= _credible_share(p["m"], p["k"]) + 1e-5,
     "value-bounds": lambda c, p: all(c.share(v) <= _exact(b) + GRAIN for v, b in p["bounds"].items()),
     "m-invariance": lambda c, p: c.different() >= p["m"] and c.descending[0] <= 1,
     "guarding-nodes": _guarded,
@@ -297,6 +313,6 @@ MERGING = {
     *("k-anonymity", "p-sensitive", "distinct-l", "p-plus-sensitive", "p-alpha-sensitive", "probabilistic-l"),
     *("entropy-l", "recursive-cl", "negation-recursive-cl", "l-alpha", "alpha-k", "alpha-beta-k", "a-d"),
     *("t-closeness", "beta-likeness", "delta-disclosure", "bayes-optimal", "value-bounds", "average-risk", "k-map"),
-    "delta-presence",
+    *("delta-presence", "m-confidentiality"),
 }
 """Models that hold for two classes together where they hold for each."""

@@ -340,7 +340,8 @@ def check_compatible(
             raise IncompatibleError(
                 f"{algorithm.name} publishes records that differ from each other, and {member.name} judges classes of "
                 "equal ones.",
-                hint="Promise k-concealment, and distinct-l on sensitive columns, or choose another algorithm.",
+                hint="Promise k-concealment alone, or choose an algorithm that makes classes, such as mondrian: it also "
+                "keeps k-concealment together with models of sensitive values.",
             )
         outside = member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}
         if outside and algorithm.recoding in (Recoding.CENTROID, Recoding.PATTERN):

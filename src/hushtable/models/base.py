@@ -169,7 +169,7 @@ class PrivacyModel(Parametrised, ABC):
         the groups merged might not satisfy the model. Models that survive merging need not say so.
     of_crowds : bool
         Whether the promise is about all whom an adversary has to reckon with, so that it can be kept without classes of
-        equal records, and counts them alone, not how likely each is.
+        equal records. It counts them alone: neither how likely each is, nor sensitive values.
     audits : tuple of Audited
         The numbers that ``hushtable.audit`` reads with it from any table. Empty where they need more than its rows.
     """

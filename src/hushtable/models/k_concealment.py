@@ -10,12 +10,13 @@ Records of one class, with equal cells, can change places as they like, so a k-a
 algorithms that make classes this model judges their size. It asks for less than k-anonymity: no two records need be
 equal. That is what the algorithm ``k-concealing`` makes use of. There, pairs are judged by the verifier: from the
 published cells and the original, which pairs are in a perfect matching follows from one such matching and the strongly
-connected components of the graph that it directs, in linear time. The same goes for ``distinct-l`` in the same policy:
-every person's records have l different values.
+connected components of the graph that it directs, in linear time.
 
 What it does not promise. Of k possible records one may be likelier than the others: possible worlds are counted, not
 weighed. (``k-concealing`` draws such that each of k records is equally likely, but the model does not see that.) An
-adversary who knows which record is somebody's learns more than with k-anonymity: that may decide for others, too.
+adversary who knows which record is somebody's learns more than with k-anonymity: that may decide for others, too. Nor
+does it promise anything about sensitive values: a person's k records may all have the same one. Under an algorithm that
+makes classes it can be combined with models that do; ``k-concealing`` refuses these.
 
 When to use
 -----------

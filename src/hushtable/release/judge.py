@@ -31,7 +31,7 @@ def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Tab
     if recoded.concealed:
         from hushtable.release.matching import judge_matching
 
-        return judge_matching(problem, plan, published, rows)
+        return judge_matching(problem, published, rows)
     hidden = np.flatnonzero(recoded.labels[table.n_sample :] >= 0) + table.n_sample
     everyone = np.concatenate([rows, hidden]) if len(hidden) else rows
     quasi = []

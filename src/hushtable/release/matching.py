@@ -30,11 +30,9 @@ from hushtable.io.text import to_labels
 from hushtable.kernels.grouping import number_rows
 from hushtable.release.forms.reading import split_sets
 from hushtable.release.recode import class_numbers
-from hushtable.release.reread import sensitive_codes
-from hushtable.release.verify import Evidence, Verification, joint_codes
+from hushtable.release.verify import Evidence, Verification
 from hushtable.table.encoded import QuasiColumn
-from hushtable.table.plan import TablePlan
-from hushtable.table.stats import GroupStats, Histogram
+from hushtable.table.stats import GroupStats
 
 __all__ = ["consistent_pairs", "judge_matching", "possible_pairs"]
 
@@ -42,16 +40,14 @@ Covers: TypeAlias = tuple[IntArray, IntArray]
 """Codes in compressed rows: offsets, then codes."""
 
 
-def judge_matching(problem: Problem, plan: TablePlan, published: pa.Table, rows: IntArray) -> Verification:
+def judge_matching(problem: Problem, published: pa.Table, rows: IntArray) -> Verification:
     """Verify a table whose records are concealed among others.
 
-    Models of people's number judge everybody's possible records and every record's possible people; models of
-    sensitive values judge the values that everybody's possible records have.
+    Models judge the number of everybody's possible records, and of every record's possible people.
 
     Parameters
     ----------
     problem : Problem
-    plan : TablePlan
     published : pyarrow.Table
     rows : int64 array
         The source row of each published row: one perfect matching. That it is one is checked.
@@ -78,8 +74,9 @@ def judge_matching(problem: Problem, plan: TablePlan, published: pa.Table, rows:
     truth = np.unique(classes * np.int64(len(first)) + people[rows])
     possible = possible_pairs(*pairs, truth // len(first), truth % len(first), n_classes, len(first))
     record, person = pairs[0][possible], pairs[1][possible]
-    by_person = _stats(problem, plan, published, classes, record, person, len(first))
+    alike = np.bincount(classes, minlength=n_classes).astype(np.int64)
     times = np.bincount(people, minlength=len(first))
+    by_person = GroupStats(np.bincount(person, alike[record], len(first)).astype(np.int64))
     by_record = GroupStats(np.bincount(record, times[person], n_classes).astype(np.int64))
     return Verification(
         rows=len(rows),
@@ -87,7 +84,7 @@ def judge_matching(problem: Problem, plan: TablePlan, published: pa.Table, rows:
         people=float(len(rows)),
         evidence=tuple(_judged(m, by_person, by_record, problem) for m in problem.model.members),
         labels=classes,
-        stats=_class_stats(problem, plan, published, classes, n_classes),
+        stats=GroupStats(alike),
     )
 
 
@@ -175,41 +172,11 @@ def possible_pairs(
     return np.asarray((component[record] == component[n_records + person]) | true)
 
 
-def _stats(
-    problem: Problem,
-    plan: TablePlan,
-    published: pa.Table,
-    classes: IntArray,
-    record: IntArray,
-    person: IntArray,
-    n: int,
-) -> GroupStats:
-    """How many records are possible for the people of each node, and which values these have."""
-    whole = _class_stats(problem, plan, published, classes, int(classes.max()) + 1)
-    return whole.take(record).merge(person, n)
-
-
-def _class_stats(
-    problem: Problem, plan: TablePlan, published: pa.Table, classes: IntArray, n_classes: int
-) -> GroupStats:
-    """Return the statistics of the records with equal cells, from what is published."""
-    table = problem.table
-    kinds = {c.name: c.coded.kind for c in table.sensitive}
-    codes = sensitive_codes(published, plan, problem.reference, kinds)
-    sizes = {c.name: c.coded.size for c in table.sensitive}
-    histograms = {}
-    for key in problem.model.histogram_keys():
-        joint, _ = joint_codes([codes[name] for name in key], [sizes[name] for name in key])
-        ones = np.ones(len(classes), dtype=np.int64)
-        histograms[key] = Histogram.from_pairs(classes, joint.astype(np.int64), ones, n_classes, 1)
-    return GroupStats(np.bincount(classes, minlength=n_classes).astype(np.int64), 1, histograms)
-
-
 def _judged(model: object, by_person: GroupStats, by_record: GroupStats, problem: Problem) -> Evidence:
     from hushtable.models.base import PrivacyModel
 
     assert isinstance(model, PrivacyModel)
-    sides = [by_person] if model.histogram_keys() else [by_person, by_record]
+    sides = [by_person, by_record]
     worst = [model.achieved(side, problem.reference) for side in sides]
     return Evidence(
         model.name, model.told(), model.sense, float(model.bound), min(worst) if model.sense == ">=" else max(worst),

@@ -2,13 +2,18 @@
 
 The crowds follow from the quasi-identifiers, so an adversary who knows these and the algorithm can make them again.
 What is secret is which record of a crowd's k people is published with it. Here it is drawn such that each of the k has
-the chance 1/k, and in as many independent steps as there are:
+the chance 1/k:
 
 - An even number of crowds a person: edges are paired at every crowd and at every person. The pairs chain all edges to
   cycles, and of each cycle every other edge is kept: a coin says which half. Half as many crowds a person are left, and
   each edge is among them with the chance 1/2.
 - An odd number d: one perfect matching is found. For each connected part a draw keeps that matching, with the chance
   1/d, or what is left without it.
+
+Both steps give every edge the same chance whatever the pairs and the matching are, so coins draw these, too. By a
+public rule there would be a handful of matchings for thousands of people: whoever knows one record, or how often values
+go with quasi-identifiers, could tell which of them it is. With two crowds a person there is nothing to draw but one
+coin a cycle.
 
 References
 ----------
@@ -18,6 +23,7 @@ H. Gabow, "Using Euler partitions to edge color bipartite multigraphs", 1976.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.table.coins import Coins
@@ -48,7 +54,7 @@ def draw_matching(crowds: IntArray, coins: Coins) -> IntArray:
     while left > 1:
         turn = f"{left} left"
         if left % 2:
-            matched, part = _matching(crowd, person, n)
+            matched, part = _matching(crowd, person, n, coins, turn)
             parts, place = np.unique(part, return_inverse=True)
             stop = (coins.uniform(turn, len(parts)) * left < 1)[place.reshape(-1)]
             settled = stop & matched
@@ -63,11 +69,18 @@ def draw_matching(crowds: IntArray, coins: Coins) -> IntArray:
     return fixed
 
 
-def _matching(crowd: IntArray, person: IntArray, n: int) -> tuple[BoolArray, IntArray]:
-    """Return the edges of one perfect matching of the crowds that are left, and the connected part of every edge."""
+def _matching(crowd: IntArray, person: IntArray, n: int, coins: Coins, turn: str) -> tuple[BoolArray, IntArray]:
+    """Return the edges of one perfect matching of the crowds that are left, and the connected part of every edge.
+
+    Crowds and people are numbered by lot, because the search prefers low numbers.
+    """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
+    crowd, person = (
+        np.argsort(coins.words(f"{turn}: {side}", n), kind="stable")[ends]
+        for side, ends in (("crowds", crowd), ("people", person))
+    )
     ones = np.ones(len(crowd), dtype=np.int8)
     found = maximum_bipartite_matching(csr_array((ones, (crowd, person)), shape=(n, n)), perm_type="column")
     both = csr_array((ones, (crowd, n + person)), shape=(2 * n, 2 * n))
@@ -77,7 +90,8 @@ def _matching(crowd: IntArray, person: IntArray, n: int) -> tuple[BoolArray, Int
 
 def _half(crowd: IntArray, person: IntArray, coins: Coins, turn: str) -> BoolArray:
     """Keep every other edge of each cycle of paired edges."""
-    beside = [_paired(crowd).tolist(), _paired(person).tolist()]
+    lots = (coins.words(f"{turn}: {side}", len(crowd)) for side in ("crowds", "people"))
+    beside = [_paired(side, own).tolist() for side, own in zip((crowd, person), lots, strict=True)]
     colour = [-1] * len(crowd)
     cycle = [0] * len(crowd)
     n_cycles = 0
@@ -94,9 +108,9 @@ def _half(crowd: IntArray, person: IntArray, coins: Coins, turn: str) -> BoolArr
     return np.asarray(np.array(colour) == chosen[np.array(cycle, dtype=np.int64)])
 
 
-def _paired(vertex: IntArray) -> IntArray:
-    """Return, for every edge, the one that it is paired with at its vertex, of which each has an even number."""
-    order = np.argsort(vertex, kind="stable")
+def _paired(vertex: IntArray, lots: npt.NDArray[np.uint64]) -> IntArray:
+    """Return, for every edge, the one that lots pair it with at its vertex, of which each has an even number."""
+    order = np.lexsort((lots, vertex))
     partner = np.empty(len(vertex), dtype=np.int64)
     partner[order[0::2]], partner[order[1::2]] = order[1::2], order[0::2]
     return partner

@@ -8,21 +8,23 @@ be equal, and that is what it saves over classes: each crowd is as close as its 
 Three steps:
 
 1. Classes by Mondrian, under the same models. The people of a class stand in a ring; each with the k - 1 next ones is a
-   crowd.
+   crowd. People with equal quasi-identifiers stand in the order of their lots.
 2. Crowds exchange people, also across classes, until their cells hardly shrink further (annealing; ``effort``). Only
-   quasi-identifiers decide.
+   quasi-identifiers decide. With k = 2 this step is left out: crowds of two form cycles, and one known record decides
+   for everybody of its cycle, so that cycles have to stay short.
 3. Coins of the local secret draw which record of its crowd's people is published with each crowd: each of the k with
-   the same chance. So even an adversary who has everybody's quasi-identifiers and makes the same crowds again believes
-   that a record is somebody's with 1/k at most. Drawn by a public rule instead, that adversary would know everybody's.
+   the same chance. An adversary who has everybody's quasi-identifiers and makes the same crowds again believes that a
+   record is somebody's with 1/k, unless that adversary knows how values go with quasi-identifiers, or some records.
 
-With a model of sensitive values (``distinct-l``), some draws leave a person whose k records have too few values. That
-person changes crowds with somebody near. Where that does not succeed, the classes of step 1 are published instead.
+Models of sensitive values are refused, ``distinct-l`` included. Some draws leave a person whose k records have too few
+values. Whatever is done about it depends on the draw and on sensitive values, and everybody sees it, because the crowds
+follow from quasi-identifiers: somebody who is moved to another crowd does not have the record there.
 
 Nothing is suppressed. Cells are sets of values, whatever the policy says (form ``concealed``). Tables of more than
 ``BLOCK`` records are worked on in blocks of neighbouring classes.
 
-What is left. If the adversary learns by other means which record is somebody's, that can decide for others along the
-same cycle; in a class of equal records it would decide for nobody. A set shows values of real people. Records cannot be
+What is left. If the adversary learns by other means which record is somebody's, that makes records of others likelier,
+also beyond the same crowd. A set shows values of real people. Records cannot be
 held against earlier releases (no ledger), nor guarded, and there is no Spark engine.
 
 When to use
@@ -56,7 +58,6 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
-from hushtable.algorithms.concealing.diverse import make_diverse
 from hushtable.algorithms.concealing.draw import draw_matching
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.arrays import AnyArray, FloatArray, IntArray
@@ -100,10 +101,9 @@ class KConcealing(Algorithm):
 
     name: ClassVar[str] = "k-concealing"
     recoding: ClassVar[Recoding] = Recoding.CONCEALED
-    reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
+    reads_sensitive: ClassVar[Reads] = Reads.CHECKS
     disclosure: ClassVar[str] = (
-        "Quasi-identifiers decide the crowds, and coins who gets which. With a model of sensitive values, a person "
-        "whose records show too few values is moved to the nearest crowd that shows another one."
+        "Here no model refuses any: quasi-identifiers decide the crowds, and secret coins which record goes with each."
     )
 
     def check_table(self, table: TablePlan) -> None:
@@ -126,11 +126,8 @@ class KConcealing(Algorithm):
             problem.progress(settled / table.n_sample, "exchanging")
             crowds = self._crowds(table, rows, classes, size)
             drawn = draw_matching(crowds, problem.coins.purse(f"{self.name} {turn}"))
-            codes = np.column_stack([c.codes[rows].astype(np.int64) for c in table.quasi])
-            diverse = make_diverse(problem, rows, codes, _weights(table), crowds, drawn)
             for crowd, person in enumerate(drawn.tolist()):
-                own = np.flatnonzero(classes == classes[person]) if diverse is None else diverse[crowd]
-                members[int(rows[person])] = rows[own]
+                members[int(rows[person])] = rows[crowds[crowd]]
             settled += len(rows)
         lengths = [len(own) for own in members]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -147,6 +144,8 @@ class KConcealing(Algorithm):
         weights = _weights(table)
         times = np.bincount(tuples, minlength=len(first))
         given = tuples[_rings(classes, size)]
+        if size < 3:
+            return _people(given, tuples, times)
         steps = n * min(self.effort, 4 * n)
         near = nearest_tuples(codes, weights, _NEAR)
         heat = _HEAT * float(_costs(codes, weights, given).mean())
@@ -174,9 +173,11 @@ def _costs(codes: AnyArray, weights: IntArray, crowds: AnyArray) -> FloatArray:
 def _blocks(problem: Problem, start: Partition) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield the rows of neighbouring classes, with the class of each, in an order that tells nothing.
 
-    Rows of a class are in canonical order, equal ones in the order of their lots.
+    Rows of a class are in canonical order, those with equal quasi-identifiers in the order of their lots: in canonical
+    order, who has the lower sensitive value would be in other crowds than who has the higher one.
     """
-    order = problem.secret_order
+    order = problem.table.canonical_order
+    order = order[np.argsort(problem.coins.lots(problem.table)[order], kind="stable")]
     order = order[order < problem.table.n_sample]
     labels = np.asarray(start.labels, dtype=np.int64)[order]
     rows, offsets = group_rows(labels, start.n_groups)

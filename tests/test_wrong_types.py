@@ -67,6 +67,7 @@ def calls(tmp_path: Path) -> dict:
         release.attack: {"name": "homogeneity", "sample": None},
         release.explain: {"row": 0},
         release.sample: {"seed": 0, "rows": None, "where": ()},
+        release.condense: {"columns": None},
         release.save: {"folder": tmp_path / "again", "format": "csv", "overwrite": True, "parts": None},
         release.report: {"path": tmp_path / "evidence.html", "template": "general", "attacks": False, "labels": False},
         release.price: {"measures": ["ncp"]},

@@ -22,7 +22,7 @@ __all__ = ["COMMANDS", "application", "main"]
 
 COMMANDS = (
     *("demo", "init", "check", "run", "explore", "verify", "audit", "compare", "suggest", "measure", "risk", "attack"),
-    *("verdict", "price", "ledger", "increment", "sample", "report", "sign", "explain"),
+    *("verdict", "price", "ledger", "increment", "sample", "condense", "report", "sign", "explain"),
     *("models", "algorithms", "hierarchies", "forms", "guards", "measures", "risks", "attacks", "templates", "schema"),
     *("studio", "reproduce", "cross"),
 )

@@ -469,6 +469,39 @@ class Release(Released, Generic[F]):
         return found
 
     @typed
+    def condense(self, columns: Sequence[str] | None = None) -> F:
+        """Draw numeric quasi-identifiers anew from the mean and covariance of each class; needs the original.
+
+        Drawn rows follow from statistics of classes that satisfy the models, and are not k-anonymous themselves. Other
+        quasi-identifiers are drawn from their cells. Coins of the local secret decide: the same release, the same rows.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Defaults to all numeric quasi-identifiers.
+
+        Raises
+        ------
+        IncompatibleError
+            If classes are too small, or are no groups of this table's people.
+        DataError
+            If numbers are missing or too large.
+
+        Examples
+        --------
+        >>> import hushtable as ht
+        >>> people = pa.table({"age": [30, 30, 30, 52, 56, 60], "ill": ["flu", "cold", "flu", "HIV", "flu", "cold"]})
+        >>> policy = ht.Policy(quasi=["age"], sensitive=["ill"], models=[ht.KAnonymity(k=3)], algorithm="mdav")
+        >>> ages = ht.anonymize(people, policy).condense()["age"].to_pylist()
+        >>> ages[:3], min(ages[3:]) >= 50, max(ages) <= 62
+        ([30, 30, 30], True, True)
+        """
+        from hushtable.release.sample.condense import condense_release
+
+        found: F = self.like(condense_release(self, columns=columns))
+        return found
+
+    @typed
     def plot(
         self,
         kind: Literal["loss", "classes", "partition"] = "loss",

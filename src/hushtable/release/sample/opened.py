@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from hushtable.release.released import Released
 from hushtable.release.sample.sample import sample_table
 from hushtable.release.written import Written
 
-__all__ = ["NOTE", "check_sample_target", "note_path", "sample_release", "write_sample"]
+__all__ = ["NOTE", "check_opened", "check_sample_target", "note_path", "sample_release", "write_drawn", "write_sample"]
 
 NOTE = "Rows are drawn from the cells of a release, class by class. One that matches a person does so by chance."
 _ENDINGS = (".csv", ".parquet")
@@ -30,13 +30,14 @@ _PIECE = 1 << 20
 def sample_release(release: Released, *, seed: int = 0, rows: int | None = None, where: Sequence[str] = ()) -> pa.Table:
     """Draw a sample of a release; one that was opened is verified first, as far as its public files allow."""
     if isinstance(release.published, Written):
-        _check_opened(release)
+        check_opened(release)
     return sample_table(
         release.table, release.plan.table, release.plan.algorithm.recoding, seed=seed, rows=rows, where=where
     )
 
 
-def _check_opened(release: Released) -> None:
+def check_opened(release: Released) -> None:
+    """Verify a release that was opened, as far as its public files allow."""
     told = getattr(release.origin, "told", None)
     if told is not None and told.get("rows") != release.table.num_rows:
         raise DataError(
@@ -126,14 +127,31 @@ def write_sample(
     target = Path(path)
     check_sample_target(target, overwrite=overwrite)
     table = sample_release(release, seed=seed, rows=rows, where=where)
+    return write_drawn(release, table, target, NOTE, {"seed": seed, "where": list(where)})
+
+
+def write_drawn(release: Released, table: pa.Table, target: Path, words: str, how: Mapping[str, Any]) -> dict[str, Any]:
+    """Write drawn rows and the note that says so; return what the note says.
+
+    Parameters
+    ----------
+    release : Release
+        What they were drawn from.
+    table : pyarrow.Table
+    target : Path
+        Checked by ``check_sample_target``.
+    words : str
+        What rows are.
+    how : mapping
+        What they were drawn with.
+    """
     note = {
         "hushtable": __version__,
         "drawn": True,
-        "note": NOTE,
+        "note": words,
         "file": target.name,
-        "seed": seed,
         "rows": table.num_rows,
-        "where": list(where),
+        **how,
         "release": {"rows": release.table.num_rows, **_origin(release)},
     }
     # the note comes first: no sample is without one

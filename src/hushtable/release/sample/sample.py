@@ -8,7 +8,7 @@ drawn is a function of published data, the policy and the seed, so no promise of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from hushtable.schema.prepare import Prepared, prepare
 from hushtable.table.encode import no_rows
 from hushtable.table.plan import ColumnPlan, TablePlan
 
-__all__ = ["MOST_TIMES", "read_columns", "sample_table"]
+__all__ = ["MOST_TIMES", "classes_of", "read_columns", "sample_table", "typed_column"]
 
 MOST_TIMES = 100
 """A sample has at most so many times the published rows."""
@@ -83,7 +83,7 @@ def sample_table(
     check_published_columns(table, plan, *groups)
     readings, codes = read_columns(table, plan, recoding)
     by = groups if recoding is Recoding.BUCKET else (*plan.named(Role.QUASI), *groups)
-    labels = _classes(table, by)
+    labels = classes_of(table, by)
     order = np.argsort(labels, kind="stable") if np.any(np.diff(labels) < 0) else None
     sorted_labels = labels if order is None else labels[order]
     offsets = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int64)
@@ -125,8 +125,8 @@ def _checked_rows(rows: int | None, published: int) -> int:
     return rows
 
 
-def _classes(table: pa.Table, by: Sequence[str]) -> IntArray:
-    """The class of each row, numbered by its first one."""
+def classes_of(table: pa.Table, by: Sequence[str]) -> IntArray:
+    """Return the class of each published row, numbered by its first one."""
     labels, n = class_numbers([published_cells(table.column(name)) for name in by])
     first = np.full(n, len(labels), dtype=np.int64)
     first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
@@ -136,9 +136,17 @@ def _classes(table: pa.Table, by: Sequence[str]) -> IntArray:
 
 
 def read_columns(
-    table: pa.Table, plan: TablePlan, recoding: Recoding
+    table: pa.Table, plan: TablePlan, recoding: Recoding, without: Container[str] = ()
 ) -> tuple[dict[str, Reading], dict[str, AnyArray]]:
     """Return what the distinct cells of every quasi-identifier stand for, and which of them each row has.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    plan : TablePlan
+    recoding : Recoding
+    without : container of str
+        Quasi-identifiers that are not read.
 
     Raises
     ------
@@ -146,7 +154,7 @@ def read_columns(
         If nothing tells what the cells of a column stand for.
     """
     readings, codes = {}, {}
-    for column in (c for c in plan.columns if c.role is Role.QUASI):
+    for column in (c for c in plan.columns if c.role is Role.QUASI and c.name not in without):
         cells = encode(published_cells(table.column(column.name)))
         text = to_labels(cells.dictionary).cast(pa.string())
         if cells.null_count:
@@ -203,7 +211,7 @@ class _Dealing:
             if column.role is Role.QUASI:
                 columns.append(self.drawn[column.name].column(back))
             else:
-                fixed = _typed(self.published.column(column.name), column, self.plan.missing_values)
+                fixed = typed_column(self.published.column(column.name), column, self.plan.missing_values)
                 moved = apart and column.role is Role.SENSITIVE
                 columns.append(fixed.take(pa.array(self._dealt_rows(back))) if moved else fixed)
         shown = [name for name in self.published.column_names if name in names]
@@ -247,8 +255,8 @@ class _Dealing:
         )
 
 
-def _typed(column: pa.ChunkedArray, plan: ColumnPlan, missing_values: Sequence[str]) -> Any:
-    """A published column in its own type, however it was read."""
+def typed_column(column: pa.ChunkedArray, plan: ColumnPlan, missing_values: Sequence[str]) -> Any:
+    """Return a published column in its own type, however it was read."""
     if not is_text(value_type(column.type)):
         return column
     found = prepare(

@@ -1,0 +1,64 @@
+"""``hushtable condense``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.options import AsJson, Files, Original, ReleaseFolder
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["condense"]
+
+_File = Annotated[
+    Path,
+    typer.Option("--output", "-o", metavar="FILE", help="The file to write: .csv or .parquet.", show_default=False),
+]
+_Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        metavar="NAME",
+        help="A numeric quasi-identifier to draw. Repeat it for several. Defaults to all of them.",
+        show_default=False,
+    ),
+]
+_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
+
+
+def condense(
+    folder: ReleaseFolder,
+    output: _File,
+    data: Original = None,
+    columns: _Columns = None,
+    files: Files = None,
+    overwrite: _Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw numbers anew from the mean and covariance of each class of a release (condensation).
+
+    Needs the original: --data. Your local secret decides the draw, so the same release gives the same rows.
+    Drawn rows are not k-anonymous themselves: the classes that they are drawn from satisfy the models.
+    A note with the ending .json says so.
+    """
+    from hushtable.cli.opening import opened
+    from hushtable.cli.output import deliver
+    from hushtable.release.sample.condense import write_condensed
+    from hushtable.release.sample.opened import check_sample_target
+
+    check_sample_target(output, overwrite=overwrite)
+    with opened(folder, data or [], files) as (release, progress):
+        progress(0.3, "drawing rows")
+        found = write_condensed(release, output, columns=columns, overwrite=overwrite)
+
+    def text(to: Console) -> None:
+        from hushtable.cli.output import put
+
+        put(to, f"{output}: {found['rows']:,} rows, drawn from the classes of {found['release']['rows']:,} people.")
+        put(to, found["note"])
+
+    deliver({"output": str(output), **found}, as_json, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import permutations
@@ -21,6 +22,7 @@ from hushtable.datasets import patients
 from hushtable.engines import local
 from hushtable.errors import IncompatibleError, UsageError
 from hushtable.table.coins import Coins
+from hushtable.testing.interference_checks import local_files
 
 NAMES = ["age", "sex", "country", "diagnosis"]
 
@@ -187,6 +189,29 @@ def test_two_a_crowd_stay_in_their_classes():
     start = Mondrian().run(made.problem)
     classes = np.asarray(start.labels)[rows.reshape(-1, 2)]
     assert (np.diff(offsets) == 2).all() and (classes[:, 0] == classes[:, 1]).all()
+
+
+def test_public_files_do_not_tell_the_draw(tmp_path, monkeypatch):
+    """Other people have the values, and another secret gives the same table: then so are all public files.
+
+    All but the number of the release, which is an HMAC with the secret.
+    """
+    rules = ht.Policy(quasi=["age"], sensitive=["ill"], models=[k(3)], algorithm={"k-concealing": {"effort": 0}}).plan()
+    made = {}
+    for turn in range(120):
+        secret = tmp_path / f"secret {turn}"
+        secret.write_bytes(bytes([turn]) * 32)
+        secret.chmod(0o600)
+        monkeypatch.setenv("HUSHTABLE_SECRET", str(secret))
+        ill = ["flu", "HIV", "gout", "cold"]
+        people = pa.table({"age": [20, 21, 22, 23], "ill": ill[turn % 4 :] + ill[: turn % 4]})
+        number = re.compile(rb'"release": "[0-9a-f]{32}"')
+        files = {name: number.sub(b"", content) for name, content in local_files(people, rules).items()}
+        table = files["csv/release.csv"]
+        assert made.setdefault(table, (turn % 4, files))[1] == files
+        if made[table][0] != turn % 4:
+            return
+    raise AssertionError("no two draws gave the same table")
 
 
 def test_blocks_are_worked_on_one_by_one(monkeypatch):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pyarrow as pa
@@ -11,11 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hushtable as ht
+from hushtable.algorithms.concealing import k_concealing
 from hushtable.algorithms.concealing.draw import draw_matching
-from hushtable.algorithms.concealing.k_concealing import _people, _rings
+from hushtable.algorithms.concealing.k_concealing import KConcealing, _blocks, _people, _rings
+from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.datasets import patients
+from hushtable.engines import local
 from hushtable.errors import IncompatibleError, UsageError
 from hushtable.table.coins import Coins
+from hushtable.testing.interference_checks import local_files
 
 NAMES = ["age", "sex", "country", "diagnosis"]
 
@@ -96,27 +103,12 @@ def test_the_order_of_rows_does_not_matter(release):
     assert again.table.equals(release.table)
 
 
-def test_everybody_has_records_with_l_values():
-    found = ht.anonymize(patients(240).select(NAMES), policy(k(4), {"distinct-l": {"l": 3}}))
-    assert found.verification.ok and found.verification.classes > 120
-    assert [e.achieved for e in found.verification.evidence] == [4, 3]
-
-
-def test_classes_are_published_where_nobody_can_change_places():
-    """All people are alike, and one of six has another value: of most draws somebody sees one value alone."""
-    people = pa.table({"age": [30] * 6, "ill": ["flu"] * 5 + ["HIV"]})
-    rules = ht.Policy(
-        quasi=["age"], sensitive=["ill"], models=[k(2), {"distinct-l": {"l": 2}}], algorithm="k-concealing"
-    )
-    found = ht.anonymize(people, rules)
-    assert found.verification.ok and found.verification.classes == 1
-
-
 def test_what_it_refuses():
     with pytest.raises(IncompatibleError, match=r"judges classes of equal ones.*k-concealment"):
         policy({"k-anonymity": {"k": 4}}).plan()
-    with pytest.raises(IncompatibleError, match="t-closeness"):
-        policy(k(4), {"t-closeness": {"t": 0.3}}).plan()
+    for name, values in (("t-closeness", {"t": 0.3}), ("distinct-l", {"l": 2})):
+        with pytest.raises(IncompatibleError, match=rf"{name} judges classes.*such as mondrian"):
+            policy(k(4), {name: values}).plan()
     with pytest.raises(IncompatibleError, match="downcoding would change it"):
         policy(k(4), guard=["downcoding"]).plan()
     with pytest.raises(IncompatibleError, match="matches people to records one by one"):
@@ -128,3 +120,110 @@ def test_attacks_beside_classes(release):
     assert release.attack("linkage").rate < 0.4
     with pytest.raises(UsageError, match="k-concealing makes none"):
         release.attack("known-algorithm")
+
+
+WORLDS = sorted(set(permutations("aabbb")))
+
+
+def worlds_of(ages, size, secrets):
+    """Yield, for every way to give five people their values and for every secret: values, each one's cells, crowds."""
+    people = pa.table({"age": ages, "ill": list(WORLDS[0])})
+    rules = ht.Policy(quasi=["age"], sensitive=["ill"], models=[k(size)], algorithm={"k-concealing": {"effort": 0}})
+    problem = local.run(people, rules.plan()).problem
+    start = Mondrian().run(problem)
+    ill = problem.table.sensitive[0]
+    for world in WORLDS:
+        codes = np.array(["ab".index(value) for value in world], dtype=ill.codes.dtype)
+        table = replace(problem.table, sensitive=(replace(ill, codes=codes),))
+        for secret in range(secrets):
+            coins = Coins(f"{world} {secret}".encode())
+            ((rows, classes),) = _blocks(replace(problem, store=table, tossed=coins), start)
+            crowds = KConcealing(effort=0)._crowds(table, rows, classes, size)
+            drawn = draw_matching(crowds, coins.purse("draw"))
+            cells = {int(rows[p]): tuple(ages[i] for i in rows[crowds[c]]) for c, p in enumerate(drawn.tolist())}
+            yield world, cells
+
+
+def test_who_replays_all_worlds_believes_one_in_k():
+    """The adversary knows ages and algorithm, and replays all worlds; here with 40 secrets each.
+
+    Two people are 20. In the order of their values, who has the lower one would be in other crowds than who has the
+    higher one, and the values of these two crowds would tell something about their owners.
+    """
+    ages = [20, 20, 21, 22, 23]
+    telling = (20, 21, 22), (20, 22, 23)
+    seen, times, inside = Counter(), Counter(), {}
+    for world, cells in worlds_of(ages, 3, 40):
+        shown = {who: tuple(sorted(set(crowd))) for who, crowd in cells.items()}
+        value = {cell: world[who] for who, cell in shown.items()}
+        assert len(value) == 5
+        published = tuple(value[cell] for cell in telling)
+        times[published] += 1
+        for who, crowd in cells.items():
+            inside[shown[who]] = Counter(crowd)
+            seen[published, ages[who], shown[who]] += 1
+    assert len(times) == 4 and min(times.values()) > 20
+    for published, often in times.items():
+        for cell, crowd in inside.items():
+            for age, there in crowd.items():
+                belief = seen[published, age, cell] / often
+                assert abs(belief - there / 3) < 4 * np.sqrt(2 / 9 / often), (published, age, cell)
+
+
+@pytest.mark.parametrize("size", [3, 4, 5])
+def test_one_known_record_does_not_decide_for_others(size):
+    """Of 40 people in one ring; drawn with pairs that everybody knows, a few matchings would be left."""
+    crowds = _rings(np.zeros(40, np.int64), size)
+    found = np.array([np.argsort(draw_matching(crowds, Coins(f"{i}".encode()))) for i in range(200)])
+    assert len(np.unique(found, axis=0)) > 150
+    known = found[found[:, 0] == found[0, 0]]
+    others = [np.bincount(own).max() / len(known) for own in known[:, 1:].T]
+    # somebody who shares most crowds with the first one may be known
+    assert np.median(others) < 1 / size + 0.2 and np.count_nonzero(np.array(others) > 0.95) <= 2
+
+
+def test_two_a_crowd_stay_in_their_classes():
+    """Crowds of two form cycles, which one record decides; none is longer than a class."""
+    made = ht.anonymize(patients(60).select(NAMES), policy(k(2)))
+    offsets, rows = made.partition.crowds
+    start = Mondrian().run(made.problem)
+    classes = np.asarray(start.labels)[rows.reshape(-1, 2)]
+    assert (np.diff(offsets) == 2).all() and (classes[:, 0] == classes[:, 1]).all()
+
+
+def test_public_files_do_not_tell_the_draw(tmp_path, monkeypatch):
+    """Other people have the values, and another secret gives the same table: then so are all public files.
+
+    All but the number of the release, which is an HMAC with the secret.
+    """
+    rules = ht.Policy(quasi=["age"], sensitive=["ill"], models=[k(3)], algorithm={"k-concealing": {"effort": 0}}).plan()
+    made = {}
+    for turn in range(120):
+        secret = tmp_path / f"secret {turn}"
+        secret.write_bytes(bytes([turn]) * 32)
+        secret.chmod(0o600)
+        monkeypatch.setenv("HUSHTABLE_SECRET", str(secret))
+        ill = ["flu", "HIV", "gout", "cold"]
+        people = pa.table({"age": [20, 21, 22, 23], "ill": ill[turn % 4 :] + ill[: turn % 4]})
+        number = re.compile(rb'"release": "[0-9a-f]{32}"')
+        files = {name: number.sub(b"", content) for name, content in local_files(people, rules).items()}
+        table = files["csv/release.csv"]
+        assert made.setdefault(table, (turn % 4, files))[1] == files
+        if made[table][0] != turn % 4:
+            return
+    raise AssertionError("no two draws gave the same table")
+
+
+def test_blocks_are_worked_on_one_by_one(monkeypatch):
+    """Tables above the size of a block: crowds stay in their block, and everything is verified."""
+    monkeypatch.setattr(k_concealing, "BLOCK", 50)
+    made = ht.anonymize(patients(240).select(NAMES), policy(k(4)))
+    offsets, rows = made.partition.crowds
+    assert made.verification.ok and (np.diff(offsets) == 4).all() and (np.bincount(rows) == 4).all()
+    blocks = list(_blocks(made.problem, Mondrian().run(made.problem)))
+    block = np.empty(240, dtype=np.int64)
+    for number, (own, _) in enumerate(blocks):
+        block[own] = number
+        assert len(own) <= 50
+    crowds = block[rows.reshape(-1, 4)]
+    assert len(blocks) > 4 and (crowds == crowds[:, :1]).all()

@@ -340,8 +340,7 @@ def check_compatible(
             raise IncompatibleError(
                 f"{algorithm.name} publishes records that differ from each other, and {member.name} judges classes of "
                 "equal ones.",
-                hint="Promise k-concealment alone, or choose an algorithm that makes classes, such as mondrian: it also "
-                "keeps k-concealment together with models of sensitive values.",
+                hint="Promise k-concealment alone, or choose an algorithm that makes classes, such as mondrian.",
             )
         outside = member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}
         if outside and algorithm.recoding in (Recoding.CENTROID, Recoding.PATTERN):

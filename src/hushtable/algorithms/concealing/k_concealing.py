@@ -102,9 +102,6 @@ class KConcealing(Algorithm):
     name: ClassVar[str] = "k-concealing"
     recoding: ClassVar[Recoding] = Recoding.CONCEALED
     reads_sensitive: ClassVar[Reads] = Reads.CHECKS
-    disclosure: ClassVar[str] = (
-        "Here no model refuses any: quasi-identifiers decide the crowds, and secret coins which record goes with each."
-    )
 
     def check_table(self, table: TablePlan) -> None:
         """Refuse tables in which people have several records: a matching gives everybody one."""

@@ -18,13 +18,16 @@ TESTS = Path(__file__).resolve().parents[1]
 CLUSTER = """
 import os, signal, subprocess, sys
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from hushtable.api import run_plan
 from hushtable.engines.spark.release import run_frame
 from hushtable.io.dictionaries import decode
 from hushtable.models.k_anonymity import KAnonymity
-from support_core import plan_of, random_people
+from hushtable.schema.columns import Role
+from hushtable.table.plan import ColumnPlan
+from support_core import PEOPLE, plan_of, random_people
 
 SETTINGS = {
     "spark.executor.memory": "600m", "spark.driver.memory": "600m", "spark.driver.host": "127.0.0.1",
@@ -49,13 +52,17 @@ killed = set()
 
 
 def kill_one(share, what):
-    # what was published is kept by the executors, and half of it is gone with one of them
-    if what == "verifying" and not killed:
+    if what == sys.argv[1] and not killed:
         killed.add(min(executors()))
         os.kill(min(killed), signal.SIGKILL)
 
 
-table, plan = random_people(500, 1, missing=0.1), plan_of([KAnonymity(k=4)])
+table, columns = random_people(500, 1, missing=0.1), PEOPLE
+if what_stays := sys.argv[2:]:
+    # rows with it are kept by the executors, and half of them are gone with one
+    table = table.append_column("note", pa.array([f"note {i}" for i in range(500)]))
+    columns = (*PEOPLE, ColumnPlan("note", Role.INSENSITIVE))
+plan = plan_of([KAnonymity(k=4)], columns)
 release = run_frame(spark.createDataFrame(table).repartition(4), plan, kill_one)
 want = run_plan(table, plan).table
 assert killed and not killed & executors()
@@ -66,7 +73,8 @@ spark.stop()
 """
 
 
-def test_an_executor_killed_in_mid_job_does_not_change_the_release(tmp_path):
+@pytest.mark.parametrize("killed", [["reading the columns"], ["verifying", "note"]], ids=["counting", "verifying"])
+def test_an_executor_killed_in_mid_job_does_not_change_the_release(tmp_path, killed):
     if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None or shutil.which("ps") is None:
         pytest.skip("needs pyspark, Java and ps")
     # executors log into Spark's home: one of the test's own, that leads to the installed package
@@ -75,8 +83,8 @@ def test_an_executor_killed_in_mid_job_does_not_change_the_release(tmp_path):
         (tmp_path / "home" / part.name).symlink_to(part)
     environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYSPARK_PYTHON": sys.executable}
     environment["SPARK_HOME"] = str(tmp_path / "home")
+    words = [sys.executable, "-c", CLUSTER, *killed]
     done = subprocess.run(
-        [sys.executable, "-c", CLUSTER], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False,
-        timeout=900,
-    )  # fmt: skip
+        words, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=900
+    )
     assert "the same release" in done.stdout, done.stderr[-2000:]

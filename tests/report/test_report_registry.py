@@ -44,7 +44,8 @@ def test_every_algorithm(algorithm: str) -> None:
     tried = 0
     for seed in range(6):
         for chosen in ([models.build("k-anonymity", {"k": 2})], [models.build("distinct-l", {"l": 2})],
-                       [models.build("m-invariance", {"m": 2, "on": "disease"})]):  # fmt: skip
+                       [models.build("m-invariance", {"m": 2, "on": "disease"})],
+                       [models.build("k-concealment", {"k": 2})]):  # fmt: skip
             release = released(chosen, algorithm, seed)
             if release is not None:
                 check(release)

@@ -100,6 +100,16 @@ def test_groups_and_verify(on_spark):
     assert release.verify().as_dict() == release.verification.as_dict()
 
 
+def test_once_there_is_a_frame_its_rows_are_verified(on_spark):
+    release = on_spark(random_people(50, 6), plan_of([KAnonymity(k=4)]))
+    listed = release.published.outcome.shown
+    assert release.frame.count() == 50
+    assert release.verify().as_dict() == release.verification.as_dict()
+    listed._shown._rows = listed._shown._rows.limit(1)
+    with pytest.raises(DataError, match="changed while it was read"):
+        release.verify()
+
+
 def test_a_spark_frame_is_known_without_importing_pyspark(spark):
     assert is_spark_frame(spark.range(1))
     assert not is_spark_frame(random_people(1, 1))

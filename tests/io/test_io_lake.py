@@ -71,11 +71,7 @@ def test_columns_that_changed_are_refused(iceberg):
 
 
 def test_a_delta_table_that_asks_more_of_its_readers_is_refused(tmp_path):
-    configuration = {"delta.enableDeletionVectors": "true"}
-    try:
-        deltalake.write_deltalake(tmp_path, ROWS, configuration=configuration)
-    except Exception:  # a version that does not write them: say it in the log
-        deltalake.write_deltalake(tmp_path, ROWS)
+    deltalake.write_deltalake(tmp_path, ROWS)
     log = tmp_path / "_delta_log" / f"{0:020}.json"
     lines = log.read_text().splitlines()
     protocol = '{"protocol":{"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":["deletionVectors"],'

@@ -1,7 +1,7 @@
 """A published table whose different rows the driver knows: it writes them, and reads them back to verify them.
 
 Spark counted the input. What follows from the counts alone needs no pass over the rows: a table of 10,000,000 rows is
-written, and read again, in a few seconds. A DataFrame is made only for who asks for one.
+written, and read again, in a few seconds. A DataFrame is made only if somebody asks for it.
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ class Listed:
         return pa.table({name: cells[name] for name in self.names})
 
     def count(self, problem: Problem) -> Counted:
-        """Count what is to be published, by its cells."""
+        """Count what is to be published, by its cells; once Spark made a DataFrame of it, what that shows."""
+        if "_shown" in self.__dict__:
+            return self._shown.count(problem)
         self.jobs.progress(1.0, "verifying")
         times = self._rows.times
         return self._counted(problem, self._table, times, times * self._rows.units if len(self._rows.units) else times)

@@ -65,7 +65,7 @@ def test_mypy_accepts_right_code_and_refuses_wrong_code(tmp_path):
 
 def test_the_signature_of_a_policy_shows_every_setting():
     shown = list(inspect.signature(ht.Policy).parameters)
-    assert shown[:5] == ["identifiers", "quasi", "sensitive", "insensitive", "drop"] == list(SUGAR)
+    assert shown[:7] == ["identifiers", "quasi", "sensitive", "insensitive", "weight", "cluster", "drop"] == list(SUGAR)
     assert set(shown) == {*SUGAR, "hierarchies", *ht.Policy.model_fields}
     # type checkers read another one, in the source
     tree = ast.parse(Path(policy_module.__file__).read_text(encoding="utf-8"))

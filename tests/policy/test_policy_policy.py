@@ -69,7 +69,9 @@ hierarchies = st.one_of(
 def columns(draw: st.DrawFn) -> dict[str, dict[str, object]]:
     found = {}
     for name in draw(st.lists(names, min_size=1, max_size=5, unique=True)):
-        role = draw(st.sampled_from(list(Role))) if found else Role.QUASI
+        # a table has one column of weights and one of households at most
+        had = {settings["role"] for settings in found.values() if settings["role"].of_survey}
+        role = draw(st.sampled_from([role for role in Role if role not in had])) if found else Role.QUASI
         column: dict[str, object] = {"role": role}
         if role in (Role.QUASI, Role.SENSITIVE):
             column["hierarchy"] = draw(hierarchies)

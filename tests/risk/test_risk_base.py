@@ -17,10 +17,14 @@ TABLE = Exposure.of(
     population={"name": [SECRET] * 4 + ["x", "y", "z", "w"], "age": [30] * 5 + [41, 55, 60]},
 )
 
+NEED_RECORDS = ("household", "individual", "l-diversity")
+
 
 @pytest.mark.parametrize("name", registry.risks)
 @pytest.mark.parametrize("table", [TABLE, exposed([1]), exposed([4, 4]), exposed([1, 1, 1])])
 def test_findings_are_frozen_json_and_without_values(name, table):
+    if name in NEED_RECORDS:
+        pytest.skip("it reads more than classes; see test_risk_survey.py")
     found = registry.risks.build(name).compute(table)
     assert json.loads(json.dumps(found.as_dict(), allow_nan=False)) == found.as_dict()
     assert SECRET not in json.dumps(found.as_dict())
@@ -29,7 +33,8 @@ def test_findings_are_frozen_json_and_without_values(name, table):
 
 
 @pytest.mark.parametrize(
-    "name", [n for n in registry.risks if "fraction" in {p.name for p in registry.risks[n].params()}]
+    "name",
+    [n for n in registry.risks if "fraction" in {p.name for p in registry.risks[n].params()} and n not in NEED_RECORDS],
 )
 def test_a_fraction_overrules_the_population_table(name):
     known = registry.risks[name]

@@ -91,6 +91,13 @@ def _lists(to: Console, when: str, found: Mapping[str, Any]) -> None:
         rows = [(" + ".join(s["columns"]), number(s["people"]), share(s["share"])) for s in subsets]
         to.print(grid(["columns", "people", "share"], rows, right=["people", "share"], fold=["columns"]))
         to.print()
+    diverse = found.get("diversity", [])
+    if diverse:
+        put(to, f"Diversity of the sensitive values that people share a class with, {when}:")
+        keys = ("least", "median", "mean", "most")
+        table = [[d["column"], d["measure"], *(number(d[key]) for key in keys)] for d in diverse]
+        to.print(grid(["column", "measure", *keys], table, right=keys, fold=["column"]))
+        to.print()
     adding = [c for c in found.get("columns", []) if "adds_unique" in c]
     if adding:
         put(to, f"What each column adds, {when}:")

@@ -185,11 +185,13 @@ class Saved:
         if "made" in vars(self):
             return self.made.before()
         plan, extra = self.plan.table, self.plan.extra
-        alone = plan.entity is None and extra.population is None and not extra.believes
+        survey = any(c.role.of_survey for c in plan.columns)
+        alone = plan.entity is None and extra.population is None and not extra.believes and not survey
+        detail = lambda: self.made.before().detailed()  # noqa: E731 - reads every column, if a risk asks
         if not (alone and isinstance(self.source, Files)):
-            table = self._encoded((Role.QUASI,))
+            table = self._encoded((Role.QUASI, Role.WEIGHT, Role.CLUSTER))
             self._check_counted(table, None)
-            return Exposure.raw(table)
+            return replace(Exposure.raw(table), detail=detail)
         # equal rows are counted before their values are looked at
         columns = self._columns((Role.QUASI,))
         self._check_columns(self.source)
@@ -198,17 +200,17 @@ class Saved:
         self._check_counted(table, records)
         known = tuple(c.coded.size for c in table.quasi)
         shown, counts = count_rows([c.codes for c in table.quasi], known, records)
-        return Exposure(tuple(c.name for c in table.quasi), tuple(shown), known, counts)
+        return Exposure(tuple(c.name for c in table.quasi), tuple(shown), known, counts, detail=detail)
 
     def after(self, table: Callable[[], pa.Table]) -> Exposure:
         """Return the classes of the published table, as the verifier found them in its cells."""
-        if self.plan.algorithm.recoding is Recoding.BUCKET:
+        if self.plan.algorithm.recoding is Recoding.BUCKET or any(c.role.of_survey for c in self.plan.table.columns):
             return self.made.after(table)
         if self.private is not None and self.kept is not None:
             check_private(self.private, self.kept, (CLASSES,))
             kept = kept_classes(self.private, self.plan.table.named(Role.QUASI))
             if kept is not None:
-                return kept
+                return replace(kept, detail=lambda: self.made.after(table))
         people = None if self.plan.extra.population is None else self.plan.extra.population.num_rows
         return Exposure.published(self._published, self.verification, self.plan.table.named(Role.QUASI), people)
 
@@ -312,7 +314,8 @@ class Saved:
     def _problem(self) -> Problem:
         if self.plan.account is not None and self.plan.algorithm.keeps_signatures:
             return problem_of(self._read(None), self.plan.repeating())
-        return problem_from(self._encoded((Role.QUASI, Role.SENSITIVE)), self.plan)
+        roles = (Role.QUASI, Role.SENSITIVE, Role.WEIGHT, Role.CLUSTER)
+        return problem_from(self._encoded(roles), self.plan)
 
     def _check_original(self, table: EncodedTable) -> None:
         """Refuse an original with other records, as far as they were read and somebody kept marks of them."""

@@ -78,7 +78,7 @@ def store(files: Sequence[Source], plan: TablePlan, work: Workspace, progress: P
 
     Identifiers are not read, but for the one that says whose a row is.
     """
-    wanted = [c.name for c in plan.columns if c.role.published or c.name == plan.entity]
+    wanted = [c.name for c in plan.columns if c.role.published or c.role.of_survey or c.name == plan.entity]
     outside = list(plan.named(Role.INSENSITIVE))
     facts = work.finished(_STAGE)
     folder = work.folder / _STAGE

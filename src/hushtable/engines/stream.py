@@ -213,6 +213,7 @@ def _solved(stored: StoredTable, plan: Plan, work: Workspace, progress: Progress
 def _counts(stored: StoredTable, plan: Plan) -> bool:
     """Whether nothing is asked that needs to know of equal records whose each is."""
     alone = plan.table.entity is None and plan.extra.population is None and not plan.extra.believes
+    alone = alone and not any(c.role.of_survey for c in plan.table.columns)
     asked = plan.guards or plan.account is not None or summary_measures() != sorted(SUMMARY)
     return alone and not asked and not stored.ranks
 

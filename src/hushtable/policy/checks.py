@@ -32,6 +32,7 @@ def contradictions(policy: Policy) -> Iterator[Fault]:
             ("models",), "The policy has no privacy model.", "Add one, for example k-anonymity: {k: 5}.", "no-model"
         )
     yield from _entity(policy)
+    yield from _survey(policy)
     yield from _models(policy)
     yield from _background(policy)
     yield from _ledger(policy)
@@ -83,6 +84,17 @@ def _entity(policy: Policy) -> Iterator[Fault]:
     elif policy.columns[entity].role is not Role.IDENTIFIER:
         sentence = f"{entity!r} says whose a row is; published, it would link the rows of a person."
         yield Fault(("entity",), sentence, "Give the column the role 'identifier'.", "entity-role")
+
+
+def _survey(policy: Policy) -> Iterator[Fault]:
+    for role, what in ((Role.WEIGHT, "weights"), (Role.CLUSTER, "households")):
+        for name in policy.named(role)[1:]:
+            hint = f"Choose one, and give the others the role '{Role.DROP}'."
+            yield Fault(("columns", name), f"The policy has a column of {what} already.", hint, "declared-twice")
+    if policy.named(Role.CLUSTER) and policy.entity is not None:
+        sentence = "Household risk counts every record as a member, and with an entity people have several records."
+        hint = "Leave out 'entity', or give the column of households the role 'drop'."
+        yield Fault(("columns", policy.named(Role.CLUSTER)[0]), sentence, hint, "cluster-entity")
 
 
 def _models(policy: Policy) -> Iterator[Fault]:

@@ -102,8 +102,8 @@ class ColumnPolicy(StrictModel):
     """
 
     role: Role
-    """identifier (never published), quasi (generalised), sensitive (must not be learnt), insensitive (as it is) or drop
-    (not published)"""
+    """identifier (never published), quasi (generalised), sensitive (must not be learnt), insensitive (as it is), weight
+    (of a survey; for risks), cluster (the household; for risks) or drop (not published)"""
     kind: Kind | None = None
     """how the values relate. Defaults to what the data say"""
     format: Format | None = None

@@ -23,6 +23,8 @@ SUGAR: dict[str, Role] = {
     "quasi": Role.QUASI,
     "sensitive": Role.SENSITIVE,
     "insensitive": Role.INSENSITIVE,
+    "weight": Role.WEIGHT,
+    "cluster": Role.CLUSTER,
     "drop": Role.DROP,
 }
 """Keywords of ``Policy(...)`` that name the columns of a role."""

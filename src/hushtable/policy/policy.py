@@ -64,7 +64,7 @@ class Policy(StrictModel):
     ----------
     columns : mapping of str to settings
         ``role``, and where wanted ``kind``, ``hierarchy``, ``weight``, ``categories``, ``order``, ``cells``.
-    identifiers, quasi, sensitive, insensitive, drop : list of str, or mapping of str to settings
+    identifiers, quasi, sensitive, insensitive, weight, cluster, drop : list of str, or mapping of str to settings
         The columns of each role, instead of ``columns`` or besides.
     rest : {"drop", "insensitive", "quasi"}, optional
         What becomes of columns that the policy does not name: left out, published as they are, or generalised. By
@@ -183,6 +183,8 @@ class Policy(StrictModel):
             quasi: Columns = ...,
             sensitive: Columns = ...,
             insensitive: Columns = ...,
+            weight: Columns = ...,
+            cluster: Columns = ...,
             drop: Columns = ...,
             rest: Literal["drop", "insensitive", "quasi"] | None = ...,
             models: Sequence[PrivacyModel | str | Mapping[str, Any]] | PrivacyModel = ...,

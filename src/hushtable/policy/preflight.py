@@ -21,6 +21,7 @@ from hushtable.schema.columns import Role
 from hushtable.schema.prepare import check_publishable, prepare
 from hushtable.table.encode import Extra, encode, no_rows, sensitive_column
 from hushtable.table.plan import ColumnPlan, TablePlan, column_errors
+from hushtable.table.survey import read_survey
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -119,6 +120,7 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
             usable += [again] if again is not None else []
         elif column.role is Role.INSENSITIVE and column.name in table.column_names:
             problems += _unpublishable(column.name, table)
+    problems += _survey(plan, table)
     models, found = _models(policy, plan, table, usable)
     heights = [len(c.levels) - 1 for c in checks if c.role == Role.QUASI and c.levels]
     quasi = plan.named(Role.QUASI)
@@ -141,6 +143,15 @@ def _unpublishable(name: str, table: pa.Table) -> Iterator[Problem]:
         check_publishable(name, table.column(name).type)
     except HushtableError as error:
         yield Problem.of(name, error)
+
+
+def _survey(plan: TablePlan, table: pa.Table) -> Iterator[Problem]:
+    for column in plan.columns:
+        if column.role.of_survey and column.name in table.column_names and table.num_rows:
+            try:
+                read_survey(table, replace(plan, columns=(column,)))
+            except HushtableError as error:
+                yield Problem.of(column.name, error)
 
 
 def _column(

@@ -83,6 +83,8 @@ def _heading(profile: Profile, filename: str) -> Iterator[str]:
     yield "#   quasi        may be known from outside; generalised"
     yield "#   sensitive    must not be learnt about a person; published, protected by the models"
     yield "#   insensitive  published as it is"
+    yield "#   weight       how many people a record stands for; not published, for risks"
+    yield "#   cluster      the household; not published, for risks"
     yield "#   drop         not published"
     if profile.like_values:
         yield f"# The first line of the file may be a record: {', '.join(map(in_a_comment, profile.like_values))}"

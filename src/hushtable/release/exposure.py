@@ -9,22 +9,51 @@ adversary has more candidates than that, so the risks stated here are upper boun
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
-from hushtable.errors import DataError
+from hushtable.errors import DataError, UsageError
 from hushtable.kernels.grouping import count_rows, number_rows
 from hushtable.release.recode import class_numbers
 from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable
+from hushtable.table.survey import Survey
 
-__all__ = ["Exposure"]
+__all__ = ["Exposure", "Members"]
+
+
+@dataclass(frozen=True)
+class Members:
+    """Which records are in which class: for risks that read survey weights, households or sensitive values.
+
+    Attributes
+    ----------
+    table : EncodedTable
+        The original.
+    rows : integer array
+        Its rows that are in a class.
+    classes : int64 array
+        The class of each.
+    apart : bool
+        Whether sensitive values are published apart from their people, so that a class has none of its own.
+    """
+
+    table: EncodedTable
+    rows: AnyArray
+    classes: IntArray
+    apart: bool = False
+
+    @property
+    def people(self) -> FloatArray:
+        """How much of a person each row is: 1 without an entity column."""
+        units = self.table.row_units
+        return units[self.rows] / self.table.unit if len(units) else np.ones(len(self.rows))
 
 
 @dataclass(frozen=True)
@@ -47,6 +76,10 @@ class Exposure:
         People of the population table in each class.
     population_size : int, optional
         People of the whole population table, whether a class covers them or not.
+    members : Members, optional
+        Which records are in which class, where that is at hand.
+    detail : callable, optional
+        Gives the same table's classes with all columns of their members.
 
     Examples
     --------
@@ -62,6 +95,8 @@ class Exposure:
     unit: int = 1
     population: IntArray | None = None
     population_size: int | None = None
+    members: Members | None = None
+    detail: Callable[[], Exposure] | None = None
 
     def __post_init__(self) -> None:
         if not len(self.units):
@@ -70,7 +105,13 @@ class Exposure:
             )
 
     @classmethod
-    def of(cls, rows: Mapping[str, Any], population: Mapping[str, Any] | None = None) -> Exposure:
+    def of(
+        cls,
+        rows: Mapping[str, Any],
+        population: Mapping[str, Any] | None = None,
+        weights: Sequence[float] = (),
+        households: Sequence[int] = (),
+    ) -> Exposure:
         """Build from plain columns, for tests and examples."""
         names = tuple(rows)
         n = len(next(iter(rows.values())))
@@ -81,19 +122,23 @@ class Exposure:
             codes.append(inverse.astype(np.int64))
             sizes.append(len(values))
         n_population = len(codes[0]) - n
-        return _grouped(names, codes, sizes, n, n_population, np.empty(0, dtype=np.int64), 1, population is not None)
+        found = _grouped(names, codes, sizes, n, n_population, np.empty(0, dtype=np.int64), 1, population is not None)
+        survey = Survey(np.asarray(weights, dtype=np.float64), np.asarray(households, dtype=np.int64))
+        table = EncodedTable((), (), n, n, survey=survey)
+        return found._with(table, np.arange(n))
 
     @classmethod
     def raw(cls, table: EncodedTable) -> Exposure:
         """Return the classes of the original quasi-identifiers."""
-        if len(table.row_units) or len(table.population_rows):
-            return cls.raw_rows(table, slice(0, table.n_sample))
+        if len(table.row_units) or len(table.population_rows) or table.survey is not None:
+            return cls.raw_rows(table, np.arange(table.n_sample))
         sizes = tuple(c.coded.size for c in table.quasi)
         codes, counts = count_rows([c.codes[: table.n_sample] for c in table.quasi], sizes)
-        return cls(tuple(c.name for c in table.quasi), tuple(codes), sizes, counts)
+        detail = partial(cls.raw_rows, table, np.arange(table.n_sample))
+        return cls(tuple(c.name for c in table.quasi), tuple(codes), sizes, counts, detail=detail)
 
     @classmethod
-    def raw_rows(cls, table: EncodedTable, rows: slice | IntArray) -> Exposure:
+    def raw_rows(cls, table: EncodedTable, rows: IntArray) -> Exposure:
         """Return the classes of some rows of the sample, and what of the population falls into them."""
         others = slice(table.population_rows.start, table.population_rows.stop)
         n_population = len(table.population_rows)
@@ -101,7 +146,7 @@ class Exposure:
         n = len(codes[0])
         if n_population:
             codes = [np.concatenate([own, c.codes[others]]) for own, c in zip(codes, table.quasi, strict=True)]
-        return _grouped(
+        found = _grouped(
             tuple(c.name for c in table.quasi),
             codes,
             [c.coded.size for c in table.quasi],
@@ -111,10 +156,16 @@ class Exposure:
             table.unit,
             n_population > 0,
         )
+        return found._with(table, rows)
 
     @classmethod
     def published(
-        cls, table: pa.Table, verification: Verification, names: Sequence[str], population: int | None = None
+        cls,
+        table: pa.Table,
+        verification: Verification,
+        names: Sequence[str],
+        population: int | None = None,
+        members: tuple[EncodedTable, IntArray] | None = None,
     ) -> Exposure:
         """Return the classes of a published table, as the verifier found them in its cells.
 
@@ -126,6 +177,8 @@ class Exposure:
             The quasi-identifiers.
         population : int, optional
             People of the population table.
+        members : EncodedTable and integer array, optional
+            The original, and the row of it that each published row is; below 0 for counterfeits.
         """
         labels = verification.labels[: table.num_rows]
         first = np.full(len(verification.stats), -1, dtype=np.int64)
@@ -134,6 +187,11 @@ class Exposure:
         stats = verification.stats.take(real)
         rows = pa.array(first[real])
         numbered = [class_numbers([table.column(name).take(rows)]) for name in names]
+        known = None
+        if members is not None:
+            original, source_rows = members
+            own = np.flatnonzero(source_rows >= 0)
+            known = Members(original, source_rows[own], (np.cumsum(real) - 1)[labels[own]])
         return cls(
             columns=tuple(names),
             codes=tuple(codes for codes, _ in numbered),
@@ -142,7 +200,34 @@ class Exposure:
             unit=stats.unit,
             population=stats.population,
             population_size=population,
+            members=known,
         )
+
+    def _with(self, table: EncodedTable, rows: IntArray) -> Exposure:
+        """Name the table that the members are rows of."""
+        assert self.members is not None
+        return replace(self, members=replace(self.members, table=table, rows=rows))
+
+    def detailed(self) -> Exposure:
+        """Return these classes with all that is known of their members, or say that they are not known."""
+        if self.detail is not None:
+            return self.detail()
+        if self.members is None:
+            raise UsageError(
+                "Which record is in which class is not known here.",
+                code="needs-records",
+                hint="Assess the release where the original is at hand, with the local engine.",
+            )
+        return self
+
+    @cached_property
+    def weighted(self) -> FloatArray | None:
+        """People of the population that each class stands for by its survey weights; None without weights."""
+        survey = None if self.members is None else self.members.table.survey
+        if self.members is None or survey is None or not len(survey.weights):
+            return None
+        weights = survey.weights[self.members.rows] * self.members.people
+        return np.asarray(np.bincount(self.members.classes, weights, minlength=len(self)), dtype=np.float64)
 
     def __len__(self) -> int:
         return len(self.units)
@@ -207,6 +292,7 @@ def _grouped(
     else:
         units = np.bincount(labels[:n], minlength=len(first)).astype(np.int64)
     real = units > 0
+    classes = (np.cumsum(real) - 1)[labels[:n]]
     population = None
     if with_population:
         population = np.bincount(labels[n : n + n_population], minlength=len(first)).astype(np.int64)[real]
@@ -218,4 +304,6 @@ def _grouped(
         unit=unit,
         population=population,
         population_size=n_population if with_population else None,
+        # whose rows these are the caller says
+        members=Members(EncodedTable((), (), n, n), np.arange(n), classes),
     )

@@ -7,7 +7,7 @@ and the original tell, and reads them when they are needed; Spark knows counts i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -199,9 +199,12 @@ class Made:
         original = self.problem.table
         if self.recoded.buckets is not None:
             # exact quasi-identifiers: their classes are those of the raw rows
-            return Exposure.raw_rows(original, np.asarray(self.source_rows))
+            found = Exposure.raw_rows(original, np.asarray(self.source_rows))
+            return replace(found, members=found.members and replace(found.members, apart=True))
         people = len(original.population_rows) or None
-        return Exposure.published(table(), self.verification, [c.name for c in original.quasi], people)
+        rows = np.asarray(self.source_rows)
+        members = None if self.value_rows is not None else (original, rows)
+        return Exposure.published(table(), self.verification, [c.name for c in original.quasi], people, members)
 
     def classes(self, table: Callable[[], pa.Table], names: Sequence[str]) -> tuple[dict[str, pa.Array], GroupStats]:
         """Return the published cells of every class in these columns, in published order, and its statistics."""

@@ -50,6 +50,10 @@ class Risk(Parametrised, ABC):
 
     default: ClassVar[bool] = True
 
+    def applies(self, exposure: Exposure) -> bool:
+        """Whether a summary of this table has it: whether what it reads is there."""
+        return True
+
     @abstractmethod
     def compute(self, exposure: Exposure) -> Finding:
         """Assess one table. A number that is not defined for it is NaN."""

@@ -189,9 +189,11 @@ def risk_summary(
     for key in parameters:
         if key not in known:
             raise ParameterError(f"No risk has a parameter {key!r}.", hint=did_you_mean(key, known))
+    built = {name: risks.build(name, {k: v for k, v in parameters.items() if k in declared[name]}) for name in chosen}
     return RiskSummary(
         {
-            name: risk_of(name, {k: v for k, v in parameters.items() if k in declared[name]}, before, after)
-            for name in chosen
+            name: risk_of(risk, {}, before, after)
+            for name, risk in built.items()
+            if names is not None or risk.applies(before)
         }
     )

@@ -8,12 +8,21 @@ fit the budget, so what is reported is complete up to ``searched`` columns.
 
 Each minimal unique of s of the A columns has the SUDA score (A - s)(A - s - 1) ... (A - M) with M the greatest size
 searched (at most A - 1): roughly how many larger sets are unique because of it. A column's contribution is the share
-of the total score that lies on sets with it.
+of the total score that lies on sets with it. A person's score is the sum over her minimal uniques.
+
+DIS-SUDA brings scores to the scale of a probability. With U people unique and P people in pairs on all columns, and the
+sampling fraction pi, the chance that a match with a unique is right is (data intrusion simulation)
+
+    d = U pi / (U pi + P (1 - pi)),
+
+and a person's DIS-SUDA score is her score times d U / (sum of all scores), at most 1: its mean over the uniques is d.
+Where the table is the whole population, every match with a unique is right: d = 1.
 
 References
 ----------
 M. J. Elliot, A. M. Manning, R. W. Ford, "A computational algorithm for handling the special uniques problem", 2002;
-A. M. Manning, D. J. Haglin, J. A. Keane, "A recursive search algorithm for statistical disclosure assessment", 2008.
+A. M. Manning, D. J. Haglin, J. A. Keane, "A recursive search algorithm for statistical disclosure assessment", 2008;
+M. J. Elliot, "Integrating file and record level disclosure risk assessment", 2002 (DIS-SUDA).
 """
 
 from __future__ import annotations
@@ -30,8 +39,12 @@ from hushtable.arrays import BoolArray, FloatArray
 from hushtable.params import AtLeast
 from hushtable.risk.base import Exposure, Finding, Risk
 from hushtable.risk.projection import unique_on
+from hushtable.risk.sampling import Fraction, Sampling
 
 __all__ = ["ColumnScore", "MinimalUniques", "MinimalUniquesFinding", "RiskySubset"]
+
+
+_BANDS = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7])
 
 
 @dataclass(frozen=True)
@@ -78,6 +91,16 @@ class MinimalUniquesFinding(Finding):
         Those with the most people first; of equals the smaller, then in column order.
     columns : tuple of ColumnScore
         In the policy's order.
+    score : float
+        Mean SUDA score of the people with a minimal unique; 0 where there are none.
+    basis : str
+        Where the sampling fraction of ``dis`` comes from.
+    dis : float
+        Chance that a match with somebody unique is right.
+    highest_dis : float
+        The greatest DIS-SUDA score of a person.
+    by_dis : tuple of float
+        People with a DIS-SUDA score of 0, above 0 up to 0.1, up to 0.2, ..., up to 0.7, and above.
     """
 
     searched: int
@@ -87,6 +110,11 @@ class MinimalUniquesFinding(Finding):
     by_size: tuple[float, ...]
     subsets: tuple[RiskySubset, ...]
     columns: tuple[ColumnScore, ...]
+    score: float
+    basis: str
+    dis: float
+    highest_dis: float
+    by_dis: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -101,6 +129,8 @@ class MinimalUniques(Risk):
         How many sets are reported.
     budget : int
         How many classes may be looked at, once for each set of columns.
+    fraction : float, optional
+        Share of the population that is in the table, for DIS-SUDA.
 
     Examples
     --------
@@ -110,11 +140,14 @@ class MinimalUniques(Risk):
     [(('age',), 1.0), (('sex',), 1.0), (('age', 'zip'), 1.0), (('sex', 'zip'), 1.0)]
     >>> found.by_size
     (2.0, 2.0, 0.0)
+    >>> found.score, round(MinimalUniques(fraction=0.1).compute(table).dis, 2)
+    (2.0, 1.0)
     """
 
     size: Annotated[int, AtLeast(1), "the most columns of a set"] = 3
     top: Annotated[int, AtLeast(1), "how many sets are reported"] = 10
     budget: Annotated[int, AtLeast(1), "how many classes may be looked at, once for each set of columns"] = 100_000_000
+    fraction: Fraction = None
 
     name: ClassVar[str] = "minimal-uniques"
 
@@ -124,15 +157,20 @@ class MinimalUniques(Risk):
         wanted = min(self.size, d)
         # one column at a time is always looked at
         searched = max(s for s in range(1, wanted + 1) if s == 1 or _sets(d, s) * n <= self.budget)
-        smallest = np.zeros(n, dtype=np.int64)
+        smallest, score = np.zeros(n, dtype=np.int64), np.zeros(n)
         found: list[tuple[tuple[int, ...], int]] = []
         for subset, unique in _search(exposure, searched):
             if unique.any():
                 units = int(exposure.units[unique].sum())
                 found.append((subset, units))
                 smallest[unique & (smallest == 0)] = len(subset)
+                score[unique] += _score(d, len(subset), searched)
         by_size = [int(exposure.units[smallest == s].sum()) for s in range(1, searched + 1)]
         total = int(exposure.units.sum())
+        sampling = Sampling.of(exposure, self.fraction)
+        chance, dis = _dis(exposure, score, sampling.fraction)
+        bands = np.searchsorted(_BANDS, dis, side="left")
+        scored = exposure.units[smallest > 0].sum()
         ranked = sorted(found, key=lambda f: (-f[1], len(f[0]), f[0]))[: self.top]
         return MinimalUniquesFinding(
             searched=searched,
@@ -145,6 +183,11 @@ class MinimalUniques(Risk):
                 for subset, units in ranked
             ),
             columns=_contributions(exposure.columns, found, searched),
+            score=float((score * exposure.units).sum() / max(int(scored), 1)),
+            basis=sampling.basis,
+            dis=chance,
+            highest_dis=float(dis.max()),
+            by_dis=tuple(np.bincount(bands, exposure.counts, minlength=len(_BANDS) + 1).tolist()),
         )
 
 
@@ -190,12 +233,28 @@ def _unique_on(exposure: Exposure, subset: tuple[int, ...], units: FloatArray | 
     return out
 
 
+def _score(columns: int, size: int, searched: int) -> int:
+    """The SUDA score of a minimal unique of ``size`` columns."""
+    return math.prod(columns - i for i in range(size, min(searched, columns - 1) + 1))
+
+
+def _dis(exposure: Exposure, score: FloatArray, fraction: float) -> tuple[float, FloatArray]:
+    """The chance that a match with a unique is right, and the DIS-SUDA score of each class."""
+    uniques = float(exposure.counts[exposure.unique].sum())
+    pairs = float(exposure.counts[~exposure.unique & (exposure.units <= 2 * exposure.unit)].sum())
+    if not uniques:
+        return 0.0, np.zeros(len(exposure))
+    chance = uniques * fraction / (uniques * fraction + pairs * (1 - fraction))
+    total = float((score * exposure.counts).sum())
+    # a budget may have left uniques without a score
+    return chance, np.minimum(score * (chance * uniques / total), 1.0) if total else np.zeros(len(exposure))
+
+
 def _contributions(
     columns: tuple[str, ...], found: list[tuple[tuple[int, ...], int]], searched: int
 ) -> tuple[ColumnScore, ...]:
     d = len(columns)
-    most = min(searched, d - 1)
-    scores = [units * math.prod(d - i for i in range(len(subset), most + 1)) for subset, units in found]
+    scores = [units * _score(d, len(subset), searched) for subset, units in found]
     total = sum(scores)
     return tuple(
         ColumnScore(name, sum(x for x, (subset, _) in zip(scores, found, strict=True) if j in subset) / max(total, 1))

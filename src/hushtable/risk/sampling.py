@@ -16,6 +16,10 @@ it states a third of the true marketer risk, the fitted law more than nine tenth
     E(1 / F | f) = (p / f) 2F1(1, 1 + alpha; f + 1; 1 - p),
     P(F < k | f) = I_p(f - alpha, k - f),  the regularised incomplete beta function.
 
+Survey weights say how many people N there are (their sum) and, for a class of f people, how many of them the class
+stands for: with F^ the sum of its weights, p = f / F^ and alpha = 0 this is the individual risk of Benedetti and
+Franconi (see ``risk/individual.py``).
+
 Where everybody in the table is unique, alpha is 1: uniques of the table count as uniques of the population.
 
 References
@@ -26,7 +30,6 @@ L. Franconi, "Statistical and technological solutions for controlled data dissem
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -43,7 +46,7 @@ __all__ = ["Fraction", "Sampling", "expected_risk", "fewer_than"]
 Fraction = Annotated[
     float | None,
     Between(0, 1, closed="right"),
-    "share of the population that is in the table; left out, the population table's, or 1 where there is none",
+    "share of the population that is in the table. Defaults to the population table's, the survey weights', or 1",
 ]
 
 
@@ -57,8 +60,8 @@ class Sampling:
     Attributes
     ----------
     basis : str
-        ``population table``: classes are counted in it. ``sampling fraction``: they are estimated. ``table``: the
-        table is taken for the whole population, the worst case, because nothing else is known.
+        ``population table``: classes are counted in it. ``sampling fraction``, ``survey weights``: they are estimated.
+        ``table``: the table is taken for the whole population, the worst case, because nothing else is known.
     fraction : float
         Share of the population that is in the table.
     population : int
@@ -78,7 +81,7 @@ class Sampling:
 
     @classmethod
     def of(cls, exposure: Exposure, fraction: float | None) -> Sampling:
-        """Take the given fraction, or the population table, or the table itself, in this order."""
+        """Take the given fraction, the population table, the survey weights or the table itself, in this order."""
         people = exposure.people
         if fraction is not None:
             return cls("sampling fraction", fraction, max(round(people / fraction), 1))
@@ -87,6 +90,9 @@ class Sampling:
             # whoever is in the table is in the population, whatever its table says
             size = max(size, round(people))
             return cls("population table", min(people / size, 1.0), size)
+        if exposure.weighted is not None:
+            size = max(round(float(exposure.weighted.sum())), round(people), 1)
+            return cls("survey weights", min(people / size, 1.0), size)
         return cls("table", 1.0, max(round(people), 1))
 
     def counted(self, exposure: Exposure) -> FloatArray | None:
@@ -106,7 +112,7 @@ class Sampling:
         return alpha, (theta + n) / (theta + population)
 
 
-def expected_risk(sizes: IntArray, alpha: float, p: float) -> FloatArray:
+def expected_risk(sizes: IntArray, alpha: float, p: float | FloatArray) -> FloatArray:
     """E(1 / F | f) for classes of ``sizes`` people.
 
     Examples
@@ -116,16 +122,19 @@ def expected_risk(sizes: IntArray, alpha: float, p: float) -> FloatArray:
     >>> [round(float(expected_risk(np.array([1]), alpha, 0.1)[0]), 4) for alpha in (0.0, 0.5, 1.0)]
     [0.2558, 0.4805, 1.0]
     """
-    distinct, place = np.unique(sizes, return_inverse=True)
-    risk = np.empty(len(distinct))
-    small = distinct <= _SMALL
-    risk[small] = _small_classes(alpha, p)[distinct[small] - 1]
-    risk[~small] = _by_series(distinct[~small].astype(np.float64), alpha, p)
-    return np.asarray(np.clip(risk, 0.0, 1.0 / distinct)[place])
+    if not isinstance(p, np.ndarray):
+        distinct, place = np.unique(sizes, return_inverse=True)
+        return expected_risk(distinct, alpha, np.full(len(distinct), p))[place]
+    f = sizes.astype(np.float64)
+    risk = np.empty(len(f))
+    small = (f <= _SMALL) & (p <= 0.5)
+    risk[small] = _small_classes(sizes[small], alpha, p[small])
+    risk[~small] = _by_series(f[~small], alpha, p[~small])
+    return np.asarray(np.clip(risk, 0.0, 1.0 / f))
 
 
-def _by_series(f: FloatArray, alpha: float, p: float) -> FloatArray:
-    """The hypergeometric series; its terms soon fall below 4^-f, so large classes need few."""
+def _by_series(f: FloatArray, alpha: float, p: FloatArray) -> FloatArray:
+    """The hypergeometric series; its terms soon fall below 4^-f or 2^-k, so large or well sampled classes need few."""
     term = np.ones(len(f))
     total = term.copy()
     for k in range(2 * _SMALL):
@@ -134,23 +143,19 @@ def _by_series(f: FloatArray, alpha: float, p: float) -> FloatArray:
     return np.asarray(p / f * total)
 
 
-def _small_classes(alpha: float, p: float) -> FloatArray:
-    """E(1 / F | f) for f = 1, 2, ...: neighbours are related by f E_f = 1 - (f - alpha)(1 - p) / p E_(f+1).
+def _small_classes(sizes: IntArray, alpha: float, p: FloatArray) -> FloatArray:
+    """From the closed form of f = 1 upwards: f E_f = 1 - (f - alpha)(1 - p) / p E_(f+1).
 
-    Taken upwards or downwards, whichever makes errors shrink. (SciPy's hyp2f1 fails for some of these.)
+    For p <= 1/2 errors shrink from each f to the next. (SciPy's hyp2f1 fails for some of these.)
     """
-    risk = np.empty(_SMALL)
-    odds = (1 - p) / p
-    if p <= 0.5:
-        # (p^-alpha - 1) / alpha, and its limit -ln(p)
-        risk[0] = (math.expm1(-alpha * math.log(p)) / alpha if alpha else -math.log(p)) / odds
-        for f in range(1, _SMALL):
-            risk[f] = (1 - f * risk[f - 1]) / (odds * (f - alpha)) if f > alpha else (-math.log(p) / (1 - p) - 1) / odds
-    else:
-        risk[-1] = _by_series(np.array([float(_SMALL)]), alpha, p)[0]
-        for f in range(_SMALL - 1, 0, -1):
-            risk[f - 1] = (1 - odds * (f - alpha) * risk[f]) / f
-    return risk
+    odds, logs = (1 - p) / p, -np.log(p)
+    # (p^-alpha - 1) / alpha, and its limit -ln(p)
+    one = (np.expm1(alpha * logs) / alpha if alpha else logs) / odds
+    found = np.where(sizes == 1, one, 0.0)
+    for f in range(1, int(sizes.max(initial=1))):
+        one = (1 - f * one) / (odds * (f - alpha)) if f > alpha else (logs / (1 - p) - 1) / odds
+        found = np.where(sizes == f + 1, one, found)
+    return np.asarray(found)
 
 
 def fewer_than(k: int, sizes: IntArray, alpha: float, p: float) -> FloatArray:

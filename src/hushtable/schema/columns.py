@@ -12,19 +12,27 @@ class Role(StrEnum):
 
     ``IDENTIFIER`` names a person and never reaches the output. ``QUASI`` may be known from outside and is
     generalised. ``SENSITIVE`` is what must not be learnt about a person. ``INSENSITIVE`` is published as it is.
-    ``DROP`` is not published.
+    ``WEIGHT`` says how many people of the population a record stands for, ``CLUSTER`` which household it belongs to:
+    risks read them, and they are not published. ``DROP`` is not published.
     """
 
     IDENTIFIER = "identifier"
     QUASI = "quasi"
     SENSITIVE = "sensitive"
     INSENSITIVE = "insensitive"
+    WEIGHT = "weight"
+    CLUSTER = "cluster"
     DROP = "drop"
 
     @property
     def published(self) -> bool:
         """Whether columns of this role reach the release."""
-        return self not in (Role.IDENTIFIER, Role.DROP)
+        return self in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
+
+    @property
+    def of_survey(self) -> bool:
+        """Whether columns of this role describe the survey: risks read them, and nothing else does."""
+        return self in (Role.WEIGHT, Role.CLUSTER)
 
 
 class Kind(StrEnum):

@@ -76,6 +76,11 @@ def encode(
     check_columns(table.column_names, plan)
     if table.num_rows == 0:
         raise no_rows()
+    survey = None
+    if any(column.role.of_survey for column in plan.columns):
+        from hushtable.table.survey import read_survey
+
+        survey = read_survey(table, plan)
     extra = extra or Extra()
     if extra.bandwidths and extra.background is None:
         from hushtable.table.kernel_estimate import with_estimate
@@ -90,7 +95,8 @@ def encode(
             code="no-quasi",
             hint="Give at least one column the role 'quasi'.",
         )
-    return encode_rest(table, plan, quasi, extra, tie_rank, exact=exact, times=times)
+    encoded = encode_rest(table, plan, quasi, extra, tie_rank, exact=exact, times=times)
+    return encoded if survey is None else replace(encoded, survey=survey)
 
 
 def _each(work: Callable[[ColumnPlan], QuasiColumn], columns: list[ColumnPlan], rows: int) -> Iterable[QuasiColumn]:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from hushtable.kernels.grouping import group_rows, histogram
 from hushtable.table.coded_columns import SCALE, QuasiColumn, SensitiveColumn, numbers_of, smallest
 from hushtable.table.reference import Attribute, Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
+
+if TYPE_CHECKING:
+    from hushtable.table.survey import Survey
 
 __all__ = [
     "SCALE",
@@ -65,6 +68,8 @@ class EncodedTable:
         Rank of each sample row's other published cells: the last tie-break. A function is called when it is needed.
     ranked : tuple of str
         The columns whose cells that rank is of.
+    survey : Survey, optional
+        Weights and households of the sample's rows, which risks read.
     """
 
     quasi: tuple[QuasiColumn, ...]
@@ -82,6 +87,7 @@ class EncodedTable:
     bandwidths: tuple[float, ...] = ()
     tie_rank: IntArray | Callable[[], IntArray] | None = None
     ranked: tuple[str, ...] = ()
+    survey: Survey | None = None
 
     @property
     def sample_units(self) -> int:

@@ -118,7 +118,8 @@ def column_errors(names: list[str], plan: TablePlan) -> Iterator[PolicyError]:
     >>> plan = TablePlan((ColumnPlan("agee", Role.QUASI),))
     >>> for error in column_errors(["age"], plan):
     ...     print(error)
-    These columns have no role in the policy: 'age'. Give each one: identifier, quasi, sensitive, insensitive or drop.
+    These columns have no role in the policy: 'age'. Give each one: identifier, quasi, sensitive, insensitive,
+    weight, cluster or drop.
     The policy names columns that the table does not have: 'agee'. Did you mean 'age' instead of 'agee'?
     """
     planned = [c.name for c in plan.columns]
@@ -128,7 +129,7 @@ def column_errors(names: list[str], plan: TablePlan) -> Iterator[PolicyError]:
         yield PolicyError(
             f"These columns have no role in the policy: {', '.join(map(repr, unassigned))}.",
             code="unassigned-columns",
-            hint="Give each one: identifier, quasi, sensitive, insensitive or drop.",
+            hint="Give each one: identifier, quasi, sensitive, insensitive, weight, cluster or drop.",
         )
     if absent:
         near = {name: difflib.get_close_matches(name, unassigned, n=1) for name in absent}

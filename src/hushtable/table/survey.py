@@ -1,0 +1,123 @@
+"""What a survey says about its records: how many people each stands for, and which household it belongs to.
+
+Risks read it and nothing else does: weights and households are never published, since both single people out. A weight
+counts people of the population, so that the weights of a table add up to it. Weights that are all the same say no more
+than a sampling fraction does, and households of one no more than their members' own risk: both are refused, for
+whoever wrote them down expected more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hushtable.arrays import FloatArray, IntArray
+from hushtable.errors import DataError
+from hushtable.schema.columns import Kind, Role
+from hushtable.schema.prepare import prepare
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from hushtable.table.plan import TablePlan
+
+__all__ = ["Survey", "read_survey"]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Weights and households of the sample's rows.
+
+    Attributes
+    ----------
+    weights : float64 array
+        People of the population that each row stands for; empty without a column of weights.
+    households : int64 array
+        The household of each row, numbered from 0; empty without a column of households.
+    """
+
+    weights: FloatArray = field(default_factory=lambda: np.empty(0))
+    households: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+
+def read_survey(table: pa.Table, plan: TablePlan) -> Survey | None:
+    """Read the columns with the roles ``weight`` and ``cluster``; None where the plan has neither.
+
+    Raises
+    ------
+    DataError
+        If the weights or households cannot be used, before any other work.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from hushtable.table.plan import ColumnPlan, TablePlan
+    >>> plan = TablePlan((ColumnPlan("w", Role.WEIGHT), ColumnPlan("home", Role.CLUSTER)))
+    >>> found = read_survey(pa.table({"w": [10, 12.5], "home": ["a", "a"]}), plan)
+    >>> found.weights.tolist(), found.households.tolist()
+    ([10.0, 12.5], [0, 0])
+    >>> read_survey(pa.table({"w": [10, -1], "home": ["a", "a"]}), plan)
+    Traceback (most recent call last):
+    hushtable.errors.DataError: 1 of 2 weights in column 'w' are not above 0. ...
+    """
+    weight, cluster = plan.named(Role.WEIGHT), plan.named(Role.CLUSTER)
+    if not weight and not cluster:
+        return None
+    nothing = Survey()
+    return Survey(
+        _weights(table, weight[0], plan) if weight else nothing.weights,
+        _households(table, cluster[0], plan) if cluster else nothing.households,
+    )
+
+
+def _weights(table: pa.Table, name: str, plan: TablePlan) -> FloatArray:
+    prepared = prepare(table.column(name), name=name, kind=Kind.NUMERIC, missing_values=plan.missing_values)
+    numbers = np.append(prepared.values.cast("float64").to_numpy(zero_copy_only=False), np.nan)
+    weights = np.asarray(numbers[prepared.codes()], dtype=np.float64)
+    n = len(weights)
+    if missing := int(np.count_nonzero(~np.isfinite(weights))):
+        raise DataError(
+            f"{missing} of {n} weights in column {name!r} are missing.",
+            code="missing-weight",
+            hint="Fill them, leave those records out, or give the column the role 'drop'.",
+        )
+    if below := int(np.count_nonzero(weights <= 0)):
+        raise DataError(
+            f"{below} of {n} weights in column {name!r} are not above 0.",
+            code="bad-weight",
+            hint="A weight says how many people a record stands for: correct the column, or leave those records out.",
+        )
+    if n > 1 and weights.min() == weights.max():
+        raise DataError(
+            f"All weights in column {name!r} are the same.",
+            code="constant-weight",
+            hint="Give the column the role 'drop', and the risks a 'fraction': one divided by this weight.",
+        )
+    if weights.sum() <= n:
+        raise DataError(
+            f"The weights in column {name!r} add up to no more than the number of records.",
+            code="relative-weights",
+            hint="They seem to be relative: multiply them by the size of the population / the number of records.",
+        )
+    return weights
+
+
+def _households(table: pa.Table, name: str, plan: TablePlan) -> IntArray:
+    prepared = prepare(table.column(name), name=name, kind=Kind.NOMINAL, missing_values=plan.missing_values)
+    if prepared.missing:
+        raise DataError(
+            f"Column {name!r} does not name the household of {prepared.missing} records.",
+            code="missing-household",
+            hint="Fill the column: people who live alone get a household of their own.",
+        )
+    households = prepared.codes().astype(np.int64)
+    sizes = np.bincount(households)
+    if sizes.max() == 1:
+        raise DataError(
+            f"Every household in column {name!r} has one record.",
+            code="households-of-one",
+            hint="Give the column the role 'drop': household risk would be the risk of each person.",
+        )
+    return households

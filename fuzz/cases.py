@@ -173,6 +173,7 @@ def refuses(algorithm: str, models: list[dict[str, Any]], columns: int) -> bool:
     return {
         "anatomy": outside or bool(names & _CROWDS),
         "anti-unification": outside,
+        "local-suppression": outside,
         "m-invariant": outside or not names <= {*MERGING, "m-invariance"},
         "incognito": believed or not names <= MERGING - {"delta-presence"},
         "optimal-univariate": columns != 1 or outside,

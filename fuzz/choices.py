@@ -125,6 +125,7 @@ ALGORITHMS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
         "unknown": r.choice(["value", "indifferent"]),
         **r.choice([{}, {"indifferent": r.randint(0, 3)}, {"long": r.randint(1, 2)}, {"within": "class"}]),
     },
+    "local-suppression": lambda r: {},
     "anatomy": lambda r: {},
     "m-invariant": lambda r: {},
 }

@@ -29,6 +29,7 @@ from hushtable.algorithms.partition.lattice_sweep import LatticeSweep as Lattice
 from hushtable.algorithms.partition.localpk import Localpk as Localpk
 from hushtable.algorithms.partition.mondrian import Mondrian as Mondrian
 from hushtable.algorithms.pattern.anti_unification import AntiUnification as AntiUnification
+from hushtable.algorithms.pattern.local_suppression import LocalSuppression as LocalSuppression
 from hushtable.anonymizer import Anonymizer as Anonymizer
 from hushtable.api import anonymize as anonymize
 from hushtable.api import draft_policy as draft_policy

@@ -125,8 +125,8 @@ _REGULAR = (
 _OWN_CATEGORY = (
     "Rows count as alike only with the same blanks, so that who knows all true values of a person still finds k rows. "
     "kAnon lets a blank match anything; it leaves hundreds of people with fewer than k rows that fit. By the "
-    "stricter reading no table with k = 3 has fewer than 7,410 blanks: each of the 6,717 rare records needs one, and 693 "
-    "of them need two."
+    "stricter reading no table with k = 3 has fewer than 7,410 blanks: each of the 6,717 rare records needs one, "
+    "and 693 of them need two."
 )
 
 

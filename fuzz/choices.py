@@ -130,5 +130,8 @@ ALGORITHMS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "m-invariant": lambda r: {},
 }
 
-LEFT_OUT = {"bt-privacy", "ck-safety", "privacy-skyline", "k-concealment", "k-concealing"}
+LEFT_OUT = {
+    *("bt-privacy", "ck-safety", "privacy-skyline", "k-concealment", "k-concealing", "sample-uniqueness"),
+    *("population-uniqueness", "journalist", "marketer", "household"),
+}
 """What the plain checker cannot judge yet; exhaustive twins in tests/ judge these on small tables."""

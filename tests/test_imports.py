@@ -21,7 +21,7 @@ FOUNDATION = {"_version", "about", "arrays", "errors", "failures", "parallel", "
 FACADE = {"__init__", "anonymizer", "api", "auditing", "encoding", "estimator"}
 # left to right: a folder imports itself and what stands before it
 ORDER = [
-    *("io", "schema", "hierarchy", "kernels", "table", "models", "algorithms", "release", "utility", "risk"),
+    *("io", "schema", "hierarchy", "kernels", "table", "laws", "models", "algorithms", "release", "utility", "risk"),
     *("attacks", "ledger", "report", "engines", "policy", "[facade]", "comparison", "datasets", "reproduce", "testing"),
     *("studio", "cli", "__main__"),
 ]

@@ -57,9 +57,9 @@ def test_feasible_is_the_whole_table_as_one_class(name):
     for example, case in examples_of(name, 4):
         check_root(example, case)
     refused = sum(check_root(example, case) for example, case in examples_of(name, 9, limit=2, feasible=False))
-    # the whole table is always close to itself
+    # the whole table is always close to itself, and nobody is found in it
     close = {"bayes-optimal", "beta-likeness", "bt-privacy", "delta-disclosure", "t-closeness"}
-    assert refused > 0 or name in close
+    assert refused > 0 or name in close | {"marketer", "population-uniqueness"}
 
 
 @pytest.mark.parametrize("pair", list(pairwise([*NAMES, NAMES[0]])), ids="+".join)

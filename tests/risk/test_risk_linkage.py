@@ -74,7 +74,7 @@ def test_a_population_without_the_people_of_the_table_counts_them_all_the_same()
 
 def test_journalist_estimated_by_hand(monkeypatch):
     # alpha = 0, p = 1/2: E(1/F | f=1) = ln 2 and E(1/F | f=2) = 1 - ln 2
-    monkeypatch.setattr("hushtable.risk.sampling.fit", lambda table: (0.0, 0.0))
+    monkeypatch.setattr("hushtable.laws.joining.fit", lambda table: (0.0, 0.0))
     one, two = np.log(2), 1 - np.log(2)
     found = Journalist(fraction=0.5, threshold=0.5).compute(exposed([1, 2]))
     assert found.highest == pytest.approx(one)
@@ -82,7 +82,7 @@ def test_journalist_estimated_by_hand(monkeypatch):
     assert found.average == pytest.approx((one + 2 * two) / 3)
     assert found.at_risk == 1
     # alpha = 1/2: E(1/F | f=1) = p (p^-1/2 - 1) / (1/2 q) = 2 (sqrt 2 - 1)
-    monkeypatch.setattr("hushtable.risk.sampling.fit", lambda table: (0.0, 0.5))
+    monkeypatch.setattr("hushtable.laws.joining.fit", lambda table: (0.0, 0.5))
     assert Journalist(fraction=0.5).compute(exposed([1, 2])).highest == pytest.approx(2 * (2**0.5 - 1))
 
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from support_risk import exposed, keys, pitman_labels, tables
 
 from hushtable.errors import ParameterError
+from hushtable.laws.joining import expected_risk, fewer_than
 from hushtable.release.exposure import Exposure
 from hushtable.risk.delta_presence import DeltaPresenceEstimate
 from hushtable.risk.journalist import Journalist
 from hushtable.risk.k_map import KMapEstimate
 from hushtable.risk.marketer import Marketer
-from hushtable.risk.sampling import expected_risk, fewer_than
 
 
 def chance(h, f, alpha, p):

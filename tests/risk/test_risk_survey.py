@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from hushtable.errors import UsageError
+from hushtable.laws.joining import any_member_found
 from hushtable.release.exposure import Exposure
-from hushtable.risk.household import Household, any_member_found
+from hushtable.risk.household import Household
 from hushtable.risk.individual import Individual, individual_risk
 from hushtable.risk.marketer import Marketer
 from hushtable.risk.minimal_uniques import MinimalUniques

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support_risk import exposed, pitman_labels
 
+from hushtable.laws.frequencies import Frequencies
+from hushtable.laws.pitman import expected_uniques, fit, log_likelihood
+from hushtable.laws.snb import population_classes, seen_once_twice
 from hushtable.risk.dankar import Dankar
-from hushtable.risk.frequencies import Frequencies
-from hushtable.risk.pitman import Pitman, expected_uniques
-from hushtable.risk.pitman_law import fit, log_likelihood
-from hushtable.risk.snb import SlideNegativeBinomial, population_classes, seen_once_twice
+from hushtable.risk.pitman import Pitman
+from hushtable.risk.snb import SlideNegativeBinomial
 from hushtable.risk.zayatz import Zayatz
 
 ALL = [Pitman, Zayatz, SlideNegativeBinomial, Dankar]

@@ -20,6 +20,7 @@ import pyarrow as pa
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.errors import DataError, UsageError
 from hushtable.kernels.grouping import count_rows, number_rows
+from hushtable.laws.frequencies import Frequencies
 from hushtable.release.recode import class_numbers
 from hushtable.release.verify import Verification
 from hushtable.table.encoded import EncodedTable
@@ -269,9 +270,8 @@ class Exposure:
 
     @cached_property
     def _frequencies(self) -> tuple[IntArray, IntArray]:
-        whole = np.maximum(self.units // self.unit, 1)
-        sizes, counts = np.unique(whole, return_counts=True)
-        return sizes, counts.astype(np.int64)
+        found = Frequencies.of_units(self.units, self.unit)
+        return found.sizes, found.counts
 
 
 def _grouped(

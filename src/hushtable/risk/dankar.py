@@ -11,15 +11,12 @@ F. K. Dankar, K. El Emam, A. Neisa, T. Roffey, "Estimating the re-identification
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.risk.frequencies import Frequencies
-from hushtable.risk.pitman import Pitman
-from hushtable.risk.snb import SlideNegativeBinomial
+from hushtable.laws.frequencies import Frequencies
+from hushtable.laws.uniqueness import by_rule
 from hushtable.risk.uniqueness import UniquenessEstimator
-from hushtable.risk.zayatz import Zayatz
 
 __all__ = ["Dankar"]
 
@@ -48,10 +45,4 @@ class Dankar(UniquenessEstimator):
 
     def choose(self, table: Frequencies, population: int) -> tuple[str, float]:
         """Return the estimator that the rule chose, and its S_1."""
-        zayatz = Zayatz().estimate(table, population)
-        small = 10 * table.people <= population
-        other: UniquenessEstimator = Pitman() if small else SlideNegativeBinomial()
-        uniques = other.estimate(table, population)
-        if math.isnan(uniques) or not 0 <= uniques <= population or (not small and zayatz < uniques):
-            return Zayatz.name, zayatz
-        return other.name, uniques
+        return by_rule(table, population)

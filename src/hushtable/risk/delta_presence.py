@@ -4,7 +4,7 @@ Symbol: delta = f / F, the chance that somebody of the population whose quasi-id
 table. An adversary learns most about presence where delta is far from its average.
 
 Counted where there is a population table; people of it whom no class covers are then known to be absent (delta = 0).
-With a sampling ``fraction`` delta is replaced by its expectation f E(1 / F | f) (see ``risk/sampling.py``). With
+With a sampling ``fraction`` delta is replaced by its expectation f E(1 / F | f) (see ``laws/joining.py``). With
 neither, the table is the whole population and delta is 1.
 
 References

@@ -22,14 +22,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import UsageError
+from hushtable.laws.joining import any_member_found
 from hushtable.risk.base import Exposure, Finding, Risk
 from hushtable.risk.individual import individual_risk
 from hushtable.risk.linkage import Comparison, Threshold, above
 from hushtable.risk.sampling import Fraction
 
-__all__ = ["Household", "HouseholdFinding", "any_member_found"]
+__all__ = ["Household", "HouseholdFinding"]
 
 
 @dataclass(frozen=True)
@@ -128,16 +128,3 @@ class Household(Risk):
             at_risk=float(size[exposed].sum()),
             share_at_risk=float(size[exposed].sum() / people),
         )
-
-
-def any_member_found(risk: FloatArray, household: IntArray) -> FloatArray:
-    """1 - product of (1 - r) over the members of each household, numbered from 0.
-
-    Examples
-    --------
-    >>> any_member_found(np.array([0.5, 0.5, 0.2]), np.array([0, 0, 1])).round(2).tolist()
-    [0.75, 0.2]
-    """
-    with np.errstate(divide="ignore"):
-        kept = np.log1p(-np.minimum(risk, 1.0))
-    return np.asarray(-np.expm1(np.bincount(household, np.maximum(kept, -800.0))))

@@ -9,7 +9,7 @@ q = 1 - p,
 
 with closed forms for small classes: -ln(p) p / q for f = 1, and p / q + ln(p) (p / q)^2 for f = 2. The first form of
 the series breaks down for small p; the second, which Euler's transformation gives, does not (see
-``risk/sampling.py``). Weights below 1 on average stand for fewer people than there are records: p is then 1, and
+``laws/joining.py``). Weights below 1 on average stand for fewer people than there are records: p is then 1, and
 r = 1 / f.
 
 The global risk is the sum of r over all people of the table: how many of them are expected to be re-identified.
@@ -31,9 +31,10 @@ import numpy as np
 
 from hushtable.arrays import FloatArray
 from hushtable.errors import UsageError
+from hushtable.laws.joining import expected_risk
 from hushtable.risk.base import Exposure, Risk
 from hushtable.risk.linkage import Comparison, Linkage, Threshold, summarise
-from hushtable.risk.sampling import Fraction, expected_risk
+from hushtable.risk.sampling import Fraction
 
 __all__ = ["Individual", "IndividualFinding", "individual_risk"]
 

@@ -5,7 +5,7 @@ of the population the right one is picked with probability 1 / F.
 
 F comes from the policy's population table, where there is one. With a sampling ``fraction`` it is estimated: 1 / F is
 replaced by its expectation given the class's size in the table, under a law fitted to all its class sizes (see
-``risk/sampling.py``). With neither, the table is
+``laws/joining.py``). With neither, the table is
 taken for the whole population and the risk is the prosecutor's.
 
 References
@@ -19,12 +19,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from hushtable.arrays import FloatArray
+from hushtable.laws.joining import register_risk
 from hushtable.risk.base import Exposure, Risk
 from hushtable.risk.linkage import Comparison, Linkage, Threshold, summarise
-from hushtable.risk.sampling import Fraction, Sampling, expected_risk
+from hushtable.risk.sampling import Fraction, Sampling
 
 __all__ = ["Journalist", "population_risk"]
 
@@ -64,7 +63,6 @@ class Journalist(Risk):
 
 def population_risk(exposure: Exposure, sampling: Sampling) -> FloatArray:
     """1 / F of each class, or its expectation."""
-    counted = sampling.counted(exposure)
-    if counted is not None:
-        return np.asarray(1.0 / counted)
-    return expected_risk(np.maximum(exposure.units // exposure.unit, 1), *sampling.law(exposure))
+    counted = exposure.population if sampling.basis == "population table" else None
+    estimated = None if sampling.basis in ("population table", "table") else sampling.fraction
+    return register_risk(exposure.units, exposure.unit, counted, estimated)

@@ -2,7 +2,7 @@
 
 Symbol: k. How many people of the population each class describes, and how many people of the table are in classes that
 describe fewer than k. Counted where there is a population table. With a sampling ``fraction``, F given the class's f
-people is estimated (see ``risk/sampling.py``): the smallest class is the one with the least expected F, and people
+people is estimated (see ``laws/joining.py``): the smallest class is the one with the least expected F, and people
 below k are those of all classes times the chance that F < k.
 
 References
@@ -17,9 +17,10 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from hushtable.laws.joining import fewer_than
 from hushtable.params import AtLeast
 from hushtable.risk.base import Exposure, Finding, Risk
-from hushtable.risk.sampling import Fraction, Sampling, fewer_than
+from hushtable.risk.sampling import Fraction, Sampling
 
 __all__ = ["KMapEstimate", "KMapFinding"]
 

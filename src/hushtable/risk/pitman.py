@@ -1,7 +1,7 @@
 """Pitman's estimator of population uniqueness.
 
 The class sizes of the population are those of Pitman's random partition, and a sample of such a population has class
-sizes of the same law, so its parameters can be fitted to the table (see ``risk/pitman_law.py``). The estimate is the
+sizes of the same law, so its parameters can be fitted to the table (see ``laws/pitman.py``). The estimate is the
 expected number of people alone in their class,
 
     S_1 = N Gamma(theta + alpha + N - 1) Gamma(theta + 1) / (Gamma(theta + alpha) Gamma(theta + N)),
@@ -16,15 +16,14 @@ N. Hoshino, "Applying Pitman's sampling formula to microdata disclosure risk ass
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hushtable.risk.frequencies import Frequencies
-from hushtable.risk.pitman_law import fit
+from hushtable.laws.frequencies import Frequencies
+from hushtable.laws.pitman import estimate
 from hushtable.risk.uniqueness import UniquenessEstimator
 
-__all__ = ["Pitman", "expected_uniques"]
+__all__ = ["Pitman"]
 
 
 @dataclass(frozen=True)
@@ -48,22 +47,4 @@ class Pitman(UniquenessEstimator):
 
     def estimate(self, table: Frequencies, population: int) -> float:
         """S_1."""
-        if table.classes == table.people:
-            return float(population)
-        return expected_uniques(*fit(table), population)
-
-
-def expected_uniques(theta: float, alpha: float, population: int) -> float:
-    """S_1 for given parameters.
-
-    Examples
-    --------
-    >>> round(expected_uniques(1.0, 0.5, 2), 6)  # the second person joins the first with chance (1 - 1/2) / 2
-    1.5
-    """
-    return population * math.exp(
-        math.lgamma(theta + alpha + population - 1)
-        - math.lgamma(theta + population)
-        + math.lgamma(theta + 1)
-        - math.lgamma(theta + alpha)
-    )
+        return estimate(table, population)

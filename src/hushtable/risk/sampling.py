@@ -1,32 +1,4 @@
-"""How the table relates to the population it was drawn from, and what that says about a class's population.
-
-Symbols: a class has f people in the table and F in the population; the table has n of the N people, pi = n / N.
-
-Without a population table F is not known, and f / pi is no guess at it: a person who is unique in a sparse table is
-often unique in the population. So Pitman's random partition is fitted to the class sizes of the table (see
-``risk/pitman_law.py``) and continued from n to N people. The people who join a class of f are then, for n and N large,
-negative binomial:
-
-    F - f given f has shape r = f - alpha and success probability p = (theta + n) / (theta + N).
-
-With alpha = theta = 0 this is the law of mu-ARGUS, which knows pi but not how sparse the table is: on a tenth of Adult
-it states a third of the true marketer risk, the fitted law more than nine tenths. Three things follow:
-
-    E(F | f) = f + (f - alpha)(1 - p) / p,
-    E(1 / F | f) = (p / f) 2F1(1, 1 + alpha; f + 1; 1 - p),
-    P(F < k | f) = I_p(f - alpha, k - f),  the regularised incomplete beta function.
-
-Survey weights say how many people N there are (their sum) and, for a class of f people, how many of them the class
-stands for: with F^ the sum of its weights, p = f / F^ and alpha = 0 this is the individual risk of Benedetti and
-Franconi (see ``risk/individual.py``).
-
-Where everybody in the table is unique, alpha is 1: uniques of the table count as uniques of the population.
-
-References
-----------
-N. Hoshino, "Applying Pitman's sampling formula to microdata disclosure risk assessment", 2001; R. Benedetti,
-L. Franconi, "Statistical and technological solutions for controlled data dissemination", 1998 (alpha = theta = 0).
-"""
+"""How the table relates to the population it was drawn from; ``laws/joining.py`` says what that means for a class."""
 
 from __future__ import annotations
 
@@ -35,22 +7,19 @@ from typing import Annotated
 
 import numpy as np
 
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import FloatArray
+from hushtable.laws.frequencies import Frequencies
+from hushtable.laws.joining import continued
 from hushtable.params import Between
 from hushtable.risk.base import Exposure
-from hushtable.risk.frequencies import Frequencies
-from hushtable.risk.pitman_law import fit
 
-__all__ = ["Fraction", "Sampling", "expected_risk", "fewer_than"]
+__all__ = ["Fraction", "Sampling"]
 
 Fraction = Annotated[
     float | None,
     Between(0, 1, closed="right"),
     "share of the population that is in the table. Defaults to the population table's, the survey weights', or 1",
 ]
-
-
-_SMALL = 40
 
 
 @dataclass(frozen=True)
@@ -103,76 +72,4 @@ class Sampling:
 
     def law(self, exposure: Exposure) -> tuple[float, float]:
         """Return alpha and p of the law of F given f, fitted to the table."""
-        table = Frequencies.of_classes(exposure)
-        n = table.people
-        population = max(n / self.fraction, n)
-        if table.classes == n:
-            return 1.0, n / population
-        theta, alpha = fit(table)
-        return alpha, (theta + n) / (theta + population)
-
-
-def expected_risk(sizes: IntArray, alpha: float, p: float | FloatArray) -> FloatArray:
-    """E(1 / F | f) for classes of ``sizes`` people.
-
-    Examples
-    --------
-    >>> expected_risk(np.array([1, 2]), 0.5, 1.0).tolist()
-    [1.0, 0.5]
-    >>> [round(float(expected_risk(np.array([1]), alpha, 0.1)[0]), 4) for alpha in (0.0, 0.5, 1.0)]
-    [0.2558, 0.4805, 1.0]
-    """
-    if not isinstance(p, np.ndarray):
-        distinct, place = np.unique(sizes, return_inverse=True)
-        return expected_risk(distinct, alpha, np.full(len(distinct), p))[place]
-    f = sizes.astype(np.float64)
-    risk = np.empty(len(f))
-    small = (f <= _SMALL) & (p <= 0.5)
-    risk[small] = _small_classes(sizes[small], alpha, p[small])
-    risk[~small] = _by_series(f[~small], alpha, p[~small])
-    return np.asarray(np.clip(risk, 0.0, 1.0 / f))
-
-
-def _by_series(f: FloatArray, alpha: float, p: FloatArray) -> FloatArray:
-    """The hypergeometric series; its terms soon fall below 4^-f or 2^-k, so large or well sampled classes need few."""
-    term = np.ones(len(f))
-    total = term.copy()
-    for k in range(2 * _SMALL):
-        term *= (k + 1 + alpha) * (1 - p) / (f + 1 + k)
-        total += term
-    return np.asarray(p / f * total)
-
-
-def _small_classes(sizes: IntArray, alpha: float, p: FloatArray) -> FloatArray:
-    """From the closed form of f = 1 upwards: f E_f = 1 - (f - alpha)(1 - p) / p E_(f+1).
-
-    For p <= 1/2 errors shrink from each f to the next. (SciPy's hyp2f1 fails for some of these.)
-    """
-    odds, logs = (1 - p) / p, -np.log(p)
-    # (p^-alpha - 1) / alpha, and its limit -ln(p)
-    one = (np.expm1(alpha * logs) / alpha if alpha else logs) / odds
-    found = np.where(sizes == 1, one, 0.0)
-    for f in range(1, int(sizes.max(initial=1))):
-        one = (1 - f * one) / (odds * (f - alpha)) if f > alpha else (logs / (1 - p) - 1) / odds
-        found = np.where(sizes == f + 1, one, found)
-    return np.asarray(found)
-
-
-def fewer_than(k: int, sizes: IntArray, alpha: float, p: float) -> FloatArray:
-    """P(F < k | f) for classes of ``sizes`` people.
-
-    Examples
-    --------
-    >>> fewer_than(2, np.array([1, 2]), 0.0, 0.25).tolist()
-    [0.25, 0.0]
-    """
-    from scipy.special import betainc
-
-    distinct, place = np.unique(sizes, return_inverse=True)
-    f = distinct.astype(np.float64)
-    chance = np.zeros(len(distinct))
-    small = f < k
-    # a class that nobody joins: all its law is on F = f
-    shape = np.maximum(f[small] - alpha, 1e-300)
-    chance[small] = betainc(shape, k - f[small], p)
-    return np.asarray(chance[place])
+        return continued(Frequencies(*exposure.frequencies()), self.fraction)

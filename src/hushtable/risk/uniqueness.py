@@ -17,8 +17,9 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 
+from hushtable.laws.frequencies import Frequencies
+from hushtable.laws.uniqueness import population_uniques
 from hushtable.risk.base import Exposure, Finding, Risk
-from hushtable.risk.frequencies import Frequencies
 from hushtable.risk.sampling import Fraction, Sampling
 
 __all__ = ["PopulationUniques", "UniquenessEstimator"]
@@ -83,16 +84,9 @@ class UniquenessEstimator(Risk):
     def compute(self, exposure: Exposure) -> PopulationUniques:
         """Assess one table."""
         sampling = Sampling.of(exposure, self.fraction)
-        table = Frequencies.of_classes(exposure)
+        table = Frequencies(*exposure.frequencies())
         n, alone = table.people, table.of(1)
-        population = max(round(n / sampling.fraction), n)
-        if not alone or population == n:
-            used, uniques = self.name, float(alone)
-        else:
-            used, uniques = self.choose(table, population)
-            if not 0 <= uniques <= population * (1 + 1e-9):
-                uniques = math.nan
-            uniques = min(uniques, float(population))
+        used, population, uniques = population_uniques(table, sampling.fraction, self.choose, self.name)
         kept = min(n / population * uniques / alone, 1.0) if alone and not math.isnan(uniques) else uniques
         return PopulationUniques(
             estimator=used,

@@ -216,6 +216,7 @@ class EncodedTable:
             background_values=self._background_size(),
             background_on=self.background_on,
             bandwidths=self.bandwidths,
+            household=0 if self.survey is None else self.survey.largest_household,
         )
 
     def stats(self, rows: AnyArray, starts: IntArray, ends: IntArray, keys: Iterable[Key]) -> GroupStats:

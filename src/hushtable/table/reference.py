@@ -212,6 +212,8 @@ class Reference:
         The sensitive column that the background table is about, where that is known.
     bandwidths : tuple of float
         The widths of the kernels, where the background was estimated.
+    household : int
+        Members of the largest household; 0 where the policy does not say who lives together.
 
     Examples
     --------
@@ -230,6 +232,7 @@ class Reference:
     background_values: int = 0
     background_on: str = ""
     bandwidths: tuple[float, ...] = ()
+    household: int = 0
 
     @classmethod
     def of(cls, people: int, *attributes: Attribute) -> Reference:

@@ -41,6 +41,11 @@ class Survey:
     weights: FloatArray = field(default_factory=lambda: np.empty(0))
     households: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
+    @property
+    def largest_household(self) -> int:
+        """Members of the largest household; 0 without a column of households."""
+        return int(np.bincount(self.households).max(initial=0))
+
 
 def read_survey(table: pa.Table, plan: TablePlan) -> Survey | None:
     """Read the columns with the roles ``weight`` and ``cluster``; None where the plan has neither.

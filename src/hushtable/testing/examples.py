@@ -118,7 +118,9 @@ def _of_type(wanted: Any, param: Param, case: Case, column: str) -> list[Any]:
     if origin is Literal:
         return list(args)
     if origin in (Union, types.UnionType):
-        return [value for arg in args for value in _of_type(arg, param, case, column)]
+        found = [value for arg in args for value in _of_type(arg, param, case, column)]
+        # what may be left out is left out half of the time
+        return [*found, *([None] * (len(found) - 2) if None in found else [])]
     if origin is tuple:
         return [tuple(_labels(case, column)[:n]) for n in (1, 2)] if args[0] is str else []
     if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from hushtable.arrays import IntArray
-from hushtable.risk.base import Exposure
 
 __all__ = ["Frequencies"]
 
@@ -33,9 +34,17 @@ class Frequencies:
     counts: IntArray
 
     @classmethod
-    def of_classes(cls, exposure: Exposure) -> Frequencies:
-        """Count the classes of a table."""
-        return cls(*exposure.frequencies())
+    def of_units(cls, units: IntArray, unit: int = 1) -> Frequencies:
+        """Count classes of these sizes, in units: whole people, rounded down, though never to nobody.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Frequencies.of_units(np.array([1, 3, 1])).counts.tolist()
+        [2, 1]
+        """
+        sizes, counts = np.unique(np.maximum(units // unit, 1), return_counts=True)
+        return cls(sizes, counts.astype(np.int64))
 
     @property
     def people(self) -> int:

@@ -21,9 +21,9 @@ import math
 
 import numpy as np
 
-from hushtable.risk.frequencies import Frequencies
+from hushtable.laws.frequencies import Frequencies
 
-__all__ = ["fit", "log_likelihood"]
+__all__ = ["estimate", "expected_uniques", "fit", "log_likelihood"]
 
 # between these alphas digamma differences keep their digits
 _ALPHAS = 1 / (1 + np.exp(-np.linspace(-7, 9, 65)))
@@ -89,3 +89,26 @@ def _slope(table: Frequencies, alpha: float) -> float:
     between = ((u - 1) - ratio * (psi(ratio + u) - psi(ratio + 1))) / alpha
     within = table.counts * (psi(table.sizes - alpha) - psi(1 - alpha))
     return float(between - within.sum())
+
+
+def estimate(table: Frequencies, population: int) -> float:
+    """Return S_1, the people unique in the population; everybody, where everybody is unique in the table."""
+    if table.classes == table.people:
+        return float(population)
+    return expected_uniques(*fit(table), population)
+
+
+def expected_uniques(theta: float, alpha: float, population: int) -> float:
+    """S_1 for given parameters.
+
+    Examples
+    --------
+    >>> round(expected_uniques(1.0, 0.5, 2), 6)  # the second person joins the first with chance (1 - 1/2) / 2
+    1.5
+    """
+    return population * math.exp(
+        math.lgamma(theta + alpha + population - 1)
+        - math.lgamma(theta + population)
+        + math.lgamma(theta + 1)
+        - math.lgamma(theta + alpha)
+    )

@@ -1,0 +1,109 @@
+"""Bounded household risk.
+
+Whoever finds one member of a household finds all. With m members in classes of n_1, ..., n_m people, the household is
+found with probability 1 - (1 - 1 / n_1) ... (1 - 1 / n_m). Which records live together is not published, so the promise
+is made for every household that there could be: a class is satisfied if a household of ``size`` members, all of them in
+classes as small as this one, keeps to the bound,
+
+    1 - (1 - 1 / n)^size <= maximum.
+
+Then every household of up to ``size`` members does, wherever its members are, and this can be verified from the
+published classes alone. If the policy has a column with the role ``cluster``, its largest household must not be
+larger than ``size``. The risk ``household`` measures the same formula with the real households, and is at most what
+is promised here.
+
+When to use
+-----------
+For surveys of households, or tables with families, where members are published as records of their own.
+
+When not
+--------
+Where the release says who lives together (a household number): then the household is the unit to protect.
+
+Cost
+----
+None worth naming.
+
+References
+----------
+A. Hundepool et al., "Statistical Disclosure Control", 2012 (its section on household risk).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import FloatArray
+from hushtable.errors import Infeasible
+from hushtable.laws.joining import any_member_found
+from hushtable.models.base import TOLERANCE, Monotone, PrivacyModel, Sense
+from hushtable.params import AtLeast, Between
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["HouseholdRisk"]
+
+
+@dataclass(frozen=True)
+class HouseholdRisk(PrivacyModel):
+    """The chance that somebody of a household is re-identified is bounded.
+
+    Score: 1 - (1 - 1 / people)^size. Satisfied when score <= maximum.
+
+    Parameters
+    ----------
+    maximum : float
+        Greatest risk of a household.
+    size : int
+        Members of the largest household.
+
+    Examples
+    --------
+    >>> groups = GroupStats.of(sizes=[10, 20])
+    >>> HouseholdRisk(maximum=0.2, size=4).satisfied(groups, Reference.of(30)).tolist()
+    [False, True]
+    """
+
+    maximum: Annotated[float, Between(0, 1, closed="neither"), "greatest risk of a household"]
+    size: Annotated[int, AtLeast(2), "members of the largest household"]
+
+    name: ClassVar[str] = "household"
+    monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
+    sense: ClassVar[Sense] = "<="
+
+    @property
+    def bound(self) -> float:
+        """Return maximum."""
+        return self.maximum
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """The risk of a household with all its members in classes like each group."""
+        risk = groups.unit / np.maximum(groups.units, groups.unit)
+        found = any_member_found(np.repeat(risk, self.size), np.repeat(np.arange(len(groups)), self.size))
+        return np.where(groups.units > 0, found, np.inf)
+
+    def min_group_size(self) -> int:
+        """Return the people with whom the risk of one member is low enough, rounded down."""
+        return max(1, math.floor((1 - TOLERANCE) / -math.expm1(math.log1p(-self.maximum) / self.size)))
+
+    def feasible(self, table: Reference) -> Infeasible | None:
+        """Refuse households that are larger than the policy says."""
+        if table.household > self.size:
+            return Infeasible(
+                f"size={self.size} but the largest household of the table has {table.household} members.",
+                hint=f"Raise size to {table.household}.",
+            )
+        return super().feasible(table)
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The table has too few people."""
+        got = float(self.score(whole, table)[0])
+        return Infeasible(
+            f"maximum={self.maximum:g} but the table has {table.people:g} people: even as one class, a household of "
+            f"size={self.size} has risk {got:.6g}.",
+            hint=f"Raise maximum to {got:.6g} or more, or add records.",
+        )

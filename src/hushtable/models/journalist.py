@@ -1,0 +1,129 @@
+"""Bounded journalist risk.
+
+The adversary has a register of the population and does not know who is in the table. In a class that describes F people
+of the population the right one is picked with probability 1 / F. It is bounded for everybody (``maximum``).
+
+F is counted in the policy's population table; then each class is judged by itself, adding records and merging classes
+can only widen what it covers, and the model is k-map with k = 1 / maximum. With a sampling ``fraction`` instead, 1 /
+F is replaced by its expectation given the people of the class in the table, by a law that is fitted to the whole
+release (``hushtable.laws.joining``): then the table is judged as a whole, and nothing is declared monotone. Compared
+as it is: 1/11 = 0.0909 is not at most 0.09.
+
+When to use
+-----------
+Where a rule bounds the risk of a sample (0.09 for published clinical reports) and nobody knows who was sampled.
+
+When not
+--------
+Where somebody can know that a person is in the table: ``average-risk`` with ``maximum`` bounds that risk.
+
+Cost
+----
+With a population table, every class is matched with it. With a fraction, a fit for every candidate table.
+
+References
+----------
+K. El Emam, "Guide to the de-identification of personal health information", 2013.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import FloatArray
+from hushtable.errors import Infeasible
+from hushtable.laws.joining import register_risk
+from hushtable.models.base import Monotone, PrivacyModel, Sense, Stat
+from hushtable.models.k_map import population_of
+from hushtable.models.population_uniqueness import SampledFraction
+from hushtable.params import Between
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["JournalistRisk", "found_in_register"]
+
+
+@dataclass(frozen=True)
+class JournalistRisk(PrivacyModel):
+    """The chance to re-identify anybody through a register of the population is bounded.
+
+    Score: 1 / (people of the population in the class), or its expectation. Satisfied when score <= maximum.
+
+    Parameters
+    ----------
+    maximum : float
+        Greatest risk of anybody.
+    fraction : float, optional
+        Share of the population that is in the table, where there is no population table.
+
+    Examples
+    --------
+    >>> groups = GroupStats(np.array([1, 2]), population=np.array([12, 11]))
+    >>> JournalistRisk(maximum=0.09).satisfied(groups, Reference(3, population=23)).tolist()
+    [True, False]
+    """
+
+    maximum: Annotated[float, Between(0, 1, closed="right"), "greatest risk of anybody"]
+    fraction: SampledFraction = None
+
+    name: ClassVar[str] = "journalist"
+    monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
+    sense: ClassVar[Sense] = "<="
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.fraction is not None:
+            # an estimate depends on all classes, so the instance promises less than its class
+            object.__setattr__(self, "table_level", True)
+            object.__setattr__(self, "monotone", Monotone.NONE)
+
+    @property
+    def bound(self) -> float:
+        """Return maximum."""
+        return self.maximum
+
+    def stats_needed(self) -> frozenset[Stat]:
+        """Return the population's, unless the fraction is given."""
+        return self.needs if self.fraction is not None else self.needs | {Stat.POPULATION}
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """Each group's risk."""
+        return found_in_register(groups, self.fraction, self.name)
+
+    def feasible(self, table: Reference) -> Infeasible | None:
+        """Refuse if there is neither a population table nor a fraction."""
+        if self.fraction is None:
+            population_of(table.whole(), self.name)
+        return super().feasible(table)
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The population has too few people."""
+        people = max(int(population_of(whole, self.name)[0]), 1)
+        return Infeasible(
+            f"maximum={self.maximum:g} but the population table has {people} people, and at least "
+            f"{math.ceil(1 / self.maximum)} are needed.",
+            hint=f"Raise maximum to {1 / people:.6g} or more, or give a larger population table.",
+        )
+
+
+def found_in_register(groups: GroupStats, fraction: float | None, model: str) -> FloatArray:
+    """Return the chance of the right link in each group; infinite for groups without people.
+
+    Examples
+    --------
+    >>> found_in_register(GroupStats(np.array([1, 2]), population=np.array([4, 1])), None, "journalist").tolist()
+    [0.25, 0.5]
+    """
+    risk = np.full(len(groups), np.inf)
+    population = population_of(groups, model) if fraction is None else None
+    offsets = groups.table_offsets() if fraction is not None else np.array([0, len(groups)])
+    for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        own = start + np.flatnonzero(groups.units[start:end] > 0)
+        if len(own):
+            counted = None if population is None else population[own]
+            risk[own] = register_risk(groups.units[own], groups.unit, counted, fraction)
+    return risk

@@ -1,0 +1,115 @@
+"""Bounded sample uniqueness.
+
+At most a given share of the people of the release are alone in their class. The share depends on all classes together,
+so this is a table-level model. Merging classes never raises it. Adding a record may, if somebody's records are in
+several classes (``entity``): a part of a person that is alone becomes a larger part.
+
+When to use
+-----------
+Where a rule bounds how many people may be unique ("fewer than 5% sample uniques") and k-anonymity would cost too much.
+
+When not
+--------
+As the only protection of the people who are unique: they are found by whoever knows that they are in the table.
+
+Cost
+----
+One number per class, but judged over the whole table at every step.
+
+References
+----------
+C. J. Skinner, M. J. Elliot, "A measure of disclosure risk for microdata", 2002.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray
+from hushtable.errors import Infeasible
+from hushtable.models.base import Monotone, PrivacyModel, Quantity, Sense, compare
+from hushtable.params import Between
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats
+
+__all__ = ["SampleUniques", "per_table", "those_to_blame"]
+
+
+@dataclass(frozen=True)
+class SampleUniques(PrivacyModel):
+    """At most a given share of people are alone in their class.
+
+    Score: the share of the table, for all classes while the table keeps to it; where it does not, for the classes of
+    one person, which are to blame, and 0 for the others. Satisfied when score <= share.
+
+    Parameters
+    ----------
+    share : float
+        Greatest share of people who are alone in their class.
+
+    Examples
+    --------
+    >>> groups = GroupStats.of(sizes=[1, 9])
+    >>> SampleUniques(share=0.1).satisfied(groups, Reference.of(10)).tolist()
+    [True, True]
+    >>> SampleUniques(share=0.05).satisfied(groups, Reference.of(10)).tolist()
+    [False, True]
+    """
+
+    share: Annotated[float, Between(0, 1, closed="left"), "greatest share of people who are alone in their class"]
+
+    name: ClassVar[str] = "sample-uniqueness"
+    monotone: ClassVar[Monotone] = Monotone.MERGE
+    sense: ClassVar[Sense] = "<="
+    table_level: ClassVar[bool] = True
+
+    @property
+    def bound(self) -> float:
+        """Return share."""
+        return self.share
+
+    def score(self, groups: GroupStats, table: Reference) -> FloatArray:
+        """The table's share of uniques; 0 for classes that are not to blame."""
+        alone = groups.units <= groups.unit
+        people = per_table(groups, groups.units.astype(np.float64))
+        uniques = per_table(groups, np.where(alone, groups.units, 0).astype(np.float64))
+        share = np.divide(uniques, people, out=np.full(len(groups), np.inf), where=people > 0)
+        return those_to_blame(share, alone, self.share)
+
+    def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
+        """The share of uniques."""
+        return (Quantity("share", "<=", self.share, self.score(groups, table)),)
+
+    def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
+        """The table has one person."""
+        return Infeasible(
+            f"share={self.share:g} but the table has {table.people:g} people, who are unique however they are shown.",
+            hint="Add records.",
+        )
+
+
+def per_table(groups: GroupStats, values: FloatArray) -> FloatArray:
+    """Sum over the candidate table that each group belongs to, one number per group.
+
+    Examples
+    --------
+    >>> per_table(GroupStats.of(sizes=[1, 2]), np.array([1.0, 2.0])).tolist()
+    [3.0, 3.0]
+    """
+    offsets = groups.table_offsets()
+    running = np.concatenate([[0.0], np.cumsum(values)])
+    return np.asarray(np.repeat(running[offsets[1:]] - running[offsets[:-1]], np.diff(offsets)))
+
+
+def those_to_blame(share: FloatArray, blamed: BoolArray, bound: float) -> FloatArray:
+    """Keep a table's score for all its groups if it is within the bound, else for those to blame.
+
+    Examples
+    --------
+    >>> those_to_blame(np.array([0.4, 0.4]), np.array([True, False]), 0.1).tolist()
+    [0.4, 0.0]
+    """
+    return np.where(blamed | compare(share, "<=", bound), share, 0.0)

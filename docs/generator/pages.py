@@ -40,6 +40,7 @@ _IN_POLICY = {
     "algorithms": "algorithm: {{{entry}}}",
     "forms": "cells: {entry}",
     "guards": "guard: [{{{entry}}}]",
+    "treatments": "treatment: {{{entry}}}",
     "hierarchies": "hierarchy: {{{entry}}}",
 }
 _CALLS = {

@@ -1,8 +1,8 @@
 """Writes ``src/hushtable/__init__.pyi``, from which mypy, pyright and editors know what ``ht.`` offers.
 
 Names are looked up when they are used, so that importing hushtable costs nothing; a type checker cannot see that. Run
-``python docs/generator/stub.py`` after adding a model, an algorithm, a guard, a measure or a function: a test fails
-where the file is stale.
+``python docs/generator/stub.py`` after adding a model, an algorithm, a guard, a treatment, a measure or a function: a
+test fails where the file is stale.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HEAD = '''"""hushtable: publish a table about people without publishing the peop
 
 def stub() -> str:
     """Return the text of the stub: every name with the module that defines it."""
-    known = (registry.models, registry.algorithms, registry.guards, registry.measures)
+    known = (registry.models, registry.algorithms, registry.guards, registry.treatments, registry.measures)
     classes = [cls for one in known for cls in one.values() if cls.__module__.startswith("hushtable.")]
     places = {cls.__name__: cls.__module__ for cls in classes} | hushtable._LAZY | {"__version__": "hushtable._version"}
     lines = [f"from hushtable import {name} as {name}" for name in sorted(hushtable._MODULES)]

@@ -43,8 +43,8 @@ __all__ = [
     "write_sql",
 ]
 
-# name -> module; models, algorithms, guards and measures are found through the registry, so that importing hushtable
-# costs nothing and a new model needs no line here
+# name -> module; models, algorithms, guards, treatments and measures are found through the registry, so that importing
+# hushtable costs nothing and a new model needs no line here
 _LAZY = {
     "Anonymizer": "hushtable.anonymizer",
     "Audit": "hushtable.auditing",
@@ -84,7 +84,7 @@ def _registries() -> tuple[Any, ...]:
 
     # not "from hushtable import": that would ask this module for the name first
     registry = importlib.import_module("hushtable.registry")
-    return (registry.models, registry.algorithms, registry.guards, registry.measures)
+    return (registry.models, registry.algorithms, registry.guards, registry.treatments, registry.measures)
 
 
 def __dir__() -> list[str]:

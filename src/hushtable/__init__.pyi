@@ -94,6 +94,16 @@ from hushtable.policy.policy import Policy as Policy
 from hushtable.registry import register as register
 from hushtable.release.guards.downcoding import DowncodingGuard as DowncodingGuard
 from hushtable.release.guards.minimality import MinimalityGuard as MinimalityGuard
+from hushtable.treatments.correlated_noise import CorrelatedNoise as CorrelatedNoise
+from hushtable.treatments.date_shift import DateShift as DateShift
+from hushtable.treatments.noise import Noise as Noise
+from hushtable.treatments.pram import Pram as Pram
+from hushtable.treatments.pseudonym import Pseudonym as Pseudonym
+from hushtable.treatments.rank_swapping import RankSwapping as RankSwapping
+from hushtable.treatments.record_swapping import RecordSwapping as RecordSwapping
+from hushtable.treatments.rounding import Rounding as Rounding
+from hushtable.treatments.shuffling import Shuffling as Shuffling
+from hushtable.treatments.top_bottom_coding import TopBottomCoding as TopBottomCoding
 from hushtable.utility.accuracy import Accuracy as Accuracy
 from hushtable.utility.accuracy_majority import AccuracyMajority as AccuracyMajority
 from hushtable.utility.accuracy_original import AccuracyOriginal as AccuracyOriginal
@@ -109,6 +119,7 @@ from hushtable.utility.pair_error import PairError as PairError
 from hushtable.utility.prec import Prec as Prec
 from hushtable.utility.query_error import QueryError as QueryError
 from hushtable.utility.sse import SquaredError as SquaredError
+from hushtable.utility.treatment_change import TreatmentChange as TreatmentChange
 from hushtable.utility.wang_loss import WangLoss as WangLoss
 
 __all__ = [

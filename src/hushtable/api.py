@@ -148,6 +148,7 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
     {'zip': ['130**', '130**', '1424*', '1424*'], 'pay': [3, 4, 1, 2]}
     """
     plan = _suited(policy, data).plan()
+    _check_ready(plan)
     if is_spark_frame(data):
         return _on_spark(data, plan, progress)
     return run_plan(data, plan, progress)
@@ -156,6 +157,14 @@ def anonymize(data: Any, policy: Policy, *, progress: Progress | None = None) ->
 def run_plan(data: Any, plan: Plan, progress: Progress | None = None) -> Release:
     """Run a resolved plan on this machine."""
     return local.run(to_arrow(data), plan, progress, source=data)
+
+
+def _check_ready(plan: Plan) -> None:
+    """Refuse, before anything is read, what treatments of columns would lack, such as a key."""
+    if plan.table.treated:
+        from hushtable.treatments.treating import ready
+
+        ready(plan.table)
 
 
 def _suited(policy: Policy, data: Any) -> Policy:
@@ -237,6 +246,7 @@ def run(
     sources = _sources(source)
     chosen = _suited(chosen, source) if sources is None else _suited_to_files(chosen, sources)
     plan, format = chosen.plan(), chosen.output.format
+    _check_ready(plan)
     if target is not None:
         check_target(Path(target), overwrite=overwrite, inputs=sources or ())
     elif to is not None:

@@ -24,6 +24,7 @@ from hushtable.params import Parametrised
 __all__ = [
     *("Registry", "class_named", "register"),
     *("algorithms", "attacks", "forms", "guards", "hierarchies", "measures", "models", "risks", "templates"),
+    "treatments",
 ]
 
 T = TypeVar("T", bound=Parametrised)
@@ -283,6 +284,7 @@ hierarchies: Registry[Any] = Registry("hierarchy", "hushtable.hierarchy", "base:
 models: Registry[Any] = Registry("model", "hushtable.models", "base:PrivacyModel")
 algorithms: Registry[Any] = Registry("algorithm", "hushtable.algorithms", "base:Algorithm")
 forms: Registry[Any] = Registry("form", "hushtable.release.forms", "base:Form")
+treatments: Registry[Any] = Registry("treatment", "hushtable.treatments", "base:Treatment")
 guards: Registry[Any] = Registry("guard", "hushtable.release.guards", "base:Guard")
 measures: Registry[Any] = Registry("measure", "hushtable.utility", "base:Measure")
 risks: Registry[Any] = Registry("risk", "hushtable.risk", "base:Risk")
@@ -299,8 +301,8 @@ def register(cls: type[C]) -> type[C]:
     Parameters
     ----------
     cls : class
-        A privacy model, an algorithm, a measure, a risk, an attack, a published form, a guard, a hierarchy or a report
-        template: a frozen dataclass that inherits from the base class of its kind and has a ``name``.
+        A privacy model, an algorithm, a measure, a risk, an attack, a published form, a guard, a treatment, a hierarchy
+        or a report template: a frozen dataclass that inherits from the base class of its kind and has a ``name``.
 
     Returns
     -------
@@ -328,7 +330,7 @@ def register(cls: type[C]) -> type[C]:
     True
     >>> ht.registry.measures.discard("number-of-classes")
     """
-    kinds = (models, algorithms, measures, attacks, risks, forms, guards, hierarchies, templates)
+    kinds = (models, algorithms, measures, attacks, risks, forms, guards, treatments, hierarchies, templates)
     known = next((one for one in kinds if one.holds(cls)), None)
     if known is None:
         what = cls.__name__ if isinstance(cls, type) else f"an object of {type(cls).__name__}"

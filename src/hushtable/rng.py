@@ -25,7 +25,10 @@ import numpy.typing as npt
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import ParameterError
 
-__all__ = ["bits", "choice", "exponential_quantiles", "integers", "normal", "stream_keys", "uniform"]
+__all__ = [
+    *("bits", "choice", "exponential_quantiles", "integers", "normal", "normal_of", "normal_quantiles", "stream_keys"),
+    *("sin_half_turns", "uniform"),
+]
 
 WordArray: TypeAlias = npt.NDArray[np.uint64]
 
@@ -34,6 +37,13 @@ _GOLDEN = 0x9E3779B97F4A7C15
 _FNV_OFFSET = 0xCBF29CE484222325
 _FNV_PRIME = 0x100000001B3
 _LN2 = 0.6931471805599453
+# P. Acklam, "An algorithm for computing the inverse normal cumulative distribution function", 2003
+_CENTRE = (-39.69683028665376, 220.9460984245205, -275.9285104469687, 138.3577518672690, -30.66479806614716,
+           2.506628277459239)  # fmt: skip
+_CENTRE_BELOW = (-54.47609879822406, 161.5858368580409, -155.6989798598866, 66.80131188771972, -13.28068155288572)
+_TAIL = (-0.007784894002430293, -0.3223964580411365, -2.400758277161838, -2.549732539343734, 4.374664141464968,
+         2.938163982698783)  # fmt: skip
+_TAIL_BELOW = (0.007784695709041462, 0.3224671290700398, 2.445134137142996, 3.754408661907416)
 
 
 def bits(seed: int, stream: str, n: int, start: int = 0) -> WordArray:
@@ -134,9 +144,42 @@ def normal(seed: int, stream: str, n: int, start: int = 0) -> FloatArray:
     >>> normal(7, "docs", 3).round(4).tolist()
     [-0.9164, 0.2881, -0.5773]
     """
-    radius = np.sqrt(-2.0 * _log(1.0 - uniform(seed, f"{stream}/radius", n, start)))
-    turn = np.abs(2.0 * uniform(seed, f"{stream}/turn", n, start) - 1.0) - 0.5
-    return radius * _sin_half_turns(turn)
+    return normal_of(uniform(seed, f"{stream}/radius", n, start), uniform(seed, f"{stream}/turn", n, start))
+
+
+def normal_of(radius: FloatArray, turn: FloatArray) -> FloatArray:
+    """Return numbers of the standard normal distribution, made of two numbers from [0, 1) each.
+
+    Examples
+    --------
+    >>> normal_of(np.array([0.5]), np.array([0.0])).round(4).tolist()
+    [1.1774]
+    """
+    angle = np.abs(2.0 * turn - 1.0) - 0.5
+    return np.asarray(np.sqrt(-2.0 * _log(1.0 - radius)) * sin_half_turns(angle))
+
+
+def normal_quantiles(share: FloatArray) -> FloatArray:
+    """Return quantiles of the standard normal distribution, to about 1e-8: Acklam's rational approximation.
+
+    Parameters
+    ----------
+    share : float64 array
+        Between 0 and 1, both excluded.
+
+    Examples
+    --------
+    >>> normal_quantiles(np.array([0.025, 0.5, 0.975])).round(6).tolist()
+    [-1.959964, 0.0, 1.959964]
+    """
+    p = np.asarray(share, dtype=np.float64)
+    tail = np.minimum(p, 1.0 - p)
+    q = p - 0.5
+    r = q * q
+    middle = q * _polynomial(_CENTRE, r) / (r * _polynomial(_CENTRE_BELOW, r) + 1.0)
+    s = np.sqrt(-2.0 * _log(tail))
+    outer = _polynomial(_TAIL, s) / (s * _polynomial(_TAIL_BELOW, s) + 1.0)
+    return np.where(tail < 0.02425, np.where(q < 0, outer, -outer), middle)
 
 
 def exponential_quantiles(n: int) -> FloatArray:
@@ -174,8 +217,21 @@ def _log(x: FloatArray) -> FloatArray:
     return 2.0 * ratio * series + (exponent - low) * _LN2
 
 
-def _sin_half_turns(x: FloatArray) -> FloatArray:
-    """Sine of pi * x for x in [-1/2, 1/2], as a Taylor series."""
+def _polynomial(factors: Sequence[float], x: FloatArray) -> FloatArray:
+    total = np.zeros_like(x)
+    for factor in factors:
+        total = total * x + factor
+    return total
+
+
+def sin_half_turns(x: FloatArray) -> FloatArray:
+    """Return the sine of pi * x for x in [-1/2, 1/2], as a Taylor series.
+
+    Examples
+    --------
+    >>> sin_half_turns(np.array([0.0, 0.5])).round(6).tolist()
+    [0.0, 1.0]
+    """
     angle = x * math.pi
     square, series = angle * angle, np.zeros_like(angle)
     for odd in range(23, 0, -2):

@@ -36,7 +36,7 @@ def message(text: str) -> str:
         (
             BASE.replace("role: sensitive", "role: sensitve"),
             "p.yaml: line 3: columns.disease.role: It must be one of identifier, quasi, sensitive, insensitive, "
-            "weight, cluster, drop. Got 'sensitve' instead. Did you mean 'sensitive'?",
+            "pseudonym, weight, cluster, drop. Got 'sensitve' instead. Did you mean 'sensitive'?",
         ),
         (
             BASE + "output: {fromat: csv}",

@@ -78,7 +78,9 @@ class People:
 
     @classmethod
     def of_rows(cls, view: View, rows: IntArray) -> People:
-        """Return people of the original."""
+        """Return people of the original, with their true values."""
+        if view.untreated is not None and len(rows) and int(rows.max()) < view.untreated.num_rows:
+            return cls.of_table(view, view.untreated.take(pa.array(rows)))
         return cls(
             tuple(c.codes[rows].astype(np.int64) for c in view.table.quasi),
             tuple(_none() for _ in view.table.quasi),

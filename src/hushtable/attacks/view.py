@@ -26,8 +26,10 @@ from hushtable.registry import algorithms, guards
 from hushtable.release.forms.base import Cells
 from hushtable.release.forms.bucket import cells_of_buckets
 from hushtable.release.guards.base import Guard
+from hushtable.schema.columns import Role
 from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.stats import Histogram
+from hushtable.treatments.treating import prepared
 
 if TYPE_CHECKING:
     from hushtable.release.released import Released
@@ -61,6 +63,9 @@ class View:
         Published rows that are nobody's, and not in ``published`` and ``rows``: they hide values, but no people.
     problem : Problem, optional
         What the algorithm was given, for whoever replays it.
+    untreated : pyarrow.Table, optional
+        Where columns were treated, their true values: what the adversary knows, and what guesses are scored with.
+        ``table`` then has the values that the release was made of.
 
     Examples
     --------
@@ -84,6 +89,7 @@ class View:
     exact: View | None = None
     counterfeits: Counterfeits | None = None
     problem: Problem | None = None
+    untreated: pa.Table | None = None
 
     @classmethod
     def of(cls, release: Released) -> View:
@@ -101,6 +107,7 @@ class View:
             model=release.model,
             problem=release.problem,
             seed=int(release.policy.get("seed", 0)),
+            untreated=_untreated(release),
         )
         if recoded.buckets is None:
             return view
@@ -188,6 +195,15 @@ class View:
     def base_counts(self) -> dict[str, float]:
         """Return how many records and classes there are."""
         return {"records": len(self.released), "classes": self.n_classes}
+
+
+def _untreated(release: Released) -> pa.Table | None:
+    """The true quasi-identifiers and sensitive values, where some of them are treated."""
+    looked_at = [c for c in release.plan.table.columns if c.role in (Role.QUASI, Role.SENSITIVE)]
+    if not any(column.treatments for column in looked_at):
+        return None
+    original = release.original([column.name for column in looked_at])
+    return pa.table({c.name: prepared(original, c, release.plan.table).data for c in looked_at})
 
 
 def _named(chosen: str | Mapping[str, Any]) -> tuple[str, Any]:

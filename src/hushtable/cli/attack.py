@@ -75,7 +75,7 @@ def attack(
     Guesses are scored with the original. What attacks find is kept in the private companion for the next report.
     """
     from hushtable import registry
-    from hushtable.cli.attacks import attacks
+    from hushtable.cli.catalogue import listing
     from hushtable.cli.memory import keep_freed_memory
     from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver
@@ -84,7 +84,7 @@ def attack(
 
     known = registry.attacks
     if listed:
-        attacks(as_json=as_json)
+        listing("attacks")(as_json=as_json)
         return
     if folder is None or not data:
         raise UsageError(

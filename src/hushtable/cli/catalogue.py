@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hushtable.about import PROPERTIES, definition_of, describe, reflow, text_of
+from hushtable.cli.options import AsJson, MaybeName
 from hushtable.cli.output import bullet, deliver, grid, put
 
 if TYPE_CHECKING:
@@ -14,7 +15,21 @@ if TYPE_CHECKING:
     from hushtable.params import Parametrised
     from hushtable.registry import Registry
 
-__all__ = ["show"]
+__all__ = ["LISTS", "listing", "show"]
+
+LISTS = {
+    "models": ("privacy models", "models: [{entry}]"),
+    "algorithms": ("algorithms", "algorithm: {entry}"),
+    "hierarchies": ("kinds of hierarchies", "hierarchy: {entry}"),
+    "forms": ("forms in which columns are published", "cells: {entry}"),
+    "treatments": ("treatments of columns", "treatment: {entry}"),
+    "guards": ("guards", "guard: [{entry}]"),
+    "measures": ("utility measures", ""),
+    "risks": ("risk measures", ""),
+    "attacks": ("attacks", ""),
+    "templates": ("templates of the evidence file", ""),
+}
+"""The registries that have a command: what they hold, and how one stands in a policy."""
 
 _WORDS = {
     "SIZE": "its size",
@@ -28,6 +43,19 @@ _WORDS = {
     "coins": "chooses by secret coins",
     "chooses": "chooses by a public rule",
 }
+
+
+def listing(plural: str) -> Callable[..., None]:
+    """Return the command that lists a registry."""
+    words, example = LISTS[plural]
+
+    def command(name: MaybeName = None, as_json: AsJson = False) -> None:
+        from hushtable import registry
+
+        show(getattr(registry, plural), name, as_json, title=f"The {words}.", example=example)
+
+    command.__name__, command.__doc__ = plural, f"List the {words}, or tell all about one."
+    return command
 
 
 def show(registry: Registry[Any], name: str | None, as_json: bool, *, title: str, example: str) -> None:

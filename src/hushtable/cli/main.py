@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import os
 import sys
 import warnings
@@ -22,11 +23,12 @@ __all__ = ["COMMANDS", "application", "main"]
 
 COMMANDS = (
     *("demo", "init", "check", "run", "explore", "verify", "audit", "compare", "suggest", "measure", "risk", "attack"),
-    *("verdict", "price", "ledger", "increment", "sample", "condense", "report", "sign", "explain"),
-    *("models", "algorithms", "hierarchies", "forms", "guards", "measures", "risks", "attacks", "templates", "schema"),
-    *("studio", "reproduce", "cross"),
+    *("verdict", "price", "ledger", "pseudonyms", "increment", "sample", "condense", "report", "sign", "explain"),
+    *("models", "algorithms", "hierarchies", "forms", "treatments", "guards", "measures", "risks", "attacks"),
+    *("templates", "schema", "studio", "reproduce", "cross"),
 )
-"""The commands, in the order in which a new user meets them: each is the function of its name in ``cli/<name>.py``."""
+"""The commands, in the order in which a new user meets them: each is the function of its name in ``cli/<name>.py``, or
+a list of ``cli/catalogue.py``."""
 
 
 def application(commands: Iterable[str] = COMMANDS) -> typer.Typer:
@@ -49,8 +51,17 @@ def application(commands: Iterable[str] = COMMANDS) -> typer.Typer:
     )
     app.callback()(_options)
     for name in commands:
-        app.command(name)(_guarded(getattr(importlib.import_module(f"hushtable.cli.{name}"), name)))
+        app.command(name)(_guarded(_command(name)))
     return app
+
+
+def _command(name: str) -> Callable[..., None]:
+    if importlib.util.find_spec(f"hushtable.cli.{name}") is None:
+        from hushtable.cli.catalogue import listing
+
+        return listing(name)
+    command: Callable[..., None] = getattr(importlib.import_module(f"hushtable.cli.{name}"), name)
+    return command
 
 
 class _ReaderGone(Exception):

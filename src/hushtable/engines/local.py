@@ -20,6 +20,7 @@ from hushtable.release.plan import Plan
 from hushtable.release.publish import publish, published_order
 from hushtable.release.recode import Recoded
 from hushtable.release.settle import group_and_recode
+from hushtable.release.verify import check_unlinked
 from hushtable.table.coins import policy_digest
 from hushtable.table.encode import encode
 from hushtable.table.encoded import EncodedTable
@@ -88,6 +89,10 @@ def run(table: pa.Table, plan: Plan, progress: Progress | None = None, *, source
     plan = plan.pinned()
     report = progress or quietly
     report(0.0, "encoding")
+    if plan.table.treated:
+        from hushtable.treatments.treating import treated
+
+        source, table = table if source is None else source, treated(table, plan.table)
     names = ", ".join(model.name for model in plan.models)
     _log.info("Anonymizing %d rows with %s under %s", table.num_rows, plan.algorithm.name, names,
               extra={"rows": table.num_rows, "algorithm": plan.algorithm.name, "models": names})  # fmt: skip
@@ -141,6 +146,7 @@ def finish(
         order = published_order(published)
         published, rows = published.take(pa.array(order)), kept[order]
     report(1.0, "verifying")
+    check_unlinked(published, plan.table)
     verification = judge(problem, plan.table, recoded, published, rows if value_rows is None else value_rows)
     _log.info(
         "%s: %d of %d records in %d classes; %s", plan.algorithm.name, len(kept), problem.table.n_sample,

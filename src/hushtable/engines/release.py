@@ -239,7 +239,10 @@ class Release(Released, Generic[F]):
     def comparison(self) -> Comparison:
         """The release with its original, as utility measures see it."""
         found = self.origin.comparison(self.plan)
-        return replace(found, others=OtherColumns(self)) if isinstance(found, RowComparison) else found
+        if not isinstance(found, RowComparison):
+            return found
+        changed = self.changes if self.plan.table.treated else None
+        return replace(found, others=OtherColumns(self), changes=changed)
 
     def measure(self, name: str | Measure | type[Measure], **parameters: Any) -> Measured:
         """Compute one utility measure; ``hushtable measures`` lists them.
@@ -284,7 +287,7 @@ class Release(Released, Generic[F]):
 
     def exposures(self) -> tuple[Exposure, Exposure]:
         """Who looks like whom, in the raw quasi-identifiers and in the published classes, as risks see it."""
-        return self.origin.before(), self.origin.after(lambda: self.table)
+        return self.raw_exposure(), self.origin.after(lambda: self.table)
 
     @overload
     def risk(self, name: None = None, **parameters: Any) -> RiskSummary: ...

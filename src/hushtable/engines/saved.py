@@ -186,7 +186,7 @@ class Saved:
             return self.made.before()
         plan, extra = self.plan.table, self.plan.extra
         survey = any(c.role.of_survey for c in plan.columns)
-        alone = plan.entity is None and extra.population is None and not extra.believes and not survey
+        alone = plan.entity is None and extra.population is None and not (extra.believes or survey or plan.treated)
         detail = lambda: self.made.before().detailed()  # noqa: E731 - reads every column, if a risk asks
         if not (alone and isinstance(self.source, Files)):
             table = self._encoded((Role.QUASI, Role.WEIGHT, Role.CLUSTER))
@@ -291,13 +291,23 @@ class Saved:
     def _encoded(self, roles: Sequence[Role]) -> EncodedTable:
         columns, exact = self._columns(roles), self.plan.algorithm.recoding is Recoding.BUCKET
         ranks = None
-        if Role.SENSITIVE in roles and self.plan.table.named(Role.INSENSITIVE) and isinstance(self.source, Files):
+        files = isinstance(self.source, Files) and not self.plan.table.treated
+        if Role.SENSITIVE in roles and self.plan.table.named(Role.INSENSITIVE) and files:
             ranks = RestRanks(self.source, self.plan.table)
         elif Role.SENSITIVE in roles:
             columns = self._columns((*roles, Role.INSENSITIVE))
         return encode(self._read([c.name for c in columns.columns]), columns, self.plan.extra, ranks, exact=exact)
 
     def _read(self, names: Sequence[str] | None) -> pa.Table:
+        """Some columns of the original, or all, treated as they were when the release was made."""
+        if self.plan.table.treated:
+            from hushtable.treatments.treating import treated
+
+            found = treated(self._raw(None), self.plan.table)
+            return found if names is None else found.select(names)
+        return self._raw(names)
+
+    def _raw(self, names: Sequence[str] | None) -> pa.Table:
         if self.source is None:
             raise _needs_original()
         if isinstance(self.source, Files):

@@ -61,7 +61,10 @@ def _column(name: str, column: ColumnPolicy) -> Iterator[Fault]:
         yield refused("same_as", "sensitive and insensitive", "the ledger follows no values of others")
     if column.changes and role is not Role.SENSITIVE:
         yield refused("changes", "sensitive", "the ledger asks about no others")
-    if column.format is not None and role not in (Role.QUASI, Role.SENSITIVE):
+    for treatment in column.treatments():
+        if role not in treatment.roles:
+            yield refused("treatment", " and ".join(sorted(treatment.roles)), f"{treatment.name} is for those alone")
+    if column.format is not None and role not in (Role.QUASI, Role.SENSITIVE) and not column.treatments():
         yield refused("format", "quasi and sensitive", "the values of others are not read")
     if column.format is not None and (column.order or column.kind not in (None, column.format.kind)):
         sentence = f"The format {column.format} is for {column.format.kind} columns."
@@ -164,6 +167,10 @@ def check_combination(policy: Policy) -> None:
         )
     plan = policy.table_plan()
     check_forms(plan, algorithm, model)
+    if plan.treated:
+        from hushtable.release.treatment_rules import check_treatments
+
+        check_treatments(plan, model, ledger=policy.ledger is not None)
     for guard in policy.build_guards():
         guard.check(algorithm, model, policy.suppression)
         guard.check_table(plan)

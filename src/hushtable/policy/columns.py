@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from hushtable.errors import PolicyError
 from hushtable.io.text import label_text
 from hushtable.policy.frozen import Frozen, freeze, thaw
+from hushtable.registry import treatments
 from hushtable.schema.columns import Format, Kind, Role
+
+if TYPE_CHECKING:
+    from hushtable.treatments.base import Treatment
 
 __all__ = ["BackgroundPolicy", "ColumnPolicy", "Labels", "LedgerFile", "LedgerPolicy", "OutputPolicy", "StrictModel"]
 
@@ -102,8 +106,9 @@ class ColumnPolicy(StrictModel):
     """
 
     role: Role
-    """identifier (never published), quasi (generalised), sensitive (must not be learnt), insensitive (as it is), weight
-    (of a survey; for risks), cluster (the household; for risks) or drop (not published)"""
+    """identifier (never published), quasi (generalised), sensitive (must not be learnt), insensitive (as it is),
+    pseudonym (an identifier under a keyed name), weight (of a survey; for risks), cluster (the household; for risks) or
+    drop (not published)"""
     kind: Kind | None = None
     """how the values relate. Defaults to what the data say"""
     format: Format | None = None
@@ -121,11 +126,22 @@ class ColumnPolicy(StrictModel):
     """the values of an ordinal column, from low to high"""
     cells: Any = None
     """how the column is published, where it differs from the table's form"""
+    treatment: Any = None
+    """what changes the values before records are grouped: a treatment, or several in order"""
     same_as: Earlier = None
     """for the ledger: what earlier releases called the column, or false where none of them had it"""
 
     changes: bool = False
     """for the ledger: whether most people's values may differ from those of earlier releases"""
+
+    def treatments(self) -> tuple[Treatment, ...]:
+        """Return the treatments as objects, in order; a pseudonym is one."""
+        chosen = thaw(self.treatment)
+        if chosen is None:
+            chosen = "pseudonym" if self.role is Role.PSEUDONYM else []
+        several = chosen if isinstance(chosen, list) else [chosen]
+        named = [next(iter({one: None}.items() if isinstance(one, str) else one.items())) for one in several]
+        return tuple(treatments.build(name, values) for name, values in named)
 
     def given(self) -> dict[str, Any]:
         """The settings that were given, as they are held."""

@@ -12,7 +12,7 @@ from hushtable.params import Parametrised
 from hushtable.policy.columns import ColumnPolicy
 from hushtable.policy.faults import Fault, Place
 from hushtable.policy.frozen import freeze, thaw
-from hushtable.registry import Registry, algorithms, forms, guards, models
+from hushtable.registry import Registry, algorithms, forms, guards, models, treatments
 from hushtable.release.forms.base import DEFAULT_FORM
 from hushtable.schema.columns import Role
 
@@ -168,6 +168,8 @@ def _column(name: str, options: Any, faults: list[Fault]) -> Any:
     options = _words_only(_options(options), ("role", "kind"), ("columns", name), faults)
     if isinstance(options, Mapping) and options.get("cells") is not None:
         options = {**options, "cells": _form(options["cells"], ("columns", name, "cells"), faults)}
+    if isinstance(options, Mapping) and options.get("treatment") is not None:
+        options = {**options, "treatment": _treatments(options["treatment"], ("columns", name, "treatment"), faults)}
     if not isinstance(options, Mapping) or options.get("hierarchy") is None:
         return options
     from hushtable.hierarchy.spec import hierarchy_data, parse_hierarchy
@@ -254,6 +256,14 @@ def _choice(item: Any, registry: Registry[Any], place: Place, faults: list[Fault
         return None
 
 
+def _treatments(given: Any, place: Place, faults: list[Fault]) -> Any:
+    """Return a column's treatments: a name, a name with parameters, or several of them in order."""
+    several = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    chosen = [_choice(item, treatments, place, faults) for item in several]
+    found = [one if any(one.values()) else next(iter(one)) for one in chosen if one is not None]
+    return None if not found else found[0] if len(found) == 1 else freeze(found)
+
+
 def _form(given: Any, place: Place, faults: list[Fault]) -> Any:
     """Return the name of a published form, with its parameters where it has some; the default where it is faulty."""
     chosen = _choice(given, forms, place, faults)
@@ -271,4 +281,5 @@ _EXAMPLES = {
     "algorithm": "{mondrian: {mode: strict}}",
     "guard": "{minimality: {extra: 0.5}}",
     "form": "{counts: {digits: 2}}",
+    "treatment": "{noise: {sd: 0.1}}",
 }

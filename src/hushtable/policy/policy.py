@@ -35,7 +35,7 @@ from hushtable.policy.text import read_yaml, write_yaml
 from hushtable.registry import algorithms, guards, models
 from hushtable.release.forms.base import DEFAULT_FORM, build_form
 from hushtable.release.plan import Plan
-from hushtable.schema.columns import Missing, Role
+from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.plan import ColumnPlan, Extra, TablePlan
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ class Policy(StrictModel):
     Parameters
     ----------
     columns : mapping of str to settings
-        ``role``, and where wanted ``kind``, ``hierarchy``, ``weight``, ``categories``, ``order``, ``cells``.
+        ``role``, and where wanted ``kind``, ``hierarchy``, ``weight``, ``categories``, ``order``, ``cells``,
+        ``treatment``.
     identifiers, quasi, sensitive, insensitive, weight, cluster, drop : list of str, or mapping of str to settings
         The columns of each role, instead of ``columns`` or besides.
     rest : {"drop", "insensitive", "quasi"}, optional
@@ -376,14 +377,16 @@ class Policy(StrictModel):
         columns = tuple(
             ColumnPlan(
                 name=name,
-                role=column.role,
-                kind=column.kind,
+                # a keyed name is published as it is
+                role=Role.INSENSITIVE if column.role is Role.PSEUDONYM else column.role,
+                kind=column.kind or (Kind.NOMINAL if column.role is Role.PSEUDONYM else None),
                 hierarchy=None if column.hierarchy is None else _hierarchy(column.hierarchy, name, folder),
                 weight=column.weight,
                 order=column.order,
                 categories=dict(column.categories),
                 cells=None if column.cells is None else build_form(column.cells),
                 format=column.format,
+                treatments=tuple(treatment.based_in(folder) for treatment in column.treatments()),
             )
             for name, column in self.columns.items()
         )

@@ -112,6 +112,9 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
     plan = policy.table_plan()
     problems = [Problem.of("columns", error) for error in column_errors(table.column_names, plan)]
     checks, usable = [], []
+    if plan.treated and not problems:
+        table, found = _treated(table, plan)
+        problems += found
     for column in plan.columns:
         if column.role in (Role.QUASI, Role.SENSITIVE) and column.name in table.column_names:
             check, again, found = _column(column, table, plan)
@@ -127,6 +130,16 @@ def check_table(table: pa.Table, policy: Policy) -> Preflight:
     lattice = lattice_size(heights) if len(heights) == len(quasi) else None
     known = policy.cautions(table)
     return Preflight(table.num_rows, tuple(checks), models, (*problems, *found), lattice, known)
+
+
+def _treated(table: pa.Table, plan: TablePlan) -> tuple[pa.Table, list[Problem]]:
+    """The table that a run would group, and what keeps it from being made."""
+    from hushtable.treatments.treating import treated
+
+    try:
+        return treated(table, plan), []
+    except HushtableError as error:
+        return table, [Problem.of("treatment", error)]
 
 
 def missing_files(plan: TablePlan) -> Iterator[Problem]:

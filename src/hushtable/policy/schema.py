@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hushtable.params import Parametrised
 from hushtable.policy.frozen import thaw
-from hushtable.registry import algorithms, forms, guards, hierarchies, models
+from hushtable.registry import algorithms, forms, guards, hierarchies, models, treatments
 
 if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
@@ -32,6 +32,11 @@ def policy_schema(policy: type[Policy]) -> dict[str, Any]:
     parts["form"] = {"anyOf": _choices({name: form for name, form in forms.items() if not form.follows})}
     settings["cells"] = {**_refer(settings["cells"], "form"), "default": settings["cells"]["default"]}
     column["cells"] = _refer(column["cells"], "form")
+    parts["treatment"] = {"anyOf": _choices(treatments)}
+    column["treatment"] = {
+        "description": column["treatment"].get("description", ""),
+        "anyOf": [{"$ref": "#/$defs/treatment"}, {"type": "array", "items": {"$ref": "#/$defs/treatment"}}],
+    }
     settings["models"] |= {"items": {"$ref": "#/$defs/model"}, "minItems": 1}
     settings["guard"] |= {"items": {"$ref": "#/$defs/guard"}}
     settings["algorithm"] = _refer(settings["algorithm"], "algorithm")

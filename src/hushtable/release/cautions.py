@@ -126,6 +126,13 @@ def _of_policy(plan: TablePlan, model: AllOf, publish: Sequence[str]) -> Iterato
             f"The policy has {len(quasi)} quasi-identifiers; beyond {MANY}, releases say little.",
             "Drop those that others hardly know or that analysts do not need.",
         )  # fmt: skip
+    for column in plan.columns:
+        for treatment in column.treatments:
+            yield Caution(
+                treatment.name if treatment.name == "pseudonym" else "treated", column.name,
+                f"Its values are treated by {treatment.name}, and all models are verified on the treated values.",
+                treatment.promise,
+            )  # fmt: skip
     if publish:
         yield Caution(
             "publish", "publish", f"release.json tells everybody: {', '.join(publish)}.",

@@ -146,6 +146,8 @@ class RowComparison(Comparison):
         See ``Comparison``.
     others : mapping of str to SensitiveColumn
         Published columns that are neither quasi-identifiers nor sensitive, encoded when they are asked for.
+    changes : callable, optional
+        How much treatments changed each treated column; None where no column is treated.
     """
 
     table: EncodedTable
@@ -155,6 +157,7 @@ class RowComparison(Comparison):
     seed: int = 0
     linked: bool = True
     others: Mapping[str, SensitiveColumn] = field(default_factory=dict)
+    changes: Callable[[], Mapping[str, float]] | None = None
 
     @property
     def n(self) -> int:

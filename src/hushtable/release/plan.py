@@ -115,6 +115,10 @@ class Plan:
             suppression=self.suppression,
         )
         check_forms(self.table, self.algorithm, self.model())
+        if self.table.treated:
+            from hushtable.release.treatment_rules import check_treatments
+
+            check_treatments(self.table, self.model(), ledger=self.account is not None)
         if self.guards and self.algorithm.recoding is Recoding.CONCEALED:
             raise IncompatibleError(
                 f"{self.algorithm.name} gives each record its own crowd, and {', '.join(g.name for g in self.guards)} "
@@ -144,7 +148,8 @@ class Plan:
                 )
 
     def refuse_guards(self, what: str) -> None:
-        """Raise, where the plan has guards or a ledger, that ``what`` does not apply them."""
+        """Raise, where the plan has guards, treatments or a ledger, that ``what`` does not apply them."""
+        self.refuse_treatments(f"{what} does not treat columns")
         if self.account is not None:
             raise IncompatibleError(
                 f"{what} does not hold releases against a ledger, and the policy names one.",
@@ -155,6 +160,17 @@ class Plan:
                 f"{what} does not apply guards, and the policy asks for {', '.join(g.name for g in self.guards)}.",
                 hint="Leave 'guard' out of the policy, or run it locally in one go.",
             )
+
+    def refuse_treatments(self, why: str) -> None:
+        """Raise, where the plan treats columns, that this cannot be done, and why."""
+        if not self.table.treated:
+            return
+        named = ", ".join(repr(column.name) for column in self.table.columns if column.treatments)
+        raise IncompatibleError(
+            f"{why}, and the policy treats {named}.",
+            code="treatment",
+            hint="Leave 'treatment' and the role 'pseudonym' out of the policy, or run it locally in one go.",
+        )
 
     def pinned(self) -> Plan:
         """Return the plan with the ledger as it is now, in the policy that travels with the release too."""

@@ -19,7 +19,7 @@ from hushtable.release.recode import check_cells, class_numbers
 from hushtable.release.reread import check_published_columns, published_cells, sensitive_codes
 from hushtable.release.saved_reference import row_references, saved_reference
 from hushtable.release.stated import check_counts, check_sizes
-from hushtable.release.verify import Published, Verification, verify
+from hushtable.release.verify import Published, Verification, check_unlinked, verify
 from hushtable.schema.columns import Kind, Missing, Role
 from hushtable.table.encode import no_rows
 from hushtable.table.plan import TablePlan
@@ -71,6 +71,7 @@ def verify_published(
     _refuse_beliefs(model)
     groups = (bucket_column(plan),) if recoding.by_number else ()
     check_published_columns(table, plan, *groups)
+    check_unlinked(table, plan)
     if not table.num_rows:
         # of nothing every model holds
         raise no_rows()

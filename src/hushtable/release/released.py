@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,9 @@ from hushtable.schema.columns import Role
 from hushtable.table.encode import sensitive_column
 from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.reference import Reference
+
+if TYPE_CHECKING:
+    from hushtable.release.exposure import Exposure
 
 __all__ = ["OtherColumns", "Released", "title_of"]
 
@@ -107,6 +110,49 @@ class Released:
                 f"The original has no column {absent[0]!r}.", code="absent-columns", hint="Give the very data."
             )
         return table.select(columns)
+
+    def treated(self, columns: Sequence[str]) -> pa.Table:
+        """Return some columns of the original with the values that the release was made of."""
+        if not self.plan.table.treated:
+            return self.original(columns)
+        from hushtable.treatments.treating import treated  # most releases are of untreated tables
+
+        known = vars(self)
+        if "_treated" not in known:
+            known["_treated"] = treated(self.original(), self.plan.table)
+        return known["_treated"].select(columns)
+
+    def raw_exposure(self) -> Exposure:
+        """Return who looks like whom in the raw quasi-identifiers, before any treatment."""
+        plan = self.plan.table
+        if not plan.treated:
+            return self.origin.before()
+        from hushtable.release.exposure import Exposure
+        from hushtable.table.encode import encode
+
+        looked_at = tuple(c for c in plan.columns if c.role is Role.QUASI or c.name == plan.entity)
+        original = self.original([c.name for c in looked_at])
+        return Exposure.raw(encode(original, replace(plan, columns=looked_at)))
+
+    def changes(self) -> dict[str, float]:
+        """Return how much treatments changed each treated column: 0 is nothing. It looks at the original.
+
+        Examples
+        --------
+        >>> import hushtable as ht
+        >>> people = pa.table({"age": [30, 31, 52, 53], "pay": [0, 20, 40, 96]})
+        >>> policy = ht.Policy(quasi=["age"], insensitive={"pay": {"treatment": {"top-bottom-coding": {"top": 48}}}},
+        ...                    models=[ht.KAnonymity(k=2)])
+        >>> ht.anonymize(people, policy).changes()
+        {'pay': 0.125}
+        """
+        from hushtable.release.changes import changes
+
+        columns = [column.name for column in self.plan.table.columns if column.treatments]
+        if not columns:
+            return {}
+        rows = self.source_rows[self.source_rows >= 0]
+        return changes(self.original(columns), self.treated(columns), self.plan.table, pa.array(rows))
 
     @property
     def verification(self) -> Verification:
@@ -231,7 +277,7 @@ class OtherColumns(Mapping[str, SensitiveColumn]):
     def __getitem__(self, name: str) -> SensitiveColumn:
         if name not in self.release.plan.table.named(Role.INSENSITIVE):
             raise KeyError(name)
-        plan, table = self.release.plan.table, self.release.original([name])
+        plan, table = self.release.plan.table, self.release.treated([name])
         return sensitive_column(next(c for c in plan.columns if c.name == name), table, plan, table.num_rows)
 
     def __iter__(self) -> Iterator[str]:

@@ -24,11 +24,14 @@ from hushtable.errors import VerificationError
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 from hushtable.models.compose import AllOf
 from hushtable.release.recode import class_numbers
-from hushtable.schema.columns import Missing
+from hushtable.schema.columns import Missing, Role
+from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["Evidence", "Published", "Verification", "joint_codes", "needed_and_achieved", "verify"]
+__all__ = [
+    *("Evidence", "Published", "Verification", "check_unlinked", "joint_codes", "needed_and_achieved", "verify"),
+]
 
 
 @dataclass(frozen=True)
@@ -226,6 +229,36 @@ class Verification:
             "classes": self.classes,
             "models": [e.as_dict() for e in self.evidence],
         }
+
+
+def check_unlinked(table: pa.Table, plan: TablePlan) -> None:
+    """Refuse a published table in which a pseudonym links the rows of a person: models judge rows one by one.
+
+    Raises
+    ------
+    VerificationError
+
+    Examples
+    --------
+    >>> from hushtable.policy.policy import Policy
+    >>> plan = Policy(columns={"who": {"role": "pseudonym"}, "age": {"role": "quasi"}},
+    ...               models=[{"k-anonymity": {"k": 2}}]).table_plan()
+    >>> check_unlinked(pa.table({"who": ["8c", "8c"], "age": [30, 30]}), plan)
+    Traceback (most recent call last):
+    hushtable.errors.VerificationError: 1 published rows repeat a pseudonym of column 'who', which links the rows of...
+    """
+    for column in plan.columns:
+        if not any(Role.PSEUDONYM in treatment.roles for treatment in column.treatments):
+            continue
+        shown = table.column(column.name).drop_null()
+        repeated = len(shown) - len(shown.unique())
+        if repeated:
+            raise VerificationError(
+                f"{repeated} published rows repeat a pseudonym of column {column.name!r}, which links the rows of a "
+                "person across classes.",
+                code="linked-rows",
+                hint="Publish one row per person, or give the column the role 'identifier'.",
+            )
 
 
 def verify(published: Published, model: AllOf, reference: Reference, missing: Missing) -> Verification:

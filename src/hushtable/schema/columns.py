@@ -12,14 +12,16 @@ class Role(StrEnum):
 
     ``IDENTIFIER`` names a person and never reaches the output. ``QUASI`` may be known from outside and is
     generalised. ``SENSITIVE`` is what must not be learnt about a person. ``INSENSITIVE`` is published as it is.
-    ``WEIGHT`` says how many people of the population a record stands for, ``CLUSTER`` which household it belongs to:
-    risks read them, and they are not published. ``DROP`` is not published.
+    ``PSEUDONYM`` names a person and is published under a keyed name. ``WEIGHT`` says how many people of the population
+    a record stands for, ``CLUSTER`` which household it belongs to: risks read them, and they are not published. ``DROP``
+    is not published.
     """
 
     IDENTIFIER = "identifier"
     QUASI = "quasi"
     SENSITIVE = "sensitive"
     INSENSITIVE = "insensitive"
+    PSEUDONYM = "pseudonym"
     WEIGHT = "weight"
     CLUSTER = "cluster"
     DROP = "drop"

@@ -64,12 +64,14 @@ def with_column(document: Mapping[str, Any], name: str, changes: Mapping[str, An
     >>> with_column(draft, "age", {"role": "secret"})
     Traceback (most recent call last):
     hushtable.policy.faults.InvalidPolicy: columns.age.role: It must be one of identifier, quasi, sensitive,
-    insensitive, drop. Got 'secret' instead.
+    insensitive, pseudonym, drop. Got 'secret' instead.
     """
     columns = dict(document.get("columns", {}))
     if name not in columns:
         raise UsageError("There is no such column.", code="not-there", hint=did_you_mean(name, columns))
     settings = {key: value for key, value in {**columns[name], **changes}.items() if value is not None}
+    if changes.get("role") not in (None, columns[name].get("role")):
+        settings.pop("treatment", None)
     for setting, roles in _ONLY_FOR.items():
         if settings.get("role") in set(Role) and settings["role"] not in roles:
             settings.pop(setting, None)

@@ -31,6 +31,10 @@ ROLES = {
         "Must not be learnt about a person (diagnosis, income). It is published, and protected by the models.",
     ),
     Role.INSENSITIVE: ("Insensitive", "Harmless, and nobody can be found by it. It is published as it is."),
+    Role.PSEUDONYM: (
+        "Pseudonym",
+        "Names a person, and is published under a keyed name. It is not anonymous: the key holder can undo it.",
+    ),
     Role.WEIGHT: ("Survey weight", "How many people a record stands for. Risks use it. It is not published."),
     Role.CLUSTER: ("Household", "Which household a record belongs to. Risks use it. It is not published."),
     Role.DROP: ("Drop", "Not published."),

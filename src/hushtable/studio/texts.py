@@ -188,6 +188,11 @@ class T:
     )
     ORDERS = "Labels that have an order"
     ORDERS_TEXT = "One label per line, from low to high (never, rarely, often). Leave it empty if there is no order."
+    TREATMENTS = "Treatments of columns"
+    TREATMENTS_TEXT = (
+        "Swap, round or draw values before records are grouped. Models are then verified on the treated values. "
+        "Leave it empty unless you need it: most treatments guarantee nothing."
+    )
     OUTSIDE = "What is known from elsewhere"
     OUTSIDE_TEXT = (
         "Some models count people of a larger population, or what somebody already believes. Upload the tables here; "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -41,6 +42,8 @@ class ColumnPlan:
         Values of a sensitive column that are known though no record has them.
     format : Format, optional
         How dates or numbers are written, where that could be read in several ways.
+    treatments : tuple of Treatment
+        What changes the column's values before records are grouped, in this order.
     """
 
     name: str
@@ -53,6 +56,7 @@ class ColumnPlan:
     cells: PublishedAs | None = None
     values: tuple[str, ...] = ()
     format: Format | None = None
+    treatments: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,11 @@ class TablePlan:
     def named(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with this role, in the policy's order."""
         return tuple(c.name for c in self.columns if c.role is role)
+
+    @property
+    def treated(self) -> bool:
+        """Whether values of any column are changed before records are grouped."""
+        return any(column.treatments for column in self.columns)
 
     def form(self, column: ColumnPlan) -> PublishedAs | None:
         """Return how a column is published."""

@@ -1,8 +1,8 @@
-"""The contract suite that every model, algorithm, form, guard and engine passes; shipped, so that plug-ins can run it.
+"""The contract suite that models, algorithms, forms, guards, treatments and engines pass; shipped for plug-ins.
 
-``check_model(MyModel)``, ``check_algorithm(MyAlgorithm)``, ``check_form(MyForm)`` and ``check_guard(MyGuard)`` try all
-that hushtable promises about them on random tables and raise ``AssertionError`` with a sentence where a promise is
-broken.
+``check_model(MyModel)``, ``check_algorithm(MyAlgorithm)``, ``check_form(MyForm)``, ``check_guard(MyGuard)`` and
+``check_treatment(MyTreatment)`` try all that hushtable promises about them on random tables and raise
+``AssertionError`` with a sentence where a promise is broken.
 ``check_known_algorithm(my_algorithm)`` attacks its releases as somebody would who knows its code, and
 ``check_interference`` changes what must not matter to see whether a public file gives it away. The single checks,
 the random tables and the slow re-count are here as well.
@@ -30,6 +30,7 @@ from hushtable.testing.repeat_checks import (
 )
 from hushtable.testing.store_checks import check_store
 from hushtable.testing.suite import cases, check_algorithm, check_model, check_pair, tiny_cases
+from hushtable.testing.treatment_checks import check_treatment
 
 __all__ = [
     "Answer",
@@ -58,6 +59,7 @@ __all__ = [
     "check_saved",
     "check_score",
     "check_store",
+    "check_treatment",
     "forced_kernels",
     "model_examples",
     "random_case",

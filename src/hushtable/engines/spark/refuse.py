@@ -29,6 +29,7 @@ def check_engine(plan: Plan) -> None:
         With the reason and a remedy.
     """
     algorithm = plan.algorithm
+    plan.refuse_treatments("Treatments look at all rows of a column, which the Spark engine does not hold")
     if algorithm.recoding.by_number:
         raise IncompatibleError(
             f"{algorithm.name} numbers its groups by all that they contain; the Spark engine publishes cells alone.",

@@ -148,7 +148,7 @@ def _chosen(release: Released, columns: Sequence[str] | None) -> list[ColumnPlan
 def _numbers(release: Released, chosen: Sequence[ColumnPlan], labels: IntArray, coins: Coins) -> dict[str, pa.Array]:
     """Draw numbers for every published row from the moments of its class."""
     rows = pa.array(release.source_rows)
-    original = release.original([c.name for c in chosen]).take(rows)
+    original = release.treated([c.name for c in chosen]).take(rows)
     read = [_read(original.column(c.name), c, release) for c in chosen]
     records = np.column_stack([values for values, _ in read])
     order = np.lexsort((*records.T[::-1], labels))

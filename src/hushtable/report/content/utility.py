@@ -30,10 +30,12 @@ class ColumnEvidence(Part):
     """One column: what was done to it, and what that changed."""
 
     name: str
-    role: Literal["identifier", "quasi", "sensitive", "insensitive", "drop"]
+    role: Literal["identifier", "quasi", "sensitive", "insensitive", "pseudonym", "drop"]
     kind: str | None
     treatment: str
     """what happened to it, in words"""
+    treatments: tuple[str, ...] = ()
+    """what changed its values before records were grouped, by name"""
     distinct: int | None
     """different values of the released records"""
     missing: int | None

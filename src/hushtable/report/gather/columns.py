@@ -70,7 +70,18 @@ def column_evidence(
             evidence.append(_sensitive(sensitive[name], comparison, binned[name], release.codes_of(name)))
         else:
             evidence.append(_plain(name, role))
-    return tuple(evidence)
+    named = {c.name: tuple(t.name for t in c.treatments) for c in release.plan.table.columns}
+    return tuple(_with_treatments(one, named.get(one.name, ())) for one in evidence)
+
+
+def _with_treatments(evidence: ColumnEvidence, names: tuple[str, ...]) -> ColumnEvidence:
+    """Say what changed the values before anything else was done."""
+    if not names:
+        return evidence
+    words = f"treated by {' and '.join(names)}, then {evidence.treatment}"
+    caption = evidence.caption if evidence.bars else "Not looked at: published as the treatment left it."
+    before = " Before and after are of the treated values." if evidence.bars else ""
+    return evidence.model_copy(update={"treatment": words, "treatments": names, "caption": caption + before})
 
 
 def _quasi(column: QuasiColumn, cells: Cells, comparison: RowComparison, binned: Binned) -> ColumnEvidence:

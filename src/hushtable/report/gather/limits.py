@@ -12,7 +12,8 @@ def assumptions(facts: Facts) -> tuple[str, ...]:
     """Return what has to be true for the verdict to mean anything."""
     quasi = [c.name for c in facts.columns if c.role == "quasi"]
     sensitive = [c.name for c in facts.columns if c.role == "sensitive"]
-    plain = [c.name for c in facts.columns if c.role == "insensitive"]
+    plain = [c.name for c in facts.columns if c.role == "insensitive" and not c.treatments]
+    treated = [c.name for c in facts.columns if c.treatments]
     found = [
         f"What an adversary may know about a person is no more than {_listed(quasi)}.",
         "The adversary has this one release, and no other of the same people.",
@@ -21,6 +22,8 @@ def assumptions(facts: Facts) -> tuple[str, ...]:
         found.append(f"What must not be learnt about a person is {_listed(sensitive)}.")
     if plain:
         found.append(f"{_listed(plain)} can neither help to find a person nor harm one: published as in the input.")
+    if treated:
+        found.append(f"{_listed(treated)} are published with treated values: the models are verified on those.")
     return tuple(found)
 
 
@@ -36,6 +39,11 @@ def not_promised(facts: Facts) -> tuple[str, ...]:
         found.append(
             "That somebody with several records has none with a value: models bound the shares of records, and "
             "everybody of a class may have the value in one of theirs."
+        )
+    if any(c.role == "pseudonym" for c in facts.columns):
+        found.append(
+            "That pseudonyms are anonymous: whoever has the key can undo them, and tables with the same key can be "
+            "joined. No figure of this report counts them as protection."
         )
     if not any("identity" in m.threats for m in facts.models):
         found.append("That nobody is found in the table: no model of this policy hides who a record belongs to.")

@@ -18,6 +18,7 @@ _ROLES = {
     "quasi": "quasi-identifier",
     "sensitive": "sensitive",
     "insensitive": "insensitive",
+    "pseudonym": "pseudonym (not anonymised)",
     "drop": "dropped",
 }
 

@@ -7,18 +7,20 @@ from typing import Any
 
 from nicegui import ui
 
+from hushtable import registry
 from hushtable.errors import PolicyError
 from hushtable.policy.text import write_yaml
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio.outline import outline_of, tree_of
 from hushtable.studio.pages.file_field import file_field
+from hushtable.studio.pages.forms import Form
 from hushtable.studio.pages.layout import Page
 from hushtable.studio.pages.widgets import once_left, text
 from hushtable.studio.projects import Project
 from hushtable.studio.texts import T
 from hushtable.studio.uploads import OUTSIDE
 
-__all__ = ["categories", "orders", "outside", "policy_text"]
+__all__ = ["categories", "orders", "outside", "policy_text", "treatments"]
 
 Again = Callable[[], Awaitable[None]]
 
@@ -80,6 +82,52 @@ def _order(page: Page, place: int, name: str, have: list[str], again: Again) -> 
 
     area = ui.textarea(f"{T.ORDERS}: {name}", value="\n".join(have)).props("outlined autogrow").style("width:100%")
     once_left(area.classes("q-mb-md"), change)
+
+
+def treatments(page: Page, project: Project, again: Again) -> None:
+    """Let the user have the values of columns changed before records are grouped."""
+    columns = project.document()["columns"]
+    wanted = [n for n, c in columns.items() if Role(str(c.get("role"))).published]
+    chosen = any(columns[name].get("treatment") for name in wanted)
+    with ui.expansion(T.TREATMENTS, icon="shuffle", value=chosen).classes("ht-card"):
+        text(T.TREATMENTS_TEXT)
+        for place, name in enumerate(wanted):
+            if not isinstance(columns[name].get("treatment"), list):  # several in order are for the policy's text
+                _Treatment(page, place, name, columns[name], again)
+
+
+class _Treatment:
+    """The treatment of one column: which, and its parameters."""
+
+    def __init__(self, page: Page, place: int, name: str, settings: dict[str, Any], again: Again) -> None:
+        self.page, self.place, self.name, self.again = page, place, name, again
+        given = settings.get("treatment") or ""
+        have, values = (given, {}) if isinstance(given, str) else next(iter(given.items()))
+        role, kind = settings.get("role"), settings.get("kind")
+        fits = [n for n, t in registry.treatments.items() if role in t.roles and (kind is None or kind in t.kinds)]
+        options = {"": T.OUTSIDE_NONE, **{n: n for n in dict.fromkeys([*fits, *([have] if have else [])])}}
+        ui.select(options, value=have, label=f"{T.TREATMENTS}: {name}", on_change=self._choose).props("outlined dense")
+        self.box = ui.element("div").classes("q-mb-md")
+        self.form: Form | None = None
+        self._show(have, values or {})
+
+    def _show(self, have: str, values: dict[str, Any]) -> None:
+        self.box.clear()
+        self.form = None
+        if have:
+            with self.box:
+                self.form = Form(registry.treatments[have], values, self._changed)
+                text(registry.treatments[have].promise)
+
+    async def _choose(self, event: Any) -> None:
+        self._show(event.value, {})
+        await self._changed()
+
+    async def _changed(self) -> None:
+        with self.page.kept(f"treatment-{self.place}"):
+            wanted = None if self.form is None else {self.form.known.name: self.form.values()}
+            self.page.write(self.page.studio.set_column, self.name, {"treatment": wanted})
+            await self.again()
 
 
 def outside(page: Page, project: Project, again: Again) -> None:

@@ -12,7 +12,7 @@ from hushtable.errors import HushtableError
 from hushtable.release.forms.base import DEFAULT_FORM, build_form
 from hushtable.schema.columns import Missing, Role
 from hushtable.studio.explanations import explanation, summary
-from hushtable.studio.pages.details import categories, orders, outside, policy_text
+from hushtable.studio.pages.details import categories, orders, outside, policy_text, treatments
 from hushtable.studio.pages.forms import Form
 from hushtable.studio.pages.layout import Page, needs
 from hushtable.studio.pages.widgets import after_showing, attempted, card, html_table, note, once_left, problems, text
@@ -34,6 +34,7 @@ async def build(page: Page, project: Project) -> None:
     _settings(page, project, panel)
     categories(page, project, panel.look)
     orders(page, project, panel.look)
+    treatments(page, project, panel.look)
     outside(page, project, panel.look)
     policy_text(page, project)
     panel.box.move(target_index=-1)

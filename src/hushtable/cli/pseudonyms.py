@@ -1,0 +1,102 @@
+"""``hushtable pseudonyms``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.options import AsJson, Files, Original
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["Action", "pseudonyms"]
+
+
+class Action(StrEnum):
+    """What to do with pseudonyms."""
+
+    NEW_KEY = "new-key"
+    REVEAL = "reveal"
+
+
+def pseudonyms(
+    action: Annotated[Action, typer.Argument(metavar="new-key|reveal", help="What to do.", show_default=False)],
+    place: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE|RELEASE_DIR", help="The key to make, or what 'run' wrote.", show_default=False
+        ),
+    ],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PSEUDONYM...", help="The pseudonyms to look up (reveal).", show_default=False),
+    ] = None,
+    data: Original = None,
+    files: Files = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Make a project's key, or tell the key holder whose pseudonyms these are.
+
+    'reveal' needs the original and the key: it computes the pseudonyms of all people in the original again. What it
+    prints names people. 'new-key' writes 32 random bytes that only you can read, and never replaces a file.
+    """
+    from hushtable.cli.output import deliver, put
+
+    if action is Action.NEW_KEY:
+        _new_key(place)
+        deliver({"key": place}, as_json, lambda to: put(to, f"Wrote the key {str(place)!r}. Keep it like a password."))
+        return
+    found = _revealed(place, names or [], data, files)
+    deliver({"release": place, "people": found}, as_json, lambda to: _print(to, found))
+
+
+def _new_key(place: Path) -> None:
+    from hushtable.errors import OutputError
+    from hushtable.io.secret import load_secret
+
+    if place.exists():
+        raise OutputError(
+            f"There is a file {str(place)!r} already.", code="exists", hint="Keys are not replaced: name another one."
+        )
+    load_secret(place)
+
+
+def _revealed(folder: Path, names: list[str], data: Original, files: Path | None) -> list[dict[str, str | None]]:
+    from hushtable.cli.opening import opened
+    from hushtable.errors import UsageError
+    from hushtable.schema.columns import Role
+
+    if not data or not names:
+        raise UsageError(
+            "There is nothing to reveal.", code="no-data",
+            hint="Give the release's folder, the pseudonyms, and the original with --data.",
+        )  # fmt: skip
+    with opened(folder, data, files) as (release, progress):
+        progress(1.0, "comparing")
+        columns = [c for c, given in release.policy["columns"].items() if given.get("role") == Role.PSEUDONYM]
+        if not columns:
+            raise UsageError("The release has no pseudonyms.", code="no-pseudonyms", hint="Choose another release.")
+        known: dict[str, tuple[str, object]] = {}
+        for column in columns:
+            treated, original = release.treated([column]), release.original([column])
+            pairs = zip(treated.column(column).to_pylist(), original.column(column).to_pylist(), strict=True)
+            known |= {shown: (column, value) for shown, value in pairs if shown in names}
+    return [
+        {"pseudonym": name, "column": known.get(name, (None, None))[0], "value": _text(known.get(name))}
+        for name in names
+    ]
+
+
+def _text(found: tuple[str, object] | None) -> str | None:
+    return None if found is None else str(found[1])
+
+
+def _print(to: Console, found: list[dict[str, str | None]]) -> None:
+    from hushtable.cli.output import grid
+
+    rows = [(one["pseudonym"] or "", one["column"] or "", one["value"] or "(not in the original)") for one in found]
+    to.print(grid(["pseudonym", "column", "value"], rows, fold=["value"]))

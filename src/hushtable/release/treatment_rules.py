@@ -1,0 +1,103 @@
+"""Which treatments go with which models and ledgers: where a release would lie, they are refused at construction.
+
+Models are verified on the treated values. What that is worth depends on the column:
+
+- A treated quasi-identifier: an adversary who knows the true values no longer knows which class to look at, so the
+  candidates are a mixture of classes. A model that survives merging bounds each class, and so the mixture.
+  Others are refused with treatments that draw. Models that count a population are refused with all: the population's
+  values are not treated.
+- A treated sensitive column: values that are a function of the true ones (rounding, top and bottom coding) are what is
+  published, and a model of the column holds of them. Drawn values may be diverse where the true ones are not, and
+  likely values can be computed back. So a treatment that draws is refused on a column that a model looks at.
+- With an ``entity``, drawing for each row anew would let a person's rows be averaged: refused.
+- A ledger follows true values and rows that cannot be linked: refused.
+"""
+
+from __future__ import annotations
+
+from hushtable.errors import IncompatibleError, did_you_mean
+from hushtable.models.base import Monotone, Stat
+from hushtable.models.compose import AllOf
+from hushtable.schema.columns import Role
+from hushtable.table.plan import ColumnPlan, TablePlan
+from hushtable.treatments.base import Treatment
+from hushtable.treatments.treating import treatments_of
+
+__all__ = ["check_treatments"]
+
+
+def check_treatments(plan: TablePlan, model: AllOf, *, ledger: bool = False) -> None:
+    """Refuse treatments that contradict a column, a model or a ledger.
+
+    Raises
+    ------
+    IncompatibleError
+        With the reason and a remedy.
+
+    Examples
+    --------
+    >>> import hushtable as ht
+    >>> ht.Policy(quasi=["age"], sensitive={"disease": {"treatment": "pram"}},
+    ...           models=[ht.KAnonymity(k=2), ht.DistinctL(l=2)])
+    Traceback (most recent call last):
+    hushtable.errors.IncompatibleError: pram draws the values of 'disease', and distinct-l would hold of drawn values...
+    """
+    if not plan.treated:
+        return
+    if ledger:
+        raise IncompatibleError(
+            "A ledger follows true values and rows that cannot be linked, and the policy treats columns.",
+            hint="Leave 'treatment' and the role 'pseudonym' out of the policy, or 'ledger'.",
+        )
+    of_column = {column.name: column.treatments for column in plan.columns}
+    for column, treatment in treatments_of(plan):
+        if column.kind is not None:
+            treatment.check_kind(column.name, column.kind)
+        treatment.check(column.name, of_column)
+        _check_reading(column, treatment, plan)
+        if column.role is Role.QUASI:
+            _check_quasi(column, treatment, model)
+        if column.role is Role.SENSITIVE and treatment.draws:
+            _check_sensitive(column, treatment, model)
+        if plan.entity is not None and treatment.draws and not treatment.per_person:
+            raise IncompatibleError(
+                f"{treatment.name} draws for each row of {column.name!r} anew, and the rows of one person could be "
+                "averaged.",
+                hint="Make a table with one row per person and leave 'entity' out, or leave the treatment out.",
+            )
+
+
+def _check_reading(column: ColumnPlan, treatment: Treatment, plan: TablePlan) -> None:
+    known = [one.name for one in plan.columns]
+    for name in treatment.reads(plan.entity):
+        if name not in known:
+            raise IncompatibleError(
+                f"{treatment.name} of column {column.name!r} reads {name!r}, which the policy does not have.",
+                hint=did_you_mean(name, known) or "Name a column of the policy.",
+            )
+
+
+def _check_quasi(column: ColumnPlan, treatment: Treatment, model: AllOf) -> None:
+    for member in model.members:
+        needed = member.stats_needed()
+        if Stat.POPULATION in needed or Stat.BACKGROUND in needed:
+            raise IncompatibleError(
+                f"{member.name} compares cells with people outside the table, whose {column.name!r} is not treated by "
+                f"{treatment.name}.",
+                hint="Leave the treatment or the model out.",
+            )
+        if treatment.draws and Monotone.MERGE not in member.monotone:
+            raise IncompatibleError(
+                f"{treatment.name} leaves open in which class a person is, and {member.name} does not survive merging.",
+                hint="Choose another model, or leave the treatment of the quasi-identifier out.",
+            )
+
+
+def _check_sensitive(column: ColumnPlan, treatment: Treatment, model: AllOf) -> None:
+    for member in model.members:
+        if any(column.name in key for key in member.histogram_keys()):
+            raise IncompatibleError(
+                f"{treatment.name} draws the values of {column.name!r}, and {member.name} would hold of drawn values, "
+                "not of the true ones.",
+                hint="Leave the treatment out, or limit what the column tells by the model alone.",
+            )

@@ -1,0 +1,92 @@
+"""Date shift: all dates of a person are moved by the same secret number of days.
+
+The number lies between -``days`` and ``days``, is never 0, and comes from an HMAC of the person under the key. So the
+days between two events of one person stay exact, also across the tables of a project. The distances between a person's
+dates are published as they are, and may single the person out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.errors import DataError, IncompatibleError
+from hushtable.io.secret import keyed_hash
+from hushtable.io.text import to_labels
+from hushtable.params import AtLeast
+from hushtable.schema.columns import Kind
+from hushtable.treatments.base import Given, Treatment
+from hushtable.treatments.keyed import Keyed
+
+__all__ = ["DateShift"]
+
+
+@dataclass(frozen=True)
+class DateShift(Keyed, Treatment):
+    """Moves all dates of a person by the same secret number of days.
+
+    Parameters
+    ----------
+    days : int
+    by : str, optional
+    key : str, optional
+    fresh : bool
+
+    Examples
+    --------
+    >>> import hushtable as ht
+    >>> table = pa.table({"patient": ["a", "a", "b", "b"], "sex": ["f", "f", "m", "m"],
+    ...                   "seen": ["2024-01-01", "2024-01-11", "2024-05-01", "2024-05-03"]})
+    >>> policy = ht.Policy(identifiers=["patient"], quasi=["sex"], entity="patient", models=[ht.AverageRisk(average=1)],
+    ...                    insensitive={"seen": {"kind": "date", "treatment": ht.DateShift(days=30)}})
+    >>> first, second, *_ = ht.anonymize(table, policy).frame["seen"].to_pylist()
+    >>> (second - first).days
+    10
+    """
+
+    days: Annotated[int, AtLeast(1), "largest number of days that dates are moved by"] = 365
+    by: Annotated[str | None, "column that identifies each row's person; the policy's entity by default"] = None
+
+    name: ClassVar[str] = "date-shift"
+    promise: ClassVar[str] = (
+        "Guarantees nothing: the days between a person's dates are exact, and somebody who knows one date knows all. "
+        "It is pseudonymisation, not anonymisation."
+    )
+    kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.DATE})
+    per_person: ClassVar[bool] = True
+
+    def reads(self, entity: str | None) -> tuple[str, ...]:
+        """Return the column that identifies each row's person."""
+        person = self.by or entity
+        if person is None:
+            raise IncompatibleError(
+                "The treatment date-shift moves the dates of a person together, and the policy has no 'entity'.",
+                hint="Set 'entity', or 'by' of date-shift, to the column that identifies each row's person.",
+            )
+        return (person,)
+
+    def treat(self, given: Given) -> pa.Array:
+        """Move the dates."""
+        (name,) = self.reads(given.entity)
+        person = given.others[name]
+        if person.missing:
+            raise DataError(
+                f"{person.missing} rows have no {name!r}, so nothing says whose dates to move together.",
+                code="no-person",
+                hint="Give every row its person, or leave these rows out.",
+            )
+        key = self.hashing(given, "date-shift")
+        shifts = [
+            _shift(keyed_hash([label.encode()], key, "person"), self.days)
+            for label in to_labels(person.values).to_pylist()
+        ]
+        return given.changed(given.numbers() + np.array([*shifts, 0], dtype=np.float64)[person.codes()])
+
+
+def _shift(digest: str, days: int) -> int:
+    """From -days to days without 0, each as likely, up to one in 2**190."""
+    found = int(digest, 16) % (2 * days) - days
+    return found if found < 0 else found + 1

@@ -1,0 +1,60 @@
+"""Top and bottom coding: numbers beyond a bound are published as the bound.
+
+It hides how far the largest and smallest values lie out, and nothing else. The bounds are in the policy, and public.
+
+References
+----------
+A. Hundepool et al., "Statistical disclosure control", 2012, section 3.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.errors import ParameterError
+from hushtable.schema.columns import Kind
+from hushtable.treatments.base import Given, Treatment
+
+__all__ = ["TopBottomCoding"]
+
+
+@dataclass(frozen=True)
+class TopBottomCoding(Treatment):
+    """Publishes numbers beyond a bound as the bound.
+
+    Parameters
+    ----------
+    bottom, top : float, optional
+
+    Examples
+    --------
+    >>> import hushtable as ht
+    >>> table = pa.table({"sex": ["f", "f", "m", "m"], "age": [30, 91, 17, 60]})
+    >>> policy = ht.Policy(quasi=["sex"], insensitive={"age": {"treatment": ht.TopBottomCoding(bottom=18, top=85)}},
+    ...                    models=[ht.KAnonymity(k=2)])
+    >>> ht.anonymize(table, policy).frame["age"].to_pylist()
+    [30, 85, 18, 60]
+    """
+
+    bottom: Annotated[float | None, "lowest number that is published as it is; none by default"] = None
+    top: Annotated[float | None, "highest number that is published as it is; none by default"] = None
+
+    name: ClassVar[str] = "top-bottom-coding"
+    promise: ClassVar[str] = "Guarantees that no published number lies beyond the bounds, and nothing about the others."
+    kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NUMERIC})
+    coarsens: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.bottom is None and self.top is None:
+            raise ParameterError("TopBottomCoding needs 'bottom' or 'top'.", hint="Write, for example, top: 85.")
+        if self.bottom is not None and self.top is not None and self.bottom >= self.top:
+            raise ParameterError("The 'bottom' of TopBottomCoding must be below its 'top'.", hint="Swap the two.")
+
+    def treat(self, given: Given) -> pa.Array:
+        """Clip the numbers."""
+        return given.changed(np.clip(given.numbers(), self.bottom, self.top))

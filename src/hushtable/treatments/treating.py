@@ -1,0 +1,125 @@
+"""Treating a table: the columns that the policy treats get other values, in memory, before anything else is done."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import IntArray
+from hushtable.errors import DataError
+from hushtable.io.text import to_labels
+from hushtable.schema.columns import Kind, Role
+from hushtable.schema.prepare import Prepared, prepare
+from hushtable.table.coins import Coins
+from hushtable.table.plan import ColumnPlan, TablePlan, check_columns
+from hushtable.table.ranks import rest_rank
+from hushtable.treatments.base import Given, Treatment
+
+__all__ = ["prepared", "ready", "treated", "treatments_of"]
+
+
+def treatments_of(plan: TablePlan) -> Iterator[tuple[ColumnPlan, Treatment]]:
+    """Yield every treatment of a plan with its column."""
+    return ((column, treatment) for column in plan.columns for treatment in column.treatments)
+
+
+def ready(plan: TablePlan) -> None:
+    """Refuse, before any work, what the treatments would lack.
+
+    Raises
+    ------
+    UsageError
+        If a key is not there.
+    """
+    for _, treatment in treatments_of(plan):
+        treatment.ready()
+
+
+def treated(table: pa.Table, plan: TablePlan) -> pa.Table:
+    """Return the table with the values that take the place of the original ones: same rows, same order, same columns.
+
+    The same table (in any row order), treatments and local secret give the same values, whatever else the policy says:
+    who publishes a table twice with other models publishes the same noise, not two draws of it.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    plan : TablePlan
+
+    Raises
+    ------
+    DataError, IncompatibleError
+        If a column is of a kind that its treatment does not take.
+    """
+    if not plan.treated:
+        return table
+    check_columns(table.column_names, plan)
+    ready(plan)
+    grouped = (Role.QUASI, Role.SENSITIVE)
+    wanted = {column.name for column in plan.columns if column.treatments or column.role in grouped}
+    wanted |= {name for _, treatment in treatments_of(plan) for name in treatment.reads(plan.entity)}
+    read = {column.name: prepared(table, column, plan) for column in plan.columns if column.name in wanted}
+    order = _canonical(table, plan, read)
+    coins = Coins.of_release(_digest(read, order), b"treatments")
+    for column in plan.columns:
+        now = read[column.name] if column.treatments else None
+        for turn, treatment in enumerate(column.treatments):
+            assert now is not None
+            treatment.check_kind(column.name, now.kind)
+            others = {name: read[name] for name in treatment.reads(plan.entity)}
+            given = Given(now, others, order, coins.purse(_purpose(column, treatment, turn)), plan.entity)
+            values = treatment.treat(given)
+            table = table.set_column(table.column_names.index(column.name), column.name, values)
+            now = _same_kind(now, table, column, plan)
+    return table
+
+
+def prepared(table: pa.Table, column: ColumnPlan, plan: TablePlan) -> Prepared:
+    """Return a column of a table as the plan reads it."""
+    # names of people are text: 007 is not 7
+    kind = column.kind or (Kind.NOMINAL if column.role is Role.IDENTIFIER else None)
+    return prepare(
+        table.column(column.name), name=column.name, kind=kind, missing_values=plan.missing_values,
+        order=column.order, format=column.format,
+    )  # fmt: skip
+
+
+def _same_kind(before: Prepared, table: pa.Table, column: ColumnPlan, plan: TablePlan) -> Prepared:
+    """Read a treated column again; refuse one that would now be taken for another kind."""
+    now = prepared(table, column, plan)
+    if now.kind is not before.kind and len(now.values):
+        raise DataError(
+            f"Column {column.name!r} is read as {before.kind}, and once treated as {now.kind}.",
+            code="other-kind",
+            hint=f"Write 'kind: {before.kind}' for it in the policy.",
+        )
+    return now
+
+
+def _canonical(table: pa.Table, plan: TablePlan, read: dict[str, Prepared]) -> IntArray:
+    """The rows in the order of their published cells; rows that are equal there publish the same, whoever gets what."""
+    keys = [column.codes() for name, column in sorted(read.items())]
+    rest = rest_rank(table, plan)
+    keys += [] if rest is None else [rest]
+    return np.lexsort(keys).astype(np.int64)
+
+
+def _digest(read: dict[str, Prepared], order: IntArray) -> bytes:
+    """A digest of the values that are treated or grouped, in any row order."""
+    found = hashlib.sha256()
+    for name, column in sorted(read.items()):
+        labels = [name, str(column.kind), *to_labels(column.values).to_pylist()]
+        found.update(json.dumps(labels, ensure_ascii=True).encode())
+        found.update(column.codes()[order].astype("<i8").tobytes())
+    return found.digest()
+
+
+def _purpose(column: ColumnPlan, treatment: Treatment, turn: int) -> str:
+    """What the coins are for: other settings draw other coins, lest the difference of two releases tells the draws."""
+    settings = {name: value for name, value in treatment.values().items() if name != "key"}
+    where = "" if treatment.joint else column.name
+    return json.dumps([treatment.name, settings, where, turn], sort_keys=True, ensure_ascii=True)

@@ -1,0 +1,169 @@
+"""Every treatment keeps its promises, one that does not is noticed, and combinations that would lie are refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import hushtable as ht
+from hushtable import registry
+from hushtable.errors import DataError, IncompatibleError, ParameterError, PolicyError
+from hushtable.testing import check_treatment
+from hushtable.treatments.base import Given, Treatment, covariance
+
+SETTINGS = {
+    "correlated-noise": [{"columns": ["treated", "amount"]}],
+    "pram": [{}, {"invariant": True}, {"keep": 0.0, "within": ["town"]}],
+    "record-swapping": [{"share": 1.0, "within": ["town"]}],
+    "rounding": [{"base": 7}, {"base": 7, "random": True}],
+    "shuffling": [{}, {"given": ["amount", "size"]}],
+    "top-bottom-coding": [{"top": 30, "bottom": 5}],
+    "pseudonym": [{}, {"keep_format": True}],
+    "date-shift": [{}, {"fresh": True}],
+}
+CHOICES = [(name, values) for name in registry.treatments for values in SETTINGS.get(name, [{}])]
+# with keep_format the values need a million others of their shape: those of the contract have one
+PEOPLE = pa.table({"age": list(range(20, 44)), "sex": ["m", "f"] * 12, "ill": ["flu", "gout", "cold"] * 8})
+K = ht.KAnonymity(k=3)
+
+
+@pytest.mark.parametrize(("name", "values"), CHOICES, ids=str)
+def test_every_treatment_keeps_its_promises(name, values):
+    assert check_treatment(registry.treatments.build(name, values)) == len(registry.treatments[name].kinds)
+
+
+@dataclass(frozen=True)
+class Predictable(Treatment):
+    """Draws from a seed that everybody knows."""
+
+    name: ClassVar[str] = "toy-predictable"
+    promise: ClassVar[str] = "Guarantees nothing."
+
+    def treat(self, given: Given) -> pa.Array:
+        return given.chosen(given.codes[::-1].copy())
+
+
+@dataclass(frozen=True)
+class ByPosition(Treatment):
+    """Deals its draws by the position of the row."""
+
+    name: ClassVar[str] = "toy-position"
+    promise: ClassVar[str] = "Guarantees nothing."
+
+    def treat(self, given: Given) -> pa.Array:
+        swapped = given.coins.uniform("any", len(given.codes)) < 0.5
+        return given.chosen(np.where(swapped & (given.codes >= 0), 0, given.codes))
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"), [(Predictable, "order of the rows|secret coins"), (ByPosition, "order of the rows")]
+)
+def test_a_broken_promise_is_noticed(broken, why):
+    with pytest.raises(AssertionError, match=why):
+        check_treatment(broken)
+
+
+REFUSED = {
+    "drawn values of a judged sensitive column": (
+        {"quasi": ["age"], "sensitive": {"ill": {"treatment": "pram"}}, "models": [K, ht.DistinctL(l=2)]},
+        "would hold of drawn values",
+    ),
+    "random rounding of a judged sensitive column": (
+        {"quasi": ["sex"], "sensitive": {"age": {"treatment": {"rounding": {"base": 5, "random": True}}}},
+         "models": [K, ht.TCloseness(t=0.5)]},
+        "would hold of drawn values",
+    ),
+    "a population that is not treated": (
+        {"quasi": {"age": {"treatment": {"rounding": {"base": 5}}}}, "models": [ht.KMap(k=2)], "population": PEOPLE},
+        "outside the table",
+    ),
+    "a model that does not survive merging": (
+        {"quasi": {"age": {"treatment": "noise"}}, "sensitive": ["ill"], "models": [ht.MInvariance(m=2)],
+         "algorithm": "m-invariant"},
+        "does not survive merging",
+    ),
+    "rows of one person": (
+        {"identifiers": ["id"], "entity": "id", "quasi": {"age": {"treatment": "noise"}}, "models": [K]},
+        "could be averaged",
+    ),
+    "a kind": ({"quasi": {"age": {"kind": "nominal", "treatment": "noise"}}, "models": [K]}, "'age' is nominal"),
+    "an unknown column": (
+        {"quasi": {"age": {"treatment": {"pram": {"within": ["sexx"]}}}, "sex": None}, "models": [K]}, "'sexx'"
+    ),
+    "noise of one column alone": (
+        {"quasi": {"age": {"treatment": {"correlated-noise": {"columns": ["age", "sex"]}}}, "sex": None},
+         "models": [K]},
+        "other settings",
+    ),
+    "a date shift of nobody": (
+        {"quasi": ["age"], "insensitive": {"day": {"treatment": "date-shift"}}, "models": [K]}, "no 'entity'"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_combinations_that_would_lie_are_refused_at_construction(case):
+    settings, why = REFUSED[case]
+    with pytest.raises(IncompatibleError, match=why) as caught:
+        ht.Policy(**settings)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("column", "why"),
+    [
+        ({"role": "identifier", "treatment": "pram"}, "'treatment' is for insensitive and quasi and sensitive columns"),
+        ({"role": "insensitive", "treatment": "pseudonym"}, "'treatment' is for pseudonym columns"),
+        ({"role": "quasi", "treatment": "noize"}, "Did you mean 'noise'"),
+        ({"role": "quasi", "treatment": {"noise": {"sd": 0}}}, "must be a float > 0"),
+        ({"role": "quasi", "treatment": {"top-bottom-coding": None}}, "needs 'bottom' or 'top'"),
+        ({"role": "quasi", "treatment": 7}, "not one treatment"),
+    ],
+    ids=str,
+)
+def test_bad_settings_are_refused_with_a_remedy(column, why):
+    with pytest.raises((PolicyError, ParameterError), match=why):
+        ht.Policy(columns={"age": column, "sex": {"role": "quasi"}}, models=[K])
+
+
+def test_functions_of_the_true_value_go_with_models_of_the_column():
+    policy = ht.Policy(quasi=["sex"], sensitive={"age": {"treatment": {"rounding": {"base": 10}}}},
+                       models=[K, ht.DistinctL(l=3)])  # fmt: skip
+    release = ht.anonymize(PEOPLE.drop_columns(["ill"]), policy)
+    assert set(release.frame["age"].to_pylist()) == {20, 30, 40} and release.verify().ok
+
+
+def test_the_seed_of_the_policy_draws_nothing_and_the_models_draw_nothing_else():
+    policy = ht.Policy(quasi=["sex"], insensitive={"age": {"treatment": "noise"}}, sensitive=["ill"], models=[K])
+    first = ht.anonymize(PEOPLE, policy).frame
+    assert first.equals(ht.anonymize(PEOPLE, policy.changed(seed=9)).frame)
+    assert first.equals(ht.anonymize(PEOPLE, policy.changed(models=[ht.KAnonymity(k=5)])).frame)
+    other = policy.with_column("age", treatment={"noise": {"sd": 0.2}})
+    doubled = [2 * (a - b) for a, b in zip(first["age"].to_pylist(), sorted(range(20, 44)), strict=True)]
+    again = [a - b for a, b in zip(ht.anonymize(PEOPLE, other).frame["age"].to_pylist(), range(20, 44), strict=True)]
+    assert doubled != again
+
+
+def test_a_column_of_an_inferred_kind_is_refused_when_it_is_read():
+    policy = ht.Policy(quasi={"sex": {"treatment": "noise"}}, models=[K], rest="drop")
+    with pytest.raises(IncompatibleError, match="'sex' is nominal"):
+        ht.anonymize(PEOPLE, policy)
+
+
+def test_a_person_without_a_name_is_refused():
+    table = pa.table({"id": ["a", None], "sex": ["m", "m"], "day": ["2024-01-01", "2024-01-02"]})
+    policy = ht.Policy(identifiers=["id"], entity="id", quasi=["sex"], models=[ht.AverageRisk(average=1.0)],
+                       insensitive={"day": {"treatment": "date-shift"}})  # fmt: skip
+    with pytest.raises(DataError, match="1 rows have no 'id'"):
+        ht.anonymize(table, policy)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 1, 0, 2]])
+def test_covariances_do_not_depend_on_the_order(order):
+    a, b = np.array([0.1, 0.2, 0.3, 1e9]), np.array([1.0, np.nan, 0.7, 0.3])
+    assert covariance(a[order], b[order]) == covariance(a, b)
+    assert covariance(a, b) == pytest.approx(np.cov(a[[0, 2, 3]], b[[0, 2, 3]], bias=True)[0, 1])

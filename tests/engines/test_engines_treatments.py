@@ -57,6 +57,7 @@ def test_any_row_order_gives_the_same_bytes_and_an_opened_release_is_the_same(tm
     assert again.risk("prosecutor").before.as_dict() == release.risk("prosecutor").before.as_dict()
     assert again.changes() == release.changes() and set(again.changes()) == {"age", "pay", "day"}
     assert 0.05 < again.changes()["age"] < 0.2
+    assert again.verdict.words == release.verdict.words and release.explain(3).sentences
 
 
 def test_risks_before_are_those_of_the_original_and_attacks_know_true_values():

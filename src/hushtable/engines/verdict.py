@@ -265,7 +265,7 @@ def _prices(
     trials = list(_trials(plan, release.n_suppressed > 0))
     if not trials:
         return (), 0
-    original = release.original([c.name for c in plan.table.columns if c.role.published or c.name == plan.table.entity])
+    original = release.treated([c.name for c in plan.table.columns if c.role.published or c.name == plan.table.entity])
     plan = _reading_only(plan, original)
     trials = [replace(trial, plan=_reading_only(trial.plan, original)) for trial in trials]
     sample = _evenly(original, SAMPLE)
@@ -320,8 +320,8 @@ def _evenly(table: pa.Table, most: int) -> pa.Table:
 
 
 def _reading_only(plan: Plan, table: pa.Table) -> Plan:
-    """The plan without the columns that are not read."""
-    kept = tuple(c for c in plan.table.columns if c.name in table.column_names)
+    """The plan without the columns that are not read, for a table that is treated already."""
+    kept = tuple(replace(c, treatments=()) for c in plan.table.columns if c.name in table.column_names)
     return replace(plan, table=replace(plan.table, columns=kept))
 
 

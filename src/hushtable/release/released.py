@@ -130,9 +130,10 @@ class Released:
         from hushtable.release.exposure import Exposure
         from hushtable.table.encode import encode
 
-        looked_at = tuple(c for c in plan.columns if c.role is Role.QUASI or c.name == plan.entity)
+        roles = (Role.QUASI, Role.SENSITIVE, Role.WEIGHT, Role.CLUSTER)
+        looked_at = tuple(c for c in plan.columns if c.role in roles or c.name == plan.entity)
         original = self.original([c.name for c in looked_at])
-        return Exposure.raw(encode(original, replace(plan, columns=looked_at)))
+        return Exposure.raw(encode(original, replace(plan, columns=looked_at), self.plan.extra))
 
     def changes(self) -> dict[str, float]:
         """Return how much treatments changed each treated column: 0 is nothing. It looks at the original.

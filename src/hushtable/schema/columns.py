@@ -13,8 +13,8 @@ class Role(StrEnum):
     ``IDENTIFIER`` names a person and never reaches the output. ``QUASI`` may be known from outside and is
     generalised. ``SENSITIVE`` is what must not be learnt about a person. ``INSENSITIVE`` is published as it is.
     ``PSEUDONYM`` names a person and is published under a keyed name. ``WEIGHT`` says how many people of the population
-    a record stands for, ``CLUSTER`` which household it belongs to: risks read them, and they are not published. ``DROP``
-    is not published.
+    a record stands for, ``CLUSTER`` which household it belongs to: risks read them, and they are not published.
+    ``DROP`` is not published.
     """
 
     IDENTIFIER = "identifier"
@@ -29,7 +29,7 @@ class Role(StrEnum):
     @property
     def published(self) -> bool:
         """Whether columns of this role reach the release."""
-        return self in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
+        return self in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE, Role.PSEUDONYM)
 
     @property
     def of_survey(self) -> bool:

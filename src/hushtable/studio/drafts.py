@@ -64,7 +64,7 @@ def with_column(document: Mapping[str, Any], name: str, changes: Mapping[str, An
     >>> with_column(draft, "age", {"role": "secret"})
     Traceback (most recent call last):
     hushtable.policy.faults.InvalidPolicy: columns.age.role: It must be one of identifier, quasi, sensitive,
-    insensitive, pseudonym, drop. Got 'secret' instead.
+    insensitive, pseudonym, weight, cluster, drop. Got 'secret' instead.
     """
     columns = dict(document.get("columns", {}))
     if name not in columns:

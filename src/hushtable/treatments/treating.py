@@ -16,7 +16,7 @@ from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.table.coins import Coins
 from hushtable.table.plan import ColumnPlan, TablePlan, check_columns
-from hushtable.table.ranks import rest_rank
+from hushtable.table.ranks import dense_ranks, rest_rank
 from hushtable.treatments.base import Given, Treatment
 
 __all__ = ["prepared", "ready", "treated", "treatments_of"]
@@ -105,6 +105,8 @@ def _canonical(table: pa.Table, plan: TablePlan, read: dict[str, Prepared]) -> I
     keys = [column.codes() for name, column in sorted(read.items())]
     rest = rest_rank(table, plan)
     keys += [] if rest is None else [rest]
+    # published nowhere, but risks read them with the rows
+    keys += [dense_ranks(table.column(column.name))[0] for column in plan.columns if column.role.of_survey]
     return np.lexsort(keys).astype(np.int64)
 
 

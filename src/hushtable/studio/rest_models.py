@@ -110,6 +110,7 @@ class ColumnChange(_Body):
     categories: dict[str, list[str]] | None = None
     order: list[str] | None = None
     cells: str | None = None
+    treatment: Any = None
 
 
 class ColumnLook(_Body):

@@ -142,3 +142,15 @@ def test_changes_in_another_tab_are_told(page, base):
     page.wait_for_function("() => document.querySelector('[aria-label=\"Role: income\"]')?.value === 'insensitive'")
     page.get_by_text("This project was changed in another tab.").wait_for(state="hidden")
     other.close()
+
+
+def test_a_column_is_treated(page, base):
+    go(page, base, "protect")
+    page.get_by_text("No problems found").wait_for()
+    page.get_by_text("Treatments of columns", exact=True).first.click()
+    choose(page, "Treatments of columns: age", "rank-swapping")
+    put(page.get_by_label("window", exact=True), "0.2")
+    page.get_by_text("Its values are treated by rank-swapping").first.wait_for()
+    page.reload()
+    page.get_by_text("Guarantees nothing: a published value may be").wait_for()
+    assert page.get_by_label("window", exact=True).input_value() == "0.2"

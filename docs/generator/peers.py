@@ -21,9 +21,11 @@ HEAD = """# hushtable, ARX and sdcMicro
 
 <!-- written by docs/generator/peers.py from docs/generator/peers.yaml -->
 
-What ARX 3.9.2 and sdcMicro 5.8.1 offer, where hushtable has it, and the command that shows it. A test holds the table against
-the registry, so no line speaks of something that is not there. **Missing** says what comes nearest; **left out** says why.
+What ARX 3.9.2 and sdcMicro 5.8.1 offer, where hushtable has it, and the command that shows it. A test holds the table
+against the registry, so no line speaks of something that is not there. **Missing** says what comes nearest; **left
+out** says why.
 """
+COLUMNS = "| what | ARX | sdcMicro | hushtable | shown by |\n| --- | --- | --- | --- | --- |\n"
 
 
 def rows() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -78,7 +80,7 @@ def page() -> str:
     counts: Counter[str] = Counter()
     for group, row in rows():
         if group != before:
-            parts.append(f"\n## {group}\n\n| what | ARX | sdcMicro | hushtable | shown by |\n| --- | --- | --- | --- | --- |\n")
+            parts.append(f"\n## {group}\n\n{COLUMNS}")
             before = group
         counts["ours" if "ours" in row else "missing" if "missing" in row else "left out"] += 1
         cells = [row["what"], row.get("arx", ""), row.get("sdcmicro", ""), *_ours(row)]

@@ -84,6 +84,20 @@ def test_a_guess_of_a_treated_sensitive_value_is_scored_with_the_true_one():
     view = View.of(release)
     truth = People.of_rows(view, np.arange(200)).sensitive["ill"]
     assert np.bincount(truth).tolist() == [199, 1]
+    column = view.table.sensitive[0]
+    histogram = view.histogram(column)
+    assert histogram.units.tolist() == [200 - shown, shown] and view.people_of(histogram, column).tolist() == [199, 1]
+    # the guess is the most frequent published value, which nearly everybody or nearly nobody truly has
+    assert release.attack("definetti").successes in (1, 199)
+
+
+def test_values_that_are_not_published_any_more_are_nobodys_guess():
+    table = pa.table({"age": [30] * 10 + [60] * 10, "pay": list(range(10)) * 2})
+    settings = ht.Policy(quasi=["age"], sensitive={"pay": {"treatment": {"rounding": {"base": 100}}}},
+                         models=[ht.KAnonymity(k=5)])  # fmt: skip
+    # everybody's published value is 0, and two of twenty truly have it
+    result = ht.anonymize(table, settings).attack("homogeneity")
+    assert (result.successes, result.targets) == (2, 20)
 
 
 def test_public_files_do_not_depend_on_the_values_that_a_treatment_hides(tmp_path):
@@ -113,6 +127,10 @@ def test_other_engines_refuse_before_any_work(tmp_path):
         check_engine(policy().plan())
     with pytest.raises(IncompatibleError, match="new batch would be treated apart"):
         ht.increment(people(), policy(), ht.anonymize(people(), policy()))
+    from hushtable.ledger.ledger import Ledger
+
+    with pytest.raises(IncompatibleError, match="A ledger follows true values"):
+        Ledger(tmp_path / "l").add(ht.anonymize(people(), policy()))
     with pytest.raises(IncompatibleError, match="A ledger follows true values"):
         policy().changed(ledger={"file": "l", "new": True, "person": "id"})
     from hushtable.engines.choose import choose

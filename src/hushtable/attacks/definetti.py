@@ -83,7 +83,7 @@ class DeFinetti(SensitiveAttack):
         person, entry = _pairs(view, histogram)
         belief = self._beliefs(view, column.coded.size, histogram, person, entry)
         guess = _argmax(belief, person, histogram.values[entry], len(view.released))
-        right = int(np.count_nonzero(guess == view.values(column)))
+        right = int(np.count_nonzero(guess == view.truth(column)))
         records = len(view.released)
         counts = {**view.base_counts(), "right by random worlds": int(histogram.max(histogram.units).sum())}
         return self.result(records, right, float(histogram.max(histogram.units).sum()) / records, counts)

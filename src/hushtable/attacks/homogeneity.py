@@ -107,7 +107,7 @@ class Homogeneity(SensitiveAttack):
         column = self.column(view)
         histogram = view.histogram(column)
         one = histogram.lengths == 1
-        attacked = int(view.sizes[one].sum())
+        attacked = int(view.people_of(histogram, column)[one[histogram.groups]].sum())
         baseline = float(view.whole(column).lengths[0] == 1)
         counts = {**view.base_counts(), "attacked records": attacked, "attacked classes": int(one.sum())}
         outside = outsiders(view, self.control)

@@ -82,7 +82,7 @@ class KernelPrior(SensitiveAttack):
         found = estimate(view.table, column.name, [self.b], wanted)
         prior = found.prior[0]
         quasi, group = found.of_row[view.released[drawn]], view.labels[view.released[drawn]]
-        value = view.values(column)[drawn]
+        value = view.truth(column)[drawn]
         pairs, of_record = np.unique(group * len(prior) + quasi, return_inverse=True)
         times = np.bincount(of_record.reshape(-1))
         entry, which = np.nonzero(prior[pairs % len(prior)])

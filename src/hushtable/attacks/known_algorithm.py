@@ -97,7 +97,7 @@ class KnownAlgorithm(SensitiveAttack):
             )
         column = self.column(view)
         histogram = view.histogram(column)
-        value, group = view.values(column), view.labels[view.released]
+        value, group = view.truth(column), view.labels[view.released]
         promise = _promised(view.model, histogram, column, view)
         guess = modes(histogram)[group]
         told: IntArray = np.arange(len(value))

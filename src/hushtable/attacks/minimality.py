@@ -110,7 +110,7 @@ class Minimality(SensitiveAttack):
             )
         column = self.column(view)
         histogram = view.histogram(column)
-        value, group = view.values(column), view.labels[view.released]
+        value, group = view.truth(column), view.labels[view.released]
         records = len(value)
         kept, forced, tally = self._imagine(view, column)
         informed = (forced > 0) & (forced < self.worlds)

@@ -152,6 +152,23 @@ class View:
         """Return the sensitive code of every released record."""
         return np.asarray(column.codes[: self.table.n_sample][self.released], dtype=np.int64)
 
+    def truth(self, column: SensitiveColumn) -> IntArray:
+        """Return the true sensitive code of every released record, for scoring; -1 for values that are not published.
+
+        It differs from ``values`` where the column was treated.
+        """
+        if self.untreated is None or not self.released.size:
+            return self.values(column)
+        if column.name not in self._true:
+            from hushtable.attacks.people import People
+
+            self._true[column.name] = People.of_rows(self, self.released).sensitive[column.name]
+        return self._true[column.name]
+
+    @cached_property
+    def _true(self) -> dict[str, IntArray]:
+        return {}
+
     def histogram(self, column: SensitiveColumn) -> Histogram:
         """Return the published records of each class by value; they are counted once for all attacks."""
         if column.name not in self._histograms:
@@ -165,7 +182,13 @@ class View:
         return self._histograms[column.name]
 
     def people_of(self, histogram: Histogram, column: SensitiveColumn) -> IntArray:
-        """Return how many records of each entry of the classes' histogram are people's: counterfeits are not."""
+        """Return how many people of each entry of the classes' histogram have its value: counterfeits are nobody."""
+        if self.untreated is not None:
+            size, truth = column.coded.size, self.truth(column)
+            entries = histogram.groups * size + histogram.values
+            people = (self.labels[self.released] * size + truth)[truth >= 0]
+            place = np.minimum(np.searchsorted(entries, people), max(len(entries) - 1, 0))
+            return np.bincount(place[entries[place] == people], minlength=len(entries)).astype(np.int64)
         if self.counterfeits is None:
             return histogram.units
         size = column.coded.size

@@ -100,7 +100,8 @@ def increment(
 
 
 def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
-    plan.refuse_treatments("A new batch would be treated apart from the earlier one")
+    for one in (plan, earlier.plan):
+        one.refuse_treatments("A new batch would be treated apart from the earlier one")
     if plan.guards:
         raise IncompatibleError("Guards do not apply to a new batch.", hint="Leave 'guard' out of the policy.")
     if plan.algorithm.recoding not in _RECODINGS:

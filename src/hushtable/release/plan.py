@@ -169,7 +169,7 @@ class Plan:
         raise IncompatibleError(
             f"{why}, and the policy treats {named}.",
             code="treatment",
-            hint="Leave 'treatment' and the role 'pseudonym' out of the policy, or run it locally in one go.",
+            hint="Leave 'treatment' and the role 'pseudonym' out of the policy, or publish the table on its own.",
         )
 
     def pinned(self) -> Plan:

@@ -46,8 +46,10 @@ def test_every_class_is_in_the_file_of_its_name(registry):
     }
 
 
-@pytest.mark.parametrize("known", [registry_module.models, registry_module.algorithms, registry_module.guards,
-                                   registry_module.treatments, registry_module.measures], ids=lambda r: r.kind)  # fmt: skip
+IN_PYTHON = [getattr(registry_module, kind) for kind in ("models", "algorithms", "guards", "treatments", "measures")]
+
+
+@pytest.mark.parametrize("known", IN_PYTHON, ids=lambda r: r.kind)
 def test_a_class_has_the_name_of_its_file_in_python_too(known):
     other = {cls.__name__ for name, cls in known.items() if cls.__name__.lower() != name.replace("-", "")}
     assert other <= NAMED_OTHERWISE

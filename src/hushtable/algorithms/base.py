@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from hushtable.arrays import AnyArray, IntArray
+from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import IncompatibleError, NotFound, ParameterError
 from hushtable.models.base import Monotone, Stat, Threat
 from hushtable.models.compose import AllOf
@@ -177,11 +177,24 @@ class Problem:
         """The problem on the rows that the labels of the algorithm's partition are of."""
         return self._on(self.store.given)
 
-    def _on(self, table: EncodedTable) -> Problem:
-        """Return the problem with the same records in another form, which toss the same coins."""
-        if table is self.store:
+    def as_read_by(self, algorithm: Algorithm) -> Problem:
+        """Return the problem with models of single classes, where the algorithm does not know what cells show."""
+        judged = Stat.CELLS in self.model.stats_needed()
+        own_cells = any(column.form is not None and column.form.any_groups for column in self.store.outline.quasi)
+        if not judged or (algorithm.reads_cells and self.store.fits and not own_cells):
             return self
-        other = replace(self, store=table)
+        return self.of_classes()
+
+    def of_classes(self) -> Problem:
+        """Return the problem with models of single classes."""
+        return self._as(replace(self, model=self.model.of_classes()))
+
+    def _on(self, table: EncodedTable) -> Problem:
+        """Return the problem with the same records in another form."""
+        return self if table is self.store else self._as(replace(self, store=table))
+
+    def _as(self, other: Problem) -> Problem:
+        """Let another form of the problem toss the same coins."""
         vars(other)["_tossing"] = self
         return other
 
@@ -245,6 +258,9 @@ class Partition:
         Records to publish that are nobody's.
     crowds : pair of int64 arrays, optional
         Of ``CONCEALED``: offsets and rows, the rows that the cells of each group cover; a group is then one record.
+    blanked : mapping of str to bool array, optional
+        Of ``PATTERN``: which groups blank a column although their records agree in it. Groups are then numbered such
+        that no two of them publish the same cells.
     notes : mapping
         What the algorithm says about its result (``optimum_proven`` and the like).
     space : mapping of str to array
@@ -260,6 +276,7 @@ class Partition:
     blank_unknown: bool = False
     counterfeits: Counterfeits | None = None
     crowds: tuple[IntArray, IntArray] | None = None
+    blanked: Mapping[str, BoolArray] | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     space: Mapping[str, AnyArray] = field(default_factory=dict)
 
@@ -269,12 +286,14 @@ class Algorithm(Parametrised, ABC):
     """Base of all algorithms: parameters as fields, ``recoding`` as class attribute, ``run`` as the work.
 
     ``keeps_signatures`` says whether the algorithm looks at ``Problem.earlier``; it may then add counterfeits.
-    ``reads_sensitive`` says how groups depend on sensitive values; where they do by a public rule, ``disclosure``
-    states what that tells an adversary who knows the algorithm.
+    ``reads_cells`` says whether the algorithm tells models what its groups publish; to others, models that judge cells
+    are models of classes. ``reads_sensitive`` says how groups depend on sensitive values; where they do by a public
+    rule, ``disclosure`` states what that tells an adversary who knows the algorithm.
     """
 
     recoding: ClassVar[Recoding] = Recoding.LOCAL
     keeps_signatures: ClassVar[bool] = False
+    reads_cells: ClassVar[bool] = False
     reads_sensitive: ClassVar[Reads] = Reads.CHECKS
     disclosure: ClassVar[str] = ""
 

@@ -51,6 +51,7 @@ class Stat(Enum):
     HISTOGRAM = auto()
     POPULATION = auto()
     BACKGROUND = auto()
+    CELLS = auto()
 
 
 class Threat(Enum):
@@ -64,13 +65,15 @@ class Monotone(Flag):
     """What cannot turn a satisfied group (or table) into a violated one.
 
     ``ADD``: adding any record. ``MERGE``: merging two satisfied groups. ``SUPPRESS``: removing records while
-    the group is not empty. Declared by each model and attacked by the contract suite.
+    the group is not empty. ``COARSEN``: publishing whole columns more coarsely, every value the same way everywhere;
+    what survives merging survives that, too. Declared by each model and attacked by the contract suite.
     """
 
     NONE = 0
     ADD = auto()
     MERGE = auto()
     SUPPRESS = auto()
+    COARSEN = auto()
 
 
 def compare(score: FloatArray, sense: Sense, bound: FloatArray | float) -> BoolArray:
@@ -290,6 +293,24 @@ class PrivacyModel(Parametrised, ABC):
     def stats_needed(self) -> frozenset[Stat]:
         """Which statistics the model needs: ``needs``, unless its parameters ask for more."""
         return self.needs
+
+    def of_classes(self) -> PrivacyModel:
+        """Return a model of single classes that implies this one, for algorithms that do not know what cells show.
+
+        It is the model itself, unless that judges cells.
+        """
+        return self
+
+    def columns_read(self) -> tuple[str, ...]:
+        """Return the quasi-identifiers that the parameters name."""
+        return ()
+
+    def exposing(self, groups: GroupStats, table: Reference) -> IntArray:
+        """Return, for each group and quasi-identifier, how many violations its cell takes part in.
+
+        Only models that judge cells (``Stat.CELLS``) have an answer.
+        """
+        raise NotImplementedError
 
     def bandwidth(self) -> float | None:
         """Bandwidth of the kernel estimate that stands for a background table; None where the policy's own is meant."""

@@ -75,7 +75,7 @@ class AllOf(PrivacyModel):
     @property
     def flags(self) -> Monotone:
         """What every member survives."""
-        flags = Monotone.ADD | Monotone.MERGE | Monotone.SUPPRESS
+        flags = ~Monotone.NONE
         for member in self.members:
             flags &= member.monotone
         return flags
@@ -117,6 +117,19 @@ class AllOf(PrivacyModel):
                 hint="Choose one of them.",
             )
         return columns.pop(), tuple(sorted({float(b) for m in asking if (b := m.bandwidth()) is not None}))
+
+    def of_classes(self) -> AllOf:
+        """Return the members as models of single classes."""
+        return AllOf(tuple(m.of_classes() for m in self.members))
+
+    @property
+    def may_overlap(self) -> bool:
+        """Whether classes may be published whose cells cover the same people, without being judged together.
+
+        Members that survive merging allow it: an adversary's candidates are then a union of classes. So do members that
+        judge cells: whoever shows the same cells as a person stays a candidate, whatever other cells cover them, too.
+        """
+        return all(Monotone.MERGE in m.monotone or Stat.CELLS in m.stats_needed() for m in self.members)
 
     def part(self, *, table_level: bool) -> AllOf:
         """Return the members that judge groups one by one, or those that judge whole tables."""

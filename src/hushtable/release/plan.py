@@ -106,6 +106,14 @@ class Plan:
             raise ParameterError(
                 f"The suppression limit must be a share from 0 to 1. Got {self.suppression!r} instead."
             )
+        for model in self.models:
+            unknown = [name for name in model.columns_read() if name not in self.table.named(Role.QUASI)]
+            if unknown:
+                raise PolicyError(
+                    f"{model.name} names {unknown[0]!r}, which is not a quasi-identifier.",
+                    code="not-quasi",
+                    hint=f"Quasi-identifiers: {', '.join(self.table.named(Role.QUASI)) or 'none'}.",
+                )
         self.algorithm.check_table(self.table)
         check_compatible(
             self.algorithm,

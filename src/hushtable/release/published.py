@@ -127,7 +127,10 @@ def _from_rows(
     numbered = recoding is Recoding.NUMBERED
     with _understood(told):
         references = [whole] if whole else [*row_references(table, plan, model, {} if numbered else told or {})]
-        readings = [(Published(quasi, sensitive_codes(table, plan, r, {}), _sizes(r)), r) for r in references]
+        names = plan.named(Role.QUASI)
+        readings = [
+            (Published(quasi, sensitive_codes(table, plan, r, {}), _sizes(r), names=names), r) for r in references
+        ]
     found = [verify(published, model, reference, plan.missing) for published, reference in readings]
     if numbered:
         # every row may be a person, or all but one of each class counterfeits
@@ -166,7 +169,8 @@ def _kept(
     reference = saved_reference(kept, model)
     kinds = {name: Kind(kind) for name, kind in kept["kinds"].items()}
     published = Published(
-        quasi=quasi, sensitive=sensitive_codes(table, plan, reference, kinds), sizes=_sizes(reference)
+        quasi=quasi, sensitive=sensitive_codes(table, plan, reference, kinds), sizes=_sizes(reference),
+        names=plan.named(Role.QUASI),
     )
     if classes is not None:
         labels, _ = class_numbers(quasi)

@@ -31,7 +31,7 @@ def group_and_recode(
 
     Without guards this is the algorithm and ``settle``. The second is None where no grouping could be settled.
     """
-    given = problem
+    given = problem = problem.as_read_by(algorithm)
     for guard in guards:
         given = guard.given(given)
     partition = algorithm.run(given)
@@ -76,7 +76,7 @@ def settle(problem: Problem, partition: Partition, recoding: Recoding = Recoding
         return recode_numbered(problem.table, partition)
     while True:
         recoded = recode(problem.table, partition, recoding)
-        if Monotone.MERGE in problem.model.flags and not problem.model.minds_cover:
+        if problem.model.may_overlap and not problem.model.minds_cover:
             return recoded
         n = recoded.n_groups
         if recoding is not Recoding.CENTROID:

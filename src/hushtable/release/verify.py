@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +22,7 @@ import pyarrow as pa
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.errors import VerificationError
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
+from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.release.recode import class_numbers
 from hushtable.schema.columns import Missing, Role
@@ -42,6 +43,8 @@ class Published:
     ----------
     quasi : tuple of pyarrow arrays
         The published quasi-identifier columns.
+    names : tuple of str
+        Their names, for models that judge cells. To a table without names these models are models of classes.
     sensitive : mapping of str to integer array
         Codes of the sensitive columns in the reference's attributes.
     sizes : mapping of str to int
@@ -73,6 +76,7 @@ class Published:
     background_codes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     background_unit: int = 1
     counterfeits: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -277,6 +281,8 @@ def verify(published: Published, model: AllOf, reference: Reference, missing: Mi
     labels, n_classes = class_numbers(published.quasi)
     # no class may cover a row of the background table, which is not the same as having none
     stats = _stats(published, labels, n_classes, model.histogram_keys(), background=reference.background is not None)
+    if Stat.CELLS in model.stats_needed() and published.names:
+        stats = replace(stats, cells=_cells(published, labels, n_classes))
     # a class of population rows alone is not in the release
     real = stats.units > 0
     classes = judged = stats.take(real)
@@ -333,6 +339,14 @@ def _stats(
             n_classes, published.background_unit,
         )  # fmt: skip
     return GroupStats(units, published.unit, histograms, population, beliefs)
+
+
+def _cells(published: Published, labels: IntArray, n_classes: int) -> dict[str, IntArray]:
+    """Number what each class shows in every quasi-identifier."""
+    first = np.zeros(n_classes, dtype=np.int64)
+    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
+    shown = (column.take(pa.array(first)) for column in published.quasi)
+    return {name: class_numbers([cells])[0] for name, cells in zip(published.names, shown, strict=False)}
 
 
 def joint_codes(columns: Sequence[AnyArray], sizes: Sequence[int]) -> tuple[AnyArray, int]:

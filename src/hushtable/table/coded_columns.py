@@ -123,6 +123,10 @@ def offsets_of(sorted_values: AnyArray) -> FloatArray:
 class PublishedAs(Protocol):
     """How a column is published, as far as algorithms need to know; ``hushtable.release.forms`` has the forms."""
 
+    @property
+    def any_groups(self) -> bool:
+        """Whether classes publish cells of their own even where columns are recoded globally."""
+
     def cover(self, kind: Kind) -> Cover:
         """Return what cells cover beyond the values of a class."""
 

@@ -193,6 +193,9 @@ class GroupStats:
     background : Histogram, optional
         An adversary's prior mass per (quasi-identifier, sensitive value), as ``q * S + s``; its ``unit`` makes
         the whole mass 1.
+    cells : mapping of str to int64 array, optional
+        What each group publishes in every quasi-identifier: equal numbers stand for equal cells. Only where a model
+        asks for it, and the cells are known.
     tables : int64 array, optional
         Where the groups belong to several candidate tables: groups ``tables[t]:tables[t + 1]`` form the t-th.
 
@@ -211,6 +214,7 @@ class GroupStats:
     population: IntArray | None = None
     background: Histogram | None = None
     tables: IntArray | None = None
+    cells: Mapping[str, IntArray] | None = None
 
     @classmethod
     def of(cls, sizes: npt.ArrayLike, **histograms: npt.ArrayLike) -> GroupStats:
@@ -251,10 +255,11 @@ class GroupStats:
             population=None if self.population is None else self.population[index],
             background=None if self.background is None else self.background.take(index),
             tables=None,
+            cells=None if self.cells is None else {name: codes[index] for name, codes in self.cells.items()},
         )
 
     def merge(self, labels: npt.ArrayLike, n_groups: int) -> GroupStats:
-        """Add up the groups that carry the same label; label -1 drops a group."""
+        """Add up the groups that carry the same label; label -1 drops a group. What the unions publish is not known."""
         owner = np.asarray(labels, dtype=np.int64)
         return replace(
             self,
@@ -263,6 +268,7 @@ class GroupStats:
             population=None if self.population is None else _add_up(self.population, owner, n_groups),
             background=None if self.background is None else self.background.merge(owner, n_groups),
             tables=None,
+            cells=None,
         )
 
     def whole(self) -> GroupStats:
@@ -282,6 +288,7 @@ class GroupStats:
             if first.background is None
             else Histogram.concat([p.background for p in parts if p.background is not None]),
             tables=None,
+            cells=None,
         )
 
     def with_one_more(self, key: Key, value: IntArray) -> GroupStats:

@@ -48,8 +48,8 @@ def model_examples(
     --------
     >>> from hushtable.models.k_anonymity import KAnonymity
     >>> from hushtable.testing.cases import random_case
-    >>> sorted(m.k for m in model_examples(KAnonymity, random_case(1)))
-    [2, 3, 4, 5]
+    >>> len(model_examples(KAnonymity, random_case(1)))
+    4
     """
     if isinstance(model, PrivacyModel):
         verdict = _verdict(model, case)

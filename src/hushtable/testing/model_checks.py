@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import BoolArray
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import Monotone, PrivacyModel, Stat, compare
 from hushtable.models.compose import AllOf
 from hushtable.table.encoded import EncodedTable
@@ -189,6 +190,31 @@ def check_monotone(model: PrivacyModel, case: Case) -> int:
         for flag in (Monotone.ADD, Monotone.MERGE, Monotone.SUPPRESS):
             if flag in ground.model.monotone:
                 tried += attack(ground, flag)
+        if Monotone.COARSEN in ground.model.monotone:
+            tried += _attack_columns(ground)
+    return tried
+
+
+def _attack_columns(ground: _Ground) -> int:
+    """Publish whole columns at random levels, and then at higher ones."""
+    table, tried = ground.table, 0
+    heights = np.array([c.coded.height for c in table.quasi])
+
+    def judged(levels: IntArray) -> bool:
+        shown = [c.coded.levels[level][c.codes] for c, level in zip(table.quasi, levels.tolist(), strict=True)]
+        labels, first = number_rows(shown, [int(codes.max()) + 1 for codes in shown])
+        stats = table.stats_of(labels, len(first), ground.model.histogram_keys())
+        cells = {c.name: codes[first].astype(np.int64) for c, codes in zip(table.quasi, shown, strict=True)}
+        real = replace(stats, cells=cells).take(stats.units > 0)
+        return bool(ground.model.table_satisfied(real, ground.reference)[0])
+
+    for turn in range(_LABELINGS):
+        low = rng.integers(ground.seed, f"levels/{turn}", len(heights), 0, 1 + int(heights.max())) % (heights + 1)
+        more = rng.integers(ground.seed, f"higher/{turn}", len(heights), 0, 1 + int(heights.max()))
+        high = np.minimum(np.maximum(low, more), heights)
+        if judged(low):
+            require(judged(high), f"{ground.model} declares COARSEN, but coarser columns break it")
+            tried += 1
     return tried
 
 

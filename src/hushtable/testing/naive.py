@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.algorithms.base import Recoding
+from hushtable.arrays import IntArray
 from hushtable.engines.release import Release
 from hushtable.release.forms.base import form_of
 from hushtable.release.forms.sets import Sets
@@ -153,7 +154,15 @@ class _Recount:
         if self.plan.extra.believes:
             background = self.background(unions)
         units = np.array([sum(sum(units_of[cells]) for cells in union) for union in unions], dtype=np.int64)
-        return GroupStats(units, self.encoded.unit, histograms, population, background)
+        return GroupStats(units, self.encoded.unit, histograms, population, background, cells=self.cells())
+
+    def cells(self) -> dict[str, IntArray] | None:
+        """What each class shows in every quasi-identifier, numbered; classes that are judged together have no cells."""
+        if self.plan.table.missing is Missing.WILDCARD:
+            return None
+        shown = {name: [key[j] for key in self.classes] for j, name in enumerate(self.names)}
+        values = {name: list(dict.fromkeys(own)) for name, own in shown.items()}
+        return {name: np.array([values[name].index(v) for v in own]) for name, own in shown.items()}
 
     def background(self, unions: list[list[_Cells]]) -> Histogram:
         """The background table's mass in what is judged together."""

@@ -37,6 +37,7 @@ class FullDomain(Algorithm):
     )
 
     recoding: ClassVar[Recoding] = Recoding.GLOBAL
+    reads_cells: ClassVar[bool] = True
 
     def enumerable(self, judge: Judge) -> None:
         """Refuse a lattice with too many nodes to be enumerated, instead of never coming back."""

@@ -145,7 +145,7 @@ class Judge:
         if small > self.budget:
             return Verdict(node, False, small, small, len(grouping.sizes), float("inf"), floor)
         if self._tablewise.members:
-            stats = self._stats(grouping)
+            stats = self._stats(grouping, node=node)
             lost = self._violating(stats)
             small = self._forced(stats, lost, small)
             lost = self._worst_too(grouping, stats, lost)
@@ -175,10 +175,13 @@ class Judge:
         extras = self.objective.extras(node, gone)
         return self.objective.value_of(node, extras), extras if self._inherited else None
 
-    def _stats(self, grouping: Grouping, some: IntArray | None = None) -> GroupStats:
+    def _stats(self, grouping: Grouping, some: IntArray | None = None, node: IntArray | None = None) -> GroupStats:
         if self.model.stats_needed() == frozenset({Stat.SIZE}):
             return GroupStats(grouping.sizes if some is None else grouping.sizes[some], self.space.table.unit)
-        return self.space.stats(grouping, some)
+        stats = self.space.stats(grouping, some)
+        if node is None or Stat.CELLS not in self.model.stats_needed():
+            return stats
+        return replace(stats, cells=self.space.cells(node, grouping))
 
     def _violating(self, stats: GroupStats) -> BoolArray:
         """Return the groups that violate a groupwise model."""
@@ -191,7 +194,7 @@ class Judge:
         lost = lost.copy()
         kept = np.flatnonzero(~lost & (grouping.sizes > 0))
         spent = int(grouping.sizes[lost].sum())
-        while len(kept):
+        while len(kept) and spent < self.budget:
             current = stats.take(kept)
             if bool(self._tablewise.table_satisfied(current, self.problem.reference)[0]):
                 break
@@ -223,7 +226,7 @@ class Judge:
         if self._far is not None and not isinstance(self.space.root, Tuples):
             return self._far_partition(node, self.space.root, self._far)
         grouping = self.space.group(node, self.space.base)
-        stats = self._stats(grouping)
+        stats = self._stats(grouping, node=node)
         lost = self._worst_too(grouping, stats, self._violating(stats))
         # numbers as short as may be: most of the time goes into looking them up row by row
         short = np.int16 if len(lost) < 2**15 else np.int32

@@ -1,6 +1,7 @@
 """When satisfaction is monotone in the lattice: a node that satisfies the models vouches for every coarser one.
 
-Without suppression, coarser nodes merge satisfied groups, so models that survive merging are monotone. Models that
+Without suppression, coarser nodes merge satisfied groups, so models that survive merging, or coarser columns, are
+monotone. Models that
 count a population must also survive adding people: a coarser class may cover people whom no class covered before.
 With suppression, violating groups are merged into satisfied ones, so every model must survive adding any record; then
 the records of a violating group violate at every finer node too, and what has to be suppressed only grows downwards.
@@ -35,7 +36,7 @@ def additive(model: AllOf) -> bool:
 
 def _survives_merging(member: PrivacyModel) -> bool:
     covers = Stat.POPULATION not in member.stats_needed() or Monotone.ADD in member.monotone
-    return Monotone.MERGE in member.monotone and covers
+    return bool(member.monotone & (Monotone.MERGE | Monotone.COARSEN)) and covers
 
 
 def _survives_adding(member: PrivacyModel) -> bool:

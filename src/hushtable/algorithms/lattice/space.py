@@ -292,6 +292,14 @@ class Space:
                 histograms[key] = Histogram(*parts, self.table.unit)
         return GroupStats(sizes, self.table.unit, histograms)
 
+    def cells(self, node: IntArray, grouping: Grouping) -> dict[str, IntArray]:
+        """Return what each group publishes at a node, column by column."""
+        leaves = grouping.tuples.columns[:, grouping.first]
+        return {
+            column.name: self.lut[self.starts[j, node[j]] + leaves[j]].astype(np.int64)
+            for j, column in enumerate(self.table.quasi)
+        }
+
     def stats_of(self, group: IntArray, n: int, kept: BoolArray) -> GroupStats:
         """Return the statistics of groups of the original tuples; -1 is no group, and groups may be empty.
 

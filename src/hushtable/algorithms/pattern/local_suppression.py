@@ -10,6 +10,9 @@ the order of their cost, for all records at once that are then in an acceptable 
 that places most records goes first. Then records change to cheaper patterns, classes are dissolved into others, and
 new classes are formed wherever that saves cells, until nothing does.
 
+Models that judge cells (k-anonymity with ``subsets``) need no classes: single cells are blanked until no combination
+of cells is rare.
+
 What a blank means. A blanked cell is published as ``*``, a category of its own: the records of a class publish the same
 values and the same blanks, and every model holds for every such class. So whoever knows all of somebody's true values
 still finds the whole class: k records at least under k-anonymity. The weaker reading, by which a blank matches
@@ -54,10 +57,12 @@ from hushtable.algorithms.pattern.fewest_blanks import fewest_blanks
 from hushtable.algorithms.pattern.groups import Groups
 from hushtable.algorithms.pattern.improve_blanks import improve_blanks
 from hushtable.algorithms.pattern.join import join_rest, merge_worst
+from hushtable.algorithms.pattern.rare_cells import blank_rare_cells
 from hushtable.algorithms.pattern.search import Records
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels.grouping import group_rows, number_rows
+from hushtable.models.base import Stat
 
 __all__ = ["LocalSuppression"]
 
@@ -77,9 +82,22 @@ class LocalSuppression(Algorithm):
 
     name: ClassVar[str] = "local-suppression"
     recoding: ClassVar[Recoding] = Recoding.PATTERN
+    reads_cells: ClassVar[bool] = True
 
     def run(self, problem: Problem) -> Partition:
-        """Blank cells until every class satisfies the models; see the module's docstring."""
+        """Blank cells until the models hold; see the module's docstring."""
+        judged = [Stat.CELLS in member.stats_needed() for member in problem.model.members]
+        if not any(judged):
+            return self._classes(problem)
+        found = blank_rare_cells(problem) if all(judged) else None
+        if found is not None and len(problem.table.quasi) > ALL_SETS:
+            return found
+        classes = self._classes(problem.of_classes())
+        fewer = found is not None and found.notes["blanked_cells"] <= classes.notes["blanked_cells"]
+        return found if found is not None and fewer else classes
+
+    def _classes(self, problem: Problem) -> Partition:
+        """Blank cells until every class satisfies the models."""
         table = problem.table
         kept = trim(problem)
         if kept is None:

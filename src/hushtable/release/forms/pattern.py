@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -32,10 +32,11 @@ class PatternCells(NodeCells):
     """The cells of one column, one per class: the common value, a leaf, or ``*``, the root.
 
     A value that is missing in all records of a class is common to them, unless ``blank_unknown`` says that it is
-    nothing.
+    nothing. ``blanked`` are classes that show nothing although their records agree.
     """
 
     blank_unknown: bool = False
+    blanked: BoolArray | None = None
 
     own_records: ClassVar[bool] = True
     treatment: ClassVar[str] = "blanked"
@@ -44,6 +45,8 @@ class PatternCells(NodeCells):
     def kept(self) -> BoolArray:
         """Which classes publish a value."""
         kept = self.counts <= 1
+        if self.blanked is not None:
+            kept &= ~self.blanked
         return np.asarray(kept & ~self.with_gap) if self.blank_unknown else kept
 
     @cached_property
@@ -55,6 +58,10 @@ class PatternCells(NodeCells):
     def named_by_values(self) -> BoolArray:
         """None: a blank has no name."""
         return np.zeros(len(self), dtype=np.bool_)
+
+    def _taken(self, groups: IntArray, at: IntArray) -> dict[str, Any]:
+        taken = super()._taken(groups, at)
+        return taken if self.blanked is None else {**taken, "blanked": self.blanked[groups]}
 
     @property
     def minimal(self) -> bool:
@@ -116,7 +123,10 @@ class Pattern(Form):
     ) -> Cells:
         """Return the patterns; the algorithm may blank missing values."""
         counted, members, _ = count_codes(column, rows, offsets)
-        return PatternCells(column, counted, members, None, partition is not None and partition.blank_unknown)
+        if partition is None:
+            return PatternCells(column, counted, members)
+        blanked = None if partition.blanked is None else partition.blanked[column.name]
+        return PatternCells(column, counted, members, None, partition.blank_unknown, blanked)
 
     def meanings(self, names: Sequence[str], column: ColumnPlan) -> list[Meaning]:
         """Return the common values; nothing is told of blanks."""

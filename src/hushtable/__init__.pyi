@@ -22,6 +22,7 @@ from hushtable.algorithms.lattice.datafly import Datafly as Datafly
 from hushtable.algorithms.lattice.greedy_loss import GreedyLoss as GreedyLoss
 from hushtable.algorithms.lattice.incognito import Incognito as Incognito
 from hushtable.algorithms.lattice.optimal import Optimal as Optimal
+from hushtable.algorithms.lattice.safe_pub import SafePub as SafePub
 from hushtable.algorithms.lattice.samarati import Samarati as Samarati
 from hushtable.algorithms.lattice.top_down_specialization import TopDownSpecialization as TopDownSpecialization
 from hushtable.algorithms.partition.information_cuts import InformationCuts as InformationCuts
@@ -66,6 +67,7 @@ from hushtable.models.ck_safety import CKSafety as CKSafety
 from hushtable.models.delta_disclosure import DeltaDisclosure as DeltaDisclosure
 from hushtable.models.delta_presence import DeltaPresence as DeltaPresence
 from hushtable.models.distinct_l import DistinctL as DistinctL
+from hushtable.models.dp import DifferentialPrivacy as DifferentialPrivacy
 from hushtable.models.entropy_l import EntropyL as EntropyL
 from hushtable.models.eps_m import EpsM as EpsM
 from hushtable.models.guarding_nodes import GuardingNodes as GuardingNodes

@@ -114,3 +114,17 @@ def test_missing_files(call, release, policy, missing):
     answer = call(*words)
     assert answer.code == 2
     assert "nowhere" in answer.err
+
+
+def test_a_release_of_drawn_records_cannot_be_made_again(call, tmp_path):
+    file, policy = tmp_path / "people.csv", tmp_path / "dp.yaml"
+    file.write_text("sex\n" + "".join(f"{'fm'[i % 2]}\n" for i in range(900)))
+    policy.write_text(
+        "columns:\n  sex: {role: quasi, kind: nominal}\nmodels: [dp: {epsilon: 1, delta: 0.0001}]\n"
+        "algorithm: safe-pub\nsuppression: 1\n"
+    )
+    assert call("run", policy, "--data", file, "--output", tmp_path / "out").code == 0
+    table = tmp_path / "out" / "release.csv"
+    assert call("verify", table, "--policy", policy).code == 0
+    answer = call("verify", table, "--policy", policy, "--data", file, "--rerun")
+    assert answer.code == 2 and "nobody can make the release again" in " ".join(answer.err.split())

@@ -42,7 +42,8 @@ from hushtable.testing.covers import covered, members
 
 PAIRS = [(a, m) for a in algorithms for m in models]
 VARIANTS = [
-    *(cls.build({}) for cls in algorithms.values()),
+    # what draws records cannot be repeated; see tests/algorithms/test_algorithms_safe_pub.py
+    *(cls.build({}) for cls in algorithms.values() if not cls.samples),
     Mondrian(mode="relaxed"),
     Mondrian(nominal="children"),
 ]
@@ -145,6 +146,9 @@ def declared(work, example, case):
     try:
         work.check(case.bound([example]), 0.0)
     except IncompatibleError:
+        return True
+    # cases have sensitive columns, which differential privacy does not publish
+    if work.samples or example.drawing() is not None:
         return True
     if work.recoding is Recoding.BUCKET and Threat.IDENTITY in example.threats:
         return True

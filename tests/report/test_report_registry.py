@@ -39,7 +39,7 @@ def check(release: Release) -> None:
         assert str(found)
 
 
-@pytest.mark.parametrize("algorithm", list(algorithms))
+@pytest.mark.parametrize("algorithm", [name for name, cls in algorithms.items() if not cls.samples])
 def test_every_algorithm(algorithm: str) -> None:
     tried = 0
     for seed in range(6):

@@ -288,7 +288,8 @@ class Algorithm(Parametrised, ABC):
     ``keeps_signatures`` says whether the algorithm looks at ``Problem.earlier``; it may then add counterfeits.
     ``reads_cells`` says whether the algorithm tells models what its groups publish; to others, models that judge cells
     are models of classes. ``reads_sensitive`` says how groups depend on sensitive values; where they do by a public
-    rule, ``disclosure`` states what that tells an adversary who knows the algorithm.
+    rule, ``disclosure`` states what that tells an adversary who knows the algorithm. ``samples`` says whether it draws
+    records with the operating system's randomness: what it makes cannot be made again.
     """
 
     recoding: ClassVar[Recoding] = Recoding.LOCAL
@@ -296,6 +297,7 @@ class Algorithm(Parametrised, ABC):
     reads_cells: ClassVar[bool] = False
     reads_sensitive: ClassVar[Reads] = Reads.CHECKS
     disclosure: ClassVar[str] = ""
+    samples: ClassVar[bool] = False
 
     @property
     def apart(self) -> tuple[str, ...]:
@@ -329,6 +331,10 @@ class Algorithm(Parametrised, ABC):
         IncompatibleError
         """
 
+    def planned(self, table: TablePlan) -> TablePlan:
+        """Return the columns as the algorithm needs them; most take them as the policy says."""
+        return table
+
     def not_found(self, problem: Problem) -> NotFound:
         """The error of an algorithm that gave up."""
         return NotFound(
@@ -346,7 +352,8 @@ def check_compatible(
     identity disclosure; centroids and patterns do not say whom of the population, or of an adversary's background
     table, they cover, so they refuse models that count it; missing values as wildcards unite classes, so they refuse
     models that do not survive merging, and of those that count a population the ones that do not survive a wider cover;
-    records that are concealed among others make no classes, so they refuse models of classes.
+    records that are concealed among others make no classes, so they refuse models of classes; differential privacy
+    refuses algorithms that do not draw records at random.
     """
     algorithm.check(model, suppression)
     for member in model.members:
@@ -360,6 +367,12 @@ def check_compatible(
                 f"{algorithm.name} publishes records that differ from each other, and {member.name} judges classes of "
                 "equal ones.",
                 hint="Promise k-concealment alone, or choose an algorithm that makes classes, such as mondrian.",
+            )
+        if member.drawing() is not None and not algorithm.samples:
+            raise IncompatibleError(
+                f"{member.name} needs records that are drawn at random and a recoding that does not depend on them; "
+                f"{algorithm.name} gives neither.",
+                hint="Choose 'algorithm: safe-pub'.",
             )
         outside = member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}
         if outside and algorithm.recoding in (Recoding.CENTROID, Recoding.PATTERN):

@@ -45,6 +45,13 @@ def run_again(published: Source, policy: Policy, data: Sequence[Source]) -> Veri
     with progress_bar() as progress:
         table = read_tables(data)
         own = policy.for_columns(table.column_names).plan()
+        if own.algorithm.samples:
+            raise UsageError(
+                f"{own.algorithm.name} draws records with the operating system's randomness, so nobody can make the "
+                "release again.",
+                code="not-repeatable",
+                hint="Leave out --rerun: the published classes are verified all the same.",
+            )
         plan = replace(own.repeating(), coins=stored_coins(Path(published).parent))
         release = run_plan(table, plan, progress)
         progress(1.0, "comparing")

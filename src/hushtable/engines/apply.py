@@ -51,6 +51,11 @@ def apply_regions(table: pa.Table, plan: Plan, fitted: Problem, partition: Parti
         If too few of the new records fall into some region.
     """
     plan.refuse_guards("Publishing new records in fitted regions")
+    if plan.algorithm.samples:
+        raise IncompatibleError(
+            f"{plan.algorithm.name} draws the records that it publishes, and others were not drawn.",
+            hint="Make a release of the new records, or fit with another algorithm.",
+        )
     _check_regions(plan, partition)
     for column in fitted.table.quasi:
         if not form_of(column).by_members and partition.levels is None:

@@ -104,6 +104,11 @@ def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
         one.refuse_treatments("A new batch would be treated apart from the earlier one")
     if plan.guards:
         raise IncompatibleError("Guards do not apply to a new batch.", hint="Leave 'guard' out of the policy.")
+    if plan.algorithm.samples:
+        raise IncompatibleError(
+            f"{plan.algorithm.name} spends its epsilon on one release, and a batch that joins its classes is another.",
+            hint="Publish the new records on their own, and add up the epsilons and deltas.",
+        )
     if plan.algorithm.recoding not in _RECODINGS:
         raise _no_ranges(plan.algorithm.name)
     if earlier.recoded.buckets is not None or any(cells.bounded is None for cells in earlier.recoded.cells):

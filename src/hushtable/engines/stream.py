@@ -79,7 +79,7 @@ def is_streamable(algorithm: Algorithm) -> bool:
     >>> is_streamable(algorithms.build("mondrian", {})), is_streamable(algorithms.build("anatomy", {}))
     (True, False)
     """
-    return algorithm.recoding in _STREAMED
+    return algorithm.recoding in _STREAMED and not algorithm.samples
 
 
 def _check_sources(files: Sequence[Source], plan: Plan) -> None:
@@ -90,6 +90,11 @@ def _check_sources(files: Sequence[Source], plan: Plan) -> None:
 
 def _check_streamable(plan: Plan) -> None:
     """Refuse, before anything is read, what needs the whole table in memory."""
+    if plan.algorithm.samples:
+        raise IncompatibleError(
+            f"{plan.algorithm.name} draws records anew, and a run that is taken up again would draw twice.",
+            hint="Run it without streaming.",
+        )
     if not is_streamable(plan.algorithm):
         raise IncompatibleError(
             f"{plan.algorithm.name} publishes more than the input's rows in one table, and is not streamed.",

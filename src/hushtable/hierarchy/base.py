@@ -100,6 +100,11 @@ class Hierarchy(Parametrised, ABC):
     in_a_policy: ClassVar[str] = ""
     """An example of it as it stands in a policy, in YAML."""
 
+    @property
+    def of_policy(self) -> bool:
+        """Whether the policy alone says what is above a value, and how many levels there are, whatever the data."""
+        return False
+
     @abstractmethod
     def code(self, values: pa.Array, kind: Kind, *, missing: bool, column: str, counts: IntArray) -> Coded:
         """Apply the recipe.

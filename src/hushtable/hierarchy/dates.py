@@ -58,6 +58,11 @@ class Dates(Recipe):
     in_a_policy: ClassVar[str] = "{dates: [month, quarter, year]}"
     shorthand: ClassVar[str] = "levels"
 
+    @property
+    def of_policy(self) -> bool:
+        """Return True: the levels are those of the policy."""
+        return True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         lengths = [_MONTHS.get(unit, 0) for unit in self.levels]

@@ -29,6 +29,11 @@ class Flat(Recipe):
     name: ClassVar[str] = "flat"
     in_a_policy: ClassVar[str] = "flat"
 
+    @property
+    def of_policy(self) -> bool:
+        """Return True: there are always two levels."""
+        return True
+
     def draft(self, values: pa.Array, kind: Kind, *, column: str, counts: IntArray) -> Draft:
         """Return the values alone."""
         leaves, _ = sorted_leaves(values, kind, counts, column)

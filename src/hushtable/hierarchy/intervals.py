@@ -77,6 +77,11 @@ class Intervals(Recipe):
     in_a_policy: ClassVar[str] = "{intervals: [5, 10, 20]}"
     shorthand: ClassVar[str] = "widths"
 
+    @property
+    def of_policy(self) -> bool:
+        """Whether cuts do not follow the records, as quantiles do."""
+        return self.quantiles is None
+
     def __post_init__(self) -> None:
         super().__post_init__()
         given = [way for way in ("widths", "cuts", "quantiles") if getattr(self, way) is not None]

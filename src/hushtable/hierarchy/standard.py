@@ -66,6 +66,11 @@ class Standard(Recipe):
         "missing under missing_values."
     )
 
+    @property
+    def of_policy(self) -> bool:
+        """Return True: the levels are those of the policy."""
+        return True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.others is not None and (self.classification == "ages" or self.others.strip() in ("", "*")):

@@ -70,6 +70,11 @@ class Taxonomy(Recipe):
     in_a_policy: ClassVar[str] = "country.csv"
     shorthand: ClassVar[str] = "file"
 
+    @property
+    def of_policy(self) -> bool:
+        """Return True: the levels are those of the policy."""
+        return True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         given = [way for way in ("file", "rows", "tree") if getattr(self, way) is not None]

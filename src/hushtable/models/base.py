@@ -24,6 +24,7 @@ from hushtable.table.stats import GroupStats, Histogram, Key
 __all__ = [
     "TOLERANCE",
     "Audited",
+    "Drawing",
     "Monotone",
     "PrivacyModel",
     "Quantity",
@@ -94,6 +95,21 @@ def compare(score: FloatArray, sense: Sense, bound: FloatArray | float) -> BoolA
     if sense == "<=":
         return np.asarray(score <= bound + slack)
     return np.asarray(score < bound - slack)
+
+
+class Drawing(NamedTuple):
+    """How records have to be drawn so that a model holds.
+
+    Attributes
+    ----------
+    rate : float
+        The chance that a record is drawn.
+    search : float
+        What choosing a recoding may spend of epsilon.
+    """
+
+    rate: float
+    search: float
 
 
 class Audited(NamedTuple):
@@ -289,6 +305,10 @@ class PrivacyModel(Parametrised, ABC):
             f"but {self.sense} {self.bound:.6g} is needed.",
             hint="Relax the parameter.",
         )
+
+    def drawing(self) -> Drawing | None:
+        """How records have to be drawn for the model to hold; None where its classes are all that counts."""
+        return None
 
     def stats_needed(self) -> frozenset[Stat]:
         """Which statistics the model needs: ``needs``, unless its parameters ask for more."""

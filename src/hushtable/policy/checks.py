@@ -166,6 +166,12 @@ def check_combination(policy: Policy) -> None:
             hint="Leave 'publish' out, and verify where the private companion is.",
         )
     plan = policy.table_plan()
+    if algorithm.samples and (policy.guard or policy.ledger is not None or policy.publish):
+        raise IncompatibleError(
+            f"{algorithm.name} lets nothing but its draws depend on the records; guards, ledgers and 'publish' look at "
+            "them.",
+            hint="Leave 'guard', 'ledger' and 'publish' out of the policy.",
+        )
     check_forms(plan, algorithm, model)
     if plan.treated:
         from hushtable.release.treatment_rules import check_treatments

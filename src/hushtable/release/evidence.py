@@ -95,7 +95,10 @@ def _public(release: Released, summary: Mapping[str, Any]) -> dict[str, Any]:
     told |= {key: summary[key] for key in ("hushtable", "columns", "algorithm", "satisfied", "rows", "classes")}
     told |= {key: summary[key] for key in ("file", "release")}
     told["guarded"] = for_spreadsheets(release.policy)
-    if release.may_have_counterfeits:
+    if release.plan.algorithm.samples:
+        # how many records there were would tell whether somebody is among them
+        told["sampled"] = True
+    elif release.may_have_counterfeits:
         told["rows_may_be_counterfeits"] = True
     else:
         told |= {key: summary[key] for key in ("records", "released", "suppressed")}

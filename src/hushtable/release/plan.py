@@ -115,6 +115,7 @@ class Plan:
                     hint=f"Quasi-identifiers: {', '.join(self.table.named(Role.QUASI)) or 'none'}.",
                 )
         self.algorithm.check_table(self.table)
+        object.__setattr__(self, "table", self.algorithm.planned(self.table))
         check_compatible(
             self.algorithm,
             self.model(),
@@ -132,6 +133,12 @@ class Plan:
                 f"{self.algorithm.name} gives each record its own crowd, and {', '.join(g.name for g in self.guards)} "
                 "would change it.",
                 hint="Leave 'guard' out of the policy, or choose another algorithm.",
+            )
+        if self.algorithm.samples and (self.guards or self.account is not None):
+            raise IncompatibleError(
+                f"{self.algorithm.name} lets nothing but its draws depend on the records; guards and ledgers look at "
+                "them.",
+                hint="Leave 'guard' and 'ledger' out of the policy.",
             )
         for guard in self.guards:
             guard.check(self.algorithm, self.model(), self.suppression)

@@ -143,7 +143,8 @@ def _from_rows(
             raise _needs_companion(f"What {first.model} achieves depends on {open_question}.")
     if told is not None and found[0].ok:
         with _understood(told):
-            check_sizes(told, table.num_rows, suppression, numbered=numbered)
+            uncounted = numbered or any(member.drawing() is not None for member in model.members)
+            check_sizes(told, table.num_rows, suppression, numbered=uncounted)
             if "whole_table" in told and whole is None:
                 check_counts(*readings[0], suppression)
     return found[0]

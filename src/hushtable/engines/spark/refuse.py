@@ -30,6 +30,12 @@ def check_engine(plan: Plan) -> None:
     """
     algorithm = plan.algorithm
     plan.refuse_treatments("Treatments look at all rows of a column, which the Spark engine does not hold")
+    if algorithm.samples:
+        raise IncompatibleError(
+            f"{algorithm.name} draws records anew wherever rows are counted, and Spark may count rows more than once.",
+            code="spark-engine",
+            hint="Use the local engine.",
+        )
     if algorithm.recoding.by_number:
         raise IncompatibleError(
             f"{algorithm.name} numbers its groups by all that they contain; the Spark engine publishes cells alone.",

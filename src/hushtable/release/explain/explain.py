@@ -144,6 +144,8 @@ def _why_left_out(release: Released, row: int) -> tuple[str, ...]:
             node = column.coded.levels[height]
             alike &= node[column.codes] == node[int(column.codes[row])]
         (verdict,) = judge(problem, [np.flatnonzero(alike)])
+        if verdict.ok and release.plan.algorithm.samples:
+            return ("It was not drawn: which records are published is decided by chance.",)
         if verdict.ok:
             return (
                 "At the published levels its class would keep the models of single classes: it was left out for those "

@@ -97,6 +97,12 @@ def condense_release(release: Released, *, columns: Sequence[str] | None = None)
 def _check(release: Released) -> None:
     """Refuse releases whose classes are not groups of people that may be summarised."""
     plan = release.plan
+    if plan.algorithm.samples:
+        raise IncompatibleError(
+            f"{plan.algorithm.name} says nothing about records but which cells are shared, and means would say more.",
+            code="sampled",
+            hint="Draw a sample instead: 'hushtable sample' reads the published files alone.",
+        )
     if plan.algorithm.recoding not in _FORMS:
         raise IncompatibleError(
             f"{plan.algorithm.name} publishes no classes of records that look alike, so there is nothing to condense.",

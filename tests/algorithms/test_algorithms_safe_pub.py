@@ -273,6 +273,8 @@ def test_levels_do_not_depend_on_the_values():
         ({"quasi": {"zip": {**SEX, "hierarchy": {"prefix": "*"}}}}, "made from the records"),
         ({"quasi": {"age": {"kind": "numeric", "hierarchy": {"intervals": {"quantiles": [4, 2]}}}}}, "made from the"),
         ({"quasi": {"age": {"kind": "numeric"}}}, "publishes numbers as intervals"),
+        ({"quasi": {"sex": {**SEX, "treatment": "pram"}}}, "a treatment of 'sex'"),
+        ({"columns": {"who": {"role": "pseudonym"}}}, "'who' would stand next to them"),
         ({"suppression": 0.5}, "must not stop"),
         ({"models": [ht.KAnonymity(k=2)]}, "the policy has 0"),
         ({"models": [DifferentialPrivacy(epsilon=1, delta=1e-4), ht.AverageRisk(average=0.1)]}, "asks for more"),
@@ -285,7 +287,7 @@ def test_levels_do_not_depend_on_the_values():
 )
 def test_what_cannot_hold_is_refused_before_any_work(changes, words):
     with pytest.raises(HushtableError, match=words):
-        policy(**changes).plan()
+        policy(**changes)
 
 
 def test_a_ledger_is_refused():

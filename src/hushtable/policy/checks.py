@@ -172,6 +172,8 @@ def check_combination(policy: Policy) -> None:
             "them.",
             hint="Leave 'guard', 'ledger' and 'publish' out of the policy.",
         )
+    if algorithm.samples:
+        algorithm.check_table(plan)
     check_forms(plan, algorithm, model)
     if plan.treated:
         from hushtable.release.treatment_rules import check_treatments

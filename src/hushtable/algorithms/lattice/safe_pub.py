@@ -175,6 +175,11 @@ class SafePub(Algorithm):
                 f"{self.name} publishes numbers as intervals, and {column.name!r} has none.",
                 hint="Give it a hierarchy such as {intervals: [5, 10, 20]}.",
             )
+        if column.treatments:
+            raise IncompatibleError(
+                f"{self.name} publishes records as they are, and a treatment of {column.name!r} looks at the others.",
+                hint="Leave out 'treatment'.",
+            )
         if column.cells is not None:
             raise IncompatibleError(
                 f"{self.name} publishes nodes of hierarchies, and {column.name!r} asks for other cells.",

@@ -80,6 +80,7 @@ from hushtable.models.l_alpha import LAlpha as LAlpha
 from hushtable.models.m_confidentiality import MConfidentiality as MConfidentiality
 from hushtable.models.m_invariance import MInvariance as MInvariance
 from hushtable.models.marketer import MarketerRisk as MarketerRisk
+from hushtable.models.minimal_uniques import FewSingledOut as FewSingledOut
 from hushtable.models.negation_recursive_cl import NegationRecursiveCL as NegationRecursiveCL
 from hushtable.models.p_alpha_sensitive import PAlphaSensitive as PAlphaSensitive
 from hushtable.models.p_plus_sensitive import PPlusSensitive as PPlusSensitive

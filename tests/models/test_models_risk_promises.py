@@ -19,6 +19,7 @@ from hushtable.models.base import Monotone
 from hushtable.models.household import HouseholdRisk
 from hushtable.models.journalist import JournalistRisk
 from hushtable.models.marketer import MarketerRisk
+from hushtable.models.minimal_uniques import FewSingledOut
 from hushtable.models.population_uniqueness import PopulationUniqueness
 from hushtable.models.sample_uniqueness import SampleUniques
 from hushtable.registry import risks
@@ -83,6 +84,21 @@ def test_register_risks_are_the_measured_ones_with_a_fraction(found, fraction):
     marketer = risks["marketer"](fraction=fraction).compute(exposed(found))
     assert JournalistRisk(maximum=0.5, fraction=fraction).achieved(groups, table) == pytest.approx(journalist.highest)
     assert MarketerRisk(share=1.0, fraction=fraction).achieved(groups, table) == pytest.approx(marketer.share)
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 2)] * 4), min_size=2, max_size=14), st.integers(1, 4))
+@settings(max_examples=60, deadline=None)
+def test_minimal_uniques_are_the_measured_ones(rows, size):
+    columns = {f"c{j}": [row[j] for row in rows] for j in range(4)}
+    measured = risks["minimal-uniques"](size=size).compute(Exposure.of(columns))
+    kinds, counts = np.unique(np.array(rows), axis=0, return_counts=True)
+    groups = GroupStats(counts, cells={name: kinds[:, j] for j, name in enumerate(columns)})
+    model = FewSingledOut(size=size, share=0.2)
+    assert model.achieved(groups, Reference.of(len(rows))) == pytest.approx(measured.share)
+    held = bool(model.table_satisfied(groups, Reference.of(len(rows)))[0])
+    assert held == (measured.share <= 0.2 + 1e-9)
+    # classes that are not singled out are not to blame
+    assert held or model.score(groups, Reference.of(len(rows))).min() in (0.0, pytest.approx(measured.share))
 
 
 def test_journalist_by_hand():
@@ -155,6 +171,8 @@ def people(n=240, seed=0):
 
 MODELS = [
     SampleUniques(share=0.02),
+    FewSingledOut(size=1),
+    FewSingledOut(size=2, share=0.05),
     PopulationUniqueness(share=0.001, fraction=0.05),
     PopulationUniqueness(share=0.01, law="zayatz", fraction=0.3),
     JournalistRisk(maximum=0.09, fraction=0.1),
@@ -163,7 +181,7 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("algorithm", ["mondrian", "optimal", "mdav", "anti-unification"])
+@pytest.mark.parametrize("algorithm", ["mondrian", "optimal", "mdav", "anti-unification", "local-suppression"])
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_algorithms_reach_what_a_regulator_asks_for(model, algorithm):
     table = people() if algorithm != "mdav" else people().append_column("n", pa.array(np.arange(240) % 7))
@@ -173,6 +191,8 @@ def test_algorithms_reach_what_a_regulator_asks_for(model, algorithm):
     fraction = getattr(model, "fraction", None)
     if model.name == "population-uniqueness":
         assert release.risk(model.law, fraction=fraction).after.share <= model.share
+    elif model.name == "minimal-uniques":
+        assert release.risk("minimal-uniques", size=model.size).after.share <= model.share
     elif model.name != "household":
         found = release.risk(model.name, **({} if fraction is None else {"fraction": fraction})).after
         assert found.highest <= model.maximum if model.name == "journalist" else found.share <= model.share

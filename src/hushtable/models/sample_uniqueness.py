@@ -35,7 +35,7 @@ from hushtable.params import Between
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats
 
-__all__ = ["SampleUniques", "per_table", "those_to_blame"]
+__all__ = ["SampleUniques", "per_table", "share_of", "those_to_blame"]
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,7 @@ class SampleUniques(PrivacyModel):
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
         """The table's share of uniques; 0 for classes that are not to blame."""
-        alone = groups.units <= groups.unit
-        people = per_table(groups, groups.units.astype(np.float64))
-        uniques = per_table(groups, np.where(alone, groups.units, 0).astype(np.float64))
-        share = np.divide(uniques, people, out=np.full(len(groups), np.inf), where=people > 0)
-        return those_to_blame(share, alone, self.share)
+        return share_of(groups, groups.units <= groups.unit, self.share)
 
     def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
         """The share of uniques."""
@@ -102,6 +98,20 @@ def per_table(groups: GroupStats, values: FloatArray) -> FloatArray:
     offsets = groups.table_offsets()
     running = np.concatenate([[0.0], np.cumsum(values)])
     return np.asarray(np.repeat(running[offsets[1:]] - running[offsets[:-1]], np.diff(offsets)))
+
+
+def share_of(groups: GroupStats, exposed: BoolArray, bound: float) -> FloatArray:
+    """Return the share of people in exposed groups, table by table; if it is too great, 0 for the other groups.
+
+    Examples
+    --------
+    >>> share_of(GroupStats.of(sizes=[1, 3]), np.array([True, False]), 0.1).tolist()
+    [0.25, 0.0]
+    """
+    people = per_table(groups, groups.units.astype(np.float64))
+    found = per_table(groups, np.where(exposed, groups.units, 0).astype(np.float64))
+    share = np.divide(found, people, out=np.full(len(groups), np.inf), where=people > 0)
+    return those_to_blame(share, exposed, bound)
 
 
 def those_to_blame(share: FloatArray, blamed: BoolArray, bound: float) -> FloatArray:

@@ -205,6 +205,8 @@ def test_check_run_and_report_say_that_pseudonyms_are_no_anonymisation(tmp_path)
     release = ht.anonymize(people(), policy(id={"role": "pseudonym"}, day={"role": "drop"}))
     cautions = [str(one) for one in policy(id={"role": "pseudonym"}, day={"role": "drop"}).cautions()]
     assert any("It is not anonymisation" in one for one in cautions)
+    told = policy(id={"role": "pseudonym"}, day={"role": "drop"}).cautions(people())
+    assert "unique" not in {one.code for one in told}
     assert any("verified on the treated values" in one for one in cautions)
     release.report(tmp_path / "evidence.html")
     text = (tmp_path / "evidence.html").read_text()

@@ -157,7 +157,8 @@ def _of_table(plan: TablePlan, model: AllOf, table: pa.Table) -> Iterator[Cautio
                 "times", name, "Times of day are published as they are.",
                 "Few people share a minute. Drop the column, or make it a quasi-identifier.",
             )  # fmt: skip
-    yield from _unique({*plan.named(Role.INSENSITIVE), *_unjudged(plan, model)}, table)
+    exact = {*plan.named(Role.INSENSITIVE), *_unjudged(plan, model)}
+    yield from _unique(exact - {column.name for column in plan.columns if column.treatments}, table)
 
 
 def _nearly_all(model: AllOf, table: pa.Table) -> Iterator[Caution]:

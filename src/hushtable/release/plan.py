@@ -128,6 +128,9 @@ class Plan:
             from hushtable.release.treatment_rules import check_treatments
 
             check_treatments(self.table, self.model(), ledger=self.account is not None)
+        self._check_guards_and_ledger()
+
+    def _check_guards_and_ledger(self) -> None:
         if self.guards and self.algorithm.recoding is Recoding.CONCEALED:
             raise IncompatibleError(
                 f"{self.algorithm.name} gives each record its own crowd, and {', '.join(g.name for g in self.guards)} "

@@ -21,8 +21,8 @@ from hushtable.utility.base import Measure
 REGISTRIES = [known for known in vars(registry_module).values() if isinstance(known, Registry)]
 # in Python these say more than in a policy, so they are found by listing the registry
 NAMED_OTHERWISE = {
-    *("DistortionRatio", "DowncodingGuard", "HouseholdRisk", "JournalistRisk", "MarketerRisk", "MinimalityGuard"),
-    *("NormalisedClassSize", "SampleUniques", "SquaredError"),
+    *("DifferentialPrivacy", "DistortionRatio", "DowncodingGuard", "FewSingledOut", "HouseholdRisk", "JournalistRisk"),
+    *("MarketerRisk", "MinimalityGuard", "NormalisedClassSize", "SampleUniques", "SquaredError"),
 }
 
 

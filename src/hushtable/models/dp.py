@@ -1,11 +1,10 @@
 """Differential privacy of a table that is published record by record.
 
-Symbols: epsilon, delta. Whatever the release may be, it is published with nearly the same probability whether
-somebody is in the table or not: P(release with her) <= e^epsilon P(release without her) + delta, and the other way
-round. delta bounds the chance that this fails: that a release tells more about somebody than e^epsilon allows. Below
-one person in the table (delta < 1 / n), nobody is published by way of it. Other models bound what an adversary learns
-who knows this or that; this one holds whatever she knows, and for as many releases as one adds up: epsilons and
-deltas are summed.
+Symbols: epsilon, delta. Whatever the release may be, it is published with nearly the same probability whether somebody
+is in the table or not: P(release with her) <= e^epsilon P(release without her) + delta, and the other way round. delta
+is the chance that the release tells more about somebody than e^epsilon allows. A delta of 1 / n would allow publishing
+one person of n as she is, so it has to be well below that. Other models bound what an adversary learns who knows this
+or that; this one holds whatever she knows. Several releases add up: their epsilons and deltas are summed.
 
 It is kept without noise, so every published record is true. Three things are needed, and the algorithm ``safe-pub``
 does them: each record is drawn with probability beta = 1 - e^-e, with e = (1 - search) epsilon; the recoding does not
@@ -81,7 +80,7 @@ class DifferentialPrivacy(PrivacyModel):
     --------
     >>> model = DifferentialPrivacy(epsilon=1, delta=1e-6)
     >>> model.k, round(model.rate, 3)
-    (89, 0.593)
+    (73, 0.593)
     """
 
     epsilon: Annotated[float, Between(0.01, 5), "bound on ln of how much likelier a release is with somebody"]
@@ -147,8 +146,8 @@ def chance_of_excess(k: int, epsilon: float, rate: float) -> float:
 
     Examples
     --------
-    >>> round(chance_of_excess(3, 1.0, 0.5), 4)
-    0.5
+    >>> chance_of_excess(3, 1.0, 0.5)  # all of three are drawn
+    0.125
     """
     from scipy.special import betainc
 

@@ -141,7 +141,7 @@ class MinimalUniques(Risk):
     >>> found.by_size
     (2.0, 2.0, 0.0)
     >>> found.score, round(MinimalUniques(fraction=0.1).compute(table).dis, 2)
-    (2.0, 1.0)
+    (1.5, 1.0)
     """
 
     size: Annotated[int, AtLeast(1), "the most columns of a set"] = 3

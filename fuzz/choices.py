@@ -90,7 +90,7 @@ def _microaggregation(r: random.Random, **more: Any) -> dict[str, Any]:
 
 
 def _objective(r: random.Random) -> str:
-    return r.choice(["loss", "discernibility", "average-class-size", "height", "prec", "ncp", "entropy"])
+    return r.choice(["loss", "discernibility", "average-class-size", "height", "prec", "ncp", "entropy", "payout"])
 
 
 ALGORITHMS: dict[str, Callable[[random.Random], dict[str, Any]]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -62,6 +62,8 @@ def look(problem: Problem, node: tuple[int, ...]) -> Seen:
         numbers.setdefault(keys[r], len(numbers))
     labels = [numbers[key] for key in keys]
     stats = table.stats_of(np.array(labels), len(numbers), sorted(problem.model.histogram_keys()))
+    shown = sorted(numbers, key=numbers.get)
+    stats = replace(stats, cells={c.name: np.array([key[j] for key in shown]) for j, c in enumerate(table.quasi)})
     groupwise, tablewise = problem.model.part(table_level=False), problem.model.part(table_level=True)
     there = [g for g in range(len(numbers)) if stats.units[g] > 0]
     good = groupwise.satisfied(stats.take(there), problem.reference)
@@ -84,6 +86,25 @@ def brute(problem: Problem, fixed=None) -> list[Seen]:
     return [seen for node in all_nodes(problem, fixed) if (seen := look(problem, node)).fits]
 
 
+def forgone(table, seen, weights, rows, sizes, amounts=(1200, 300, 300, 4), crowds=None) -> float:
+    """What a game brings less than everything, record by record; benefit, loss, gain and cost are the amounts."""
+    benefit, loss, gain, price = amounts
+    domain = math.log(math.prod(c.coded.size for c in table.quasi)) or 1.0
+    payout = 0.0
+    for r in rows:
+        group = seen.labels[r]
+        if group in seen.gone:
+            continue
+        spread = 0.0
+        for column, level in zip(table.quasi, seen.node, strict=True):
+            nodes = column.coded.levels[level]
+            spread += math.log(sum(1 for c in range(column.coded.size) if nodes[c] == nodes[column.codes[r]]))
+        people = (crowds or {}).get(group) or sizes[group] / table.unit
+        harm = loss / people if gain / people > price + 1e-9 else 0.0
+        payout += weights[r] / table.unit * (benefit * (1 - spread / domain) - harm)
+    return benefit * sum(weights[r] for r in rows) / table.unit - payout
+
+
 def cost(problem: Problem, seen: Seen, objective: str) -> float:
     """An objective, record by record."""
     table = problem.table
@@ -99,6 +120,8 @@ def cost(problem: Problem, seen: Seen, objective: str) -> float:
     if objective == "average-class-size":
         classes = sum(1 for g in sizes if g not in seen.gone) + (1 if seen.lost else 0)
         return people / table.unit / classes
+    if objective == "payout":
+        return forgone(table, seen, weights, rows, sizes)
     means = []
     for column, level in zip(table.quasi, seen.node, strict=True):
         coded = column.coded

@@ -19,7 +19,9 @@ __all__ = ["MOST_NODES", "FullDomain", "Goal", "named_levels"]
 MOST_NODES = 2**22
 """Lattices up to this size are enumerated; 12 bytes a node of working memory and 2 bytes per node and column."""
 
-Goal: TypeAlias = Literal["loss", "ncp", "prec", "height", "entropy", "discernibility", "average-class-size"]
+Goal: TypeAlias = Literal[
+    "loss", "ncp", "prec", "height", "entropy", "discernibility", "average-class-size", "payout", "payout-journalist"
+]
 
 
 @dataclass(frozen=True)

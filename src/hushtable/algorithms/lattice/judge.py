@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from hushtable.algorithms.lattice.space import Grouping, Space, Tuples
 from hushtable.algorithms.lattice.verdict import Verdict
 from hushtable.algorithms.store import FarStore, Rolled
 from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.errors import IncompatibleError
 from hushtable.kernels.tuples import spread
 from hushtable.models.base import Stat
 from hushtable.table.stats import GroupStats
@@ -32,9 +34,13 @@ class Judge:
     objective : str
     fixed : mapping of str to int
         Quasi-identifiers that stay at one level.
+    more
+        Parameters of the objective's own.
     """
 
-    def __init__(self, problem: Problem, objective: str = "loss", fixed: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, problem: Problem, objective: str = "loss", fixed: Mapping[str, int] | None = None, **more: Any
+    ) -> None:
         keys = problem.model.histogram_keys()
         self._far = problem.store.far if not problem.store.fits else None
         far = None if self._far is None else self._far.tuples(sorted(keys))
@@ -50,8 +56,13 @@ class Judge:
         self._tablewise = problem.model.part(table_level=True)
         self.by_size = self._by_size()
         self.objective: Objective = objective_of(
-            objective, self.space, self.minimum, by_size=self.by_size, suppresses=self.budget > 0
+            objective, self.space, self.minimum, by_size=self.by_size, suppresses=self.budget > 0, **more
         )
+        if self.objective.by_population and (far is not None or not len(self.space.table.population_rows)):
+            raise IncompatibleError(
+                f"The objective {objective!r} counts a population, which has to fit into memory with the table.",
+                hint="Give 'population: file.csv' in the policy, or choose 'payout'.",
+            )
         self._additive = additive(self._groupwise)
         # which records are suppressed at a node are suppressed at every finer one
         self._inherited = self._additive and not self._tablewise.members
@@ -163,15 +174,16 @@ class Judge:
         if fits:
             kept = grouping.sizes[~lost]
             gone = self.space.units_by_leaf(grouping, lost)
-            value, extras = self._value(node, kept, np.ones_like(kept), gone)
+            crowds = self.space.stats(grouping).population if self.objective.by_population else None
+            value, extras = self._value(node, kept, np.ones_like(kept), gone, None if crowds is None else crowds[~lost])
         return Verdict(node, fits, units, small, len(grouping.sizes), value, floor, extras)
 
     def _value(
-        self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray
+        self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray, crowds: IntArray | None = None
     ) -> tuple[float, FloatArray | None]:
         """The value of a node that fits, and what its suppressed records cost more, where finer nodes inherit that."""
         if not isinstance(self.objective, CellObjective):
-            return self.objective.value(node, sizes, times, gone), None
+            return self.objective.value(node, sizes, times, gone, crowds), None
         extras = self.objective.extras(node, gone)
         return self.objective.value_of(node, extras), extras if self._inherited else None
 

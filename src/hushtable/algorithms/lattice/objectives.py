@@ -1,7 +1,12 @@
 """What a node costs: objectives that decompose over a node, with lower bounds.
 
 Two families. *Cell* objectives charge every published cell by its column, level and leaf, and a suppressed record a
-charge of its own; the columns' means are then combined. *Class* objectives look at the sizes of the classes.
+charge of its own; the columns' means are then combined. *Class* objectives look at the sizes of the classes. The payout
+of a game looks at both.
+
+References
+----------
+Z. Wan et al., "A game theoretic framework for analyzing re-identification risk", PLOS ONE 10(3), 2015 (the payout).
 
 Every objective bounds from below what a node can cost, given that at least ``lost`` units are suppressed there.
 """
@@ -9,7 +14,10 @@ Every objective bounds from below what a node can cost, given that at least ``lo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +25,7 @@ from hushtable.algorithms.lattice.space import Space
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.errors import ParameterError, did_you_mean
 
-__all__ = ["OBJECTIVES", "CellObjective", "ClassObjective", "Objective", "objective_of"]
+__all__ = ["AMOUNTS", "OBJECTIVES", "CellObjective", "ClassObjective", "Objective", "objective_of"]
 
 
 class Objective(ABC):
@@ -33,6 +41,8 @@ class Objective(ABC):
     suppresses : bool
         Whether anything may be suppressed.
     """
+
+    by_population: ClassVar[bool] = False
 
     def __init__(self, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
         self.space = space
@@ -62,11 +72,14 @@ class Objective(ABC):
         return -float("inf")
 
     @abstractmethod
-    def value(self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray) -> float:
+    def value(
+        self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray, crowds: IntArray | None = None
+    ) -> float:
         """The value of a node where ``times[i]`` groups of ``sizes[i]`` units are kept.
 
         ``gone`` are the units that are suppressed, leaf by leaf, one column after the other: each record at some leaf
-        below its node. The value does not depend on which.
+        below its node. The value does not depend on which. ``crowds`` are the people of the population in each of the
+        groups, for objectives that ask for them (``by_population``).
         """
 
 
@@ -189,7 +202,9 @@ class CellObjective(Objective):
             out[j] = np.cumsum(units * extra)[-1] / space.units
         return out
 
-    def value(self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray) -> float:
+    def value(
+        self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray, crowds: IntArray | None = None
+    ) -> float:
         """Means of the node, plus what its suppressed records cost more."""
         return self.value_of(node, self.extras(node, gone))
 
@@ -293,7 +308,9 @@ class ClassObjective(Objective):
         squares = _squares(sizes[~small], times[~small])
         return self.floor_of(int((sizes * times)[small].sum()), squares, int(times[~small].sum()))
 
-    def value(self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray) -> float:
+    def value(
+        self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray, crowds: IntArray | None = None
+    ) -> float:
         """Exact, in whole numbers."""
         lost = self.space.units - int((sizes * times).sum())
         return self.value_of(lost, _squares(sizes, times), int(times[sizes > 0].sum()))
@@ -375,6 +392,87 @@ class AverageClassSize(ClassObjective):
         return self.space.units / self.space.table.unit / max(classes + (lost > 0), 1)
 
 
+class Spread(CellObjective):
+    """Information loss after Wan et al.: the logarithm of the combinations that a row stands for, relative to all.
+
+    Columns count by their number of values, whatever weights the policy gives them.
+    """
+
+    def __init__(self, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
+        sizes = [c.coded.size for c in space.table.quasi]
+        self._whole = float(np.log(np.array(sizes, dtype=np.float64)).sum()) or 1.0
+        super().__init__(space, minimum, by_size=by_size, suppresses=suppresses)
+        self.weights = np.ones(space.d)
+
+    def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
+        """Return log(leaves under the node) / log(all combinations)."""
+        coded = self.space.table.quasi[j].coded
+        return np.asarray(np.log(coded.leaves(level)[coded.levels[level]]) / self._whole)
+
+    def lost_cost(self, j: int, units: FloatArray) -> FloatArray:
+        """Return what the root costs: the columns of a suppressed record add up to 1."""
+        return np.full(len(units), np.log(self.space.table.quasi[j].coded.size) / self._whole)
+
+
+class Payout(Objective):
+    """What the publisher's payout falls short of publishing everything unharmed, in money.
+
+    A game of a publisher and an adversary. A published record is worth ``benefit`` times (1 - information loss) to the
+    publisher, a suppressed one nothing. The adversary picks the right one of a class of s people with the chance 1/s,
+    which brings ``gain`` and costs ``cost`` to try. Adversaries attack where that pays, gain / s > cost, and a record
+    that is found costs the publisher ``loss``: s people at loss / s each are one ``loss`` for each attacked class.
+
+    Wherever the classes of a node are attacked, its value is at least the information that it loses, so the bounds of
+    that hold.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        minimum: int,
+        *,
+        by_size: bool = False,
+        suppresses: bool = True,
+        amounts: Mapping[str, float] = MappingProxyType({}),
+    ) -> None:
+        super().__init__(space, minimum, by_size=by_size, suppresses=suppresses)
+        self.amounts = {**AMOUNTS, **amounts}
+        self._spread = Spread(space, minimum, by_size=by_size, suppresses=suppresses)
+        self._worth = self.amounts["benefit"] * space.units / space.table.unit
+
+    def bound(self, nodes: AnyArray, lost: IntArray, floor: FloatArray | None = None) -> FloatArray:
+        """Nobody may attack: then what counts is information alone."""
+        return self._spread.bound(nodes, lost, floor) * self._worth
+
+    def bound_alike(self, nodes: AnyArray, lost: int, extras: FloatArray | None = None) -> FloatArray:
+        """The same, where the number is one for all nodes."""
+        return self._spread.bound_alike(nodes, lost, extras) * self._worth
+
+    def value(
+        self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray, crowds: IntArray | None = None
+    ) -> float:
+        """Information that is lost, and what attacks cost."""
+        amounts, unit = self.amounts, self.space.table.unit
+        # whom the adversary has to choose from, in units; in whole numbers, so that rounding decides about no attack
+        among = sizes if crowds is None else np.where(crowds > 0, crowds * unit, sizes)
+        attacked = (sizes > 0) & (amounts["gain"] * unit > amounts["cost"] * among)
+        found = np.cumsum((times * sizes)[attacked] / among[attacked])
+        harm = amounts["loss"] * (float(found[-1]) if len(found) else 0.0)
+        return self._spread.value(node, sizes, times, gone) * self._worth + harm
+
+
+class JournalistPayout(Payout):
+    """The payout if the adversary does not know who is in the table, and links a class with the population.
+
+    Where the population table has nobody in a class, its own people count.
+    """
+
+    by_population: ClassVar[bool] = True
+
+
+AMOUNTS = MappingProxyType({"benefit": 1200.0, "loss": 300.0, "gain": 300.0, "cost": 4.0})
+"""Money per record, for the payout: what the paper's example assumes, and ARX by default."""
+
 OBJECTIVES: dict[str, type[Objective]] = {
     "loss": Loss,
     "ncp": Ncp,
@@ -383,11 +481,15 @@ OBJECTIVES: dict[str, type[Objective]] = {
     "entropy": Entropy,
     "discernibility": Discernibility,
     "average-class-size": AverageClassSize,
+    "payout": Payout,
+    "payout-journalist": JournalistPayout,
 }
 
 
-def objective_of(name: str, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> Objective:
-    """Build an objective by name."""
+def objective_of(
+    name: str, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True, **more: Any
+) -> Objective:
+    """Build an objective by name; ``more`` are parameters of its own."""
     if name not in OBJECTIVES:
         raise ParameterError(f"There is no objective {name!r}.", hint=did_you_mean(name, OBJECTIVES))
-    return OBJECTIVES[name](space, minimum, by_size=by_size, suppresses=suppresses)
+    return OBJECTIVES[name](space, minimum, by_size=by_size, suppresses=suppresses, **more)

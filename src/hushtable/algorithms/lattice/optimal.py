@@ -46,16 +46,20 @@ F. Kohlmayer et al., "Flash: efficient, stable and optimal k-anonymity", 2012 (t
 
 from __future__ import annotations
 
+import math
 import time
-from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar
 
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.algorithms.lattice.branch_and_bound import branch_and_bound
 from hushtable.algorithms.lattice.climb import Limit, climb
 from hushtable.algorithms.lattice.full_domain import MOST_NODES, FullDomain, Goal
 from hushtable.algorithms.lattice.judge import Judge
+from hushtable.algorithms.lattice.objectives import AMOUNTS
 from hushtable.algorithms.lattice.verdict import Verdict
+from hushtable.errors import ParameterError, did_you_mean
 from hushtable.params import AtLeast, Positive
 
 __all__ = ["MOST_JUDGED", "Optimal"]
@@ -72,6 +76,9 @@ class Optimal(FullDomain):
     ----------
     objective : str
         What "cheapest" means.
+    amounts : mapping of str to float, optional
+        Money per record for the objective ``payout``: the publisher's ``benefit`` (1200) and ``loss`` (300), the
+        adversary's ``gain`` (300) and ``cost`` (4).
     seconds : float, optional
         Stop after this time with the best node so far; whether it is optimal is in the notes.
     nodes : int, optional
@@ -84,14 +91,37 @@ class Optimal(FullDomain):
     """
 
     objective: Annotated[Goal, "what is minimised"] = "loss"
+    amounts: Annotated[
+        Mapping[str, float],
+        "money per record for 'payout': the publisher's benefit and loss, the adversary's gain and cost",
+    ] = field(default_factory=dict)
     seconds: Annotated[float | None, Positive(), "time budget"] = None
     nodes: Annotated[int | None, AtLeast(1), "budget of judged nodes, with the same result on every machine"] = None
 
     name: ClassVar[str] = "optimal"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.amounts and not self.objective.startswith("payout"):
+            raise ParameterError(
+                "The 'amounts' parameter of Optimal is for 'objective: payout'.",
+                hint="Leave it out, or set the objective.",
+            )
+        for name, amount in self.amounts.items():
+            if name not in AMOUNTS:
+                raise ParameterError(
+                    f"The 'amounts' parameter of Optimal has no {name!r}.", hint=did_you_mean(name, AMOUNTS)
+                )
+            if not (0 <= amount < math.inf) or (amount == 0 and name == "benefit"):
+                raise ParameterError(
+                    f"The {name!r} of Optimal's 'amounts' must be finite and not negative, and a benefit above 0. "
+                    f"Got {amount!r} instead."
+                )
+
     def run(self, problem: Problem) -> Partition:
         """Search; see the module's docstring."""
-        judge = Judge(problem, self.objective, self.fixed)
+        more: dict[str, Any] = {"amounts": self.amounts} if self.amounts else {}
+        judge = Judge(problem, self.objective, self.fixed, **more)
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
         if judge.space.n_nodes > MOST_NODES:
             best, bound = _search_large(judge, Limit(self.nodes or MOST_JUDGED, deadline))

@@ -52,7 +52,7 @@ HELD = {
 # seconds to import, so only inside the functions that use them
 LAZY = {"matplotlib", "pandas", "polars", "scipy", "sklearn"}
 # library -> the only files that import it, even lazily
-CONFINED = {"numba": "kernels/", "pyspark": "engines/spark/"}
+CONFINED = {"cupy": "kernels/gpu.py", "numba": "kernels/", "pyspark": "engines/spark/"}
 # how many modules of hushtable a plain run may import, and packages that it does without
 MOST_MODULES = 135  # a dozen of them judge the release
 UNUSED = (

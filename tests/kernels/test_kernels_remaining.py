@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from support_points import clouds, far
 
 from hushtable.kernels.metric import Metric
-from hushtable.kernels.remaining import Index, Scan, remaining
+from hushtable.kernels.passes import Shadow, has_shadow
+from hushtable.kernels.remaining import PROBES, Batched, Index, Scan, remaining
 
 
 def same(a: np.ndarray, b: np.ndarray) -> bool:
@@ -29,6 +30,12 @@ def mean_record(points, metric):
     return np.array(out)
 
 
+class Three(Shadow):
+    """Few questions at once, so that memory has to be asked for often."""
+
+    questions = 3
+
+
 @settings(max_examples=150, deadline=None)
 @given(clouds(), st.data())
 def test_index_and_scan_answer_alike(cloud, data):
@@ -37,8 +44,11 @@ def test_index_and_scan_answer_alike(cloud, data):
     if data.draw(st.booleans()):
         units = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(points), max_size=len(points))))
     index, scan = Index(points, metric, units), Scan(points, metric, units)
+    # where there is nothing but numbers, one that remembers answers too; otherwise the index stands for it again
+    wide = metric.plain and has_shadow(points)
+    batched = Batched(points, metric, units, passes=Three(points)) if wide else Index(points, metric, units)
     kinds = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(points), max_size=len(points))))
-    index.kinds = scan.kinds = kinds
+    index.kinds = scan.kinds = batched.kinds = kinds
     gone = []
     while len(scan):
         rows = scan.rows()
@@ -46,21 +56,29 @@ def test_index_and_scan_answer_alike(cloud, data):
         assert same(index.centroid(), scan.centroid())
         np.testing.assert_allclose(scan.centroid(), mean_record(points[rows], metric), rtol=1e-12, atol=1e-12)
         first = scan.farthest_from_centroid()
-        assert index.farthest_from_centroid() == first
+        assert index.farthest_from_centroid() == batched.farthest_from_centroid() == first
+        batched.expect(np.array(data.draw(st.lists(st.sampled_from(rows.tolist()), max_size=3)), dtype=np.int64))
         reach = [far(points[r], scan.centroid(), metric) for r in rows]
         assert first == rows[int(np.argmax(reach))]
         origin = data.draw(st.sampled_from([*rows.tolist(), *gone]))
         from_it = [far(points[r], points[origin], metric) for r in rows]
         assert scan.farthest(origin) == index.farthest(origin) == rows[int(np.argmax(from_it))]
+        assert batched.farthest(origin) == scan.farthest(origin)
         allowed = np.array(data.draw(st.lists(st.booleans(), min_size=3, max_size=3)))
         for mask in (allowed, np.empty(0, dtype=np.bool_)):
             fits = [r != origin and (not len(mask) or mask[kinds[r]]) for r in rows]
             fitting = [pair for pair, fit in zip(zip(from_it, rows, strict=True), fits, strict=True) if fit]
             expected = (min(fitting)[1], min(fitting)[0]) if fitting else (-1, np.inf)
             assert scan.nearest(origin, mask) == index.nearest(origin, mask) == expected
+            assert batched.nearest(origin, mask) == expected
         needed = data.draw(st.integers(1, 5))
         taken = scan.take(first, needed)
         assert np.array_equal(taken, index.take(first, needed))
+        before = batched.again()
+        assert np.array_equal(taken, batched.take(first, needed))
+        if data.draw(st.booleans()):
+            before.take(first, needed)
+            batched = before
         nearest = sorted((far(points[r], points[first], metric), r) for r in rows if r != first)
         weight = units if units is not None else np.ones(len(points), dtype=int)
         expected, total = [first], weight[first]
@@ -75,6 +93,7 @@ def test_index_and_scan_answer_alike(cloud, data):
             other = int(scan.rows()[-1])
             scan.remove(other)
             index.remove(other)
+            batched.remove(other)
             gone.append(other)
 
 
@@ -93,28 +112,34 @@ def test_larger_clouds(shape):
     }[shape]()
     points = points[np.lexsort(points.T[::-1])]
     metric = Metric.of_numbers(points.shape[1])
-    index, scan = Index(points, metric), Scan(points, metric)
+    index, scan, batched = Index(points, metric), Scan(points, metric), Batched(points, metric)
     while len(scan) >= 15:
         first = scan.farthest_from_centroid()
-        assert index.farthest_from_centroid() == first
-        assert np.array_equal(index.take(first, 5), scan.take(first, 5))
+        assert index.farthest_from_centroid() == batched.farthest_from_centroid() == first
+        group = scan.take(first, 5)
+        assert np.array_equal(index.take(first, 5), group) and np.array_equal(batched.take(first, 5), group)
         second = scan.farthest(first)
-        assert index.farthest(first) == second
-        assert np.array_equal(index.take(second, 5), scan.take(second, 5))
+        assert index.farthest(first) == batched.farthest(first) == second
+        group = scan.take(second, 5)
+        assert np.array_equal(index.take(second, 5), group) and np.array_equal(batched.take(second, 5), group)
 
 
-def test_many_dimensions_are_scanned_and_copies_are_independent():
-    round_ = np.random.default_rng(1).normal(size=(5000, 14))
-    assert isinstance(remaining(round_, Metric.of_numbers(14)), Scan)
-    flat = round_[:, :3] @ np.random.default_rng(2).normal(size=(3, 14))
-    assert isinstance(remaining(flat, Metric.of_numbers(14)), Index)
-    assert isinstance(remaining(np.zeros((5000, 14)), Metric.of_numbers(14)), Index)
+def test_the_faster_way_is_taken_by_measuring_and_copies_are_independent():
+    draw = np.random.default_rng(1)
     assert isinstance(remaining(np.zeros((100, 3)), Metric.of_numbers(3)), Scan)
-    left = remaining(np.arange(5000.0)[:, None], Metric.of_numbers(1))
+    assert isinstance(remaining(draw.normal(size=(5000, 14)), Metric.of_numbers(14)), Batched)
+    assert isinstance(remaining(draw.normal(size=(2 * PROBES[1], 40)), Metric.of_numbers(40)), Batched)
+    # many columns that lie on a line, for which a tree is best
+    n = 16 * PROBES[1]
+    flat = np.outer(np.sort(draw.normal(size=n)), draw.normal(size=40))
+    assert isinstance(remaining(flat, Metric.of_numbers(40)), Index)
+    left = remaining(np.arange(float(n))[:, None], Metric.of_numbers(1))
     assert isinstance(left, Index)
+    tiny = remaining(np.arange(5000.0)[:, None] * 1e-200, Metric.of_numbers(1))
+    assert isinstance(tiny, Index)  # squares vanish: no shadow
     other = left.again()
     other.take(0, 10)
-    assert (len(left), len(other)) == (5000, 4990)
+    assert (len(left), len(other)) == (n, n - 10)
     assert left.take(0, 3).tolist() == [0, 1, 2] and other.nearest(0)[0] == 10
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -104,10 +105,21 @@ def run(table: pa.Table, plan: Plan, progress: Progress | None = None, *, source
 def solve(problem: Problem, plan: Plan) -> tuple[Partition, Recoded]:
     """Let the algorithm group the records, and make classes of the groups: what every engine does alike."""
     check_feasible(problem)
-    partition, recoded = group_and_recode(problem, plan.algorithm, plan.guards)
+    with _device(plan):
+        partition, recoded = group_and_recode(problem, plan.algorithm, plan.guards)
     if recoded is None:
         raise plan.algorithm.not_found(problem)
     return partition, recoded
+
+
+def _device(plan: Plan) -> AbstractContextManager[None]:
+    """Where the policy wants distances to be computed."""
+    device = dict(plan.document.get("engine") or {}).get("device", "auto")
+    if device == "auto":
+        return nullcontext()
+    from hushtable.kernels.device import use
+
+    return use(device)
 
 
 def kept_rows(problem: Problem, plan: Plan, recoded: Recoded) -> IntArray:

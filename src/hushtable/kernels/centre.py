@@ -38,6 +38,10 @@ class Sums(NamedTuple):
     counts: IntArray
     mode: IntArray
 
+    def copy(self) -> Sums:
+        """Return sums that change on their own."""
+        return Sums(self.total.copy(), self.rest.copy(), self.known.copy(), self.counts.copy(), self.mode.copy())
+
 
 def no_sums(metric: Metric) -> Sums:
     """Return the sums over no records."""

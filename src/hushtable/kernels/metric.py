@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["Metric", "dimensions", "squared_distances"]
+__all__ = ["Metric", "squared_distances"]
 
 
 class Metric(NamedTuple):
@@ -189,22 +189,3 @@ def most(low: Any, high: Any, gaps: Any, node: Any, origin: Any, metric: Any) ->
             far = apart * apart
             total += max(far, metric.missing[j]) if gaps[node, j] else far
     return total
-
-
-def dimensions(points: FloatArray, metric: Metric) -> float:
-    """Return in how many directions the points really spread: the columns, or fewer where they are correlated.
-
-    The squared trace of the covariance matrix over the sum of its squared entries; it decides how records are found,
-    never which.
-
-    Examples
-    --------
-    >>> line = np.outer(np.arange(5.0), [1.0, 2.0, 3.0])
-    >>> round(dimensions(line, Metric.of_numbers(3)), 6)
-    1.0
-    """
-    if not metric.plain or len(points) < 2:
-        return float(points.shape[1])
-    spread = np.atleast_2d(np.cov(points.T))
-    whole = float((spread * spread).sum())
-    return float(np.trace(spread)) ** 2 / whole if whole > 0 else 0.0

@@ -9,14 +9,14 @@ import numpy as np
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.kernels import compile as kernels
 from hushtable.kernels.compile import compiled, dispatch
+from hushtable.kernels.device import device, passes_for
 from hushtable.kernels.kdtree import build
 from hushtable.kernels.metric import Metric, distance, plain_distance, squared_distances
+from hushtable.kernels.passes import has_shadow
+from hushtable.kernels.remaining import index_pays
 from hushtable.kernels.search import nearest
 
 __all__ = ["neighbours", "spread"]
-
-MOST_DIMENSIONS = 10
-"""With more columns a tree does not pay."""
 
 
 def neighbours(points: FloatArray, width: int) -> IntArray:
@@ -32,12 +32,22 @@ def neighbours(points: FloatArray, width: int) -> IntArray:
     out = np.empty((n, width), dtype=np.int64)
     if width <= 0:
         return out
-    if n > 5 * kernels.COMPILE_FROM and d <= MOST_DIMENSIONS:
-        metric = Metric.of_numbers(d)
+    metric = Metric.of_numbers(d)
+    if n <= 5 * kernels.COMPILE_FROM or not has_shadow(points):
+        dispatch(_neighbours_loops, _neighbours_numpy, n)(points, out)
+    elif device() != "gpu" and index_pays(points, metric, wide=True):
         compiled(_from_tree)(build(points, metric), points, metric, out)
     else:
-        dispatch(_neighbours_loops, _neighbours_numpy, n)(points, out)
+        _from_passes(points, out)
     return out
+
+
+def _from_passes(points: FloatArray, out: IntArray) -> None:
+    passes = passes_for(points)
+    step = 8 * passes.questions
+    for at in range(0, len(out), step):
+        rows = np.arange(at, min(at + step, len(out)), dtype=np.int64)
+        out[rows] = passes.search(rows, out.shape[1], 0).near
 
 
 def _neighbours_numpy(points: Any, out: Any) -> None:

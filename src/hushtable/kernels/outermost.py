@@ -2,22 +2,130 @@
 
 Records are sorted by their distance from where the centroid was some time ago, the farthest first. A record's distance
 from today's centroid is at most that distance plus the centroid's drift, so a query ends as soon as this is below the
-best found. Once queries have cost about as much as sorting again, the list is sorted again. Equal records are listed
-once: the lowest number among them wins every tie.
+best found. In many dimensions the drift is soon larger than the gaps between distances, and a query would look at many
+records. So the outermost few, as they were a short time ago, are a list of their own, which is made anew from the long
+one when it cannot tell. Once making it has cost about as much as sorting, the long list is sorted again. Equal records
+are listed once: the lowest number among them wins every tie.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hushtable.kernels.metric import distance, plain_distance
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.kernels.compile import compiled
+from hushtable.kernels.metric import Metric, distance, plain_distance
 
-__all__ = ["outermost", "reach"]
+__all__ = ["Outermost"]
+
+SHORT = 1024
+"""Entries of the short list."""
 
 SLACK = 1.0 + 1e-12
 """Roundings of distances and drift cannot add up to more than this."""
+
+
+class Outermost:
+    """The list of outermost records.
+
+    Parameters
+    ----------
+    points : float64 array
+        Records x columns, equal ones next to each other.
+    metric : Metric
+    alive : bool array
+        Who remains; shared with the caller, who changes it.
+    """
+
+    def __init__(self, points: FloatArray, metric: Metric, alive: BoolArray) -> None:
+        self._points, self._metric, self._alive = points, metric, alive
+        same = np.all((points[1:] == points[:-1]) | np.isnan(points[1:] + points[:-1]), axis=1)
+        if not metric.plain:
+            same &= np.all(np.isnan(points[1:]) == np.isnan(points[:-1]), axis=1)
+        self._lead = np.flatnonzero(np.concatenate([[True], ~same])).astype(np.int64)
+        self._stop = np.append(self._lead[1:], len(points)).astype(np.int64)
+        self._long = _List(np.empty(0), np.empty(0, dtype=np.int64), np.empty((1, points.shape[1])))
+        self._short = _List(np.empty(0), np.empty(0, dtype=np.int64), np.empty((1, points.shape[1])))
+        # nobody outside the short list is farther from where the centroid was when it was made
+        self._beyond = np.inf
+        self._head, self._work, self._price = 0, 0.0, 0.0
+
+    def again(self, alive: BoolArray) -> Outermost:
+        """Return a copy for another set of those who remain."""
+        other = Outermost.__new__(Outermost)
+        other.__dict__.update(self.__dict__, _alive=alive, _lead=self._lead.copy())
+        return other
+
+    def farthest(self, centre: FloatArray) -> tuple[int, float]:
+        """Return who is farthest from the centre, of several the lowest, and the squared distance."""
+        if self._beyond < np.inf and not self._gaps_changed(centre, self._short):
+            winner, far, drift = self._walk(self._short, centre)[:3]
+            # the bound of everybody else is the one that an entry of the list has
+            if winner >= 0 and (self._beyond + drift) * SLACK < np.sqrt(far):
+                return winner, far
+        if self._work >= self._price or self._gaps_changed(centre, self._long):
+            self._sort(centre)
+        self._choose(centre)
+        winner, far = self._walk(self._short, centre)[:2]
+        if winner >= 0 and self._beyond * SLACK < np.sqrt(far):
+            return winner, far
+        # too many are equally far
+        winner, far, _, looked, self._head = self._walk(self._long, centre, self._head)
+        self._work += looked
+        return winner, far
+
+    def _walk(self, entries: _List, centre: FloatArray, head: int = 0) -> tuple[int, float, float, int, int]:
+        found: tuple[int, float, float, int, int] = compiled(outermost)(
+            self._points, self._alive, self._lead, self._stop, *entries, head, centre, self._metric
+        )
+        return found
+
+    def _choose(self, centre: FloatArray) -> None:
+        """Make the short list."""
+        key, run = np.empty(SHORT), np.empty(SHORT, dtype=np.int64)
+        n, self._beyond, looked, self._head = compiled(choose)(
+            self._points, self._alive, self._lead, self._stop, *self._long, self._head, centre, self._metric, key, run
+        )
+        self._short = _List(key[:n], run[:n], centre[None].copy())
+        self._work += looked
+
+    def _gaps_changed(self, centre: FloatArray, entries: _List) -> bool:
+        return not self._metric.plain and bool(np.any(np.isnan(centre) != np.isnan(entries.before[0])))
+
+    def next(self, wanted: int) -> IntArray:
+        """Return some records that will soon be the farthest if the centre stays about where it is."""
+        run = self._short.run
+        first = self._lead[run][self._lead[run] < self._stop[run]]
+        return first[self._alive[first]][:wanted]
+
+    def _sort(self, centre: FloatArray) -> None:
+        key, run = np.empty(len(self._lead)), np.empty(len(self._lead), dtype=np.int64)
+        n = compiled(reach)(self._points, self._alive, self._lead, self._stop, centre, self._metric, key, run)
+        order = np.argsort(-key[:n], kind="stable")
+        self._long, self._head, self._work = _List(key[:n][order], run[:n][order], centre[None].copy()), 0, 0.0
+        # an entry costs its distance and a jump in memory; sorting costs a distance and some comparisons
+        d = self._points.shape[1]
+        self._price = n * (d + 8 * np.log2(n + 1)) / (d + 25)
+
+
+class _List(NamedTuple):
+    """Records by their distance from a point, the farthest first.
+
+    Attributes
+    ----------
+    key : float64 array
+        Distances.
+    run : int64 array
+        Runs of equal records.
+    before : float64 array (one row)
+        The point.
+    """
+
+    key: FloatArray
+    run: IntArray
+    before: FloatArray
 
 
 def reach(points: Any, alive: Any, lead: Any, stop: Any, origin: Any, metric: Any, key: Any, run: Any) -> Any:
@@ -36,20 +144,11 @@ def reach(points: Any, alive: Any, lead: Any, stop: Any, origin: Any, metric: An
 
 
 def outermost(
-    points: Any,
-    alive: Any,
-    lead: Any,
-    stop: Any,
-    key: Any,
-    run: Any,
-    head: Any,
-    origin: Any,
-    before: Any,
-    metric: Any,
+    points: Any, alive: Any, lead: Any, stop: Any, key: Any, run: Any, before: Any, head: Any, origin: Any, metric: Any
 ) -> Any:
-    """Return the farthest record from ``origin``, its squared distance, entries looked at, where living ones begin.
+    """Return the farthest of the listed records from ``origin`` and its squared distance.
 
-    ``key`` are the distances from ``before`` (one row), in descending order.
+    Also: how far ``origin`` is from ``before``, entries looked at, and where living ones begin.
     """
     drift = np.sqrt(distance(before, 0, origin, metric))
     best, enough, winner = -1.0, -1.0, np.int64(-1)
@@ -67,4 +166,39 @@ def outermost(
         elif at == head:
             head += 1
         at += 1
-    return winner, best, at - head, head
+    return winner, best, drift, at - head, head
+
+
+def choose(
+    points: Any, alive: Any, lead: Any, stop: Any, key: Any, run: Any, before: Any, head: Any, origin: Any, metric: Any,
+    short_key: Any, short_run: Any,
+) -> Any:  # fmt: skip
+    """Fill a list with the outermost records; return how many, a bound of all others, entries looked at, and head."""
+    drift = np.sqrt(distance(before, 0, origin, metric))
+    n, beyond, most, plain = 0, -1.0, len(short_key), metric.plain
+    at = head
+    while at < len(key):
+        limit = (key[at] + drift) * SLACK
+        if n == most and limit < short_key[n - 1]:
+            beyond = max(beyond, limit)
+            break
+        r = run[at]
+        p = lead[r]
+        while p < stop[r] and not alive[p]:
+            p += 1
+        lead[r] = p
+        if p < stop[r]:
+            here = np.sqrt(plain_distance(points, p, origin) if plain else distance(points, p, origin, metric))
+            if n == most:
+                beyond = max(beyond, min(here, short_key[n - 1]))
+            if n < most or here > short_key[n - 1]:
+                i = n if n < most else n - 1
+                while i > 0 and short_key[i - 1] < here:
+                    short_key[i], short_run[i] = short_key[i - 1], short_run[i - 1]
+                    i -= 1
+                short_key[i], short_run[i] = here, r
+                n = min(n + 1, most)
+        elif at == head:
+            head += 1
+        at += 1
+    return n, beyond, at - head, head

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import copy
 import importlib.util
+import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,19 +19,35 @@ from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels import compile as kernels
 from hushtable.kernels.centre import centre, modes, no_sums, shift
 from hushtable.kernels.compile import compiled, dispatch
+from hushtable.kernels.device import device, passes_for
 from hushtable.kernels.kdtree import build, remove
-from hushtable.kernels.metric import Metric, dimensions
-from hushtable.kernels.outermost import outermost, reach
+from hushtable.kernels.metric import Metric
+from hushtable.kernels.outermost import Outermost
+from hushtable.kernels.passes import Passes, Shadow, has_shadow
 from hushtable.kernels.scan import scan_farthest, scan_nearest
 from hushtable.kernels.search import farthest, nearest
 
-__all__ = ["Index", "Remaining", "Scan", "remaining"]
+__all__ = ["Batched", "Index", "Remaining", "Scan", "index_pays", "remaining"]
 
-MOST_DIMENSIONS = 12
-"""In more dimensions than this, boxes bound so little that looking at all records is faster."""
+PROBES = (2048, 8192)
+"""Records of the samples on which index and scan are compared."""
+
+QUESTIONS = 32
+"""Records that are asked about then."""
 
 ANY = np.empty(0, dtype=np.bool_)
 """Every kind of record is allowed."""
+
+FARTHEST = 8
+"""Farthest records that are remembered of a record: all of them may be gone before they are asked for."""
+
+AHEAD = 4
+"""Outermost records that are looked through for questions, for each question of a pass."""
+
+MEMORY = 4096
+"""Records whose neighbours are remembered, before those who are gone are forgotten."""
+
+NOBODY = np.empty(0, dtype=np.int64)
 
 
 def remaining(points: FloatArray, metric: Metric, units: IntArray | None = None) -> Remaining:
@@ -45,8 +63,44 @@ def remaining(points: FloatArray, metric: Metric, units: IntArray | None = None)
     """
     if len(points) < kernels.COMPILE_FROM or importlib.util.find_spec("numba") is None:
         return Scan(points, metric, units)
-    pays = dimensions(points, metric) <= MOST_DIMENSIONS
-    return Index(points, metric, units) if pays else Scan(points, metric, units)
+    wide = metric.plain and has_shadow(points)
+    if len(points) < 2 * PROBES[1]:
+        # either is fast: the one that loads fewer kernels
+        indexed = not wide
+    else:
+        indexed = not (wide and device() == "gpu") and index_pays(points, metric, wide)
+    if indexed:
+        return Index(points, metric, units)
+    return Batched(points, metric, units, passes_for(points)) if wide else Scan(points, metric, units)
+
+
+def index_pays(points: FloatArray, metric: Metric, wide: bool) -> bool:
+    """Whether an index answers faster than looking at all records, measured on two samples of the table.
+
+    A scan takes time in proportion to the records; how that of the index grows is seen from one sample to the other.
+    Compared is the time at half of the records: groups are taken until none are left.
+    """
+    spent = []
+    for size in PROBES:
+        sample = np.ascontiguousarray(points[:: max(len(points) // size, 1)])
+        rows = np.arange(0, len(sample), max(len(sample) // QUESTIONS, 1), dtype=np.int64)[:QUESTIONS]
+        index, scan = Index(sample, metric), Batched(sample, metric) if wide else Scan(sample, metric)
+        spent.append([_seconds(ask, rows) for ask in (index._probe, scan._probe)])
+    (small, _), (large, scanned) = spent
+    growth = np.clip(np.log(large / small) / np.log(PROBES[1] / PROBES[0]), 0.0, 1.0)
+    times = max(len(points) / 2 / PROBES[1], 1.0)
+    return bool(large * times**growth < scanned * times)
+
+
+def _seconds(ask: Callable[[IntArray], None], rows: IntArray) -> float:
+    """CPU seconds of this thread for the questions, the least of three."""
+    ask(rows)  # kernels are loaded
+    least = np.inf
+    for _ in range(3):
+        begin = time.thread_time()
+        ask(rows)
+        least = min(least, time.thread_time() - begin)
+    return max(float(least), 1e-7)
 
 
 class Remaining(ABC):
@@ -98,6 +152,9 @@ class Remaining(ABC):
         centre(self._sums, self.metric, self._centre)
         return self._centre.copy()
 
+    def expect(self, rows: IntArray) -> None:  # noqa: B027 - most have no use for it
+        """Say which records will probably be asked about next; answers do not depend on it."""
+
     @abstractmethod
     def farthest_from_centroid(self) -> int:
         """Return who is farthest from the centroid of those who remain."""
@@ -117,6 +174,12 @@ class Remaining(ABC):
     @abstractmethod
     def remove(self, row: int) -> None:
         """Remove one record."""
+
+    def _probe(self, rows: IntArray) -> None:
+        """Answer some questions, as many as a round asks, for nothing but the time that it takes."""
+        for row in rows.tolist():
+            self.nearest(row)
+            self.farthest(row)
 
     def _weight(self, row: int) -> int:
         return int(self.weights[row]) if len(self.weights) else 1
@@ -179,42 +242,24 @@ class Index(Remaining):
     def __init__(self, points: FloatArray, metric: Metric, units: IntArray | None = None) -> None:
         super().__init__(points, metric, units)
         self._tree = build(self.points, metric)
-        same = np.all((self.points[1:] == self.points[:-1]) | np.isnan(self.points[1:] + self.points[:-1]), axis=1)
-        if not metric.plain:
-            same &= np.all(np.isnan(self.points[1:]) == np.isnan(self.points[:-1]), axis=1)
-        self._lead = np.flatnonzero(np.concatenate([[True], ~same])).astype(np.int64)
-        self._stop = np.append(self._lead[1:], len(points)).astype(np.int64)
-        self._before = np.empty((1, points.shape[1]))
-        self._work = 0.0
-        self._key: FloatArray = np.empty(0)
-        self._run: IntArray = np.empty(0, dtype=np.int64)
-        self._head = 0
-        self._price = 0.0
+        self._outer = Outermost(self.points, metric, self.alive)
         # nobody who remains is farther than this (squared) from there
         self._ball, self._radius = np.zeros(points.shape[1]), np.inf
+
+    def again(self) -> Index:
+        """Return a copy that gets fewer on its own."""
+        other = copy.copy(self)
+        other.alive, other._centre, other._ball = self.alive.copy(), self._centre.copy(), self._ball.copy()
+        other._sums, other._tree = self._sums.copy(), copy.deepcopy(self._tree)
+        other._outer = self._outer.again(other.alive)
+        return other
 
     def farthest_from_centroid(self) -> int:
         """Walk down the list of outermost records."""
         compiled(centre)(self._sums, self.metric, self._centre)
-        gaps_changed = not self.metric.plain and bool(np.any(np.isnan(self._centre) != np.isnan(self._before[0])))
-        if self._work >= self._price or gaps_changed:
-            self._sort()
-        winner, self._radius, looked, self._head = compiled(outermost)(
-            self.points, self.alive, self._lead, self._stop, self._key, self._run, self._head,
-            self._centre, self._before, self.metric,
-        )  # fmt: skip
+        winner, self._radius = self._outer.farthest(self._centre)
         self._ball[:] = self._centre
-        self._work += looked
-        return int(winner)
-
-    def _sort(self) -> None:
-        self._before[0] = self._centre
-        key, run = np.empty(len(self._lead)), np.empty(len(self._lead), dtype=np.int64)
-        args = (self.points, self.alive, self._lead, self._stop, self._centre, self.metric, key, run)
-        n = compiled(reach)(*args)
-        order = np.argsort(-key[:n], kind="stable")
-        self._key, self._run, self._head, self._work = key[:n][order], run[:n][order], 0, 0.0
-        self._price = SORTING * n * max(np.log2(n + 1), 1.0)
+        return winner
 
     def farthest(self, row: int) -> int:
         """Ask the tree."""
@@ -244,8 +289,206 @@ class Index(Remaining):
         self.take(row, 0)
 
 
-SORTING = 0.25
-"""Entries of the outermost list that may be looked at for each comparison that sorting takes."""
+class Batched(Remaining):
+    """Looks at every record, for several questions at once, and remembers the answers.
+
+    Records only go. So the nearest of once, without those who are gone, are the nearest still, as long as enough of
+    them are left; likewise the farthest. A question that memory cannot answer is asked together with those that are
+    likely to come next, in one pass over the table.
+
+    Parameters
+    ----------
+    points, metric, units
+        As for ``Remaining``: numbers without gaps, equal records next to each other.
+    passes : Passes, optional
+        What makes the passes: the processor, or a card.
+    """
+
+    def __init__(
+        self, points: FloatArray, metric: Metric, units: IntArray | None = None, passes: Passes | None = None
+    ) -> None:
+        super().__init__(points, metric, units)
+        self._passes = Shadow(self.points) if passes is None else passes
+        self._outer = Outermost(self.points, metric, self.alive)
+        self._soon: IntArray = NOBODY
+        self._gone: list[IntArray] = []
+        self._remember(8)
+
+    def _remember(self, width: int) -> None:
+        """Forget everything, and make room for so many neighbours of a record."""
+        room = max(self._passes.questions, min(MEMORY, (1 << 24) // width))
+        self._slot: IntArray = np.full(len(self.points), -1, dtype=np.int64)
+        self._owner: IntArray = np.full(room, -1, dtype=np.int64)
+        self._near: IntArray = np.full((room, width), -1, dtype=np.int64)
+        self._near_far: FloatArray = np.empty((room, width))
+        self._far: IntArray = np.full((room, FARTHEST), -1, dtype=np.int64)
+        self._whole: BoolArray = np.zeros(room, dtype=np.bool_)
+        self._taken: IntArray = np.empty(width + 1, dtype=np.int64)
+        self._next = 0
+
+    def again(self) -> Batched:
+        """Return a copy that gets fewer on its own."""
+        other = copy.copy(self)
+        for name in ("alive", "_centre", "_slot", "_owner", "_near", "_near_far", "_far", "_whole", "_taken"):
+            setattr(other, name, getattr(self, name).copy())
+        other._sums = self._sums.copy()
+        other._passes, other._outer = self._passes.again(), self._outer.again(other.alive)
+        other._gone = list(self._gone)
+        return other
+
+    def expect(self, rows: IntArray) -> None:
+        """Ask about these with the next question."""
+        self._soon = rows
+
+    def farthest_from_centroid(self) -> int:
+        """Walk down the list of outermost records."""
+        compiled(centre)(self._sums, self.metric, self._centre)
+        return self._outer.farthest(self._centre)[0]
+
+    def farthest(self, row: int) -> int:
+        """Remember, or look at all."""
+        found = int(compiled(first_left)(self._slot, self._far, self.alive, row))
+        if found < 0:
+            self._ask(row)
+            found = int(compiled(first_left)(self._slot, self._far, self.alive, row))
+        return found
+
+    def nearest(self, row: int, allowed: BoolArray = ANY) -> tuple[int, float]:
+        """Remember, or look at all; where those who are allowed are rare, at them alone."""
+        for asks in (self._slot[row] < 0, True):
+            if asks:
+                self._ask(row)
+            at = self._slot[row]
+            found = self._near[at]
+            fits = (found >= 0) & self.alive[found]
+            if len(allowed):
+                fits &= allowed[self.kinds[found]]
+            if fits.any():
+                best = int(np.argmax(fits))
+                return int(found[best]), float(self._near_far[at, best])
+            if self._whole[at]:
+                return -1, np.inf
+            if len(allowed):
+                break
+        rows = self.rows()
+        rows = rows[(rows != row) & (allowed[self.kinds[rows]] if len(allowed) else True)]
+        if not len(rows):
+            return -1, np.inf
+        found, far = scan_nearest(self.points, rows, self.points[row], self.metric, 1)
+        return int(found[0]), float(far[0])
+
+    def take(self, row: int, needed: int) -> IntArray:
+        """Remember, or look at all."""
+        if not len(self.weights) and 2 * needed + 8 > self._near.shape[1]:
+            self._remember(2 * needed + 8)
+        fresh = False
+        while (n := self._recall(row, needed)) < 0:
+            # a pass that did not find enough is followed by one that finds more
+            if fresh:
+                self._remember(2 * self._near.shape[1])
+            self._ask(row)
+            fresh = True
+        taken = self._taken[:n].copy()
+        self._gone.append(taken)
+        self._count -= n
+        self.units -= int(self.weights[taken].sum()) if len(self.weights) else n
+        return taken
+
+    def remove(self, row: int) -> None:
+        """Remove one record."""
+        self.take(row, 0)
+
+    def _probe(self, rows: IntArray) -> None:
+        """Ask about all of them at once, as rounds do."""
+        self._passes.search(rows, 16, FARTHEST)
+
+    def _recall(self, row: int, needed: int) -> int:
+        return int(
+            compiled(recall)(
+                self.points, self.alive, self.weights, self._sums, self.metric, self._slot, self._near, self._whole,
+                row, needed, self._taken,
+            )
+        )  # fmt: skip
+
+    def _ask(self, row: int) -> None:
+        """Find the nearest and the farthest of a record, and of those that are likely to be asked about next."""
+        if self._gone:
+            self._passes.remove(np.concatenate(self._gone))
+            self._gone = []
+        wanted = self._passes.questions
+        rows = compiled(likely)(
+            self._slot, self._far, self.alive, row, self._soon, self._outer.next(AHEAD * wanted), wanted
+        )
+        # the record itself may be remembered, with too few who are left
+        old = self._owner[self._slot[row]] if self._slot[row] >= 0 else -1
+        if old >= 0:
+            self._owner[self._slot[row]] = -1
+        found = self._passes.search(rows, self._near.shape[1], FARTHEST)
+        at = (self._next + np.arange(len(rows))) % len(self._owner)
+        self._next = int(at[-1]) + 1
+        evicted = self._owner[at]
+        self._slot[evicted[evicted >= 0]] = -1
+        self._owner[at], self._slot[rows] = rows, at
+        self._near[at], self._near_far[at], self._far[at] = found.near, found.near_far, found.far
+        self._whole[at] = found.near[:, -1] < 0
+
+
+def likely(slot: Any, far: Any, alive: Any, row: Any, soon: Any, outer: Any, wanted: Any) -> Any:
+    """Return a record, those that are expected, then the outermost ones or, if known, who is farthest from them."""
+    out = np.empty(wanted, np.int64)
+    out[0], n = row, 1
+    for i in range(len(soon) + len(outer)):
+        if n == wanted:
+            break
+        other = soon[i] if i < len(soon) else outer[i - len(soon)]
+        if i >= len(soon) and slot[other] >= 0:
+            other = first_left(slot, far, alive, other)
+        if other < 0 or slot[other] >= 0 or not alive[other]:
+            continue
+        known = False
+        for q in range(n):
+            known |= out[q] == other
+        if not known:
+            out[n] = other
+            n += 1
+    return out[:n]
+
+
+def first_left(slot: Any, far: Any, alive: Any, row: Any) -> Any:
+    """Return the first of the farthest records of a record that remains; -1 where none is remembered."""
+    if slot[row] >= 0:
+        for i in range(far.shape[1]):
+            other = far[slot[row], i]
+            if other >= 0 and alive[other]:
+                return other
+    return np.int64(-1)
+
+
+def recall(
+    points: Any, alive: Any, weights: Any, sums: Any, metric: Any, slot: Any, near: Any, whole: Any, row: Any,
+    needed: Any, taken: Any,
+) -> Any:  # fmt: skip
+    """Remove a record and its nearest that are remembered; return how many, or -1 where too few are known."""
+    weighted, at, n = len(weights) > 0, slot[row], 1
+    short = needed - (weights[row] if weighted else 1)
+    taken[0] = row
+    if short > 0:
+        if at < 0:
+            return -1
+        for i in range(near.shape[1]):
+            other = near[at, i]
+            if other < 0 or short <= 0:
+                break
+            if alive[other]:
+                taken[n] = other
+                n += 1
+                short -= weights[other] if weighted else 1
+        if short > 0 and not whole[at]:
+            return -1
+    for i in range(n):
+        alive[taken[i]] = False
+    shift(points, taken[:n], -1, sums, metric)
+    return n
 
 
 def gather(points: Any, tree: Any, metric: Any, alive: Any, weights: Any, sums: Any, row: Any, needed: Any) -> Any:

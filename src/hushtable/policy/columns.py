@@ -188,6 +188,13 @@ LedgerFile = Annotated[
 """A ledger with its settings, or its file alone."""
 
 
+class EnginePolicy(StrictModel):
+    """What does the work; the release does not depend on it."""
+
+    device: Literal["auto", "cpu", "gpu"] = "auto"
+    """where distances between records are computed: auto takes a graphics card if there is one and it is faster"""
+
+
 class OutputPolicy(StrictModel):
     """How the release is written."""
 

@@ -22,6 +22,7 @@ from hushtable.policy.checks import check_combination, contradictions
 from hushtable.policy.columns import (
     BackgroundPolicy,
     ColumnPolicy,
+    EnginePolicy,
     Labels,
     LedgerFile,
     LedgerPolicy,
@@ -98,6 +99,8 @@ class Policy(StrictModel):
         breaks a model together with those is refused.
     output : mapping
         ``format``: csv or parquet.
+    engine : mapping
+        ``device``: auto, cpu or gpu. Defaults to auto. The release is the same on every device.
     guard : list
         Guards against attacks on the algorithm: objects, names or ``{name: parameters}``.
     publish : list
@@ -167,6 +170,8 @@ class Policy(StrictModel):
     """earlier releases of the same people, which a new one is held against"""
     output: OutputPolicy = OutputPolicy()
     """how the release is written"""
+    engine: EnginePolicy = EnginePolicy()
+    """what does the work; the release does not depend on it"""
     guard: tuple[_Choice, ...] = ()
     """countermeasures against adversaries who know the algorithm"""
     publish: tuple[Literal["reference"], ...] = ()
@@ -202,6 +207,7 @@ class Policy(StrictModel):
             background: Any = ...,
             ledger: str | os.PathLike[str] | Mapping[str, Any] | LedgerPolicy | None = ...,
             output: Mapping[str, Any] | OutputPolicy = ...,
+            engine: Mapping[str, Any] | EnginePolicy = ...,
             guard: Sequence[Guard | str | Mapping[str, Any]] | Guard | str | None = ...,
             publish: Sequence[Literal["reference"]] = ...,
         ) -> None: ...
@@ -458,7 +464,7 @@ class Policy(StrictModel):
         if self.missing_values:
             document["missing_values"] = list(self.missing_values)
         document |= {"cells": thaw(self.cells), "seed": self.seed}
-        for name in ("entity", "population", "background", "ledger", "output"):
+        for name in ("entity", "population", "background", "ledger", "output", "engine"):
             value = getattr(self, name)
             if value != type(self).model_fields[name].default:
                 document[name] = value.settings() if isinstance(value, StrictModel) else value
@@ -568,5 +574,6 @@ def _known_settings(place: Place) -> list[str]:
         "background": BackgroundPolicy,
         "ledger": LedgerPolicy,
         "output": OutputPolicy,
+        "engine": EnginePolicy,
     }
     return list(parts[place[0]].model_fields) if place[0] in parts else []

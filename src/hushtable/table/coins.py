@@ -106,7 +106,7 @@ class Coins:
 
 
 _GROUPING = ("quasi", "sensitive")
-_IRRELEVANT = {"output", "publish", "missing_values"}
+_IRRELEVANT = {"engine", "output", "publish", "missing_values"}
 """What a policy says that changes no group, beyond what it does to the values."""
 
 

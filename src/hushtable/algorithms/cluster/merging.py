@@ -83,6 +83,7 @@ def _partners(space: Space, labels: IntArray, n: int, bad: BoolArray) -> tuple[I
     """Number the groups anew, each bad one with its nearest, closest pairs first; no group takes part twice."""
     others = remaining(centroids(space.points, labels, n, space.metric), space.metric)
     pairs = []
+    others.expect(np.flatnonzero(bad))
     for group in np.flatnonzero(bad).tolist():
         partner, far = others.nearest(group)
         pairs.append((far, group, partner))

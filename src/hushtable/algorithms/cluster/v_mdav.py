@@ -41,6 +41,9 @@ from hushtable.params import AtLeast
 
 __all__ = ["VMdav"]
 
+AHEAD = 256
+"""Records that may be the next seeds."""
+
 
 @dataclass(frozen=True)
 class VMdav(Microaggregation):
@@ -66,9 +69,11 @@ class VMdav(Microaggregation):
         left, needed = self.remaining(space), needed_units(problem, space)
         far = squared_distances(space.points, left.centroid(), space.metric)
         found: list[IntArray] = []
-        for seed in np.lexsort((np.arange(len(far)), -far)).tolist():
+        order = np.lexsort((np.arange(len(far)), -far))
+        for place, seed in enumerate(order.tolist()):
             if not left.alive[seed]:
                 continue
+            left.expect(order[place : place + AHEAD])
             if left.units < needed:
                 break
             if len(found) % TURN == 0:
@@ -79,6 +84,7 @@ class VMdav(Microaggregation):
     def _extended(self, left: Remaining, group: IntArray, limit: int, space: Space) -> IntArray:
         size = len(group) if space.units is None else int(space.units[group].sum())
         members = group.tolist()
+        left.expect(group)
         near = [left.nearest(m) for m in members]
         while len(left) and size + space.unit < limit + (space.units is not None):
             inside, candidate = min((far, record) for record, far in near)

@@ -1,0 +1,129 @@
+"""Where passes over wide tables are made: on the processor, or on a graphics card where one is there and pays.
+
+What is found does not depend on it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from hushtable.arrays import FloatArray
+from hushtable.errors import UsageError
+from hushtable.kernels.passes import Passes, Shadow
+from hushtable.kernels.tiles import Device, DeviceLost, Tiles, Visitor
+
+__all__ = ["DEVICE", "device", "passes_for", "use"]
+
+DEVICE = "HUSHTABLE_DEVICE"
+"""Environment variable: the device for policies that do not name one."""
+
+KNOWN = ("auto", "cpu", "gpu")
+
+PAYS_FROM = 2e11
+"""Terms of all distances between records (records x records x columns) from which a card is worth its start: about two
+seconds of the processor."""
+
+_log = logging.getLogger(__package__)
+_wanted: ContextVar[str] = ContextVar("device", default="auto")
+
+
+@contextmanager
+def use(name: str) -> Iterator[None]:
+    """Use a device for the work inside.
+
+    Raises
+    ------
+    UsageError
+        If there is no such device, or ``gpu`` is asked for and there is no card that can be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> with use("cpu"):
+    ...     type(passes_for(np.zeros((4, 2)))).__name__
+    'Shadow'
+    """
+    if name not in KNOWN:
+        raise UsageError(f"There is no device {name!r}.", code="device", hint=f"Known: {', '.join(KNOWN)}.")
+    if name == "gpu":
+        _need_card()
+    token = _wanted.set(name)
+    try:
+        yield
+    finally:
+        _wanted.reset(token)
+
+
+def _need_card() -> None:
+    from hushtable.kernels.gpu import card_problem
+
+    if problem := card_problem():
+        raise UsageError(f"'device: gpu' cannot be used: {problem[0]}", code="no-card", hint=problem[1])
+
+
+def device() -> str:
+    """Return the device that the policy asks for, or else the environment.
+
+    Raises
+    ------
+    UsageError
+        If the environment asks for a device that is not there.
+
+    Examples
+    --------
+    >>> with use("cpu"):
+    ...     device()
+    'cpu'
+    """
+    wanted = _wanted.get()
+    if wanted != "auto" or not os.environ.get(DEVICE):
+        return wanted
+    wanted = os.environ[DEVICE]
+    if wanted not in KNOWN:
+        raise UsageError(f"{DEVICE} must be one of {', '.join(KNOWN)}.", code="device", hint="Correct or unset it.")
+    if wanted == "gpu":
+        _need_card()
+    return wanted
+
+
+def passes_for(points: FloatArray) -> Passes:
+    """Return what makes the passes over these points."""
+    n, d = points.shape
+    wanted = device()
+    if wanted == "cpu" or (wanted == "auto" and float(n) * n * d < PAYS_FROM):
+        return Shadow(points)
+    if wanted == "auto":
+        if importlib.util.find_spec("cupy") is None:
+            return Shadow(points)
+        from hushtable.kernels.gpu import card_problem
+
+        if card_problem() is not None:
+            return Shadow(points)
+    try:
+        return Tiles(points, _cards(n, d))
+    except DeviceLost as error:
+        _log.warning("%s The processor does the work.", error)
+        return Shadow(points)
+
+
+def _cards(n: int, d: int) -> list[Device]:
+    """The card with the whole table, or in parts that visit it one after the other."""
+    from hushtable.kernels.gpu import Card, free_bytes
+
+    need, free = Card.needed_bytes(n, d), free_bytes()
+    parts = -(-need // max(int(0.9 * free), 1))
+    _log.info("The card: %.1f of %.1f GiB of free memory are needed", need / 2**30, free / 2**30)
+    if parts == 1:
+        return [Card()]
+    if parts > n:
+        raise DeviceLost("The card has no free memory.")
+    _log.warning(
+        "The table needs %.1f GiB and the card has %.1f GiB free: it is worked in %d parts, which takes longer.",
+        need / 2**30, free / 2**30, parts,
+    )  # fmt: skip
+    return [Visitor(Card) for _ in range(parts)]

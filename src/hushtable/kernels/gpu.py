@@ -1,0 +1,388 @@
+"""Graphics cards: the four steps of ``tiles`` as CUDA kernels, compiled at run time by CuPy.
+
+The only importer of CuPy. Single precision rules out, with any rounding; what decides is double precision with one
+rounding for each operation, in the order of the processor's loops. So the answers are the same bits.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.kernels.passes import Found
+from hushtable.kernels.tiles import ROOM, TILE, Asked, Device, DeviceLost
+
+__all__ = ["Card", "card_problem", "free_bytes"]
+
+GROUP = 32
+"""Questions that a thread block answers together."""
+
+SPLITS = 16
+"""Thread blocks that look through the tiles of one question."""
+
+SOURCE = r"""
+#define THREADS 256
+
+extern "C" __global__ __launch_bounds__(THREADS)
+void extremes(const float* shadow, long long stride, int d, const float* origin, int asked, int tiles,
+              float* least, float* most)
+{
+    // origin: columns x asked (a multiple of GROUP); two records a thread
+    __shared__ float there[64][GROUP];
+    __shared__ float low[THREADS / 32][GROUP], high[THREADS / 32][GROUP];
+    const int first = blockIdx.y * GROUP;
+    const float* mine = shadow + (long long)blockIdx.x * TILE + threadIdx.x;
+    float a[GROUP], b[GROUP];
+    #pragma unroll
+    for (int q = 0; q < GROUP; q++) { a[q] = 0.0f; b[q] = 0.0f; }
+    for (int begin = 0; begin < d; begin += 64) {
+        const int columns = min(64, d - begin);
+        __syncthreads();
+        for (int i = threadIdx.x; i < columns * GROUP; i += THREADS)
+            there[i / GROUP][i % GROUP] = origin[(long long)(begin + i / GROUP) * asked + first + i % GROUP];
+        __syncthreads();
+        for (int j = 0; j < columns; j++) {
+            const float x = mine[(begin + j) * stride], y = mine[(begin + j) * stride + THREADS];
+            #pragma unroll
+            for (int q = 0; q < GROUP; q++) {
+                const float s = x - there[j][q], t = y - there[j][q];
+                a[q] = fmaf(s, s, a[q]);
+                b[q] = fmaf(t, t, b[q]);
+            }
+        }
+    }
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    #pragma unroll
+    for (int q = 0; q < GROUP; q++) {
+        // NaN, a record that is gone, loses against every number
+        float lo = fminf(a[q], b[q]), hi = fmaxf(a[q], b[q]);
+        for (int step = 16; step > 0; step /= 2) {
+            lo = fminf(lo, __shfl_xor_sync(0xffffffff, lo, step));
+            hi = fmaxf(hi, __shfl_xor_sync(0xffffffff, hi, step));
+        }
+        if (lane == 0) { low[warp][q] = lo; high[warp][q] = hi; }
+    }
+    __syncthreads();
+    if (threadIdx.x < GROUP) {
+        float lo = low[0][threadIdx.x], hi = high[0][threadIdx.x];
+        for (int w = 1; w < THREADS / 32; w++) {
+            lo = fminf(lo, low[w][threadIdx.x]);
+            hi = fmaxf(hi, high[w][threadIdx.x]);
+        }
+        const long long at = (long long)(first + threadIdx.x) * tiles + blockIdx.x;
+        least[at] = lo == lo ? lo : __int_as_float(0x7f800000);
+        most[at] = hi == hi ? hi : -1.0f;
+    }
+}
+
+__device__ int how_many(const float* values, int n, float cut, bool below)
+{
+    __shared__ int total;
+    if (threadIdx.x == 0) total = 0;
+    __syncthreads();
+    int mine = 0;
+    for (int i = threadIdx.x; i < n; i += THREADS) mine += below ? values[i] <= cut : values[i] >= cut;
+    for (int step = 16; step > 0; step /= 2) mine += __shfl_xor_sync(0xffffffff, mine, step);
+    if (threadIdx.x % 32 == 0) atomicAdd(&total, mine);
+    __syncthreads();
+    const int all = total;
+    __syncthreads();
+    return all;
+}
+
+__device__ double widened(double cut, double off, int d, int sign)
+{
+    const double room = 1.0 + sign * (2 * d + 32) * 5.9604644775390625e-08;
+    double s = sqrt(cut);
+    for (int i = 0; i < 2; i++) s = sign > 0 ? (s + off) * room : fmax(s * room - off, 0.0);
+    return s * s * (1.0 + sign * 9.5367431640625e-07);
+}
+
+extern "C" __global__ __launch_bounds__(THREADS)
+void cuts(const float* least, const float* most, int tiles, const double* off, int d, int near, int far,
+          float* within, float* beyond)
+{
+    // floats from 0 up are ordered as their bits: 32 halvings find the one that is wanted
+    const int q = blockIdx.x;
+    const unsigned int endless = 0x7f800000u;
+    const float* lo = least + (long long)q * tiles;
+    const float* hi = most + (long long)q * tiles;
+    unsigned int a = 0, b = endless;
+    // the nearest of all is the record itself
+    const int reach = near + 1;
+    if (near > 0 && reach <= tiles) {
+        while (a < b) {
+            const unsigned int middle = a + (b - a) / 2;
+            if (how_many(lo, tiles, __uint_as_float(middle), true) >= reach) b = middle; else a = middle + 1;
+        }
+    }
+    unsigned int e = 0, f = endless;
+    if (far > 0 && far <= tiles) {
+        while (e < f) {
+            const unsigned int middle = e + (f - e + 1) / 2;
+            if (how_many(hi, tiles, __uint_as_float(middle), false) >= far) e = middle; else f = middle - 1;
+        }
+    }
+    if (threadIdx.x == 0) {
+        const float near_cut = reach > tiles ? __uint_as_float(endless) : __uint_as_float(b);
+        within[q] = near > 0 ? (float)widened(near_cut, off[q], d, 1) : -1.0f;
+        beyond[q] = far > 0 ? (float)widened(far > tiles ? 0.0f : __uint_as_float(e), off[q], d, -1)
+                            : __uint_as_float(0x7fc00000u);
+    }
+}
+
+extern "C" __global__ __launch_bounds__(THREADS)
+void collect(const float* shadow, long long stride, int d, const long long* ids, const long long* places,
+             const double* points, const float* origin, int asked, const double* there, const long long* rows,
+             const float* least, const float* most, int tiles, const float* within, const float* beyond, int* counts,
+             long long* who, double* away)
+{
+    const int q = blockIdx.x;
+    __shared__ int reached[THREADS];
+    __shared__ int n;
+    const float close = within[q], wide = beyond[q];
+    for (int begin = blockIdx.y * THREADS; begin < tiles; begin += gridDim.y * THREADS) {
+        if (threadIdx.x == 0) n = 0;
+        __syncthreads();
+        const int tile = begin + threadIdx.x;
+        if (tile < tiles) {
+            const long long at = (long long)q * tiles + tile;
+            if (least[at] <= close || most[at] >= wide) reached[atomicAdd(&n, 1)] = tile;
+        }
+        __syncthreads();
+        const int all = n;
+        for (int i = 0; i < all; i++) {
+            for (int half = 0; half < 2; half++) {
+                const long long p = (long long)reached[i] * TILE + half * THREADS + threadIdx.x;
+                float s = 0.0f;
+                for (int j = 0; j < d; j++) {
+                    const float t = shadow[j * stride + p] - origin[(long long)j * asked + q];
+                    s = fmaf(t, t, s);
+                }
+                const bool nearer = s <= close, farther = s >= wide;
+                if (!nearer && !farther) continue;
+                const long long row = ids[p];
+                const double* record = points + places[p] * d;
+                double exact = 0.0;
+                for (int j = 0; j < d; j++) {
+                    const double t = __dsub_rn(record[j], there[(long long)q * d + j]);
+                    exact = __dadd_rn(exact, __dmul_rn(t, t));
+                }
+                for (int side = 0; side < 2; side++) {
+                    if (side == 0 ? !nearer || row == rows[q] : !farther) continue;
+                    const int at = atomicAdd(counts + 2 * q + side, 1);
+                    if (at < ROOM) {
+                        who[(2 * q + side) * ROOM + at] = row;
+                        away[(2 * q + side) * ROOM + at] = exact;
+                    }
+                }
+            }
+        }
+        __syncthreads();
+    }
+}
+
+extern "C" __global__ __launch_bounds__(THREADS)
+void pick(const int* counts, const long long* who, const double* away, int near, int far, long long* best,
+          double* best_away)
+{
+    const int side = blockIdx.x % 2, wanted = side == 0 ? near : far, width = near + far;
+    const int n = min(counts[blockIdx.x], ROOM);
+    const long long* mine = who + (long long)blockIdx.x * ROOM;
+    const double* apart = away + (long long)blockIdx.x * ROOM;
+    long long* out = best + (long long)(blockIdx.x / 2) * width + side * near;
+    double* out_away = best_away + (long long)(blockIdx.x / 2) * width + side * near;
+    for (int i = threadIdx.x; i < wanted; i += THREADS) {
+        if (i < n) continue;
+        out[i] = -1;
+        out_away[i] = __longlong_as_double((long long)((side ? 0xfffull : 0x7ffull) << 52));
+    }
+    for (int i = threadIdx.x; i < n; i += THREADS) {
+        int rank = 0;
+        for (int j = 0; j < n; j++) {
+            const bool before = side == 0 ? apart[j] < apart[i] : apart[j] > apart[i];
+            rank += before || (apart[j] == apart[i] && mine[j] < mine[i]);
+        }
+        if (rank < wanted) { out[rank] = mine[i]; out_away[rank] = apart[i]; }
+    }
+}
+
+extern "C" __global__ __launch_bounds__(THREADS)
+void write(const double* points, const long long* places, long long n, long long stride, int d,
+           const double* middle, double scale, float* shadow)
+{
+    const long long p = (long long)blockIdx.x * THREADS + threadIdx.x;
+    if (p >= stride) return;
+    for (int j = 0; j < d; j++)
+        shadow[j * stride + p] = p < n ? (float)((points[places[p] * d + j] - middle[j]) * scale)
+                                       : __int_as_float(0x7fc00000);
+}
+
+extern "C" __global__ void bury(const long long* places, int n, float* shadow)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) shadow[places[i]] = __int_as_float(0x7fc00000);
+}
+"""
+
+
+@functools.cache
+def card_problem() -> tuple[str, str] | None:
+    """Return why no card can be used, as a sentence and its remedy; None where one can."""
+    try:
+        import cupy
+    except ImportError:
+        return "CuPy is not installed.", "Install it with: pip install 'hushtable[gpu]'."
+    try:
+        if cupy.cuda.runtime.getDeviceCount() < 1:
+            return "This machine has no NVIDIA card.", "Use 'device: cpu'."
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        if "InsufficientDriver" in str(error):
+            return "The driver of the NVIDIA card is older than CuPy needs.", "Update the driver, or use 'device: cpu'."
+        if "DevicesUnavailable" in str(error):
+            return "Another program has the NVIDIA card to itself.", "Wait for it to end, or use 'device: cpu'."
+        return "This machine has no NVIDIA card that CuPy can use.", "Use 'device: cpu'."
+    try:
+        _kernels()
+    except Exception as error:  # NVRTC missing, headers missing: each version of CuPy has an error of its own for it
+        return (
+            f"CuPy could not compile for the card ({type(error).__name__}).",
+            "Install CuPy with its CUDA headers (cupy-cuda12x[ctk] or cupy-cuda13x[ctk]), or use 'device: cpu'.",
+        )
+    return None
+
+
+def free_bytes() -> int:
+    """Return how much memory of the card is free."""
+    import cupy
+
+    return int(cupy.cuda.runtime.memGetInfo()[0])
+
+
+@functools.cache
+def _kernels() -> dict[str, Any]:
+    import cupy
+
+    options = (f"-DTILE={TILE}", f"-DGROUP={GROUP}", f"-DROOM={ROOM}")
+    module = cupy.RawModule(code=SOURCE, options=options)
+    return {name: module.get_function(name) for name in ("extremes", "cuts", "collect", "pick", "write", "bury")}
+
+
+@contextmanager
+def _lost() -> Iterator[None]:
+    """Turn the card's own errors into ``DeviceLost``."""
+    import cupy
+
+    try:
+        yield
+    except cupy.cuda.memory.OutOfMemoryError:
+        raise DeviceLost("The card has too little free memory; others may be using it.") from None
+    except (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError) as error:
+        raise DeviceLost(f"The card failed ({type(error).__name__}).") from None
+
+
+class Card(Device):
+    """The records on a card: in double precision as they are, in single precision column by column.
+
+    Examples
+    --------
+    >>> Card.needed_bytes(1_000_000, 50) <= 2.5 * 8 * 1_000_000 * 50
+    True
+    """
+
+    questions = 128
+
+    @staticmethod
+    def needed_bytes(n: int, d: int) -> int:
+        """Return how much memory this many records need: the table, its shadow, and another while it is compacted."""
+        return n * (8 * d + 4 * d + 4 * d + 32) + (64 << 20)
+
+    def load(self, points: FloatArray, ids: IntArray, middle: FloatArray, scale: float) -> None:
+        """Copy the records to the card, and write their shadow there."""
+        import cupy
+
+        with _lost():
+            self._points = cupy.asarray(np.ascontiguousarray(points))
+            self._middle, self._scale, self._d = cupy.asarray(middle), scale, points.shape[1]
+            self._ids, self._places = cupy.asarray(ids), cupy.arange(len(ids), dtype=cupy.int64)
+            self._write()
+
+    def _write(self) -> None:
+        import cupy
+
+        self._n = len(self._ids)
+        self._tiles = max(-(-self._n // TILE), 1)
+        self._stride = self._tiles * TILE
+        self._shadow = cupy.empty((self._d, self._stride), dtype=cupy.float32)
+        blocks = -(-self._stride // 256)
+        arguments = (
+            self._points, self._places, np.int64(self._n), np.int64(self._stride), np.int32(self._d), self._middle,
+            np.float64(self._scale), self._shadow,
+        )  # fmt: skip
+        _kernels()["write"]((blocks,), (256,), arguments)
+
+    def bury(self, places: IntArray) -> None:
+        """Make the first term of their distances NaN."""
+        import cupy
+
+        with _lost():
+            arguments = (cupy.asarray(places), np.int32(len(places)), self._shadow)
+            _kernels()["bury"]((-(-len(places) // 256),), (256,), arguments)
+
+    def keep(self, places: IntArray) -> None:
+        """Write the shadow anew; the records in double precision stay where they are."""
+        import cupy
+
+        with _lost():
+            stay = cupy.asarray(places)
+            self._ids, self._places = self._ids[stay], self._places[stay]
+            del self._shadow
+            self._write()
+
+    def again(self) -> Card:
+        """Return a copy that shares the records in double precision."""
+        other = Card()
+        other.__dict__.update(self.__dict__, _shadow=self._shadow.copy())
+        return other
+
+    def answer(self, asked: Asked) -> tuple[Found, BoolArray]:
+        """Run the four kernels."""
+        with _lost():
+            return self._answer(asked)
+
+    def _answer(self, asked: Asked) -> tuple[Found, BoolArray]:
+        import cupy
+
+        q, d = asked.origin.shape
+        padded = -(-q // GROUP) * GROUP
+        origin = np.zeros((d, padded), dtype=np.float32)
+        origin[:, :q] = asked.origin.T
+        on_card = cupy.asarray(origin)
+        rows, there, off = cupy.asarray(asked.rows), cupy.asarray(asked.points), cupy.asarray(asked.off)
+        least = cupy.empty((padded, self._tiles), dtype=cupy.float32)
+        most, kernels = cupy.empty_like(least), _kernels()
+        stride, columns, tiles = np.int64(self._stride), np.int32(d), np.int32(self._tiles)
+        arguments: tuple[Any, ...] = (self._shadow, stride, columns, on_card, np.int32(padded), tiles, least, most)
+        kernels["extremes"]((self._tiles, padded // GROUP), (256,), arguments)
+        within, beyond = cupy.empty(q, dtype=cupy.float32), cupy.empty(q, dtype=cupy.float32)
+        near, far = np.int32(asked.near), np.int32(asked.far)
+        kernels["cuts"]((q,), (256,), (least, most, tiles, off, columns, near, far, within, beyond))
+        counts = cupy.zeros(2 * q, dtype=cupy.int32)
+        who, away = cupy.empty(2 * q * ROOM, dtype=cupy.int64), cupy.empty(2 * q * ROOM)
+        arguments = (
+            self._shadow, stride, columns, self._ids, self._places, self._points, on_card, np.int32(padded), there,
+            rows, least, most, tiles, within, beyond, counts, who, away,
+        )  # fmt: skip
+        kernels["collect"]((q, SPLITS), (256,), arguments)
+        width = asked.near + asked.far
+        best, best_away = cupy.empty((q, width), dtype=cupy.int64), cupy.empty((q, width))
+        kernels["pick"]((2 * q,), (256,), (counts, who, away, near, far, best, best_away))
+        full = (cupy.asnumpy(counts).reshape(q, 2) > ROOM).any(axis=1)
+        found, apart = cupy.asnumpy(best), cupy.asnumpy(best_away)
+        k = asked.near
+        return Found(found[:, :k].copy(), apart[:, :k].copy(), found[:, k:].copy(), apart[:, k:].copy()), full

@@ -152,3 +152,21 @@ def test_blocks_on_all_cores_find_the_same(monkeypatch):
     monkeypatch.setattr(module, "BLOCK", 64)
     assert [(Scan(points, Metric.of_numbers(12)).take(i, 40).tolist()) for i in (0, 99)] == whole
     assert Scan(points, Metric.of_numbers(12)).farthest(7) == farthest
+
+
+@settings(max_examples=80, deadline=None)
+@given(clouds(), st.integers(1, 6), st.booleans())
+def test_rounds_in_one_go_are_rounds_one_by_one(cloud, needed, weighted):
+    points, metric = cloud
+    units = np.arange(len(points)) % 3 + 1 if weighted else None
+    needed *= 3 if weighted else 1  # nobody weighs more than a person
+    made = [Scan(points, metric, units), Index(points, metric, units)]
+    if metric.plain and has_shadow(points):
+        made += [Batched(points, metric, units, passes=Three(points)), Batched(points, metric, units).again()]
+    found = [[group.tolist() for group in left.opposites(needed)] for left in made]
+    assert all(groups == found[0] for groups in found[1:])
+    rest = [(left.rows().tolist(), left.units, len(left)) for left in made]
+    assert all(one == rest[0] for one in rest[1:])
+    # the last records are known to every one of them
+    if len(made[0]):
+        assert len({left.farthest_from_centroid() for left in made}) == 1

@@ -18,7 +18,7 @@ from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels.compile import compiled
 from hushtable.kernels.metric import Metric, distance, plain_distance
 
-__all__ = ["Outermost"]
+__all__ = ["Outermost", "short_winner"]
 
 SHORT = 1024
 """Entries of the short list."""
@@ -41,10 +41,7 @@ class Outermost:
 
     def __init__(self, points: FloatArray, metric: Metric, alive: BoolArray) -> None:
         self._points, self._metric, self._alive = points, metric, alive
-        same = np.all((points[1:] == points[:-1]) | np.isnan(points[1:] + points[:-1]), axis=1)
-        if not metric.plain:
-            same &= np.all(np.isnan(points[1:]) == np.isnan(points[:-1]), axis=1)
-        self._lead = np.flatnonzero(np.concatenate([[True], ~same])).astype(np.int64)
+        self._lead = np.flatnonzero(np.concatenate([[True], ~_like_the_one_before(points)])).astype(np.int64)
         self._stop = np.append(self._lead[1:], len(points)).astype(np.int64)
         self._long = _List(np.empty(0), np.empty(0, dtype=np.int64), np.empty((1, points.shape[1])))
         self._short = _List(np.empty(0), np.empty(0, dtype=np.int64), np.empty((1, points.shape[1])))
@@ -62,7 +59,7 @@ class Outermost:
         """Return who is farthest from the centre, of several the lowest, and the squared distance."""
         if self._beyond < np.inf and not self._gaps_changed(centre, self._short):
             winner, far, drift = self._walk(self._short, centre)[:3]
-            # the bound of everybody else is the one that an entry of the list has
+            # everybody else is bounded as an entry of the list is
             if winner >= 0 and (self._beyond + drift) * SLACK < np.sqrt(far):
                 return winner, far
         if self._work >= self._price or self._gaps_changed(centre, self._long):
@@ -94,6 +91,10 @@ class Outermost:
     def _gaps_changed(self, centre: FloatArray, entries: _List) -> bool:
         return not self._metric.plain and bool(np.any(np.isnan(centre) != np.isnan(entries.before[0])))
 
+    def in_short(self) -> tuple[Any, ...]:
+        """Return what ``short_winner`` needs."""
+        return (self._lead, self._stop, *self._short, self._beyond)
+
     def next(self, wanted: int) -> IntArray:
         """Return some records that will soon be the farthest if the centre stays about where it is."""
         run = self._short.run
@@ -108,6 +109,19 @@ class Outermost:
         # an entry costs its distance and a jump in memory; sorting costs a distance and some comparisons
         d = self._points.shape[1]
         self._price = n * (d + 8 * np.log2(n + 1)) / (d + 25)
+
+
+def _like_the_one_before(points: FloatArray) -> BoolArray:
+    """Whether each record but the first equals the one before; gaps are equal."""
+    same: BoolArray = np.ones(max(len(points) - 1, 0), dtype=np.bool_)
+    # most records differ in the first column already
+    for column in points.T:
+        left = np.flatnonzero(same)
+        if not len(left):
+            break
+        a, b = column[left], column[left + 1]
+        same[left] = (a == b) | (np.isnan(a) & np.isnan(b))
+    return same
 
 
 class _List(NamedTuple):
@@ -167,6 +181,17 @@ def outermost(
             head += 1
         at += 1
     return winner, best, drift, at - head, head
+
+
+def short_winner(
+    points: Any, alive: Any, lead: Any, stop: Any, key: Any, run: Any, before: Any, beyond: Any, origin: Any,
+    metric: Any,
+) -> Any:  # fmt: skip
+    """Return the farthest record from ``origin``; -1 where the short list cannot tell."""
+    if beyond == np.inf:
+        return np.int64(-1)
+    winner, far, drift, _, _ = outermost(points, alive, lead, stop, key, run, before, 0, origin, metric)
+    return winner if winner >= 0 and (beyond + drift) * SLACK < np.sqrt(far) else np.int64(-1)
 
 
 def choose(

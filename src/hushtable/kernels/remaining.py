@@ -10,7 +10,7 @@ import copy
 import importlib.util
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from hushtable.kernels.compile import compiled, dispatch
 from hushtable.kernels.device import device, passes_for
 from hushtable.kernels.kdtree import build, remove
 from hushtable.kernels.metric import Metric
-from hushtable.kernels.outermost import Outermost
+from hushtable.kernels.outermost import Outermost, short_winner
 from hushtable.kernels.passes import Passes, Shadow, has_shadow
 from hushtable.kernels.scan import scan_farthest, scan_nearest
 from hushtable.kernels.search import farthest, nearest
@@ -46,6 +46,11 @@ AHEAD = 4
 
 MEMORY = 4096
 """Records whose neighbours are remembered, before those who are gone are forgotten."""
+
+GROUPS = 512
+"""Groups that are taken in one go, at most."""
+
+FIND, TAKE, ACROSS, TAKE_ACROSS = range(4)
 
 NOBODY = np.empty(0, dtype=np.int64)
 
@@ -174,6 +179,16 @@ class Remaining(ABC):
     @abstractmethod
     def remove(self, row: int) -> None:
         """Remove one record."""
+
+    def opposites(self, needed: int) -> Iterator[IntArray]:
+        """Take groups as long as three times the units needed remain: MDAV's rounds.
+
+        A round takes the record farthest from the centroid, and then the one farthest from that.
+        """
+        while self.units >= 3 * needed:
+            first = self.farthest_from_centroid()
+            yield self.take(first, needed)
+            yield self.take(self.farthest(first), needed)
 
     def _probe(self, rows: IntArray) -> None:
         """Answer some questions, as many as a round asks, for nothing but the time that it takes."""
@@ -398,6 +413,33 @@ class Batched(Remaining):
         """Remove one record."""
         self.take(row, 0)
 
+    def opposites(self, needed: int) -> Iterator[IntArray]:
+        """Take as many groups as memory knows in one go."""
+        if len(self.weights):
+            yield from super().opposites(needed)
+            return
+        if 2 * needed + 8 > self._near.shape[1]:
+            self._remember(2 * needed + 8)
+        # what comes next: to find the first record, to take its group, to find the one opposite, to take its group
+        stage, row = FIND, -1
+        while self.units >= 3 * needed or stage != FIND:
+            groups = np.empty((GROUPS, needed), dtype=np.int64)
+            n, stage, row = compiled(rounds)(
+                self.points, self.alive, self.weights, self._sums, self.metric, self._slot, self._near, self._whole,
+                self._far, self._taken, self._outer.in_short(), self._centre, stage, row, self.units, needed, groups,
+            )  # fmt: skip
+            if n:
+                self._gone.append(groups[:n].ravel())
+                self._count -= n * needed
+                self.units -= n * needed
+            yield from groups[:n]
+            if n == GROUPS or (stage == FIND and self.units < 3 * needed):
+                continue
+            if stage == FIND:
+                row, stage = self.farthest_from_centroid(), TAKE
+            else:
+                self._ask(row)
+
     def _probe(self, rows: IntArray) -> None:
         """Ask about all of them at once, as rounds do."""
         self._passes.search(rows, 16, FARTHEST)
@@ -431,6 +473,37 @@ class Batched(Remaining):
         self._owner[at], self._slot[rows] = rows, at
         self._near[at], self._near_far[at], self._far[at] = found.near, found.near_far, found.far
         self._whole[at] = found.near[:, -1] < 0
+
+
+def rounds(
+    points: Any, alive: Any, weights: Any, sums: Any, metric: Any, slot: Any, near: Any, whole: Any, far: Any,
+    taken: Any, short: Any, middle: Any, stage: Any, row: Any, units: Any, needed: Any, groups: Any,
+) -> Any:  # fmt: skip
+    """Take groups until memory does not know; return how many, the stage reached and the record it is about."""
+    lead, stop, key, run, before, beyond = short
+    n = 0
+    while n < len(groups):
+        if stage == FIND:
+            if units - n * needed < 3 * needed:
+                break
+            centre(sums, metric, middle)
+            found = short_winner(points, alive, lead, stop, key, run, before, beyond, middle, metric)
+            if found < 0:
+                break
+            row, stage = found, TAKE
+        elif stage == ACROSS:
+            found = first_left(slot, far, alive, row)
+            if found < 0:
+                break
+            row, stage = found, TAKE_ACROSS
+        else:
+            if recall(points, alive, weights, sums, metric, slot, near, whole, row, needed, taken) < 0:
+                break
+            for i in range(needed):
+                groups[n, i] = taken[i]
+            n += 1
+            stage = ACROSS if stage == TAKE else FIND
+    return n, stage, row
 
 
 def likely(slot: Any, far: Any, alive: Any, row: Any, soon: Any, outer: Any, wanted: Any) -> Any:

@@ -129,7 +129,7 @@ class Tiles(Passes):
         self._part = np.empty(len(points), dtype=np.int64)
         self._gone = [0] * len(devices)
         for part, (device, ids) in enumerate(zip(devices, self._ids, strict=True)):
-            device.load(points[ids], ids, self._middle, self._scale)
+            device.load(points[ends[part] : ends[part + 1]], ids, self._middle, self._scale)
             self._place[ids], self._part[ids] = np.arange(len(ids)), part
 
     def remove(self, rows: IntArray) -> None:

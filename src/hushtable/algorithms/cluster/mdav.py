@@ -77,14 +77,11 @@ def mdav_groups(problem: Problem, left: Remaining, needed: int) -> Iterator[IntA
     >>> [group.tolist() for group in mdav_groups(Quiet, left, 2)]
     [[0, 1], [4, 5], [2, 3]]
     """
-    everybody, turn = max(len(left), 1), 0
-    while left.units >= 3 * needed:
+    everybody = max(len(left), 1)
+    for turn, group in enumerate(left.opposites(needed)):
         if turn % TURN == 0:
             problem.progress(1.0 - len(left) / everybody, "grouping")
-        turn += 1
-        first = left.farthest_from_centroid()
-        yield left.take(first, needed)
-        yield left.take(left.farthest(first), needed)
+        yield group
     if left.units >= 2 * needed:
         yield left.take(left.farthest_from_centroid(), needed)
     if len(left):

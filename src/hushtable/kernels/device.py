@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from hushtable.arrays import FloatArray
+from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import UsageError
 from hushtable.kernels.passes import Passes, Shadow
+from hushtable.kernels.rounds import Processor, RoundsState
 from hushtable.kernels.tiles import Device, DeviceLost, Tiles, Visitor
 
-__all__ = ["DEVICE", "device", "passes_for", "use"]
+__all__ = ["DEVICE", "device", "passes_for", "rounds_for", "use"]
 
 DEVICE = "HUSHTABLE_DEVICE"
 """Environment variable: the device for policies that do not name one."""
@@ -97,18 +98,35 @@ def passes_for(points: FloatArray) -> Passes:
     wanted = device()
     if wanted == "cpu" or (wanted == "auto" and float(n) * n * d < PAYS_FROM):
         return Shadow(points)
-    if wanted == "auto":
-        if importlib.util.find_spec("cupy") is None:
-            return Shadow(points)
-        from hushtable.kernels.gpu import card_problem
-
-        if card_problem() is not None:
-            return Shadow(points)
+    if wanted == "auto" and not _has_card():
+        return Shadow(points)
     try:
         return Tiles(points, _cards(n, d))
     except DeviceLost as error:
         _log.warning("%s The processor does the work.", error)
         return Shadow(points)
+
+
+def rounds_for(
+    points: FloatArray, labels: IntArray, near: IntArray, least: int, tolerance: FloatArray
+) -> RoundsState:
+    """Return what anneals these groups in rounds; parameters as for ``rounds.Processor``."""
+    if device() != "cpu" and _has_card():
+        from hushtable.kernels.gpu import CardRounds
+
+        try:
+            return CardRounds(points, labels, near, least, tolerance)
+        except DeviceLost as error:
+            _log.warning("%s The processor does the work.", error)
+    return Processor(points, labels, near, least, tolerance)
+
+
+def _has_card() -> bool:
+    if importlib.util.find_spec("cupy") is None:
+        return False
+    from hushtable.kernels.gpu import card_problem
+
+    return card_problem() is None
 
 
 def _cards(n: int, d: int) -> list[Device]:

@@ -7,6 +7,7 @@ rounding for each operation, in the order of the processor's loops. So the answe
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,9 +16,10 @@ import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels.passes import Found
+from hushtable.kernels.rounds import RoundsState, grouped
 from hushtable.kernels.tiles import ROOM, TILE, Asked, Device, DeviceLost
 
-__all__ = ["Card", "card_problem", "free_bytes"]
+__all__ = ["Card", "CardRounds", "card_problem", "free_bytes"]
 
 GROUP = 32
 """Questions that a thread block answers together."""
@@ -223,6 +225,104 @@ void write(const double* points, const long long* places, long long n, long long
                                        : __int_as_float(0x7fc00000);
 }
 
+__device__ unsigned long long mixed(unsigned long long x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+extern "C" __global__ __launch_bounds__(THREADS)
+void propose(const double* points, const long long* own, const long long* near, const long long* member,
+             const long long* count, const double* total, long long number, double heat, const double* tolerance,
+             int least, int groups, int d, int width, int room, long long* there, long long* seat, long long* other,
+             long long* ticket, long long* held, long long* held_next)
+{
+    const long long a = (long long)blockIdx.x * THREADS + threadIdx.x;
+    if (a >= groups) return;
+    held_next[a] = 0x7fffffffffffffffll;
+    there[a] = -1;
+    const unsigned long long start = (unsigned long long)number * 0x9e3779b97f4a7c15ull + 0xd1342543de82ef95ull;
+    const unsigned long long h = mixed(start + (unsigned long long)a * 0xd1342543de82ef95ull);
+    const long long na = count[a];
+    seat[a] = (long long)(((h >> 8) & 0xffff) * na) >> 16;
+    const long long i = member[a * room + seat[a]];
+    const double share = (double)((h >> 24) & 1023) / 1024.0;
+    const long long b = own[near[i * width + (int)__dmul_rn(__dmul_rn(share, share), (double)width)]];
+    if (b == a) return;
+    const long long nb = count[b];
+    const double* x = total + a * d;
+    const double* y = total + b * d;
+    const double* p = points + i * d;
+    double change;
+    if (na > least && nb < room && (h & 1) == 0) {
+        other[a] = -1;
+        double sa = 0.0, sb = 0.0, da = 0.0, db = 0.0, q = 0.0;
+        for (int c = 0; c < d; c++) {
+            sa = __dadd_rn(sa, __dmul_rn(x[c], x[c]));
+            sb = __dadd_rn(sb, __dmul_rn(y[c], y[c]));
+            da = __dadd_rn(da, __dmul_rn(x[c], p[c]));
+            db = __dadd_rn(db, __dmul_rn(y[c], p[c]));
+            q = __dadd_rn(q, __dmul_rn(p[c], p[c]));
+        }
+        const double without = __ddiv_rn(__dadd_rn(__dsub_rn(sa, 2.0 * da), q), (double)(na - 1));
+        const double with = __ddiv_rn(__dadd_rn(__dadd_rn(sb, 2.0 * db), q), (double)(nb + 1));
+        change = __dsub_rn(__ddiv_rn(sa, (double)na), without);
+        change = __dsub_rn(__dadd_rn(change, __ddiv_rn(sb, (double)nb)), with);
+    } else {
+        other[a] = (long long)(((h >> 46) & 0xffff) * nb) >> 16;
+        const double* r = points + member[b * room + other[a]] * d;
+        double along = 0.0, apart = 0.0;
+        for (int c = 0; c < d; c++) {
+            const double diff = __dsub_rn(r[c], p[c]);
+            const double pull = __dsub_rn(__dmul_rn(x[c], (double)nb), __dmul_rn(y[c], (double)na));
+            along = __dadd_rn(along, __dmul_rn(diff, pull));
+            apart = __dadd_rn(apart, __dmul_rn(diff, diff));
+        }
+        const double sum = __dadd_rn(2.0 * along, __dmul_rn(apart, (double)(na + nb)));
+        change = -__ddiv_rn(sum, (double)(na * nb));
+    }
+    if (change < __dmul_rn(heat, tolerance[(h >> 34) & 4095])) {
+        there[a] = b;
+        ticket[a] = (long long)(((mixed(h) & 0xffffffff00000000ull) >> 1) & 0xffffffff00000000ull) | a;
+        atomicMin(held + a, ticket[a]);
+        atomicMin(held + b, ticket[a]);
+    }
+}
+
+extern "C" __global__ __launch_bounds__(THREADS)
+void settle(const double* points, long long* own, long long* member, long long* count, double* total,
+            const long long* ticket, const long long* held, const long long* there, const long long* seat,
+            const long long* other, int groups, int d, int room)
+{
+    const long long a = (long long)blockIdx.x * THREADS + threadIdx.x;
+    if (a >= groups) return;
+    const long long b = there[a];
+    if (b < 0 || held[a] != ticket[a] || held[b] != ticket[a]) return;
+    const long long i = member[a * room + seat[a]];
+    own[i] = b;
+    if (other[a] < 0) {
+        count[a] -= 1;
+        member[a * room + seat[a]] = member[a * room + count[a]];
+        member[b * room + count[b]] = i;
+        count[b] += 1;
+        for (int c = 0; c < d; c++) {
+            total[a * d + c] = __dsub_rn(total[a * d + c], points[i * d + c]);
+            total[b * d + c] = __dadd_rn(total[b * d + c], points[i * d + c]);
+        }
+        return;
+    }
+    const long long r = member[b * room + other[a]];
+    own[r] = a;
+    member[a * room + seat[a]] = r;
+    member[b * room + other[a]] = i;
+    for (int c = 0; c < d; c++) {
+        const double diff = __dsub_rn(points[r * d + c], points[i * d + c]);
+        total[a * d + c] = __dadd_rn(total[a * d + c], diff);
+        total[b * d + c] = __dsub_rn(total[b * d + c], diff);
+    }
+}
+
 extern "C" __global__ void bury(const long long* places, int n, float* shadow)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -270,7 +370,7 @@ def _kernels() -> dict[str, Any]:
 
     options = (f"-DTILE={TILE}", f"-DGROUP={GROUP}", f"-DROOM={ROOM}")
     module = cupy.RawModule(code=SOURCE, options=options)
-    return {name: module.get_function(name) for name in ("extremes", "cuts", "collect", "pick", "write", "bury")}
+    return {name: module.get_function(name) for name in re.findall(r"\bvoid (\w+)\(", SOURCE)}
 
 
 @contextmanager
@@ -386,3 +486,44 @@ class Card(Device):
         found, apart = cupy.asnumpy(best), cupy.asnumpy(best_away)
         k = asked.near
         return Found(found[:, :k].copy(), apart[:, :k].copy(), found[:, k:].copy(), apart[:, k:].copy()), full
+
+
+class CardRounds(RoundsState):
+    """Annealing in rounds on a card; parameters as for ``rounds.Processor``."""
+
+    def __init__(self, points: FloatArray, labels: IntArray, near: IntArray, least: int, tolerance: FloatArray) -> None:
+        import cupy
+
+        with _lost():
+            self._least, self._d, self._width = least, points.shape[1], near.shape[1]
+            own, member, count, total = grouped(points, labels, least)
+            self._n, self._room = member.shape
+            self._points, self._near, self._tolerance = (cupy.asarray(x) for x in (points, near, tolerance))
+            self._own, self._member, self._count, self._total = (cupy.asarray(x) for x in (own, member, count, total))
+            self._drafts = [cupy.empty(self._n, dtype=cupy.int64) for _ in range(4)]
+            self._held = [cupy.full(self._n, 2**63 - 1, dtype=cupy.int64) for _ in range(2)]
+
+    def labels(self) -> IntArray:
+        """Return the group of each record."""
+        import cupy
+
+        with _lost():
+            return np.asarray(cupy.asnumpy(self._own))
+
+    def run(self, first: int, heats: FloatArray) -> None:
+        """Make the rounds, two kernels each."""
+        with _lost():
+            kernels, blocks = _kernels(), (-(-self._n // 256),)
+            groups, d, room = np.int32(self._n), np.int32(self._d), np.int32(self._room)
+            there, seat, other, ticket = self._drafts
+            for number, heat in enumerate(heats, first):
+                held, held_next = self._held[number % 2], self._held[(number + 1) % 2]
+                kernels["propose"](blocks, (256,), (
+                    self._points, self._own, self._near, self._member, self._count, self._total, np.int64(number), heat,
+                    self._tolerance, np.int32(self._least), groups, d, np.int32(self._width), room, there, seat, other,
+                    ticket, held, held_next,
+                ))  # fmt: skip
+                kernels["settle"](blocks, (256,), (
+                    self._points, self._own, self._member, self._count, self._total, ticket, held, there, seat, other,
+                    groups, d, room,
+                ))  # fmt: skip

@@ -47,18 +47,21 @@ class Outermost:
         self._short = _List(np.empty(0), np.empty(0, dtype=np.int64), np.empty((1, points.shape[1])))
         # nobody outside the short list is farther from where the centroid was when it was made
         self._beyond = np.inf
+        # entries of the short list that were looked at, and how many may be before it is made anew
+        self._spent: FloatArray = np.zeros(2)
         self._head, self._work, self._price = 0, 0.0, 0.0
 
     def again(self, alive: BoolArray) -> Outermost:
         """Return a copy for another set of those who remain."""
         other = Outermost.__new__(Outermost)
-        other.__dict__.update(self.__dict__, _alive=alive, _lead=self._lead.copy())
+        other.__dict__.update(self.__dict__, _alive=alive, _lead=self._lead.copy(), _spent=self._spent.copy())
         return other
 
     def farthest(self, centre: FloatArray) -> tuple[int, float]:
         """Return who is farthest from the centre, of several the lowest, and the squared distance."""
-        if self._beyond < np.inf and not self._gaps_changed(centre, self._short):
-            winner, far, drift = self._walk(self._short, centre)[:3]
+        if self._beyond < np.inf and self._spent[0] <= self._spent[1] and not self._gaps_changed(centre, self._short):
+            winner, far, drift, looked, _ = self._walk(self._short, centre)
+            self._spent[0] += looked
             # everybody else is bounded as an entry of the list is
             if winner >= 0 and (self._beyond + drift) * SLACK < np.sqrt(far):
                 return winner, far
@@ -86,6 +89,7 @@ class Outermost:
             self._points, self._alive, self._lead, self._stop, *self._long, self._head, centre, self._metric, key, run
         )
         self._short = _List(key[:n], run[:n], centre[None].copy())
+        self._spent[:] = 0.0, looked + n
         self._work += looked
 
     def _gaps_changed(self, centre: FloatArray, entries: _List) -> bool:
@@ -93,7 +97,7 @@ class Outermost:
 
     def in_short(self) -> tuple[Any, ...]:
         """Return what ``short_winner`` needs."""
-        return (self._lead, self._stop, *self._short, self._beyond)
+        return (self._lead, self._stop, *self._short, self._beyond, self._spent)
 
     def next(self, wanted: int) -> IntArray:
         """Return some records that will soon be the farthest if the centre stays about where it is."""
@@ -184,13 +188,14 @@ def outermost(
 
 
 def short_winner(
-    points: Any, alive: Any, lead: Any, stop: Any, key: Any, run: Any, before: Any, beyond: Any, origin: Any,
-    metric: Any,
+    points: Any, alive: Any, lead: Any, stop: Any, key: Any, run: Any, before: Any, beyond: Any, spent: Any,
+    origin: Any, metric: Any,
 ) -> Any:  # fmt: skip
-    """Return the farthest record from ``origin``; -1 where the short list cannot tell."""
-    if beyond == np.inf:
+    """Return the farthest record from ``origin``; -1 where the short list cannot tell, or should be made anew."""
+    if beyond == np.inf or spent[0] > spent[1]:
         return np.int64(-1)
-    winner, far, drift, _, _ = outermost(points, alive, lead, stop, key, run, before, 0, origin, metric)
+    winner, far, drift, looked, _ = outermost(points, alive, lead, stop, key, run, before, 0, origin, metric)
+    spent[0] += looked
     return winner if winner >= 0 and (beyond + drift) * SLACK < np.sqrt(far) else np.int64(-1)
 
 

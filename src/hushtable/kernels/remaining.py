@@ -480,14 +480,14 @@ def rounds(
     taken: Any, short: Any, middle: Any, stage: Any, row: Any, units: Any, needed: Any, groups: Any,
 ) -> Any:  # fmt: skip
     """Take groups until memory does not know; return how many, the stage reached and the record it is about."""
-    lead, stop, key, run, before, beyond = short
+    lead, stop, key, run, before, beyond, spent = short
     n = 0
     while n < len(groups):
         if stage == FIND:
             if units - n * needed < 3 * needed:
                 break
             centre(sums, metric, middle)
-            found = short_winner(points, alive, lead, stop, key, run, before, beyond, middle, metric)
+            found = short_winner(points, alive, lead, stop, key, run, before, beyond, spent, middle, metric)
             if found < 0:
                 break
             row, stage = found, TAKE

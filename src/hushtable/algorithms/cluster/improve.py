@@ -1,15 +1,16 @@
 """Microaggregation of less loss: any valid groups, refined until their sum of squared errors is lower.
 
 Where the models ask for nothing but a size, groups are annealed (``kernels.anneal``): records move and change places,
-groups dissolve and are founded, at first also where that costs something. Under other models (``descent`` and
-``tempering``) changes are made in rounds, and the model is asked about all groups that a round touches. Either way
-every group stays satisfied, the loss is never above the one at the start, the budget is a number of steps, and the
-result depends on the table's content alone. Who sets a time limit gets what was reached by then, which depends on the
-machine: the result says so.
+groups dissolve and are founded, at first also where that costs something. Large tables are annealed many groups at once
+(``kernels.rounds``). Under other models (``descent`` and ``tempering``) changes are made in rounds, and the model is
+asked about all groups that a round touches. Either way every group stays satisfied, the loss is never above the one at
+the start, the budget is a number of steps, and the result depends on the table's content alone. With a time limit, the
+result is what was reached by then, which depends on the machine: the result says so.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass
 
@@ -22,11 +23,16 @@ from hushtable.algorithms.cluster.space import Space
 from hushtable.algorithms.cluster.tempering import temper
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.kernels.anneal import anneal
+from hushtable.kernels.device import rounds_for
 from hushtable.kernels.neighbours import neighbours, spread
+from hushtable.kernels.rounds import QUANTILES, Processor, RoundsState
+from hushtable.kernels.tiles import DeviceLost
 from hushtable.models.base import Monotone, Stat
 from hushtable.rng import exponential_quantiles
 
 __all__ = ["Improved", "group_error", "improve"]
+
+_log = logging.getLogger(__package__)
 
 WIDTH = 24
 """Neighbours of a record, whose groups it may join."""
@@ -39,6 +45,12 @@ CHUNKS = 60
 
 COOLING = 3
 """Heat falls with this power of the steps left: the few far records are settled early, most need a long cool end."""
+
+ROUNDS_FROM = 50_000
+"""Records from which groups are annealed in rounds, many at once, instead of step by step."""
+
+ROUND_STEPS, WARMTH = 3000, 0.2
+"""In rounds: steps for each record, and the heat at the beginning, in mean errors of a record."""
 
 MEMORY = 1 << 27
 """No annealing where groups of such different sizes would need a larger table of members."""
@@ -71,8 +83,9 @@ def group_error(space: Space, labels: IntArray, n: int) -> float:
 
 
 def improve(
-    problem: Problem, space: Space, labels: IntArray, n: int, needed: int, *, seconds: float | None = None
-) -> Improved:
+    problem: Problem, space: Space, labels: IntArray, n: int, needed: int, *, seconds: float | None = None,
+    steps: int | None = None,
+) -> Improved:  # fmt: skip
     """Return groups of lower or equal loss.
 
     Parameters
@@ -86,6 +99,8 @@ def improve(
         The least units of a group.
     seconds : float, optional
         Stop after this time; off by default.
+    steps : int, optional
+        Steps of annealing for each record. Defaults to what takes about half a minute.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     start = group_error(space, labels, n)
@@ -97,7 +112,7 @@ def improve(
     late = False
     better: IntArray | None = None
     if _sizes_alone(problem, needed):
-        better, late = _annealed(problem, space, points, near, labels, needed, start, deadline)
+        better, late = _annealed(problem, space, points, near, labels, needed, start, steps, deadline)
     if better is None:
         better, late = temper(problem, space, points, near, labels, n, needed, deadline)
     _, better = np.unique(better, return_inverse=True)
@@ -132,16 +147,19 @@ def _annealed(
     labels: IntArray,
     needed: int,
     error: float,
+    each: int | None,
     deadline: float | None,
 ) -> tuple[IntArray | None, bool]:
     """Return labels after all steps, and whether time cut them short; None where groups are too uneven to hold."""
+    if space.units is None and len(labels) >= ROUNDS_FROM:
+        return _in_rounds(problem, points, near, labels, needed, error, each, deadline)
     units = np.ones(len(labels), dtype=np.int64) if space.units is None else space.units
     if int(np.bincount(labels).max()) * (int(units.sum()) // needed + 1) > MEMORY:
         return None, False
     steps = min(STEPS_EACH * len(labels), max(STEPS, LEAST_EACH * len(labels)))
-    each = steps / len(labels)
+    steps = steps if each is None else each * len(labels)
     # the more steps there are, the more heat can be cooled down again
-    hot = error / len(labels) * min(2.0, (each / 2800) ** 0.5)
+    hot = error / len(labels) * min(2.0, (steps / len(labels) / 2800) ** 0.5)
     tolerance = exponential_quantiles(4096)
     begin, done, late = time.monotonic(), 0, False
     for part in range(CHUNKS):
@@ -159,3 +177,41 @@ def _annealed(
         labels = anneal(points, labels, near, units, needed, size, heat, tolerance, part + 1)
         done += size
     return labels, late
+
+
+def _in_rounds(
+    problem: Problem,
+    points: FloatArray,
+    near: IntArray,
+    labels: IntArray,
+    needed: int,
+    error: float,
+    each: int | None,
+    deadline: float | None,
+) -> tuple[IntArray, bool]:
+    """Return labels after all rounds, and whether time cut them short."""
+    given = (points, labels, near, needed, exponential_quantiles(QUANTILES))
+    rounds = max((each or ROUND_STEPS) * len(labels) // (int(labels.max()) + 1) // CHUNKS, 1)
+    try:
+        return _cooled(problem, rounds_for(*given), rounds, WARMTH * error / len(labels), deadline)
+    except DeviceLost as lost:
+        _log.warning("%s The processor starts again.", lost)
+        return _cooled(problem, Processor(*given), rounds, WARMTH * error / len(labels), deadline)
+
+
+def _cooled(
+    problem: Problem, state: RoundsState, rounds: int, hot: float, deadline: float | None
+) -> tuple[IntArray, bool]:
+    begin, done, late = time.monotonic(), 0, False
+    for part in range(CHUNKS):
+        problem.progress(part / CHUNKS, "refining")
+        size = rounds
+        if deadline is not None and part:
+            now = time.monotonic()
+            fits = int(done * (deadline - now) / (now - begin) / (CHUNKS - part))
+            late = late or fits < size
+            size = min(size, max(fits, 1))
+        left = 1.0 - (part + np.arange(size) / size) / CHUNKS
+        state.run(done, hot * left**COOLING)
+        done += size
+    return state.labels(), late

@@ -19,7 +19,7 @@ from hushtable.arrays import IntArray
 from hushtable.errors import ParameterError
 from hushtable.kernels.remaining import Remaining, remaining
 from hushtable.models.base import Monotone
-from hushtable.params import Positive
+from hushtable.params import AtLeast, Positive
 
 __all__ = ["Microaggregation", "needed_units"]
 
@@ -50,6 +50,9 @@ class Microaggregation(Algorithm):
     refine_seconds : float, optional
         With ``best``: stop refining after about this time. Where it cuts the work short, the result depends on the
         machine and ``stopped_by_time`` in the release's notes says so; where it does not, it changes nothing.
+    refine_steps : int, optional
+        With ``best``: steps of refining for each record; more take longer and lose less. Defaults to what takes about
+        half a minute on small tables, and to 3,000 from 50,000 records on.
     """
 
     scale: Annotated[Scale, "how numbers, dates and ranks are made comparable"] = "standard"
@@ -64,16 +67,21 @@ class Microaggregation(Algorithm):
         default=None, kw_only=True
     )
 
+    refine_steps: Annotated[int | None, AtLeast(1), "steps of refining for each record, with quality: best"] = field(
+        default=None, kw_only=True
+    )
+
     recoding: ClassVar[Recoding] = Recoding.CENTROID
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.refine_seconds is not None and self.quality != "best":
-            raise ParameterError(
-                f"The 'refine_seconds' parameter of {type(self).__name__} limits refining, which 'quality: "
-                f"{self.quality}' does not do.",
-                hint="Set 'quality: best', or leave it out.",
-            )
+        for name in ("refine_seconds", "refine_steps"):
+            if getattr(self, name) is not None and self.quality != "best":
+                raise ParameterError(
+                    f"The '{name}' parameter of {type(self).__name__} limits refining, which 'quality: "
+                    f"{self.quality}' does not do.",
+                    hint="Set 'quality: best', or leave it out.",
+                )
 
     @abstractmethod
     def groups(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
@@ -88,7 +96,8 @@ class Microaggregation(Algorithm):
         if merged is None:
             raise self.not_found(problem)
         if self.quality == "best":
-            better = improve(problem, space, *merged, needed_units(problem, space), seconds=self.refine_seconds)
+            needed, limits = needed_units(problem, space), (self.refine_seconds, self.refine_steps)
+            better = improve(problem, space, *merged, needed, seconds=limits[0], steps=limits[1])
             merged, notes = (better.labels, better.n), {**notes, "error_saved": better.saved}
             if self.refine_seconds is not None:
                 notes["stopped_by_time"] = not better.in_time

@@ -31,16 +31,14 @@ def nearest_classes(view: View, people: People) -> tuple[IntArray, IntArray]:
     """
     filled = np.flatnonzero(view.sizes > 0)
     lengths, found = [np.zeros(1, dtype=np.int64)], []
-    tables = []
-    for j, cells in enumerate(view.cells):
-        codes, inverse = np.unique(people.codes[j], return_inverse=True)
-        tables.append((distances(cells, codes)[:, filled], inverse))
     step = max(_AT_ONCE // max(len(filled), 1), 1)
     for start in range(0, len(people), step):
         part = slice(start, min(start + step, len(people)))
         total = np.zeros((part.stop - part.start, len(filled)))
-        for table, inverse in tables:
-            total += table[inverse[part]]
+        for j, cells in enumerate(view.cells):
+            # a table of all people's codes would have as many rows as people where a column's values differ
+            codes, inverse = np.unique(people.codes[j][part], return_inverse=True)
+            total += distances(cells, codes)[:, filled][inverse]
         owner, group = np.nonzero(total <= total.min(axis=1, keepdims=True) + TOLERANCE)
         lengths.append(np.bincount(owner, minlength=len(total)).astype(np.int64))
         found.append(filled[group])

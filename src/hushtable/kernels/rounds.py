@@ -2,8 +2,8 @@
 
 For large tables, where ``anneal``, which takes one step after the other, would take too long. In a round each group
 draws one of its records and one of that record's neighbours, and proposes that the record moves to the neighbour's
-group or changes places with a record there. A proposal that lowers the error, or raises it by less than an exponentially
-distributed tolerance, claims both groups; of several claims on a group a draw decides. Changes that hold both their
+group or changes places with a record there. A proposal that lowers the error, or raises it by less than a random
+tolerance, claims both groups; of several claims on a group a draw decides. Changes that hold both their
 claims are made. No two of them touch the same group, so the result depends neither on the number of cores nor on the
 device: draws are a hash of the round and the group, and every sum has its order.
 """

@@ -20,7 +20,7 @@ Where published cells must contain the original values: a mean does not. Models 
 Cost
 ----
 Quadratic in theory; with its index 100,000 records of six numbers in a second, without it 20,000 records of a hundred.
-A graphics card takes 6 seconds for 1,000,000 records of fifty (docs/gpu.md). ``quality: fast`` beyond 200,000 otherwise.
+A graphics card takes 6 seconds for 1,000,000 records of fifty (docs/gpu.md). Else ``quality: fast`` beyond 200,000.
 
 References
 ----------

@@ -47,8 +47,8 @@ class Registry(Mapping[str, type[T]], Generic[T]):
     --------
     >>> models["k-anonymity"].__name__
     'KAnonymity'
-    >>> models.build("k-anonymity", {"k": 5})
-    KAnonymity(k=5)
+    >>> models.build("distinct-l", {"l": 3})
+    DistinctL(on=None, l=3)
     >>> models["k-anonimity"]
     Traceback (most recent call last):
     hushtable.errors.UsageError: There is no model 'k-anonimity'. Did you mean 'k-anonymity'?
@@ -139,10 +139,10 @@ class Registry(Mapping[str, type[T]], Generic[T]):
 
         Examples
         --------
-        >>> models.chosen("k-anonymity", {"k": 5})
-        KAnonymity(k=5)
-        >>> models.chosen(models["k-anonymity"](k=5))
-        KAnonymity(k=5)
+        >>> models.chosen("k-anonymity", {"k": 5}).k
+        5
+        >>> models.chosen(models["distinct-l"](l=3))
+        DistinctL(on=None, l=3)
         >>> models.chosen(5)
         Traceback (most recent call last):
         hushtable.errors.UsageError: Models are given by name or as objects, not as int. Write, for example, 'a-d'.

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from hushtable.algorithms.pattern import fewest_blanks, local_suppression
+from hushtable.api import run_plan
 from hushtable.testing.brute import set_partitions
+from hushtable.testing.cases import chosen_forms, random_case
 
 
 def policy(columns, k, *, weights=None, **more):
@@ -141,3 +143,13 @@ def test_models_of_sensitive_values_and_missing_cells():
     classes = release.frame.fillna("missing").groupby(["a", "b", "c"])["illness"]
     assert classes.size().min() >= 3 and classes.nunique().min() >= 2
     assert blanks(release.frame, ["a", "b", "c"]) < 200
+
+
+@pytest.mark.parametrize("seed", [31, 42])
+def test_equally_good_changes_are_not_chosen_by_the_order_of_the_rows(seed):
+    forms = chosen_forms()
+    case = random_case(seed, 26, cells=forms[seed % len(forms)], entity=True)
+    plan = case.plan([ht.AverageRisk(average=0.9)], local_suppression.LocalSuppression(), seed=seed)
+    tables = [case.table.take(np.random.default_rng(turn).permutation(case.table.num_rows)) for turn in range(4)]
+    first, *others = [run_plan(table, plan).table for table in tables]
+    assert all(first.equals(other) for other in others)

@@ -410,8 +410,8 @@ class Policy(StrictModel):
 
         Examples
         --------
-        >>> Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}]).plan().models
-        (KAnonymity(k=5),)
+        >>> Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}]).plan().models[0].k
+        5
         """
         folder = self._folder(base_dir)
         return Plan(

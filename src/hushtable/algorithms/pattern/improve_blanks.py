@@ -40,7 +40,8 @@ def improve_blanks(groups: Groups, weights: FloatArray) -> None:
         before = state.total
         changes = sorted(
             [*_moves(state), *_dissolved(state), *_formed(state)],
-            key=lambda c: (-c.saves, len(c.rows), c.rows.tolist()),
+            # of equally good ones by the secret order, never by the input's
+            key=lambda c: (-c.saves, len(c.rows), state.place[c.rows].tolist()),
         )
         chosen = state.compatible(changes)
         labels, n_groups = groups.labels.copy(), groups.n_groups
@@ -58,10 +59,11 @@ class _State:
         self.groups, self.weights = groups, weights
         table = groups.problem.table
         grouped, self.offsets = group_rows(groups.labels, groups.n_groups)
-        place = np.empty(table.n_rows, dtype=np.int64)
-        place[groups.problem.secret_order] = np.arange(table.n_rows)
+        self.place = np.empty(table.n_rows, dtype=np.int64)
+        self.place[groups.problem.secret_order] = np.arange(table.n_rows)
         # rows of a group in secret order: which of equal ones goes is nobody's guess
-        self.rows = grouped[np.lexsort((place[grouped], np.repeat(np.arange(groups.n_groups), np.diff(self.offsets))))]
+        group = np.repeat(np.arange(groups.n_groups), np.diff(self.offsets))
+        self.rows = grouped[np.lexsort((self.place[grouped], group))]
         self.labels = groups.labels[self.rows]
         shared = groups.records.describe(self.rows, self.offsets)[1]
         self.patterns: IntArray = shared

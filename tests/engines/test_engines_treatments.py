@@ -91,13 +91,32 @@ def test_a_guess_of_a_treated_sensitive_value_is_scored_with_the_true_one():
     assert release.attack("definetti").successes in (1, 199)
 
 
-def test_values_that_are_not_published_any_more_are_nobodys_guess():
+def test_an_adversary_rounds_as_the_policy_says():
     table = pa.table({"age": [30] * 10 + [60] * 10, "pay": list(range(10)) * 2})
     settings = ht.Policy(quasi=["age"], sensitive={"pay": {"treatment": {"rounding": {"base": 100}}}},
                          models=[ht.KAnonymity(k=5)])  # fmt: skip
-    # everybody's published value is 0, and two of twenty truly have it
+    # everybody's published value is 0, and everybody who knows a value knows that it is rounded to 0
     result = ht.anonymize(table, settings).attack("homogeneity")
-    assert (result.successes, result.targets) == (2, 20)
+    assert (result.successes, result.targets) == (20, 20)
+    settings = ht.Policy(quasi={"age": {"treatment": {"rounding": {"base": 25}}}}, models=[ht.KAnonymity(k=5)],
+                         rest="drop", cells="sets")  # fmt: skip
+    rounded = ht.anonymize(table, settings).attack("linkage")
+    assert rounded.rate == pytest.approx(0.1, abs=0.15) and rounded.successes > 0
+
+
+def test_an_adversary_looks_for_the_nearest_value_that_noise_left():
+    from hushtable.schema.prepare import prepare
+    from hushtable.treatments.treating import looked_up
+
+    def read(values, **more):
+        return prepare(pa.array(values), name="x", **more)
+
+    assert looked_up(read([1, 9, None, 5]), read([2, 8, None, 8])).to_pylist() == [2, 8, None, 2]
+    assert looked_up(read([7, 8]), read([3, 3])).to_pylist() == [3, 3]
+    order = ("low", "middle", "high")
+    assert looked_up(read(["low", "high"], order=order), read(["middle", "high"], order=order), order).to_pylist() == [
+        "middle", "high"]  # fmt: skip
+    assert looked_up(read(["a", "b", None]), read(["b", "b", None])).to_pylist() == ["b", "b", None]
 
 
 def test_public_files_do_not_depend_on_the_values_that_a_treatment_hides(tmp_path):

@@ -29,7 +29,7 @@ from hushtable.release.guards.base import Guard
 from hushtable.schema.columns import Role
 from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.stats import Histogram
-from hushtable.treatments.treating import prepared
+from hushtable.treatments.treating import looked_up, prepared
 
 if TYPE_CHECKING:
     from hushtable.release.released import Released
@@ -64,8 +64,8 @@ class View:
     problem : Problem, optional
         What the algorithm was given, for whoever replays it.
     untreated : pyarrow.Table, optional
-        Where columns were treated, their true values: what the adversary knows, and what guesses are scored with.
-        ``table`` then has the values that the release was made of.
+        Where columns were treated, what the adversary looks for and guesses are scored with: the true values, or the
+        nearest ones that a treatment left. ``table`` then has the values that the release was made of.
 
     Examples
     --------
@@ -221,12 +221,20 @@ class View:
 
 
 def _untreated(release: Released) -> pa.Table | None:
-    """The true quasi-identifiers and sensitive values, where some of them are treated."""
-    looked_at = [c for c in release.plan.table.columns if c.role in (Role.QUASI, Role.SENSITIVE)]
+    """What an adversary knows of quasi-identifiers and sensitive values, where some of them are treated."""
+    plan = release.plan.table
+    looked_at = [c for c in plan.columns if c.role in (Role.QUASI, Role.SENSITIVE)]
     if not any(column.treatments for column in looked_at):
         return None
-    original = release.original([column.name for column in looked_at])
-    return pa.table({c.name: prepared(original, c, release.plan.table).data for c in looked_at})
+    names = [column.name for column in looked_at]
+    original, treated = release.original(names), release.treated(names)
+    return pa.table({
+        c.name: looked_up(prepared(original, c, plan), prepared(treated, c, plan), c.order)
+        if any(treatment.draws for treatment in c.treatments)
+        # everybody can round a number as the policy says
+        else prepared(treated, c, plan).data
+        for c in looked_at
+    })  # fmt: skip
 
 
 def _named(chosen: str | Mapping[str, Any]) -> tuple[str, Any]:

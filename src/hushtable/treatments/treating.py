@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from hushtable.arrays import IntArray
+from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import DataError
 from hushtable.io.text import to_labels
 from hushtable.schema.columns import Kind, Role
@@ -19,7 +20,7 @@ from hushtable.table.plan import ColumnPlan, TablePlan, check_columns
 from hushtable.table.ranks import dense_ranks, rest_rank
 from hushtable.treatments.base import Given, Treatment
 
-__all__ = ["prepared", "ready", "treated", "treatments_of"]
+__all__ = ["looked_up", "prepared", "ready", "treated", "treatments_of"]
 
 
 def treatments_of(plan: TablePlan) -> Iterator[tuple[ColumnPlan, Treatment]]:
@@ -86,6 +87,41 @@ def prepared(table: pa.Table, column: ColumnPlan, plan: TablePlan) -> Prepared:
         table.column(column.name), name=column.name, kind=kind, missing_values=plan.missing_values,
         order=column.order, format=column.format,
     )  # fmt: skip
+
+
+def looked_up(before: Prepared, after: Prepared, order: Sequence[str] = ()) -> pa.Array:
+    """Return what somebody who knows the true values looks for in a treated column, row by row.
+
+    It is the true value, or where no treated record has it the nearest one that some record has. Labels without an
+    order have no nearest: there it is the treated value itself, which overstates what is known.
+
+    Examples
+    --------
+    >>> ages, rounded = (prepare(pa.array(values), name="age") for values in ([23, 38, 90], [20, 40, 80]))
+    >>> looked_up(ages, rounded).to_pylist()
+    [20, 40, 80]
+    """
+    if not len(after.values) or not len(before.values):
+        return after.data
+    if before.kind is Kind.NOMINAL:
+        there = pc.index_in(before.values, after.values).is_valid().to_numpy(zero_copy_only=False)
+        own = np.append(there, True)[before.codes()]
+        return pc.if_else(pa.array(own), before.data.cast(before.values.type), after.data.cast(after.values.type))
+    true, left = (_places(column, order) for column in (before, after))
+    above = np.clip(np.searchsorted(left, true), 1, max(len(left) - 1, 1))
+    below = above - 1
+    above = np.minimum(above, len(left) - 1)
+    nearest = np.where(np.abs(true - left[below]) <= np.abs(left[above] - true), below, above)
+    codes = np.append(nearest, -1)[before.codes()]
+    return after.values.take(pa.array(codes, mask=codes < 0))
+
+
+def _places(column: Prepared, order: Sequence[str]) -> FloatArray:
+    """Where the values of an ordered column lie."""
+    if column.kind is Kind.ORDINAL:
+        return np.array([order.index(value) for value in column.values.to_pylist()], dtype=np.float64)
+    values = column.values.cast(pa.int32()) if column.kind is Kind.DATE else column.values
+    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _same_kind(before: Prepared, table: pa.Table, column: ColumnPlan, plan: TablePlan) -> Prepared:

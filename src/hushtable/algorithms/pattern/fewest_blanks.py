@@ -20,10 +20,10 @@ from hushtable.table.stats import GroupStats
 
 __all__ = ["fewest_blanks"]
 
-MOST_PAIRS = 6000
+MOST_PAIRS = 1500
 """Pairs of a record and a pattern that matches it, up to which a table counts as small."""
 
-MOST_NODES = 2000
+MOST_NODES = 100
 """After so many nodes of the search the programme is given up: a limit in seconds would depend on the machine."""
 
 

@@ -84,7 +84,9 @@ class PatternCells(NodeCells):
         return pa.array([names[code] if kept else ROOT for code, kept in pairs], pa.string())
 
     def said(self, group: int) -> str:
-        """Return that it was blanked."""
+        """Return that it was blanked, and why."""
+        if self.blanked is not None and self.blanked[group]:
+            return "blanked: with other cells of its row it would show too few people"
         return "blanked: its class does not agree on it"
 
     def finer(self, group: int) -> int | None:

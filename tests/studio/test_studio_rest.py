@@ -113,7 +113,7 @@ def test_what_is_not_taken(client, studio, name, content, status):
 
 
 def test_a_workbook_that_unpacks_to_too_much(client, studio, monkeypatch):
-    monkeypatch.setattr("hushtable.studio.uploads._SHEET", 2**22)
+    monkeypatch.setenv("HUSHTABLE_STUDIO_UNPACKED", "4")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
         out.writestr("sheet.xml", b"\0" * 2**23)

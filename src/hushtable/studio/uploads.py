@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import zipfile
+import zlib
 from pathlib import Path
 
 from hushtable.errors import DataError, UsageError
 from hushtable.studio.home import safe_name
 
-__all__ = ["HIERARCHIES", "LARGEST", "OUTSIDE", "TABLES", "check_content", "check_upload_name"]
+__all__ = [
+    "HIERARCHIES",
+    "LARGEST",
+    "OUTSIDE",
+    "TABLES",
+    "UNPACKED",
+    "check_content",
+    "check_unpacked",
+    "check_upload_name",
+]
 
 LARGEST = 4 * 2**30
 """Bytes of an upload."""
@@ -22,7 +34,9 @@ HIERARCHIES = (".csv", ".tsv", ".txt", ".yaml", ".yml")
 OUTSIDE = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
 """Endings of tables of the population and of what somebody believes."""
 
-_SHEET = 2**30
+UNPACKED = "HUSHTABLE_STUDIO_UNPACKED"
+"""Environment variable: MiB that an upload may unpack to."""
+
 _BEGINS = {".parquet": b"PAR1", ".pq": b"PAR1", ".xlsx": b"PK", ".gz": b"\x1f\x8b", ".arrow": b"ARROW1"}
 
 
@@ -63,20 +77,57 @@ def check_content(path: Path, name: str) -> None:
             hint="Give it the ending of what it is, or save it again.",
         )
     if ending == ".xlsx":
-        _check_workbook(path)
+        # its table of contents says how large it is; a .gz file has to be unpacked for that, which a job does
+        check_unpacked(path, name)
 
 
-def _check_workbook(path: Path) -> None:
-    """A small workbook can unpack to more than the machine has."""
-    size = None
+def check_unpacked(path: Path, name: str) -> None:
+    """Refuse a small file that unpacks to more than the machine can bear; stops at the limit.
+
+    The limit is 1 GiB, and 250 times the file's own size from 64 MiB on, which real tables stay far below.
+    ``HUSHTABLE_STUDIO_UNPACKED`` sets another one, in MiB.
+
+    Raises
+    ------
+    DataError
+    """
+    ending = Path(name.lower()).suffix
+    if ending not in (".gz", ".xlsx"):
+        return
+    limit = _limit(path.stat().st_size)
     try:
-        with zipfile.ZipFile(path) as book:
-            size = sum(entry.file_size for entry in book.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        size = None
-    if size is None:
-        raise DataError("The file is not a complete Excel workbook.", code="file-content", hint="Save it again.")
-    if size > _SHEET:
+        seen = _workbook_bytes(path) if ending == ".xlsx" else _unpacked_bytes(path, limit)
+    except (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, NotImplementedError):
         raise DataError(
-            "The workbook unpacks to more than 1 GiB.", code="too-large", hint="Save the sheet as CSV or Parquet."
+            f"The {ending} file is damaged or not complete.", code="file-content", hint="Save it again."
+        ) from None
+    if seen > limit:
+        raise DataError(
+            f"The file unpacks to more than {limit >> 20} MiB.",
+            code="too-large",
+            hint=f"Save it as Parquet, or set {UNPACKED} to the MiB that the studio may unpack.",
         )
+
+
+def _limit(packed: int) -> int:
+    given = os.environ.get(UNPACKED)
+    if not given:
+        return min(2**30, max(64 * 2**20, 250 * packed))
+    if not given.isdecimal() or not int(given):
+        raise UsageError(
+            f"{UNPACKED} must be a whole number of MiB from 1 up.", code="unpacked", hint="Correct or unset it."
+        )
+    return int(given) << 20
+
+
+def _unpacked_bytes(path: Path, limit: int) -> int:
+    seen = 0
+    with gzip.open(path) as stream:
+        while seen <= limit and (part := stream.read(2**20)):
+            seen += len(part)
+    return seen
+
+
+def _workbook_bytes(path: Path) -> int:
+    with zipfile.ZipFile(path) as book:
+        return sum(entry.file_size for entry in book.infolist())

@@ -22,6 +22,7 @@ from hushtable.studio.overviews import quasi_of
 from hushtable.studio.paging import write_paged
 from hushtable.studio.projects import Project
 from hushtable.studio.tasks import Report
+from hushtable.studio.uploads import check_unpacked
 from hushtable.studio.work.columns import keep_overviews, overview_of
 from hushtable.studio.work.sparks import sparks_of
 
@@ -51,6 +52,7 @@ def open_upload(
         uploaded.rename(ready)  # the ending decides how it is read
         uploaded = ready
         try:
+            check_unpacked(uploaded, name)
             sheets = sheet_names(uploaded) if name.lower().endswith(".xlsx") else []
             table = read_table(uploaded, sheet=sheet)
         except DataError as error:

@@ -20,9 +20,11 @@ _MONOTONE = {
     "add": "any record is added to a class",
     "merge": "two satisfied classes are merged",
     "suppress": "records are suppressed",
+    "coarsen": "whole columns are published more coarsely",
 }
 _NEEDS = {
     "size": "its size",
+    "cells": "the cells that it publishes",
     "histogram": "the counts of its sensitive values",
     "population": "how many of a population table it covers",
     "background": "an adversary's background table",

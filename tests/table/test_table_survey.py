@@ -88,3 +88,22 @@ def test_roles_that_contradict_each_other_are_refused(columns, words):
 def test_a_survey_column_has_no_settings_of_others():
     with pytest.raises(InvalidPolicy, match="'hierarchy' is for quasi and sensitive columns"):
         policy(weight={"w": {"hierarchy": "flat"}})
+
+
+def test_measures_of_counts_use_the_weights(tmp_path):
+    """Opened with its original, in memory, and with rows in another order: one number, and another without weights."""
+    n = 60
+    people = pa.table({"age": [20 + 7 * i % 40 for i in range(n)], "zip": [i * i % 9 for i in range(n)],
+                       "w": [3 + 1.1 * (i % 7) ** 3 for i in range(n)]})  # fmt: skip
+    plain = {"quasi": ["age", "zip"], "models": [ht.KAnonymity(k=4)]}
+    saved = ht.run(people, ht.Policy(weight="w", **plain), tmp_path / "release")
+    turned = people.take(pa.array(range(n))[::-1])
+    for name in ("query-error", "pair-error", "kl-divergence"):
+        found = saved.measure(name)
+        assert found.about == "by survey weights"
+        assert ht.open_release(tmp_path / "release", original=people).measure(name) == found
+        assert ht.anonymize(turned, ht.Policy(weight="w", **plain)).measure(name) == found
+        unweighted = ht.anonymize(people, ht.Policy(drop=["w"], **plain)).measure(name)
+        assert unweighted.about == "" and abs(unweighted - found) > 1e-3
+    for name in ("ncp", "discernibility", "sse"):
+        assert saved.measure(name) == ht.anonymize(people, ht.Policy(drop=["w"], **plain)).measure(name)

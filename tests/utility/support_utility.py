@@ -17,6 +17,7 @@ from hushtable.release.forms.nodes import Nodes
 from hushtable.release.forms.sets import Sets
 from hushtable.schema.columns import Kind
 from hushtable.table.encoded import EncodedTable, QuasiColumn, SensitiveColumn
+from hushtable.table.survey import Survey
 from hushtable.testing.cases import chosen_forms
 from hushtable.testing.covers import covered as covered_by
 
@@ -43,7 +44,7 @@ def make_coded(kind, n_values, missing, parents=(), numbers=None):
     return Coded(kind, values, bool(missing), tuple(np.array(x, dtype=np.int64) for x in levels), tuple(labels))
 
 
-def make_comparison(columns, labels, *, sensitive=(), levels=None, k=1, seed=0):
+def make_comparison(columns, labels, *, sensitive=(), levels=None, k=1, seed=0, weights=()):
     """A release from columns of ``(codes, coded, style, weight)`` and the class of every row."""
     quasi = tuple(
         QuasiColumn(f"q{j}", np.array(codes, dtype=np.uint8), coded, weight, style)
@@ -54,7 +55,14 @@ def make_comparison(columns, labels, *, sensitive=(), levels=None, k=1, seed=0):
     rows, offsets = group_rows(labels, int(labels.max(initial=-1)) + 1)
     chosen = levels or (None,) * len(quasi)
     cells = tuple(of_groups(c, rows, offsets, h) for c, h in zip(quasi, chosen, strict=True))
-    return RowComparison(EncodedTable(quasi, hidden, len(labels), len(labels)), labels, cells, k=k, seed=seed)
+    survey = Survey(np.array(weights, dtype=np.float64)) if len(weights) else None
+    table = EncodedTable(quasi, hidden, len(labels), len(labels), survey=survey)
+    return RowComparison(table, labels, cells, k=k, seed=seed)
+
+
+def weights_of(comparison):
+    """What each record counts as."""
+    return comparison.table.survey.weights.tolist() if comparison.weighted else [1] * comparison.n
 
 
 @st.composite
@@ -77,8 +85,8 @@ SPREAD_EVENLY = [form for form in chosen_forms() if form.name != "counts"]
 
 
 @st.composite
-def comparisons(draw, max_rows=12):
-    """Releases with all kinds of columns, styles, global levels, missing values and suppressed rows."""
+def comparisons(draw, max_rows=12, surveyed=True):
+    """Releases with all kinds of columns, styles, levels, missing values, suppressed rows and survey weights."""
     n = draw(st.integers(1, max_rows))
     columns = []
     for _ in range(draw(st.integers(1, 3))):
@@ -98,9 +106,12 @@ def comparisons(draw, max_rows=12):
         labels = draw(st.lists(st.integers(-1, 4), min_size=n, max_size=n))
     target = make_coded(Kind.NOMINAL, 3, draw(st.booleans()))
     sensitive = draw(st.lists(st.integers(0, target.size - 1), min_size=n, max_size=n))
+    weights = ()
+    if surveyed and draw(st.booleans()):
+        weights = draw(st.lists(st.sampled_from([0.5, 1.0, 7.25]), min_size=n, max_size=n))
     return make_comparison(
         columns, labels, sensitive=[(sensitive, target)], levels=levels, k=draw(st.integers(1, 4)),
-        seed=draw(st.integers(0, 5)),
+        seed=draw(st.integers(0, 5)), weights=weights,
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ def spread(comparison, records):
     return replace(comparison, table=table, labels=comparison.labels[of_row])
 
 
-@given(comparisons(), st.data())
+@given(comparisons(surveyed=False), st.data())
 def test_rows_that_stand_for_several(comparison, data):
     records = np.array(data.draw(st.lists(st.integers(1, 4), min_size=comparison.n, max_size=comparison.n)))
     same(CountedComparison.of_rows(comparison, records, comparison), spread(comparison, records))
@@ -84,6 +84,6 @@ def shared_cells(comparison: RowComparison) -> CountedComparison:
     )  # fmt: skip
 
 
-@given(comparisons())
+@given(comparisons(surveyed=False))
 def test_classes_that_share_cells(comparison):
     same(shared_cells(comparison), comparison)

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from hypothesis import given
-from support_utility import comparisons, make_coded, make_comparison, rows_of
+from support_utility import comparisons, make_coded, make_comparison, rows_of, weights_of
 
 from hushtable.release.forms.intervals import Ranges
 from hushtable.release.forms.nodes import Nodes
@@ -17,16 +17,18 @@ from hushtable.utility.kl_divergence import KLDivergence
 
 
 def slow_kl(comparison):
-    """Every record of the release spreads 1/N over all tuples that its cells cover."""
-    rows = rows_of(comparison)
-    n = len(rows)
-    p = Counter(tuple(cell.code for cell in row) for row in rows)
+    """Every record of the release spreads its share over all tuples that its cells cover."""
+    rows, weights = rows_of(comparison), weights_of(comparison)
+    n = sum(weights)
+    p = Counter()
+    for row, weight in zip(rows, weights, strict=True):
+        p[tuple(cell.code for cell in row)] += weight
     total = 0.0
     for row, count in p.items():
         q = 0.0
-        for cells in rows:
+        for cells, weight in zip(rows, weights, strict=True):
             if all(code in cell.covered for code, cell in zip(row, cells, strict=True)):
-                q += 1 / n / math.prod(len(cell.covered) for cell in cells)
+                q += weight / n / math.prod(len(cell.covered) for cell in cells)
         total += count / n * math.log2(count / n / q)
     return total
 
@@ -53,6 +55,13 @@ def test_by_hand():
     release = make_comparison([([0, 0, 1, 2], coded, Sets(), 1.0)], [0, 0, 0, 1])
     want = 1 / 2 * math.log2((1 / 2) / (3 / 8)) + 1 / 4 * math.log2((1 / 4) / (3 / 8))
     assert KLDivergence().compute(release) == pytest.approx(want)
+
+
+def test_by_hand_with_survey_weights():
+    # a a b c stand for 1 + 2, 3 and 2 people: q(a) = q(b) = 3/8, as p
+    coded = make_coded(Kind.NOMINAL, 3, False)
+    release = make_comparison([([0, 0, 1, 2], coded, Sets(), 1.0)], [0, 0, 0, 1], weights=[1, 2, 3, 2])
+    assert KLDivergence().compute(release) == pytest.approx(0, abs=1e-12)
 
 
 def test_overlapping_classes_share_their_tuples():

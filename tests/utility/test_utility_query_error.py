@@ -7,7 +7,7 @@ from statistics import median
 
 import pytest
 from hypothesis import given
-from support_utility import comparisons, make_coded, make_comparison, rows_of
+from support_utility import comparisons, make_coded, make_comparison, rows_of, weights_of
 
 from hushtable.errors import ParameterError
 from hushtable.release.forms.intervals import Ranges
@@ -23,18 +23,18 @@ def hits(comparison, query):
 @given(comparisons())
 def test_against_rows(comparison):
     rows = rows_of(comparison)
-    errors = []
+    errors, weights = [], weights_of(comparison)
     for query in draw_queries(comparison, 20, 0.3):
         true, estimate = 0, 0.0
-        for row in rows:
-            true += all(low <= row[j].code <= high for j, low, high in query)
+        for row, weight in zip(rows, weights, strict=True):
+            true += weight * all(low <= row[j].code <= high for j, low, high in query)
             if not row[0].suppressed:
-                estimate += math.prod(
+                estimate += weight * math.prod(
                     len(row[j].covered & set(range(low, high + 1))) / len(row[j].covered) for j, low, high in query
                 )
-        assert hits(comparison, query) == true
+        assert math.isclose(hits(comparison, query), true, abs_tol=1e-9)
         assert math.isclose(answer(comparison, query), estimate, abs_tol=1e-9)
-        errors.append(abs(estimate - true) / max(true, 0.25 * len(rows)))
+        errors.append(abs(estimate - true) / max(true, 0.25 * sum(weights)))
     got = QueryError(queries=20, selectivity=0.3, sanity=0.25).compute(comparison)
     assert got == pytest.approx(median(errors) if errors else math.nan, nan_ok=True, abs=1e-9)
 
@@ -101,6 +101,20 @@ def test_by_hand():
     assert hits(release, ((0, 1, 2),)) == 0
     assert answer(release, ((0, 3, 4),)) == 1
     assert hits(release, ((0, 3, 4),)) == 3
+
+
+def test_by_hand_with_survey_weights():
+    # class [0, 3] stands for 10 + 20 + 30 + 40 people, half of its leaves are in 1..2; the suppressed record for 50
+    coded = make_coded(Kind.NUMERIC, 5, False)
+    weights = [10, 20, 30, 40, 50]
+    release = make_comparison([([0, 0, 3, 3, 4], coded, Ranges(), 1.0)], [0, 0, 0, 0, -1], weights=weights)
+    assert answer(release, ((0, 1, 2),)) == 50
+    assert hits(release, ((0, 1, 2),)) == 0
+    assert answer(release, ((0, 3, 4),)) == 25
+    assert hits(release, ((0, 3, 4),)) == 120
+    assert QueryError().about(release) == "by survey weights"
+    # everything is asked for: 100 of 150 people
+    assert QueryError(queries=1, selectivity=1.0).compute(release) == pytest.approx(1 / 3)
 
 
 def test_parameters_are_checked():

@@ -22,8 +22,9 @@ from hushtable.table.encoded import EncodedTable, SensitiveColumn
 
 __all__ = ["Comparison", "RowComparison", "TupleSums", "Values"]
 
-TupleSums: TypeAlias = Callable[[Sequence[AnyArray], IntArray], FloatArray]
-"""From distinct tuples (their codes, column by column) and their numbers of records to numbers that can be added."""
+TupleSums: TypeAlias = Callable[[Sequence[AnyArray], AnyArray], FloatArray]
+"""From distinct tuples (their codes, column by column) and their numbers of records, or of people these stand for, to
+numbers that can be added."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,20 @@ class Comparison(ABC):
 
     @abstractmethod
     def over_tuples(self, sums: TupleSums) -> FloatArray:
-        """Add up what ``sums`` returns for the distinct original tuples, which may be given in several parts."""
+        """Add up what ``sums`` returns for the distinct original tuples, which may be given in several parts.
+
+        Where there are survey weights, a record counts as its weight.
+        """
+
+    @property
+    def weighted(self) -> bool:
+        """Whether records count as their survey weights in ``over_tuples`` and ``represented``."""
+        return False
+
+    @property
+    def represented(self) -> tuple[FloatArray, float]:
+        """People whom the records of each class, and those left out, stand for; without survey weights, one each."""
+        return self.sizes.astype(np.float64), float(self.n_suppressed)
 
     @property
     def n_classes(self) -> int:
@@ -205,8 +219,28 @@ class RowComparison(Comparison):
         """Add up what ``sums`` returns for the distinct original tuples."""
         return sums(*self._tuples)
 
+    @property
+    def weighted(self) -> bool:
+        """Whether the table has survey weights."""
+        return self.table.survey is not None and len(self.table.survey.weights) > 0
+
     @cached_property
-    def _tuples(self) -> tuple[list[AnyArray], IntArray]:
+    def represented(self) -> tuple[FloatArray, float]:
+        """People whom the records of each class, and those left out, stand for; without survey weights, one each."""
+        counted = self._counted(self.labels + 1, len(self.cells[0]) + 1).astype(np.float64)
+        return counted[1:], float(counted[0])
+
+    def _counted(self, labels: AnyArray, n: int) -> AnyArray:
+        """How many records have each label; by their survey weights, if there are any."""
+        survey = self.table.survey
+        if survey is None or not self.weighted:
+            return np.bincount(labels, minlength=n).astype(np.int64)
+        from hushtable.table.survey import summed_weights  # most tables are no surveys
+
+        return summed_weights(survey.weights, labels, n)
+
+    @cached_property
+    def _tuples(self) -> tuple[list[AnyArray], AnyArray]:
         columns = [c.codes[: self.n] for c in self.table.quasi]
         number, first = number_rows(columns, [c.coded.size for c in self.table.quasi])
-        return [codes[first] for codes in columns], np.bincount(number, minlength=len(first)).astype(np.int64)
+        return [codes[first] for codes in columns], self._counted(number, len(first))

@@ -13,8 +13,8 @@ class Role(StrEnum):
     ``IDENTIFIER`` names a person and never reaches the output. ``QUASI`` may be known from outside and is
     generalised. ``SENSITIVE`` is what must not be learnt about a person. ``INSENSITIVE`` is published as it is.
     ``PSEUDONYM`` names a person and is published under a keyed name. ``WEIGHT`` says how many people of the population
-    a record stands for, ``CLUSTER`` which household it belongs to: risks read them, and they are not published.
-    ``DROP`` is not published.
+    a record stands for, ``CLUSTER`` which household it belongs to: risks read them, measures of counts read weights,
+    and neither is published. ``DROP`` is not published.
     """
 
     IDENTIFIER = "identifier"
@@ -33,7 +33,7 @@ class Role(StrEnum):
 
     @property
     def of_survey(self) -> bool:
-        """Whether columns of this role describe the survey: risks read them, and nothing else does."""
+        """Whether columns of this role describe the survey, which changes what is found out and not the release."""
         return self in (Role.WEIGHT, Role.CLUSTER)
 
 

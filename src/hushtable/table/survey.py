@@ -1,6 +1,6 @@
 """What a survey says about its records: how many people each stands for, and which household it belongs to.
 
-Risks read it and nothing else does: weights and households are never published, since both single people out. A weight
+Risks read both, and measures of counts read the weights. Neither is published, since both single people out. A weight
 counts people of the population, so that the weights of a table add up to it. Weights that are all the same say no more
 than a sampling fraction does, and households of one no more than their members' own risk: both are refused, for
 whoever wrote them down expected more.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.arrays import FloatArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.errors import DataError
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.prepare import prepare
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from hushtable.table.plan import TablePlan
 
-__all__ = ["Survey", "read_survey"]
+__all__ = ["Survey", "read_survey", "summed_weights"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,19 @@ class Survey:
     def largest_household(self) -> int:
         """Members of the largest household; 0 without a column of households."""
         return int(np.bincount(self.households).max(initial=0))
+
+
+def summed_weights(weights: FloatArray, labels: AnyArray, n: int) -> FloatArray:
+    """Return the sum of the weights under each of ``n`` labels, the same for rows in any order.
+
+    Examples
+    --------
+    >>> summed_weights(np.array([10.0, 12.5, 20.0]), np.array([1, 0, 1]), 2).tolist()
+    [12.5, 30.0]
+    """
+    # sums of floats depend on their order in the last digit
+    order = np.argsort(weights, kind="stable")
+    return np.bincount(labels[order], weights=weights[order], minlength=n).astype(np.float64)
 
 
 def read_survey(table: pa.Table, plan: TablePlan) -> Survey | None:

@@ -52,14 +52,17 @@ class Measure(Parametrised, ABC):
     better : {"lower", "higher"}
     default : bool
         Whether it is part of every summary (cheap and always defined).
+    weighs : bool
+        Whether records count as their survey weights, where there are any.
     """
 
     better: ClassVar[str] = "lower"
     default: ClassVar[bool] = True
+    weighs: ClassVar[bool] = False
 
     def about(self, comparison: Comparison) -> str:
         """What the number is about, where it depends on more than the release; empty otherwise."""
-        return ""
+        return "by survey weights" if self.weighs and comparison.weighted else ""
 
     @abstractmethod
     def compute(self, comparison: Comparison) -> float:

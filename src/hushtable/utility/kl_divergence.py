@@ -4,7 +4,8 @@ KL = sum over the distinct original tuples t of ``p(t) log2(p(t) / q(t))``, in b
 original records with the quasi-identifiers t. ``q`` spreads each class evenly over the combinations of leaves that
 its cells cover: ``q(t) = sum over the classes G that cover t of (|G| / N) x product over columns of 1 /
 leaves_j(G)``, plus, for suppressed records, ``(suppressed / N) x product of 1 / D_j``. Every class that covers t
-counts, not only those t was put into, and the result is exact: an untouched table gives 0.
+counts, not only those t was put into, and the result is exact: an untouched table gives 0. Survey weights, if there are
+any, count in place of records.
 Its work grows with the number of pairs of a class and a tuple that it covers, so it is no part of a summary.
 
 References
@@ -43,6 +44,7 @@ class KLDivergence(Measure):
 
     name: ClassVar[str] = "kl-divergence"
     default: ClassVar[bool] = False
+    weighs: ClassVar[bool] = True
 
     def compute(self, comparison: Comparison) -> float:
         """Add up probabilities as logarithms: products over many columns would underflow."""
@@ -50,33 +52,35 @@ class KLDivergence(Measure):
         order = np.argsort(ncp_of_columns(comparison), kind="stable").tolist()
         cells = [comparison.cells[j] for j in order]
         real = np.flatnonzero(comparison.sizes)
-        weight = np.log2(comparison.sizes[real] / comparison.n)
+        classes, left_out = comparison.represented
+        everybody = float(classes.sum()) + left_out
+        weight = np.log2(classes[real] / everybody)
         for j in order:
             weight -= np.log2(comparison.by_class(j, comparison.cells[j].leaves)[real])
         lost = float("-inf")
         if comparison.n_suppressed:
-            lost = np.log2(comparison.n_suppressed / comparison.n)
+            lost = np.log2(left_out / everybody)
             lost -= sum(float(np.log2(c.column.coded.size)) for c in cells)
         of_class = [comparison.by_class(j, np.arange(len(comparison.cells[j])))[real] for j in order]
-        divergence = partial(_divergence, comparison.n, order, cells, of_class, weight, lost)
+        divergence = partial(_divergence, everybody, order, cells, of_class, weight, lost)
         # rounding may leave a hair below 0
         return max(float(comparison.over_tuples(divergence)[0]), 0.0)
 
 
 def _divergence(
-    n: int,
+    everybody: float,
     order: Sequence[int],
     cells: Sequence[Cells],
     of_class: Sequence[IntArray],
     weight: FloatArray,
     lost: float,
     columns: Sequence[AnyArray],
-    records: IntArray,
+    records: AnyArray,
 ) -> FloatArray:
     """Return the sum over some tuples."""
     trie = Trie.of([columns[j] for j in order], [c.column.coded.size for c in cells])
     p = np.empty(len(records))
-    p[trie.numbers] = records / n
+    p[trie.numbers] = records / everybody
     q = np.full(len(p), lost)
     for group, row in covered_tuples(trie, cells, of_class):
         np.logaddexp2.at(q, row, weight[group])

@@ -4,7 +4,7 @@ Every quasi-identifier is cut into at most 10 bins of neighbouring codes. For ea
 total variation distance between the original's joint distribution and the one that the release suggests, where a
 class is spread evenly over what its cells cover: 0 where all counts agree, 1 where none does. The measure is the mean
 over the pairs, or over ``pairs`` of them, drawn at random, where there are more. Suppressed records are missing from
-the release's counts.
+the release's counts. A record counts as its survey weight, if there are weights.
 
 References
 ----------
@@ -51,6 +51,7 @@ class PairError(Measure):
 
     name: ClassVar[str] = "pair-error"
     default: ClassVar[bool] = False
+    weighs: ClassVar[bool] = True
 
     def compute(self, comparison: Comparison) -> float:
         """Average the distances; NaN where there are no two columns."""
@@ -60,11 +61,10 @@ class PairError(Measure):
         bins = [_bins(cells.column.coded.size) for cells in comparison.cells]
         shares = {j: _shares(comparison, j, bins[j]) for j in sorted({j for pair in chosen for j in pair})}
         before = comparison.over_tuples(partial(_joint_counts, chosen, bins)).reshape(len(chosen), _BINS * _BINS)
-        sizes = comparison.sizes.astype(np.float64)
-        after = np.array([(shares[a].T @ (shares[b] * sizes[:, None])).ravel() for a, b in chosen])
-        return float(
-            np.abs(before - after).sum(axis=1).mean() / 2 / comparison.n + comparison.n_suppressed / comparison.n / 2
-        )
+        classes, lost = comparison.represented
+        everybody = float(classes.sum()) + lost
+        after = np.array([(shares[a].T @ (shares[b] * classes[:, None])).ravel() for a, b in chosen])
+        return float(np.abs(before - after).sum(axis=1).mean() / 2 / everybody + lost / everybody / 2)
 
 
 def _pairs(columns: int, most: int, seed: int) -> list[tuple[int, int]]:
@@ -89,7 +89,7 @@ def _shares(comparison: Comparison, j: int, bins: IntArray) -> FloatArray:
 
 
 def _joint_counts(
-    chosen: Sequence[tuple[int, int]], bins: Sequence[IntArray], columns: Sequence[AnyArray], records: IntArray
+    chosen: Sequence[tuple[int, int]], bins: Sequence[IntArray], columns: Sequence[AnyArray], records: AnyArray
 ) -> FloatArray:
     binned = {j: bins[j][columns[j]] for j in {j for pair in chosen for j in pair}}
     size = _BINS * _BINS

@@ -5,7 +5,8 @@ table has fewer that vary). On m columns each range holds ``max(1, round(D x sel
 in code order: the order of numbers, dates and ordinal labels, for nominal columns that of the hierarchy's leaves.
 Missing values are in no range. The release's answer assumes that a class is spread evenly over the leaves that its
 cells cover: ``estimate = sum over classes of |G| x product over the query's columns of (covered leaves in the
-range / covered leaves)``; suppressed records are not in the release and not in its answer. The error of a query is
+range / covered leaves)``, where a record counts as its survey weight if there are weights, in ``|G|`` as in the true
+count and in N; suppressed records are not in the release and not in its answer. The error of a query is
 ``|estimate - true| / max(true, sanity x N)``, so that rare hits do not drown everything; the measure is the
 median.
 
@@ -28,7 +29,7 @@ from typing import Annotated, ClassVar, TypeAlias
 import numpy as np
 
 from hushtable import rng
-from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.arrays import AnyArray, FloatArray
 from hushtable.params import AtLeast, Between
 from hushtable.utility.base import Comparison, Measure
 
@@ -68,7 +69,7 @@ def draw_queries(comparison: Comparison, queries: int, selectivity: float) -> li
     return out
 
 
-def true_counts(queries: Sequence[Query], columns: Sequence[AnyArray], records: IntArray) -> FloatArray:
+def true_counts(queries: Sequence[Query], columns: Sequence[AnyArray], records: AnyArray) -> FloatArray:
     """Return how many of some original records each query hits.
 
     Examples
@@ -94,7 +95,7 @@ def answer(comparison: Comparison, query: Query) -> float:
     >>> answer(example(), ((0, 1, 3), (1, 0, 0)))  # 2 x 1/2 x 1/2 + 2 x 2/2 x 0
     0.5
     """
-    share = comparison.sizes.astype(np.float64)
+    share = comparison.represented[0].copy()
     for j, low, high in query:
         cells = comparison.cells[j]
         inside = np.zeros(cells.column.coded.size, dtype=np.int64)
@@ -129,6 +130,7 @@ class QueryError(Measure):
 
     name: ClassVar[str] = "query-error"
     default: ClassVar[bool] = False
+    weighs: ClassVar[bool] = True
 
     def compute(self, comparison: Comparison) -> float:
         """Ask the original and the release."""
@@ -137,4 +139,6 @@ class QueryError(Measure):
             return float("nan")
         true = comparison.over_tuples(partial(true_counts, queries))
         found = np.array([answer(comparison, query) for query in queries])
-        return float(np.median(np.abs(found - true) / np.maximum(true, self.sanity * comparison.n)))
+        classes, lost = comparison.represented
+        least = self.sanity * (float(classes.sum()) + lost)
+        return float(np.median(np.abs(found - true) / np.maximum(true, least)))

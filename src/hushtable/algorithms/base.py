@@ -261,6 +261,9 @@ class Partition:
     blanked : mapping of str to bool array, optional
         Of ``PATTERN``: which groups blank a column although their records agree in it. Groups are then numbered such
         that no two of them publish the same cells.
+    by_column : mapping of str to integer array, optional
+        Of ``CENTROID``: the group of every row that a column's representative is of, where columns are grouped on
+        their own. Rows with the same label are in the same group of every column.
     notes : mapping
         What the algorithm says about its result (``optimum_proven`` and the like).
     space : mapping of str to array
@@ -277,6 +280,7 @@ class Partition:
     counterfeits: Counterfeits | None = None
     crowds: tuple[IntArray, IntArray] | None = None
     blanked: Mapping[str, BoolArray] | None = None
+    by_column: Mapping[str, IntArray] | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     space: Mapping[str, AnyArray] = field(default_factory=dict)
 

@@ -325,6 +325,10 @@ class PrivacyModel(Parametrised, ABC):
         """Return the quasi-identifiers that the parameters name."""
         return ()
 
+    def known_together(self) -> tuple[tuple[str, ...], ...] | None:
+        """Return which quasi-identifiers an adversary may know together; None where it may be all of them."""
+        return None
+
     def exposing(self, groups: GroupStats, table: Reference) -> IntArray:
         """Return, for each group and quasi-identifier, how many violations its cell takes part in.
 

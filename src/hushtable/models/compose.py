@@ -122,6 +122,11 @@ class AllOf(PrivacyModel):
         """Return the members as models of single classes."""
         return AllOf(tuple(m.of_classes() for m in self.members))
 
+    def known_together(self) -> tuple[tuple[str, ...], ...] | None:
+        """Return what an adversary of any member may know together."""
+        found = [m.known_together() for m in self.members]
+        return None if any(f is None for f in found) else tuple(names for f in found for names in f or ())
+
     @property
     def may_overlap(self) -> bool:
         """Whether classes may be published whose cells cover the same people, without being judged together.

@@ -10,7 +10,8 @@ who know more. The cells are what is published: a blank or a range is a category
 cells as a person in the columns that the adversary knows agrees with what the adversary knows, so at least k people do.
 
 How it behaves. A class of k people satisfies it whatever its cells are, so algorithms that do not tell what their cells
-show make classes of k. The full-domain algorithms and ``local-suppression`` tell, and lose far less. Publishing whole
+show make classes of k. The full-domain algorithms and ``local-suppression`` tell, and lose far less; so does
+microaggregation with ``combinations``, which groups each of them on its own. Publishing whole
 columns more coarsely unites the people behind combinations, so it never breaks the promise (``COARSEN``). Adding a
 record to a class, merging two classes and leaving records out may: the cells of the class change, or people disappear,
 and rows elsewhere that shared a combination with them are left alone.
@@ -128,6 +129,10 @@ class KAnonymity(PrivacyModel):
     def columns_read(self) -> tuple[str, ...]:
         """Return the columns of the listed combinations."""
         return tuple(dict.fromkeys(name for chosen in self.combinations or () for name in chosen))
+
+    def known_together(self) -> tuple[tuple[str, ...], ...] | None:
+        """Return the listed combinations."""
+        return self.combinations
 
     @property
     def bound(self) -> float:

@@ -140,7 +140,7 @@ def recode(table: EncodedTable, partition: Partition, recoding: Recoding = Recod
         published = tuple(_each(lambda c: c.labels(), cells, n_groups))
         merged, n_classes = class_numbers(published)
         if n_classes == n_groups:
-            return Recoded(labels, cells, published, derived=partition.blanked is None)
+            return Recoded(labels, cells, published, derived=partition.blanked is None and partition.by_column is None)
         labels = np.where(labels >= 0, merged[labels], -1)
         n_groups = n_classes
 

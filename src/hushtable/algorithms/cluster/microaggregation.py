@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -17,6 +18,7 @@ from hushtable.algorithms.cluster.space import Scale, Space
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import IntArray
 from hushtable.errors import ParameterError
+from hushtable.kernels.grouping import number_rows
 from hushtable.kernels.remaining import Remaining, remaining
 from hushtable.models.base import Monotone
 from hushtable.params import AtLeast, Positive
@@ -25,6 +27,24 @@ __all__ = ["Microaggregation", "needed_units"]
 
 BLOCK = 200_000
 """``quality: fast`` works inside blocks of at most so many records; the edges of smaller ones cost more than 5%."""
+
+
+def separate_blocks(names: Sequence[str], known: Sequence[Sequence[str]]) -> list[list[int]]:
+    """Return the columns as blocks that can be grouped on their own: those known together are in one block.
+
+    Columns of which nothing is said form a block of their own.
+
+    Examples
+    --------
+    >>> separate_blocks(["a", "b", "c", "d", "e"], [["a", "b"], ["c"], ["b", "d"]])
+    [[0, 1, 3], [2], [4]]
+    """
+    block = list(range(len(names)))
+    for some in [*known, [name for name in names if not any(name in k for k in known)]]:
+        places = [names.index(name) for name in some]
+        joined = {block[p] for p in places}
+        block = [min(joined) if b in joined else b for b in block]
+    return [[j for j, b in enumerate(block) if b == first] for first in sorted(set(block))]
 
 
 def needed_units(problem: Problem, space: Space) -> int:
@@ -72,6 +92,7 @@ class Microaggregation(Algorithm):
     )
 
     recoding: ClassVar[Recoding] = Recoding.CENTROID
+    reads_cells: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,8 +109,35 @@ class Microaggregation(Algorithm):
         """Return groups of points, and notes on them; points may be left out."""
 
     def run(self, problem: Problem) -> Partition:
-        """Form groups, let left-out records join them, merge those that violate the model."""
+        """Form groups of whole records, or of the columns that the models say may be known together."""
+        known = problem.model.known_together()
+        # what is judged by cells is promised by groups of the columns in question
+        problem = problem.of_classes()
         space = self.space(problem)
+        parts = None if known is None else separate_blocks([c.name for c in problem.table.quasi], known)
+        if parts is None or len(parts) == 1:
+            labels, n, notes = self._grouped(problem, space)
+            return Partition(self._everywhere(problem, space, labels), n, whole_numbers=self.round, notes=notes)
+        found = [self._grouped(problem, space.only(part))[0] for part in parts]
+        labels, first = number_rows(found, [int(f.max()) + 1 for f in found])
+        by_column = {
+            problem.table.quasi[j].name: self._everywhere(problem, space, own)
+            for part, own in zip(parts, found, strict=True)
+            for j in part
+        }
+        everything = self._everywhere(problem, space, labels)
+        notes = {"separate_columns": len(parts)}
+        return Partition(everything, len(first), whole_numbers=self.round, by_column=by_column, notes=notes)
+
+    @staticmethod
+    def _everywhere(problem: Problem, space: Space, labels: IntArray) -> IntArray:
+        """The labels of all rows, those without a point included."""
+        everything = np.full(problem.table.n_rows, -1, dtype=np.int64)
+        everything[space.rows] = labels
+        return everything
+
+    def _grouped(self, problem: Problem, space: Space) -> tuple[IntArray, int, dict[str, Any]]:
+        """Form groups, let left-out records join them, merge those that violate the model."""
         groups, notes = self._in_blocks(problem, space) if self.quality == "fast" else self.groups(problem, space)
         labels, n = join_records(problem, space, labels_of(groups, len(space)), len(groups))
         merged = merge_until_satisfied(problem, space, labels, n) if n else None
@@ -101,9 +149,7 @@ class Microaggregation(Algorithm):
             merged, notes = (better.labels, better.n), {**notes, "error_saved": better.saved}
             if self.refine_seconds is not None:
                 notes["stopped_by_time"] = not better.in_time
-        everything = np.full(problem.table.n_rows, -1, dtype=np.int64)
-        everything[space.rows] = merged[0]
-        return Partition(everything, merged[1], whole_numbers=self.round, notes=notes)
+        return *merged, notes
 
     def _in_blocks(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
         """Form groups in each block on its own; what is left over joins groups of any block."""

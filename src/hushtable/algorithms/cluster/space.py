@@ -9,7 +9,8 @@ records does not matter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -74,6 +75,14 @@ class Space:
         if units is not None and np.all(units == table.unit):
             return cls(rows, points, _metric(table, points, hierarchical))
         return cls(rows, points, _metric(table, points, hierarchical), units, table.unit if units is not None else 1)
+
+    def only(self, columns: Sequence[int]) -> Space:
+        """Return the same records in some of the columns."""
+        points, at, m = np.ascontiguousarray(self.points[:, columns]), list(columns), self.metric
+        plain = not m.labels[at].any() and not bool(np.isnan(points).any())
+        own = (m.labels[at], m.missing[at], m.start[at], m.size[at], m.height[at], m.above, m.steps[at], m.nested[at])
+        metric = Metric(plain, *own)
+        return replace(self, points=points, metric=metric)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.kernels.grouping import group_rows
 from hushtable.release.forms.base import Cells, Form, Points, count_codes, escape_value
 from hushtable.release.forms.sets import SetCells
 from hushtable.schema.columns import Cover, Kind
@@ -240,7 +241,12 @@ class Centroid(Form):
     ) -> Cells:
         """Return the representatives; the algorithm may ask for whole numbers."""
         whole = partition is not None and partition.whole_numbers
-        return CentroidCells(column, *count_codes(column, rows, offsets), whole)
+        if partition is None or partition.by_column is None:
+            return CentroidCells(column, *count_codes(column, rows, offsets), whole)
+        own = partition.by_column[column.name]
+        members, ends = group_rows(own, int(own.max(initial=-1)) + 1)
+        cells = CentroidCells(column, *count_codes(column, members, ends), whole)
+        return cells.take(own[rows[offsets[:-1]]])
 
 
 def _sums(values: IntArray, owner: IntArray, n_groups: int) -> IntArray:

@@ -19,6 +19,8 @@ from hushtable.algorithms.cluster.space import Space
 from hushtable.engines import local
 from hushtable.errors import ParameterError
 from hushtable.kernels.neighbours import neighbours
+from hushtable.kernels.rounds import Processor
+from hushtable.kernels.tiles import DeviceLost
 from hushtable.models.average_risk import AverageRisk
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
@@ -217,3 +219,47 @@ def test_a_time_limit_shortens_the_cooling_instead_of_breaking_it_off(monkeypatc
 def test_a_time_limit_without_refining_is_refused(quality):
     with pytest.raises(ParameterError, match=r"'refine_seconds' .* 'quality: (fast|balanced)' does not"):
         algorithms.build("mdav", {"quality": quality, "refine_seconds": 3.0})
+
+
+@pytest.fixture
+def in_rounds(monkeypatch):
+    """Small tables are annealed as large ones are."""
+    monkeypatch.setattr(improving, "ROUNDS_FROM", 50)
+
+
+def test_large_tables_are_annealed_in_rounds(in_rounds):
+    table = people(5, n=300)
+    plain = run(table, [KAnonymity(k=3)])
+    few, more = (run(table, [KAnonymity(k=3)], quality="best", refine_steps=steps) for steps in (60, 1500))
+    assert 0 < few.partition.notes["error_saved"] < more.partition.notes["error_saved"]
+    assert more.verification.ok and more.measure("sse") < plain.measure("sse")
+    assert np.bincount(more.partition.labels).min() >= 3
+    again = run(table, [KAnonymity(k=3)], quality="best", refine_steps=60)
+    assert again.published.equals(few.published)
+
+
+def test_a_time_limit_of_rounds(in_rounds):
+    outcome = run(people(5, n=300), [KAnonymity(k=3)], quality="best", refine_steps=10**6, refine_seconds=0.5)
+    assert outcome.partition.notes["stopped_by_time"] is True and outcome.verification.ok
+
+
+def test_a_card_that_fails_in_the_middle_changes_nothing(in_rounds, monkeypatch, caplog):
+    class Failing(Processor):
+        def run(self, first, heats):
+            if first:
+                raise DeviceLost("The card failed.")
+            super().run(first, heats)
+
+    table = people(6, n=200)
+    expected = run(table, [KAnonymity(k=3)], quality="best", refine_steps=100)
+    monkeypatch.setattr(improving, "rounds_for", Failing)
+    found = run(table, [KAnonymity(k=3)], quality="best", refine_steps=100)
+    assert found.published.equals(expected.published)
+    assert "The card failed. The processor starts again." in caplog.messages
+
+
+def test_steps_are_set_for_small_tables_too():
+    few, more = (run(people(5), [KAnonymity(k=3)], quality="best", refine_steps=steps) for steps in (1, 2000))
+    assert few.partition.notes["error_saved"] < more.partition.notes["error_saved"]
+    with pytest.raises(ParameterError, match="'refine_steps'"):
+        algorithms.build("mdav", {"refine_steps": 5})

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -161,22 +161,38 @@ def _annealed(
     # the more steps there are, the more heat can be cooled down again
     hot = error / len(labels) * min(2.0, (steps / len(labels) / 2800) ** 0.5)
     tolerance = exponential_quantiles(4096)
-    begin, done, late = time.monotonic(), 0, False
+    pace, done = _Pace(deadline), 0
     for part in range(CHUNKS):
         problem.progress(part / CHUNKS, "refining")
-        size = steps // CHUNKS
+        size = pace.fitting(steps // CHUNKS, part, done)
         heat = (hot * ((CHUNKS - part) / CHUNKS) ** COOLING, hot * ((CHUNKS - part - 1) / CHUNKS) ** COOLING)
-        if deadline is not None and part:
-            # at the pace so far, what is left of the cooling must fit into what is left of the time
-            now = time.monotonic()
-            fits = int(done * (deadline - now) / (now - begin) / (CHUNKS - part))
-            late = late or fits < size
-            if now >= deadline:
-                return anneal(points, labels, near, units, needed, size, (0.0, 0.0), tolerance, part + 1), True
-            size = min(size, max(fits, 1))
+        if pace.over:
+            # no time is left to cool down: one part without heat
+            size, heat = steps // CHUNKS, (0.0, 0.0)
         labels = anneal(points, labels, near, units, needed, size, heat, tolerance, part + 1)
         done += size
-    return labels, late
+        if pace.over:
+            break
+    return labels, pace.late
+
+
+@dataclass
+class _Pace:
+    """How much of the work fits into the time, at the pace so far."""
+
+    deadline: float | None
+    begin: float = field(default_factory=lambda: time.monotonic())
+    late: bool = False
+    over: bool = False
+
+    def fitting(self, size: int, part: int, done: int) -> int:
+        """Return how many of a part's steps fit, if the rest of the cooling has to fit too; at least one."""
+        if self.deadline is None or not part:
+            return size
+        now = time.monotonic()
+        fits = int(done * (self.deadline - now) / (now - self.begin) / (CHUNKS - part))
+        self.late, self.over = self.late or fits < size, now >= self.deadline
+        return min(size, max(fits, 1))
 
 
 def _in_rounds(
@@ -202,16 +218,11 @@ def _in_rounds(
 def _cooled(
     problem: Problem, state: RoundsState, rounds: int, hot: float, deadline: float | None
 ) -> tuple[IntArray, bool]:
-    begin, done, late = time.monotonic(), 0, False
+    pace, done = _Pace(deadline), 0
     for part in range(CHUNKS):
         problem.progress(part / CHUNKS, "refining")
-        size = rounds
-        if deadline is not None and part:
-            now = time.monotonic()
-            fits = int(done * (deadline - now) / (now - begin) / (CHUNKS - part))
-            late = late or fits < size
-            size = min(size, max(fits, 1))
+        size = pace.fitting(rounds, part, done)
         left = 1.0 - (part + np.arange(size) / size) / CHUNKS
         state.run(done, hot * left**COOLING)
         done += size
-    return state.labels(), late
+    return state.labels(), pace.late

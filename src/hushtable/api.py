@@ -275,7 +275,7 @@ def run(
         return run_files(
             sources, plan, target, format=format, part_rows=part_rows, to=to, overwrite=overwrite, progress=progress
         )
-    plan.refuse_treatments("Treatments look at all rows of a column, which the Spark engine does not hold")
+    plan.refuse_in("The Spark engine")
     if importlib.util.find_spec("pyspark") is None:
         raise UsageError(
             "The Spark engine needs pyspark, which is not installed.",

@@ -138,7 +138,7 @@ def test_another_secret_gives_other_draws(tmp_path, monkeypatch):
 
 
 def test_other_engines_refuse_before_any_work(tmp_path):
-    with pytest.raises(IncompatibleError, match="streaming does not hold, and the policy treats 'age', 'pay', 'day'"):
+    with pytest.raises(IncompatibleError, match="treatments look at, and the policy treats 'age', 'pay', 'day'"):
         ht.run(tmp_path / "nowhere.csv", policy(), tmp_path / "out", engine="stream")
     with pytest.raises(IncompatibleError, match="Spark engine does not hold"):
         ht.run(tmp_path / "nowhere.csv", policy(), tmp_path / "out", engine="spark")

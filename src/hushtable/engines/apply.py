@@ -135,6 +135,7 @@ _UNKNOWN, _GONE = 1, 2
 
 
 def _check_regions(plan: Plan, partition: Partition) -> None:
+    plan.refuse_class_weights("Placing new records in fitted regions")
     if partition.regions is None and partition.levels is None:
         raise IncompatibleError(
             f"Groups of {plan.algorithm.name} with these parameters overlap, so that nothing tells to which of them a "

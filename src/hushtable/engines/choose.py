@@ -74,7 +74,7 @@ def choose(engine: str, sources: Sequence[Source], plan: Plan, *, part_rows: int
         return engine  # type: ignore[return-value]
     if part_rows is not None:
         return "stream"
-    if plan.table.treated or not is_large(table_sources(sources)):
+    if plan.table.treated or plan.table.shown_weight is not None or not is_large(table_sources(sources)):
         return "local"
     from hushtable.engines.stream import is_streamable  # small tables need no streaming engine
 

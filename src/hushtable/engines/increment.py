@@ -102,6 +102,7 @@ def increment(
 def _check(table: pa.Table, plan: Plan, earlier: Release) -> None:
     for one in (plan, earlier.plan):
         one.refuse_treatments("A new batch would be treated apart from the earlier one")
+        one.refuse_class_weights("A new batch")
     if plan.guards:
         raise IncompatibleError("Guards do not apply to a new batch.", hint="Leave 'guard' out of the policy.")
     if plan.algorithm.samples:

@@ -362,6 +362,10 @@ class Saved:
         for j, column in enumerate(problem.table.quasi):
             if not _same(published_cells(self._published.column(column.name)), recoded.column(j, rows)):
                 raise _other_original()
+        if self.plan.table.shown_weight is not None and problem.table.survey is not None:
+            from hushtable.release.class_weights import check_class_weights  # most tables are no surveys
+
+            check_class_weights(self._published, self.plan.table, problem.table.survey.weights, rows)
         kinds = {c.name: c.coded.kind for c in problem.table.sensitive}
         codes = sensitive_codes(self._published, self.plan.table, problem.reference, kinds)
         for sensitive in problem.table.sensitive:

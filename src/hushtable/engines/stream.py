@@ -100,7 +100,7 @@ def _check_streamable(plan: Plan) -> None:
             f"{plan.algorithm.name} publishes more than the input's rows in one table, and is not streamed.",
             hint="Run it without streaming, or choose another algorithm.",
         )
-    plan.refuse_treatments("Treatments look at all rows of a column, which streaming does not hold")
+    plan.refuse_in("Streaming")
 
 
 def run_files(

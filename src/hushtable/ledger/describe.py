@@ -152,6 +152,7 @@ def describe(
             hint="Open a saved one with hushtable.open_release(folder, original).",
         )
     release.plan.refuse_treatments("A ledger follows true values and rows that cannot be linked")
+    release.plan.refuse_class_weights("A ledger", "follow")
     spelling = Spelling.of(release.policy, folder)
     column = person_column(release.policy, person)
     rows = release.source_rows  # another original is refused here

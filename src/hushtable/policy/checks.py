@@ -57,6 +57,8 @@ def _column(name: str, column: ColumnPolicy) -> Iterator[Fault]:
         yield refused("weight", "quasi", "the others are not generalised")
     if column.cells is not None and role is not Role.QUASI:
         yield refused("cells", "quasi", "the others are not generalised")
+    if column.publish and role is not Role.WEIGHT:
+        yield refused("publish", "weight", "the role of the others says whether they are published")
     if column.same_as is not None and role not in (Role.SENSITIVE, Role.INSENSITIVE):
         yield refused("same_as", "sensitive and insensitive", "the ledger follows no values of others")
     if column.changes and role is not Role.SENSITIVE:
@@ -179,6 +181,10 @@ def check_combination(policy: Policy) -> None:
         from hushtable.release.treatment_rules import check_treatments
 
         check_treatments(plan, model, ledger=policy.ledger is not None)
+    if plan.shown_weight is not None:
+        from hushtable.release.class_weights import check_weight_plan
+
+        check_weight_plan(plan, model, algorithm, ledger=policy.ledger is not None)
     for guard in policy.build_guards():
         guard.check(algorithm, model, policy.suppression)
         guard.check_table(plan)

@@ -107,8 +107,8 @@ class ColumnPolicy(StrictModel):
 
     role: Role
     """identifier (never published), quasi (generalised), sensitive (must not be learnt), insensitive (as it is),
-    pseudonym (an identifier under a keyed name), weight (of a survey; for risks), cluster (the household; for risks) or
-    drop (not published)"""
+    pseudonym (an identifier under a keyed name), weight (of a survey; for risks and measures), cluster (the household;
+    for risks) or drop (not published)"""
     kind: Kind | None = None
     """how the values relate. Defaults to what the data say"""
     format: Format | None = None
@@ -128,6 +128,8 @@ class ColumnPolicy(StrictModel):
     """how the column is published, where it differs from the table's form"""
     treatment: Any = None
     """what changes the values before records are grouped: a treatment, or several in order"""
+    publish: bool = False
+    """for survey weights: whether every record shows the mean weight of its class"""
     same_as: Earlier = None
     """for the ledger: what earlier releases called the column, or false where none of them had it"""
 

@@ -393,6 +393,7 @@ class Policy(StrictModel):
                 cells=None if column.cells is None else build_form(column.cells),
                 format=column.format,
                 treatments=tuple(treatment.based_in(folder) for treatment in column.treatments()),
+                publish=column.publish,
             )
             for name, column in self.columns.items()
         )

@@ -28,6 +28,10 @@ def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Tab
     where groups have cells and a number, both tell classes apart.
     """
     table = problem.table
+    if plan.shown_weight is not None and table.survey is not None:
+        from hushtable.release.class_weights import check_class_weights  # most tables are no surveys
+
+        check_class_weights(published, plan, table.survey.weights, rows)
     if recoded.concealed:
         from hushtable.release.matching import judge_matching
 

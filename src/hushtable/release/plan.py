@@ -128,6 +128,10 @@ class Plan:
             from hushtable.release.treatment_rules import check_treatments
 
             check_treatments(self.table, self.model(), ledger=self.account is not None)
+        if self.table.shown_weight is not None:
+            from hushtable.release.class_weights import check_weight_plan
+
+            check_weight_plan(self.table, self.model(), self.algorithm, ledger=self.account is not None)
         self._check_guards_and_ledger()
 
     def _check_guards_and_ledger(self) -> None:
@@ -189,6 +193,21 @@ class Plan:
             code="treatment",
             hint="Leave 'treatment' and the role 'pseudonym' out of the policy, or publish the table on its own.",
         )
+
+    def refuse_in(self, engine: str) -> None:
+        """Raise, where the plan needs whole columns in one place, that an engine does not hold them."""
+        self.refuse_treatments(f"{engine} does not hold all rows of a column, which treatments look at")
+        self.refuse_class_weights(engine)
+
+    def refuse_class_weights(self, what: str, does: str = "publish") -> None:
+        """Raise, where the plan publishes mean weights of classes, that ``what`` does not."""
+        if self.table.shown_weight is not None:
+            raise IncompatibleError(
+                f"{what} does not {does} the mean weights of classes, and the policy asks for those of "
+                f"{self.table.shown_weight!r}.",
+                code="published-weights",
+                hint="Leave out 'publish' below the column, or publish the table on its own, with the engine 'local'.",
+            )
 
     def pinned(self) -> Plan:
         """Return the plan with the ledger as it is now, in the policy that travels with the release too."""

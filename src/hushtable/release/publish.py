@@ -33,9 +33,14 @@ def publish(source: pa.Table, recoded: Recoded, plan: TablePlan, rows: IntArray)
     def cells(column: ColumnPlan) -> pa.Array | pa.ChunkedArray:
         if column.role is Role.QUASI:
             return recoded.column(place[column.name], rows)
+        if column.publish:
+            from hushtable.release.class_weights import class_weights  # most tables are no surveys
+            from hushtable.table.survey import read_weights
+
+            return pa.array(class_weights(read_weights(source, column.name, plan)[rows], recoded.labels[rows]))
         return source.column(column.name).take(take)
 
-    published = [column for column in plan.columns if column.role.published]
+    published = [column for column in plan.columns if column.published]
     columns = list(_each(cells, published, len(rows)))
     # a dictionary would otherwise still list the values of suppressed records
     return compact(pa.table(columns, names=[column.name for column in published]))

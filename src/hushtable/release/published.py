@@ -72,6 +72,10 @@ def verify_published(
     groups = (bucket_column(plan),) if recoding.by_number else ()
     check_published_columns(table, plan, *groups)
     check_unlinked(table, plan)
+    if plan.shown_weight is not None and table.num_rows:
+        from hushtable.release.class_weights import check_class_weights  # most tables are no surveys
+
+        check_class_weights(table, plan)
     if not table.num_rows:
         # of nothing every model holds
         raise no_rows()

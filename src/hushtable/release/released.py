@@ -81,7 +81,7 @@ class Released:
 
     def like(self, table: pa.Table) -> Any:
         """Return a table of the published columns as the same kind of DataFrame that was given."""
-        coarser = self.plan.table.named(Role.QUASI)
+        coarser = (*self.plan.table.named(Role.QUASI), self.plan.table.shown_weight)
         given = None if isinstance(self.source, Files) else self.source
         return like(table, given, [name for name in table.column_names if name not in coarser])
 

@@ -23,7 +23,7 @@ __all__ = ["check_published_columns", "prepare_as", "published_cells", "sensitiv
 
 def check_published_columns(table: pa.Table, plan: TablePlan, *more: str) -> None:
     """The published table has every published column of the policy, those named here, and nothing else."""
-    wanted = [*(c.name for c in plan.columns if c.role.published), *more]
+    wanted = [*(c.name for c in plan.columns if c.published), *more]
     leaked = [n for n in table.column_names if n not in wanted]
     if leaked:
         raise PolicyError(

@@ -35,7 +35,7 @@ ROLES = {
         "Pseudonym",
         "Names a person, and is published under a keyed name. It is not anonymous: the key holder can undo it.",
     ),
-    Role.WEIGHT: ("Survey weight", "How many people a record stands for. Risks use it. It is not published."),
+    Role.WEIGHT: ("Survey weight", "How many people a record stands for. For risks and measures."),
     Role.CLUSTER: ("Household", "Which household a record belongs to. Risks use it. It is not published."),
     Role.DROP: ("Drop", "Not published."),
 }

@@ -140,6 +140,9 @@ def encode_rest(
 
         mass, mass_unit, mass_codes = background_mass(extra.background, extra, sensitive, plan)
     spelt = [c.name for c in sensitive if c.spellings] + [c.name for c in quasi if exact and c.spellings]
+    if plan.shown_weight is not None:
+        # records that differ in nothing else must not be told apart by their place in the table
+        spelt.append(plan.shown_weight)
     ties = with_spellings(tie_rank or rest_rank(table, plan), table, spelt)
     encoded = EncodedTable(
         quasi=quasi,

@@ -44,6 +44,8 @@ class ColumnPlan:
         How dates or numbers are written, where that could be read in several ways.
     treatments : tuple of Treatment
         What changes the column's values before records are grouped, in this order.
+    publish : bool
+        Whether the mean weight of its class is published in every record, of a column of survey weights.
     """
 
     name: str
@@ -57,6 +59,12 @@ class ColumnPlan:
     values: tuple[str, ...] = ()
     format: Format | None = None
     treatments: tuple[Any, ...] = ()
+    publish: bool = False
+
+    @property
+    def published(self) -> bool:
+        """Whether the column reaches the release."""
+        return self.role.published or self.publish
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,11 @@ class TablePlan:
     def treated(self) -> bool:
         """Whether values of any column are changed before records are grouped."""
         return any(column.treatments for column in self.columns)
+
+    @property
+    def shown_weight(self) -> str | None:
+        """The column of survey weights whose means are published, class by class."""
+        return next((column.name for column in self.columns if column.publish), None)
 
     def form(self, column: ColumnPlan) -> PublishedAs | None:
         """Return how a column is published."""

@@ -1,13 +1,14 @@
 """What a survey says about its records: how many people each stands for, and which household it belongs to.
 
-Risks read both, and measures of counts read the weights. Neither is published, since both single people out. A weight
-counts people of the population, so that the weights of a table add up to it. Weights that are all the same say no more
-than a sampling fraction does, and households of one no more than their members' own risk: both are refused, for
-whoever wrote them down expected more.
+Risks read both, and measures of counts read the weights. Neither is published, since both single people out; only the
+mean weights of classes can be (``release.class_weights``). A weight counts people of the population, so that the
+weights of a table add up to it. Weights that are all the same say no more than a sampling fraction does, and households
+of one no more than their members' own risk: both are refused, for whoever wrote them down expected more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from hushtable.table.plan import TablePlan
 
-__all__ = ["Survey", "read_survey", "summed_weights"]
+__all__ = ["Survey", "read_numbers", "read_survey", "read_weights", "summed_weights"]
 
 
 @dataclass(frozen=True)
@@ -85,15 +86,28 @@ def read_survey(table: pa.Table, plan: TablePlan) -> Survey | None:
         return None
     nothing = Survey()
     return Survey(
-        _weights(table, weight[0], plan) if weight else nothing.weights,
+        read_weights(table, weight[0], plan) if weight else nothing.weights,
         _households(table, cluster[0], plan) if cluster else nothing.households,
     )
 
 
-def _weights(table: pa.Table, name: str, plan: TablePlan) -> FloatArray:
-    prepared = prepare(table.column(name), name=name, kind=Kind.NUMERIC, missing_values=plan.missing_values)
+def read_numbers(column: pa.ChunkedArray, name: str, missing_values: Sequence[str]) -> FloatArray:
+    """Return a column's numbers, however they are written; missing ones are NaN.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> read_numbers(pa.chunked_array([["10", "12.5", ""]]), "w", ()).tolist()
+    [10.0, 12.5, nan]
+    """
+    prepared = prepare(column, name=name, kind=Kind.NUMERIC, missing_values=missing_values)
     numbers = np.append(prepared.values.cast("float64").to_numpy(zero_copy_only=False), np.nan)
-    weights = np.asarray(numbers[prepared.codes()], dtype=np.float64)
+    return np.asarray(numbers[prepared.codes()], dtype=np.float64)
+
+
+def read_weights(table: pa.Table, name: str, plan: TablePlan) -> FloatArray:
+    """Return the weights of a table's rows; ``read_survey`` says when they are refused."""
+    weights = read_numbers(table.column(name), name, plan.missing_values)
     n = len(weights)
     if missing := int(np.count_nonzero(~np.isfinite(weights))):
         raise DataError(

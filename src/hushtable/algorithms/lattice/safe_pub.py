@@ -137,7 +137,7 @@ class SafePub(Algorithm):
     def check_table(self, table: TablePlan) -> None:
         """Refuse columns whose recoding would depend on the records."""
         for column in table.columns:
-            if column.role.published and column.role is not Role.QUASI:
+            if column.published and column.role is not Role.QUASI:
                 raise IncompatibleError(
                     f"{self.name} publishes combinations that many records share, and {column.name!r} would stand "
                     "next to them as it is.",

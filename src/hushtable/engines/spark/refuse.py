@@ -29,7 +29,7 @@ def check_engine(plan: Plan) -> None:
         With the reason and a remedy.
     """
     algorithm = plan.algorithm
-    plan.refuse_treatments("Treatments look at all rows of a column, which the Spark engine does not hold")
+    plan.refuse_in("The Spark engine")
     if algorithm.samples:
         raise IncompatibleError(
             f"{algorithm.name} draws records anew wherever rows are counted, and Spark may count rows more than once.",

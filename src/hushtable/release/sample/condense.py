@@ -84,7 +84,7 @@ def condense_release(release: Released, *, columns: Sequence[str] | None = None)
         others[name] = deal(reading, codes[name][order], offsets, seed, name).column(back)
     published: dict[str, Any] = {}
     for column in sorted(
-        (c for c in plan.columns if c.role.published), key=lambda c: release.table.column_names.index(c.name)
+        (c for c in plan.columns if c.published), key=lambda c: release.table.column_names.index(c.name)
     ):
         name = column.name
         if column.role is Role.QUASI:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hushtable.algorithms.base import Recoding
 from hushtable.arrays import AnyArray, IntArray
@@ -101,7 +102,13 @@ def sample_table(
             chosen = shuffle_runs(np.arange(table.num_rows), np.array([0, table.num_rows]), seed, f"rows/{number}")
             whole = whole.take(pa.array(np.sort(chosen[:some])))
         dealings.append(whole)
-    return dealings[0] if len(dealings) == 1 else pa.concat_tables(dealings).unify_dictionaries()
+    drawn = dealings[0] if len(dealings) == 1 else pa.concat_tables(dealings).unify_dictionaries()
+    if plan.shown_weight is None or wanted == table.num_rows:
+        return drawn
+    # fewer rows stand for more people each, and more rows for fewer
+    place = drawn.column_names.index(plan.shown_weight)
+    scaled = pc.multiply(drawn.column(place), table.num_rows / wanted)
+    return drawn.set_column(place, plan.shown_weight, scaled)
 
 
 def _checked_rows(rows: int | None, published: int) -> int:
@@ -206,7 +213,7 @@ class _Dealing:
             back = np.empty(len(self.order), dtype=np.int64)
             back[self.order] = np.arange(len(self.order))
         columns, names = [], []
-        for column in (c for c in self.plan.columns if c.role.published):
+        for column in (c for c in self.plan.columns if c.published):
             names.append(column.name)
             if column.role is Role.QUASI:
                 columns.append(self.drawn[column.name].column(back))
@@ -226,7 +233,7 @@ class _Dealing:
     def _known(self, rules: Sequence[Rule]) -> dict[str, Drawn | Fixed]:
         """The columns that rules name."""
         known: dict[str, Drawn | Fixed] = {}
-        planned = {c.name: c for c in self.plan.columns if c.role.published}
+        planned = {c.name: c for c in self.plan.columns if c.published}
         for rule in rules:
             for name in (c.column for c in rule.conditions):
                 if name not in planned:

@@ -30,7 +30,7 @@ class ColumnEvidence(Part):
     """One column: what was done to it, and what that changed."""
 
     name: str
-    role: Literal["identifier", "quasi", "sensitive", "insensitive", "pseudonym", "drop"]
+    role: Literal["identifier", "quasi", "sensitive", "insensitive", "pseudonym", "weight", "cluster", "drop"]
     kind: str | None
     treatment: str
     """what happened to it, in words"""

@@ -69,7 +69,7 @@ def column_evidence(
         elif name in sensitive:
             evidence.append(_sensitive(sensitive[name], comparison, binned[name], release.codes_of(name)))
         else:
-            evidence.append(_plain(name, role))
+            evidence.append(_plain(name, role, mean=name == release.plan.table.shown_weight))
     named = {c.name: tuple(t.name for t in c.treatments) for c in release.plan.table.columns}
     return tuple(_with_treatments(one, named.get(one.name, ())) for one in evidence)
 
@@ -156,13 +156,18 @@ def _shift(before: IntArray, after: FloatArray) -> float | None:
     return round(float(np.abs(before / before.sum() - after / after.sum()).sum() / 2), 3)
 
 
-def _plain(name: str, role: Role) -> ColumnEvidence:
-    gone = not role.published
+def _plain(name: str, role: Role, *, mean: bool) -> ColumnEvidence:
+    gone = not role.published and not mean
+    caption = "Not looked at: its values are published unchanged."
+    if mean:
+        caption = "Every record shows the mean weight of its class, with three significant digits."
+    elif gone:
+        caption = "Identifiers never reach the release." if role is Role.IDENTIFIER else "It is not in the release."
     return ColumnEvidence(
         name=name,
         role=str(role),
         kind=None,
-        treatment="removed" if gone else "published as it is",
+        treatment="mean of its class" if mean else "removed" if gone else "published as it is",
         distinct=None,
         missing=None,
         height=None,
@@ -171,7 +176,5 @@ def _plain(name: str, role: Role) -> ColumnEvidence:
         covered=None,
         shift=None,
         bars=(),
-        caption="Identifiers never reach the release."
-        if gone
-        else "Not looked at: its values are published unchanged.",
+        caption=caption,
     )

@@ -45,6 +45,11 @@ def not_promised(facts: Facts) -> tuple[str, ...]:
             "That pseudonyms are anonymous: whoever has the key can undo them, and tables with the same key can be "
             "joined. No figure of this report counts them as protection."
         )
+    if any(c.role == "weight" and c.treatment != "removed" for c in facts.columns):
+        found.append(
+            "That survey weights stay unknown: every class shows its mean weight, which no model of this policy looks "
+            "at. A class of one stratum gives the stratum away."
+        )
     if not any("identity" in m.threats for m in facts.models):
         found.append("That nobody is found in the table: no model of this policy hides who a record belongs to.")
     found += [

@@ -19,6 +19,8 @@ _ROLES = {
     "sensitive": "sensitive",
     "insensitive": "insensitive",
     "pseudonym": "pseudonym (not anonymised)",
+    "weight": "survey weight",
+    "cluster": "household",
     "drop": "dropped",
 }
 

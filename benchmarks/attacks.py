@@ -59,6 +59,7 @@ def risk_seconds(rows: int) -> dict[str, Any]:
     import hushtable as ht
     from hushtable import registry
     from hushtable.datasets.adult_like import adult_like
+    from hushtable.errors import UsageError
 
     table = adult_like(rows)
     quasi = [name for name in table.column_names if name != "occupation"]
@@ -70,7 +71,10 @@ def risk_seconds(rows: int) -> dict[str, Any]:
     single = {}
     for name in registry.risks:
         begin = time.perf_counter()
-        release.risk(name)
+        try:
+            release.risk(name)
+        except UsageError:
+            continue  # it needs columns that the table does not have
         single[name] = time.perf_counter() - begin
     raw, shown = (t.select(quasi).to_pandas() for t in (table, release.table))
     start = time.perf_counter()

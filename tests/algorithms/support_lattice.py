@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+from hypothesis import reject
 
 from hushtable.algorithms.base import Problem
 from hushtable.algorithms.partition.mondrian import Mondrian
@@ -33,13 +34,13 @@ class Seen:
     gone: set[int]
 
 
-def problem_of(models, seed: int, rows: int = 16, suppression: float = 0.0, **options) -> Problem | None:
-    """A random problem under these models; None where they need what the case has not."""
+def problem_of(models, seed: int, rows: int = 16, suppression: float = 0.0, **options) -> Problem:
+    """A random problem under these models; hypothesis draws again where they need what the case has not."""
     case = random_case(seed, rows, **options)
     try:
         return local.problem_of(case.table, case.plan(models, Mondrian(), suppression=suppression))
     except IncompatibleError:
-        return None
+        reject()
 
 
 def all_nodes(problem: Problem, fixed=None) -> list[tuple[int, ...]]:

@@ -14,6 +14,7 @@ from hushtable.algorithms.lattice.samarati import Samarati
 from hushtable.engines import local
 from hushtable.errors import Cancelled, IncompatibleError, NotFound, UsageError
 from hushtable.models.alp_dif import AlpDif
+from hushtable.models.base import PrivacyModel
 from hushtable.models.delta_presence import DeltaPresence
 from hushtable.models.entropy_l import EntropyL
 from hushtable.models.k_anonymity import KAnonymity
@@ -39,7 +40,8 @@ def check_minimal(problem):
     assert list(partition.levels) in expected
 
 
-@pytest.mark.parametrize("name", sorted(models))
+# models that draw records need an algorithm of their own
+@pytest.mark.parametrize("name", sorted(n for n, m in models.items() if m.drawing is PrivacyModel.drawing))
 @settings(max_examples=6)
 @given(
     seed=st.integers(0, 10_000),
@@ -52,8 +54,6 @@ def test_all_minimal_nodes_of_every_monotone_model(name, seed, rows, limit, size
     chosen = [*model_examples(models[name], case, 1), *([KAnonymity(k=2)] if size else [])]
     assume(chosen)
     problem = problem_of(chosen, seed, rows, limit)
-    if problem is None:
-        return
     if not_monotone(problem.model, suppression=limit > 0):
         with pytest.raises(IncompatibleError) as caught:
             minimal_nodes(problem)

@@ -78,8 +78,14 @@ def test_every_style_of_cells(algorithm, style):
     answers = Counter(
         check_release([example], algorithm, random_case(seed, 30, cells=style), suppression=0.1)
         for seed in range(30, 32)
-        for name in (promise(algorithm, 2).name, "t-closeness", "guarding-nodes")
-        for example in model_examples(models[name], random_case(seed, 30, cells=style), 1)
+        for example in (
+            promise(algorithm, 2),
+            *(
+                found
+                for name in ("t-closeness", "guarding-nodes")
+                for found in model_examples(models[name], random_case(seed, 30, cells=style), 1)
+            ),
+        )
     )
     if algorithm.keeps_signatures and not style.by_members:
         # counts would tell counterfeits

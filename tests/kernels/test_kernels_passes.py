@@ -119,6 +119,14 @@ def test_the_shadow_is_never_off_by_more_than_is_allowed_for():
                     assert near <= passes._above(exact, shadow._scale, off, d)
 
 
+def test_nobody_is_left():
+    points = np.random.default_rng(1).normal(size=(40, 3))
+    for left in (Shadow(points), Tiles(points, [NumpyDevice()], few=0)):
+        left.remove(np.arange(40))
+        found = left.search(np.array([3]), 2, 1)
+        assert found.near.tolist() == [[-1, -1]] and found.far.tolist() == [[-1]]
+
+
 def test_scales():
     middle, scale = scaled(np.array([[1.0, 5.0], [3.0, 5.0]]))
     assert middle.tolist() == [2.0, 5.0] and scale == 0.5

@@ -218,7 +218,7 @@ def _nothing(questions: int, near: int, far: int) -> Found:
 
 def _write_numpy(points: Any, ids: Any, middle: Any, scale: Any, blocks: Any) -> None:
     shadow = np.where(ids[:, None] >= 0, (points[ids] - middle) * scale, np.nan).astype(np.float32)
-    blocks[...] = shadow.reshape(len(blocks), LANES, -1).transpose(0, 2, 1)
+    blocks[...] = shadow.reshape(len(blocks), LANES, points.shape[1]).transpose(0, 2, 1)
 
 
 def _write_loops(points: Any, ids: Any, middle: Any, scale: Any, blocks: Any) -> None:

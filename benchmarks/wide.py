@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     rows = []
     for device in given.device.split(","):
-        row("5000x20", device, 1)
+        row("20000x20", device, 1)
         for size in given.sizes.split(","):
             for cores in given.cores.split(","):
                 rows.append(row(size, device, int(cores)))

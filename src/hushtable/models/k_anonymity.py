@@ -59,9 +59,9 @@ __all__ = ["KAnonymity"]
 
 @dataclass(frozen=True)
 class KAnonymity(PrivacyModel):
-    """Every class has at least k people; with subsets, every combination of some of its cells.
+    """Every class has at least k people.
 
-    Score: the class's size in people, or the fewest people who share a combination of its cells. Satisfied when >= k.
+    With ``subsets`` or ``combinations``: every combination of some of its cells has. Score: the class's size in people, or the fewest people who share a combination of its cells. Satisfied when >= k.
 
     Parameters
     ----------

@@ -62,8 +62,8 @@ def blind_part(model: AllOf) -> AllOf:
     Examples
     --------
     >>> from hushtable.models.probabilistic_l import ProbabilisticL
-    >>> blind_part(AllOf((ProbabilisticL(l=3, on="disease"),))).members
-    (KAnonymity(k=3),)
+    >>> [(m.name, m.bound) for m in blind_part(AllOf((ProbabilisticL(l=3, on="disease"),))).members]
+    [('k-anonymity', 3)]
     """
     looking = {Stat.HISTOGRAM, Stat.BACKGROUND}
     members = tuple(m for m in model.members if not (m.histogram_keys() or m.stats_needed() & looking))

@@ -61,7 +61,8 @@ __all__ = ["KAnonymity"]
 class KAnonymity(PrivacyModel):
     """Every class has at least k people.
 
-    With ``subsets`` or ``combinations``: every combination of some of its cells has. Score: the class's size in people, or the fewest people who share a combination of its cells. Satisfied when >= k.
+    With ``subsets`` or ``combinations``: every combination of some of its cells. Score: the class's size in people, or
+    the fewest people who share a combination of its cells. Satisfied when >= k.
 
     Parameters
     ----------

@@ -152,5 +152,5 @@ def test_a_column_is_treated(page, base):
     put(page.get_by_label("window", exact=True), "0.2")
     page.get_by_text("Its values are treated by rank-swapping").first.wait_for()
     page.reload()
-    page.get_by_text("Guarantees nothing: a published value may be").wait_for()
+    page.get_by_text("Guarantees nothing: a published value may be").first.wait_for()
     assert page.get_by_label("window", exact=True).input_value() == "0.2"

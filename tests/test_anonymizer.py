@@ -357,3 +357,16 @@ def test_scikit_learn_s_own_checks_with_equality_for_text(monkeypatch):
         monkeypatch.setattr(estimator_checks, name, same)
     check_estimator(ht.Anonymizer(TWO, publish=False), expected_failed_checks=EXCEPTIONS, on_skip=None)
     assert len(compared) > 10
+
+
+def test_columns_that_are_not_published_are_not_returned_for_modelling():
+
+    names = [f"n{i:07}" for i in range(40)]
+    people = pd.DataFrame({"age": range(40), "note": ["secret"] * 40, "w": [1.5, 2.0] * 20, "who": names})
+    roles = {"age": {"role": "quasi"}, "note": {"role": "drop"}, "w": {"role": "weight"}, "who": {"role": "identifier"}}
+    policy = ht.Policy(columns=roles, models=[ht.KAnonymity(k=5)])
+    made = ht.Anonymizer(policy, publish=False).fit(people).transform(people.head(3))
+    assert list(made.columns) == ["age"]
+    named = ht.Policy(columns={**roles, "who": {"role": "pseudonym"}}, models=[ht.KAnonymity(k=5)])
+    with pytest.raises(ht.errors.IncompatibleError, match="does not treat columns"):
+        ht.Anonymizer(named, publish=False).fit(people).transform(people.head(3))

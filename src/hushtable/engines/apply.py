@@ -127,7 +127,7 @@ def region_cells(table: pa.Table, plan: Plan, fitted: Problem, partition: Partit
             own = pc.if_else(pa.array(strangers == _GONE), None, own)
             own = pc.if_else(pa.array(strangers == _UNKNOWN), pa.scalar(ROOT), own)
         columns[column.name] = own
-    names = [c.name for c in plan.table.columns if c.role is not Role.IDENTIFIER]
+    names = [c.name for c in plan.table.columns if c.role.published]
     return pa.table({name: columns[name] if name in columns else table.column(name) for name in names})
 
 
@@ -136,6 +136,7 @@ _UNKNOWN, _GONE = 1, 2
 
 def _check_regions(plan: Plan, partition: Partition) -> None:
     plan.refuse_class_weights("Placing new records in fitted regions")
+    plan.refuse_treatments("Placing new records in fitted regions does not treat columns")
     if partition.regions is None and partition.levels is None:
         raise IncompatibleError(
             f"Groups of {plan.algorithm.name} with these parameters overlap, so that nothing tells to which of them a "

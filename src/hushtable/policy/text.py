@@ -128,7 +128,8 @@ def _check_depth(text: str) -> None:
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
-            line = event.start_mark.line + 1
+            mark = event.start_mark
+            line = mark.line + 1 if mark else None
             raise InvalidPolicy([Fault((), "The policy is nested too deeply.", code="yaml", line=line)])
 
 

@@ -20,6 +20,7 @@ def test_a_check_is_a_gate(call, people):
     assert call("audit", people, "--quasi", "age", "--check", "k=1000", "--json").data["code"] == "audit"
     assert call("audit", people, "--quasi", "age", "--check", "k").code == 2
     assert "k=5, not 'k'" in call("audit", people, "--quasi", "age", "--check", "k").err
+    assert call("audit", people, "--quasi", "age,zip", "--fail-under", "k=1000").err == failing.err
     one = call("audit", people, "--quasi", "age", "--sensitive", "disease", "--check", "alpha=1,t=1")
     assert (one.code, "All checks passed." in one.out) == (0, True)
 

@@ -32,7 +32,8 @@ def audit(
                                  show_default=False),
     ] = None,
     check: Annotated[
-        str | None, typer.Option("--check", metavar="BOUNDS", help="Exit with 1 unless these hold: k=5,l=3,t=0.2.",
+        str | None, typer.Option("--check", "--fail-under", metavar="BOUNDS",
+                                 help="Exit with 1 unless these hold: k=5,l=3,t=0.2.",
                                  show_default=False),
     ] = None,
     table: SqlTable = None,

@@ -3,11 +3,13 @@ VENV ?= .venv
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --disable-pip-version-check
+# constraints.txt has one version of everything, so that a release overnight changes nothing here
+PIP := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
+INSTALL := $(PIP) -q setuptools && $(PIP) --no-build-isolation -e
 CASES ?= 100000
 SECONDS ?= 3600
 
-.PHONY: help demo studio screenshots recordings papers test lint docs properties fuzz bench dist try-dist clean
+.PHONY: help demo studio screenshots recordings papers test lint docs properties fuzz bench lock dist try-dist clean
 
 help:
 	@echo "demo        anonymize generated patients into demo/"
@@ -22,6 +24,7 @@ help:
 	@echo "fuzz        random releases and histories, damaged files, kill -9, canaries and a hostile page, bounded in time"
 	@echo "            (CASES=100000 SECONDS=3600)"
 	@echo "bench       the benchmarks, into docs/benchmarks.md: an hour, or some of them (ONLY=mondrian,speed)"
+	@echo "lock        constraints.txt from pyproject.toml; versions stay as they are if they can (UPGRADE=1: newest versions)"
 	@echo "dist        the wheel and the sdist, into dist/"
 	@echo "try-dist    install that wheel into a new environment and use it: command line, Python, studio, Spark"
 	@echo "clean       remove everything that make made"
@@ -71,6 +74,11 @@ fuzz: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/_page.py $(if $(ONLY),--only $(ONLY))
 
+lock: | $(VENV)/bin/python
+	@$(BIN)/python -m pip install --disable-pip-version-check -q uv
+	$(BIN)/uv pip compile -q pyproject.toml --extra dev --universal --python-version 3.11 --no-annotate --strip-extras \
+		--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) -o constraints.txt
+
 dist: $(VENV)/.installed-dev
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
@@ -87,17 +95,17 @@ $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "hushtable needs Python 3.11 or later; none was found." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing hushtable into $(VENV): a minute or two, the first time ..."
-	@$(PIP) -e .
+	@$(INSTALL) .
 	@touch $@
 
-$(VENV)/.installed-studio: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.installed-studio: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing hushtable and its studio into $(VENV): a minute or two, the first time ..."
-	@$(PIP) -e '.[studio,excel,sql]'
+	@$(INSTALL) '.[studio,excel,sql]'
 	@touch $@ $(VENV)/.installed
 
-$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing hushtable and its development tools into $(VENV): a minute or two, the first time ..."
-	@$(PIP) -e '.[dev]'
+	@$(INSTALL) '.[dev]'
 	@touch $@ $(VENV)/.installed

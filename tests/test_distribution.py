@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import importlib.metadata
 import os
 import re
 import shutil
@@ -15,6 +16,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from hushtable import __version__, registry
 from hushtable.reproduce.papers import paper_names
@@ -158,3 +161,44 @@ def test_every_paper_that_can_be_run_again_is_cited(citation):
         f"{work['authors'][0]['family-names'].split('-')[0].lower()}{work['year']}" for work in citation["references"]
     }
     assert cited == set(paper_names())
+
+
+@pytest.fixture(scope="module")
+def pins() -> dict[str, str]:
+    """Versions that make installs on this machine, by canonical name."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    wanted = [Requirement(line) for line in lines if not line.startswith("#")]
+    assert all(
+        len(want.specifier) == 1 and str(want.specifier).startswith("==") and want.url is None for want in wanted
+    ), "constraints.txt has versions, no ranges and no addresses"
+    here = [want for want in wanted if want.marker is None or want.marker.evaluate()]
+    names = [canonicalize_name(want.name) for want in here]
+    assert len(names) == len(set(names))
+    return {name: str(want.specifier)[2:] for name, want in zip(names, here, strict=True)}
+
+
+def requirements(extra: str) -> list[Requirement]:
+    """What pyproject.toml asks for, without and with an extra; references to own extras resolved."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found = [Requirement(text) for text in project["dependencies"] + project["optional-dependencies"][extra]]
+    own = {name for want in found if want.name == "hushtable" for name in want.extras}
+    found = [want for want in found if want.name != "hushtable"]
+    return found + [want for name in sorted(own) for want in requirements(name)]
+
+
+def test_the_lock_pins_what_make_installs_within_the_bounds(pins):
+    waiting, seen = requirements("dev"), set()
+    while waiting:
+        want = waiting.pop()
+        name = canonicalize_name(want.name)
+        assert name in pins, f"{name} is not in constraints.txt: run make lock"
+        assert want.specifier.contains(pins[name], prereleases=True), f"{want} is not {pins[name]}: run make lock"
+        for extra in want.extras or {""}:
+            if (name, extra) in seen:
+                continue
+            seen.add((name, extra))
+            try:
+                needs = [Requirement(text) for text in importlib.metadata.requires(name) or ()]
+            except importlib.metadata.PackageNotFoundError:
+                continue
+            waiting += [need for need in needs if need.marker is None or need.marker.evaluate({"extra": extra})]

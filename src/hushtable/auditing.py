@@ -16,6 +16,7 @@ from hushtable.errors import DataError, UsageError, VerificationError, did_you_m
 from hushtable.io.figures import number
 from hushtable.io.frames import to_arrow
 from hushtable.io.grids import html_grid, text_grid
+from hushtable.io.urls import can_count
 from hushtable.models.base import PrivacyModel, compare
 from hushtable.models.beta_likeness import BetaLikeness
 from hushtable.models.recursive_cl import RecursiveCL
@@ -24,10 +25,12 @@ from hushtable.registry import models
 from hushtable.release.exposure import Exposure
 from hushtable.release.recode import class_numbers
 from hushtable.schema.columns import Role
-from hushtable.table.encode import encode_rest, no_rows
+from hushtable.table.encode import encode_rest, encode_values, no_rows
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.people import PERSON_UNITS, ambiguous_names, missing_names
 from hushtable.table.plan import ColumnPlan, TablePlan
-from hushtable.table.reference import Reference
-from hushtable.table.stats import GroupStats
+from hushtable.table.reference import Attribute, Reference
+from hushtable.table.stats import GroupStats, Histogram, Key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +76,7 @@ class Audit:
     reference : Reference
         The whole table, which models compare classes with.
     exposure : Exposure
-        The same classes, as risks see them.
+        The same classes, as risks see them. Of a table that its database counted, it has sizes and no cells.
 
     Examples
     --------
@@ -297,7 +300,8 @@ def audit(
 
     Parameters
     ----------
-    data : pandas, polars or pyarrow table, or path
+    data : pandas, polars or pyarrow table, path, or address of a database
+        DuckDB and PostgreSQL count for themselves: no row leaves them.
     quasi : str or list of str
         The columns by which others might know people.
     sensitive : str or list of str
@@ -320,12 +324,14 @@ def audit(
     >>> found.k, found.smallest, found["t"]
     (2, {2: 1, 3: 1}, 0.09999999999999998)
     """
-    table = _table(data)
     known, wanted = _names(quasi), _names(sensitive)
     if not known:
         raise UsageError("The audit has no quasi-identifier.", code="no-quasi", hint="Name at least one column.")
     people = () if entity is None else (entity,)
-    _check_names(table, known, wanted, people)
+    if isinstance(data, str) and can_count(data):
+        return _counted(data, known, wanted, entity)
+    table = _table(data)
+    _check_names(table.column_names, known, wanted, people)
     if not table.num_rows:
         raise no_rows()
     roles = [(wanted, Role.SENSITIVE), (people, Role.IDENTIFIER)]
@@ -341,6 +347,31 @@ def audit(
     return Audit(known, wanted, stats, encoded.reference(keys), exposure)
 
 
+def _counted(address: str, quasi: tuple[str, ...], sensitive: tuple[str, ...], entity: str | None) -> Audit:
+    """The audit of a table that its database groups and counts: no row leaves it."""
+    from hushtable.io.sql.access import sql_names
+    from hushtable.io.sql.tally import tally
+
+    _check_names(sql_names(address), quasi, sensitive, () if entity is None else (entity,))
+    found = tally(address, quasi, sensitive, entity, PERSON_UNITS)
+    if entity is not None and found.nobody:
+        raise missing_names(entity, found.nobody)
+    if entity is not None and found.ambiguous:
+        raise ambiguous_names(entity)
+    histograms: dict[Key, Histogram] = {}
+    attributes: dict[Key, Attribute] = {}
+    for name, own in found.sensitive.items():
+        plan = TablePlan((ColumnPlan(name, Role.SENSITIVE),))
+        _, columns = encode_values(plan, {name: own.values}, {name: own.times})
+        values = EncodedTable((), columns, len(own.times), len(own.times), unit=found.unit, row_units=own.times)
+        attributes[(name,)] = values.attribute((name,))
+        codes = columns[0].codes.astype(np.int64)[own.codes]
+        histograms[(name,)] = Histogram.from_pairs(own.classes, codes, own.units, len(found.units), found.unit)
+    stats = GroupStats(found.units, found.unit, histograms)
+    exposure = Exposure(quasi, (), (), stats.units, stats.unit)
+    return Audit(quasi, sensitive, stats, Reference(int(stats.units.sum()), stats.unit, attributes), exposure)
+
+
 def _table(data: Any) -> pa.Table:
     if isinstance(data, str | os.PathLike):
         from hushtable.io.sources import read_tables
@@ -353,14 +384,14 @@ def _names(given: str | Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(dict.fromkeys(given))
 
 
-def _check_names(table: pa.Table, *groups: Sequence[str]) -> None:
+def _check_names(columns: Sequence[str], *groups: Sequence[str]) -> None:
     names = [name for group in groups for name in group]
-    absent = [name for name in names if name not in table.column_names]
+    absent = [name for name in names if name not in columns]
     if absent:
         raise DataError(
             f"The table has no column {absent[0]!r}.",
             code="absent-columns",
-            hint=did_you_mean(absent[0], table.column_names),
+            hint=did_you_mean(absent[0], columns),
         )
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:

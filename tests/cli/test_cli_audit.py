@@ -28,3 +28,18 @@ def test_a_check_is_a_gate(call, people):
 def test_wrong_columns(call, people):
     assert "Did you mean 'zip'?" in call("audit", people, "--quasi", "zipp").err
     assert call("audit", people, "--quasi", "").code == 2
+
+
+def test_a_database_counts_for_us(call, people, tmp_path, monkeypatch):
+    from hushtable.io.files import read_table
+    from hushtable.io.sql.access import write_sql
+    from hushtable.io.sql.duck import DuckDatabase
+
+    base = f"duckdb:///{tmp_path / 'clinic.db'}"
+    write_sql(read_table(people), base, table="people")
+    local = call("audit", people, "--quasi", "age,zip", "--sensitive", "disease", "--json").data
+    monkeypatch.setattr(DuckDatabase, "batches", None)  # nothing may be read
+    asked = ("audit", base, "--table", "people", "--quasi", "age,zip")
+    there = call(*asked, "--sensitive", "disease", "--json").data
+    assert there["readings"] == local["readings"] and there["smallest_classes"] == local["smallest_classes"]
+    assert call(*asked, "--fail-under", "k=1000").code == 1

@@ -48,10 +48,13 @@ def audit(
     from hushtable.cli.output import deliver, grid, put
     from hushtable.cli.progress import waiting
     from hushtable.io.sources import read_tables
+    from hushtable.io.urls import can_count, source_of
 
     bounds = _bounds(check)
     with waiting("reading and counting the table"):
-        read = read_tables(data, table=table, query=query)
+        source = source_of(data[0], table=table, query=query) if len(data) == 1 else None
+        # a database that can count is not read
+        read = source if isinstance(source, str) and can_count(source) else read_tables(data, table=table, query=query)
         found = audit_table(read, names(quasi) or [], names(sensitive) or [], entity=entity)
         rows = found.table_rows()
     if bounds:

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 
 from hushtable.errors import UsageError
 
-__all__ = ["DATABASES", "DELTA", "SheetFile", "Source", "Url", "is_url", "shown", "source_of"]
+__all__ = ["DATABASES", "DELTA", "SheetFile", "Source", "Url", "can_count", "is_url", "shown", "source_of"]
 
 Source: TypeAlias = "str | os.PathLike[str]"
 """A file's path, or an address."""
@@ -147,6 +147,17 @@ def is_url(source: Source) -> bool:
     (True, False, False)
     """
     return isinstance(source, str) and _SCHEME.match(source) is not None
+
+
+def can_count(source: Source) -> bool:
+    """Whether a source is a database that counts for us.
+
+    Examples
+    --------
+    >>> can_count("duckdb:///clinic.db?table=people"), can_count("clinic.csv"), can_count("sqlite:///clinic.db")
+    (True, False, False)
+    """
+    return is_url(source) and Url.of(str(source)).scheme in ("duckdb", "postgresql")
 
 
 def shown(source: Source) -> str:

@@ -15,7 +15,7 @@ from hushtable.schema.columns import Kind
 from hushtable.schema.prepare import prepare
 from hushtable.table.encoded import EncodedTable
 
-__all__ = ["PERSON_UNITS", "ambiguous_names", "person_units", "same_name", "share_rest"]
+__all__ = ["PERSON_UNITS", "ambiguous_names", "missing_names", "person_units", "same_name", "share_rest"]
 
 PERSON_UNITS = 232_792_560
 """lcm(1, ..., 22): a person's rows share it equally where there are up to 22, to the last unit beyond."""
@@ -29,11 +29,7 @@ def person_units(
     prepared = prepare(table.column(entity), name=entity, kind=Kind.NOMINAL, missing_values=missing_values)
     indices = prepared.data.indices
     if indices.null_count:
-        raise DataError(
-            f"The entity column {entity!r} has {indices.null_count} missing values.",
-            code="missing-entity",
-            hint="Every row must say whose it is: fill the column or leave 'entity' out of the policy.",
-        )
+        raise missing_names(entity, indices.null_count)
     if len(same_name(prepared.data.dictionary).unique()) < len(prepared.data.dictionary):
         raise ambiguous_names(entity)
     person = indices.to_numpy(zero_copy_only=False)
@@ -43,6 +39,15 @@ def person_units(
     weights = np.zeros(n_rows, dtype=np.int64)
     weights[: len(person)] = PERSON_UNITS // rows[person]
     return PERSON_UNITS, weights, person.astype(np.int64) if np.any(PERSON_UNITS % rows[rows > 0]) else nothing
+
+
+def missing_names(entity: str, rows: int) -> DataError:
+    """Return the error for rows that belong to nobody."""
+    return DataError(
+        f"The entity column {entity!r} has {rows} missing values.",
+        code="missing-entity",
+        hint="Every row must say whose it is: fill the column or leave 'entity' out of the policy.",
+    )
 
 
 def ambiguous_names(entity: str) -> DataError:

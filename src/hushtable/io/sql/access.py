@@ -16,10 +16,20 @@ from hushtable.io.sql.place import SqlPlace
 from hushtable.io.urls import Source, is_url, source_of
 from hushtable.params import typed
 
-__all__ = ["check_sql_target", "count_sql", "iter_sql", "read_sql", "sql_names", "write_sql", "writing_sql"]
+__all__ = [
+    "check_sql_target",
+    "count_sql",
+    "database_at",
+    "iter_sql",
+    "read_sql",
+    "sql_names",
+    "write_sql",
+    "writing_sql",
+]
 
 
-def _database(place: SqlPlace) -> Database:
+def database_at(place: SqlPlace) -> Database:
+    """Return the kind of database that a place is in."""
     if place.url.scheme == "duckdb":
         from hushtable.io.sql.duck import DuckDatabase
 
@@ -83,7 +93,7 @@ def read_sql(
 
 def _read(place: SqlPlace, columns: Sequence[str] | None, rows: int) -> Iterator[pa.RecordBatch]:
     place.relation()  # what is wrong with an address is said before anything is opened
-    return _database(place).batches(place, columns, rows)
+    return database_at(place).batches(place, columns, rows)
 
 
 def iter_sql(address: str, columns: Sequence[str] | None = None, batch_rows: int = 65_536) -> Iterator[pa.RecordBatch]:
@@ -115,7 +125,7 @@ def sql_names(address: str) -> list[str]:
     """
     place = _place(address, None, None)
     place.relation()
-    return check_names(_database(place).names(place), f"{str(place)!r}")
+    return check_names(database_at(place).names(place), f"{str(place)!r}")
 
 
 def count_sql(address: str, most: int) -> int:
@@ -131,7 +141,7 @@ def count_sql(address: str, most: int) -> int:
     """
     place = _place(address, None, None)
     place.relation()
-    return _database(place).count(place, most)
+    return database_at(place).count(place, most)
 
 
 @typed
@@ -185,7 +195,7 @@ def writing_sql(tables: Sequence[tuple[SqlPlace, pa.Table | Rows]], *, overwrite
         check_names(table.schema.names, "The table")
         place.named()
     rows: Written = [(place, Rows.of(data) if isinstance(data, pa.Table) else data) for place, data in tables]
-    with _database(tables[0][0]).writing(rows, overwrite=overwrite):
+    with database_at(tables[0][0]).writing(rows, overwrite=overwrite):
         yield
 
 
@@ -193,7 +203,7 @@ def check_sql_target(place: SqlPlace, *, overwrite: bool) -> None:
     """Refuse, before the work is done, a table that exists, or a database that cannot be reached or written."""
     from hushtable.io.sql.base import exists_error
 
-    database = _database(place)
+    database = database_at(place)
     database.check_writable(place.named())
     if database.exists(place) and not overwrite:
         raise exists_error(place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
@@ -19,6 +19,7 @@ from hushtable.io.sql.text import quoted
 from hushtable.io.text import is_text
 
 __all__ = [
+    "Ask",
     "Database",
     "Written",
     "as_text_dictionaries",
@@ -28,6 +29,9 @@ __all__ = [
     "no_rows",
     "select_text",
 ]
+
+Ask = Callable[[str], pa.Table]
+"""Takes a SELECT and returns the answer."""
 
 Written = Sequence[tuple[SqlPlace, Rows]]
 """Tables of one database and what goes into them."""
@@ -47,6 +51,14 @@ class Database(ABC):
     @abstractmethod
     def count(self, place: SqlPlace, most: int) -> int:
         """Return how many rows there are, or ``most`` where there are more."""
+
+    def answering(self, place: SqlPlace) -> AbstractContextManager[Ask]:
+        """Yield what answers several SELECTs from one snapshot, so that the database does the counting."""
+        raise NotImplementedError(f"{place.url.scheme} does not count for us")
+
+    def same_name(self, text: str, spaces: str) -> str:
+        """Return SQL for a text without spaces around it, letters composed (NFC)."""
+        raise NotImplementedError
 
     @abstractmethod
     def exists(self, place: SqlPlace) -> bool:

@@ -14,6 +14,7 @@ from hushtable.io.dictionaries import decode
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
 from hushtable.io.sql.base import (
+    Ask,
     Database,
     Written,
     as_text_dictionaries,
@@ -81,6 +82,21 @@ class DuckDatabase(Database):
         """Let the database count."""
         with self._reading(place) as session, _said(place):
             return int(session.sql(count_text(place, most)).fetchall()[0][0])
+
+    @contextmanager
+    def answering(self, place: SqlPlace) -> Iterator[Ask]:
+        """Nobody can write to a file that is open for reading."""
+        with self._reading(place) as session:
+
+            def ask(text: str) -> pa.Table:
+                with _said(place):
+                    return session.sql(text).to_arrow_table()
+
+            yield ask
+
+    def same_name(self, text: str, spaces: str) -> str:
+        """Trim and compose with DuckDB's functions."""
+        return f"nfc_normalize(trim({text}, '{spaces}'))"
 
     def exists(self, place: SqlPlace) -> bool:
         """Look the name up; a file that is not there holds none."""

@@ -14,6 +14,7 @@ from hushtable.io.dictionaries import decode
 from hushtable.io.layout import Rows
 from hushtable.io.names import check_names
 from hushtable.io.sql.base import (
+    Ask,
     Database,
     Written,
     as_text_dictionaries,
@@ -33,6 +34,9 @@ __all__ = ["PostgresDatabase"]
 
 _WRITTEN = 10_000
 """Rows that are turned into Python values at a time."""
+
+_NUMBERS = 1016
+"""The server's number of its type bigint[]."""
 
 _PATIENCE = "10"
 """Seconds to wait for a server, unless the address says otherwise."""
@@ -70,6 +74,26 @@ class PostgresDatabase(Database):
         """Let the server count."""
         with self._session(place, reading=True) as session, _said(place):
             return int(session.execute(count_text(place, most)).fetchone()[0])
+
+    @contextmanager
+    def answering(self, place: SqlPlace) -> Iterator[Ask]:
+        """Every answer is of the same snapshot."""
+        with self._session(place, reading=True) as session:
+
+            def ask(text: str) -> pa.Table:
+                with _said(place):
+                    answer = session.execute(text)
+                    found = [_answered(session, text, c) for c in answer.description]
+                    rows = answer.fetchall()
+                cells = list(zip(*rows, strict=True)) if rows else [()] * len(found)
+                arrays = [read_pg_column(column, list(own)) for column, own in zip(found, cells, strict=True)]
+                return pa.table(arrays, names=[c.name for c in found])
+
+            yield ask
+
+    def same_name(self, text: str, spaces: str) -> str:
+        """Trim and compose with the server's functions."""
+        return f"normalize(btrim({text}, '{spaces}'))"
 
     def exists(self, place: SqlPlace) -> bool:
         """Look the name up where an unqualified name would be made."""
@@ -144,6 +168,12 @@ def _names(session: Any, place: SqlPlace) -> list[str]:
 def _columns(session: Any, relation: str) -> list[PgColumn]:
     described = session.execute(f"SELECT * FROM {relation} LIMIT 0").description
     return [column_of(session, relation, c) for c in described]
+
+
+def _answered(session: Any, text: str, described: Any) -> PgColumn:
+    if described.type_code == _NUMBERS:
+        return PgColumn(described.name, pa.list_(pa.int64()))
+    return column_of(session, f"(\n{text}\n) AS {quoted('asked')}", described)
 
 
 def _fill(session: Any, place: SqlPlace, rows: Rows, overwrite: bool) -> str:

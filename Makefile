@@ -25,7 +25,7 @@ help:
 	@echo "            (CASES=100000 SECONDS=3600)"
 	@echo "bench       the benchmarks, into docs/benchmarks.md: an hour, or some of them (ONLY=mondrian,speed)"
 	@echo "lock        constraints.txt from pyproject.toml; versions stay as they are if they can (UPGRADE=1: newest versions)"
-	@echo "dist        the wheel and the sdist, into dist/"
+	@echo "dist        the wheel, the sdist and the bill of materials of the last commit, into dist/"
 	@echo "try-dist    install that wheel into a new environment and use it: command line, Python, studio, Spark"
 	@echo "clean       remove everything that make made"
 
@@ -81,7 +81,8 @@ lock: | $(VENV)/bin/python
 
 dist: $(VENV)/.installed-dev
 	rm -rf dist
-	$(BIN)/python -m build --no-isolation
+	PYTHON=$(BIN)/python .ci/dist dist
+	$(BIN)/python .ci/sbom.py dist/*.whl > dist/hushtable.cdx.json
 
 try-dist: dist
 	.ci/try-dist dist/*.whl

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import importlib.metadata
 import os
 import re
@@ -29,30 +30,62 @@ NAME = f"hushtable-{__version__}"
 REFERENCE_KINDS = {"article", "conference-paper", "generic", "slides"}
 
 
+def built(tree: Path, mask: int) -> Path:
+    """Both archives of the only commit in a tree, as make dist builds them."""
+    env = {**os.environ, "PYTHON": sys.executable}
+    env.pop("SOURCE_DATE_EPOCH", None)
+    done = subprocess.run(
+        [tree / ".ci/dist", "dist"], cwd=tree, env=env, umask=mask, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return tree / "dist"
+
+
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory) -> Path:
     """Both archives, built from a copy in which data lies about."""
     tree = tmp_path_factory.mktemp("tree")
     shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    shutil.copytree(ROOT / ".ci", tree / ".ci")
     for name in SHIPPED:
         shutil.copy(ROOT / name, tree / name)
     (tree / "tests").mkdir()
     for stray in ("src/hushtable/datasets/people.csv", "src/hushtable/policy.yaml", "people.csv", "tests/test_x.py"):
         (tree / stray).write_text("name\nAnna\n", encoding="utf-8")
-    built = subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", "dist"],
-        cwd=tree,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert built.returncode == 0, built.stderr[-2000:]
-    return tree / "dist"
+    git = ["git", "-C", str(tree), "-c", "user.name=Test", "-c", "user.email=test@example.invalid"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "All"]):
+        subprocess.run([*git, *words], check=True)
+    return built(tree, 0o022)
 
 
 @pytest.fixture(scope="module")
 def wheel(dist) -> Path:
     return dist / f"{NAME}-py3-none-any.whl"
+
+
+def test_the_same_commit_gives_the_same_wheel_in_another_place_for_another_user(wheel, tmp_path):
+    subprocess.run(["git", "clone", "-q", wheel.parents[1], tmp_path / "clone"], umask=0o077, check=True)
+    again = built(tmp_path / "clone", 0o077) / wheel.name
+    assert again.read_bytes() == wheel.read_bytes()
+
+
+def test_the_bill_of_materials_lists_what_the_wheel_needs(wheel):
+    ran = subprocess.run(
+        [sys.executable, ROOT / ".ci/sbom.py", wheel], capture_output=True, text=True, timeout=60, check=True
+    )
+    told = yaml.safe_load(ran.stdout)
+    assert (told["bomFormat"], told["specVersion"]) == ("CycloneDX", "1.6")
+    product = told["metadata"]["component"]
+    assert product["hashes"][0]["content"] == hashlib.sha256(wheel.read_bytes()).hexdigest()
+    listed = {one["name"]: one for one in told["components"]}
+    for name, scope in {"numpy": "required", "llvmlite": "required", "pyspark": "optional", "py4j": "optional"}.items():
+        assert listed[name]["scope"] == scope
+        assert listed[name]["version"] == importlib.metadata.version(name)
+    assert "pytest" not in listed
+    leads = {one["ref"]: one["dependsOn"] for one in told["dependencies"]}
+    assert set(leads) == {one["bom-ref"] for one in [product, *told["components"]]}
+    assert listed["numba"]["bom-ref"] in leads[product["bom-ref"]]
+    assert listed["llvmlite"]["bom-ref"] in leads[listed["numba"]["bom-ref"]]
 
 
 def sources() -> set[str]:

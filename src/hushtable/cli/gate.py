@@ -1,0 +1,159 @@
+"""``hushtable gate``: what the pre-commit hook and the CI jobs call."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hushtable.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hushtable.policy.policy import Policy
+
+__all__ = ["gate"]
+
+# what the error codes of a verification mean here: the table shows what the policy withholds
+_WITHHELD = frozenset({"leaked-columns"})
+_POLICY = (re.compile(r"^columns:", re.MULTILINE), re.compile(r"^models:", re.MULTILINE))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A policy of the tree."""
+
+    file: Path
+    policy: Policy
+
+    def is_about(self, columns: frozenset[str]) -> bool:
+        """Whether a table has all quasi-identifiers, or an identifier and any other column of the policy."""
+        from hushtable.schema.columns import Role
+
+        quasi, names = set(self.policy.named(Role.QUASI)), set(self.policy.named(Role.IDENTIFIER))
+        others = set(self.policy.columns) - names
+        return bool(quasi and quasi <= columns) or bool(names & columns and others & columns)
+
+
+def gate(
+    tables: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE|DIR]...",
+            help="Tables, and folders whose tables to look at. Defaults to the current folder.",
+            show_default=False,
+        ),
+    ] = None,
+    root: Annotated[
+        Path, typer.Option("--policies", metavar="DIR", help="Folder whose policies count, with all folders below it.")
+    ] = Path(),
+    as_json: AsJson = False,
+) -> None:
+    """Check every table against the policies in the tree. Exits with 1 if one violates a policy.
+
+    A policy is about a table that has all its quasi-identifiers, or an identifier and another column. The nearest
+    policies count: those in the table's folder, or else in the folder above it, and so on; or else any in the tree.
+    Tables that no policy is about pass. Hidden folders and private companions (*.private) are not searched; a file of a
+    companion that you name is refused.
+    """
+    from hushtable.cli.output import deliver
+    from hushtable.cli.progress import waiting
+
+    known = [_Known(file, policy) for file, policy in _policies(root)]
+    with waiting("verifying"):
+        judged = [verdict for file in _tables(tables or [Path()]) for verdict in _judged(file, known)]
+    found = {"policies": [one.file for one in known], "tables": judged}
+    deliver(found, as_json, lambda to: _print(to, found))
+    states = {one["verdict"] for one in judged}
+    if "violated" in states:
+        raise typer.Exit(1)
+    if "unverified" in states:
+        raise typer.Exit(2)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """The files below a folder, in order; not those of hidden folders, of environments and of companions."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".") and not name.endswith(".private") and name not in ("node_modules", "venv")
+        )
+        yield from (Path(place, name) for name in sorted(files))
+
+
+def _policies(root: Path) -> Iterator[tuple[Path, Policy]]:
+    from hushtable.policy.files import load_policy
+
+    for file in _walk(root):
+        if file.suffix in (".yaml", ".yml"):
+            text = file.read_text(encoding="utf-8", errors="replace")
+            if all(pattern.search(text) for pattern in _POLICY):
+                yield file, load_policy(file)
+
+
+def _tables(given: Sequence[Path]) -> Iterator[Path]:
+    from hushtable.io.files import is_table_file
+
+    for one in given:
+        # of a private companion, every file that is named is refused
+        files = _walk(one) if one.is_dir() else [one]
+        yield from (file for file in files if is_table_file(file) or _is_private(file))
+
+
+def _nearest(table: Path, known: Sequence[_Known], columns: frozenset[str]) -> list[_Known]:
+    """The policies that a table is held against."""
+    about = [one for one in known if one.is_about(columns)]
+    for folder in table.resolve().parents:
+        if own := [one for one in about if one.file.resolve().parent == folder]:
+            return own
+    return about
+
+
+def _judged(table: Path, known: Sequence[_Known]) -> Iterator[dict[str, Any]]:
+    """The verdict on a table under each of the policies that it is held against."""
+    from hushtable.api import verify
+    from hushtable.errors import HushtableError, VerificationError
+    from hushtable.io.files import column_names
+
+    found: dict[str, Any] = {"table": table, "policy": None}
+    if _is_private(table):
+        yield {**found, "verdict": "violated", "reason": "The private companion of a release tells what it hides."}
+        return
+    try:
+        columns = frozenset(column_names(table, unescape_formulas=True))
+    except HushtableError as error:
+        # notes and other text may be no table at all
+        if table.suffix.lower() != ".txt":
+            yield {**found, "verdict": "unverified", "reason": error.message}
+        return
+    for one in _nearest(table, known, columns):
+        state, reason = "holds", ""
+        try:
+            verify(table, one.policy).raise_if_violated()
+        except HushtableError as error:
+            broken = isinstance(error, VerificationError) or error.code in _WITHHELD
+            state, reason = "violated" if broken else "unverified", error.message
+        yield {"table": table, "policy": one.file, "verdict": state, "reason": reason}
+
+
+def _is_private(file: Path) -> bool:
+    return any(part.endswith(".private") for part in file.parts[:-1])
+
+
+def _print(to: Console, found: Mapping[str, Any]) -> None:
+    from hushtable.cli.output import put
+
+    for one in found["tables"]:
+        under = f" under {one['policy']}" if one["policy"] is not None else ""
+        style = {"holds": "green", "violated": "bold red", "unverified": "yellow"}[one["verdict"]]
+        put(to, f"{one['table']}{under}: {one['verdict']}. {one['reason']}".rstrip(), style=style)
+    if not found["tables"]:
+        tables = "no table that one is about" if found["policies"] else "no policy"
+        put(to, f"Found {tables}: nothing to check.")

@@ -9,7 +9,7 @@ INSTALL := $(PIP) -q setuptools && $(PIP) --no-build-isolation -e
 CASES ?= 100000
 SECONDS ?= 3600
 
-.PHONY: help demo studio screenshots recordings papers test lint docs properties fuzz bench lock dist try-dist clean
+.PHONY: help demo studio screenshots recordings papers test lint docs properties fuzz bench pipelines lock dist try-dist clean
 
 help:
 	@echo "demo        anonymize generated patients into demo/"
@@ -24,6 +24,7 @@ help:
 	@echo "fuzz        random releases and histories, damaged files, kill -9, canaries and a hostile page, bounded in time"
 	@echo "            (CASES=100000 SECONDS=3600)"
 	@echo "bench       the benchmarks, into docs/benchmarks.md: an hour, or some of them (ONLY=mondrian,speed)"
+	@echo "pipelines   Airflow, Dagster, dbt and Prefect run our modules for them, in environments of their own: some minutes"
 	@echo "lock        constraints.txt from pyproject.toml; versions stay as they are if they can (UPGRADE=1: newest versions)"
 	@echo "dist        the wheel, the sdist and the bill of materials of the last commit, into dist/"
 	@echo "try-dist    install that wheel into a new environment and use it: command line, Python, studio, Spark"
@@ -74,8 +75,23 @@ fuzz: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/_page.py $(if $(ONLY),--only $(ONLY))
 
-lock: | $(VENV)/bin/python
-	@$(BIN)/python -m pip install --disable-pip-version-check -q uv
+# each scheduler in an environment of its own: they do not go together, and take more time than CI has
+SCHEDULERS := airflow dagster dbt prefect
+PACKAGES_airflow := "apache-airflow>=3,<4"
+PACKAGES_dagster := "dagster>=1.10,<2"
+PACKAGES_dbt := "dbt-core<1.12" "dbt-duckdb>=1.9"
+PACKAGES_prefect := "prefect>=3,<4" "fastapi<0.120" # prefect 3.8 does not import with the newest FastAPI
+
+pipelines: $(SCHEDULERS:%=.venv-pipelines/%/.installed)
+	set -e; for name in $(SCHEDULERS); do .venv-pipelines/$$name/bin/python -m pytest -q -W default \
+		--override-ini=filterwarnings= tests/pipelines/test_pipelines_$$name.py; done
+
+.venv-pipelines/%/.installed: pyproject.toml Makefile $(VENV)/.uv
+	$(BIN)/uv venv -q --clear --python $(BIN)/python .venv-pipelines/$*
+	VIRTUAL_ENV=.venv-pipelines/$* $(BIN)/uv pip install -q $(PACKAGES_$*) pytest hypothesis -e '.[sql]'
+	@touch $@
+
+lock: $(VENV)/.uv
 	$(BIN)/uv pip compile -q pyproject.toml --extra dev --universal --python-version 3.11 --no-annotate --strip-extras \
 		--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) -o constraints.txt
 
@@ -88,13 +104,17 @@ try-dist: dist
 	.ci/try-dist dist/*.whl
 
 clean:
-	rm -rf $(VENV) demo build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-pipelines demo build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # stamps, so that a second call installs nothing unless the dependencies changed
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "hushtable needs Python 3.11 or later; none was found." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.uv: | $(VENV)/bin/python
+	@$(BIN)/python -m pip install --disable-pip-version-check -q uv
+	@touch $@
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing hushtable into $(VENV): a minute or two, the first time ..."

@@ -87,6 +87,15 @@ _Judge = Annotated[
         "'hushtable verdict'.",
     ),
 ]
+_Metrics = Annotated[
+    Path | None,
+    typer.Option(
+        "--metrics",
+        metavar="FILE",
+        help="Write metrics of the run to this file, as OpenMetrics text, even if it fails.",
+        show_default=False,
+    ),
+]
 
 
 def run(
@@ -105,6 +114,7 @@ def run(
     part_rows: _PartRows = None,
     expect_new_people: ExpectNewPeople = False,
     judge: _Judge = True,
+    metrics: _Metrics = None,
     as_json: AsJson = False,
 ) -> None:
     """Anonymize a table, verify the result and write it.
@@ -119,18 +129,18 @@ def run(
     from hushtable.cli.signals import nearly_done
     from hushtable.cli.verdict import print_cautions, print_verdict
     from hushtable.io.urls import source_of
+    from hushtable.pipelines.metrics import measured
     from hushtable.release.targets import check_target, written_by_hand
 
-    policy = _policy(policy_file, seed, file_format, expect_new_people)
-    sources = [source_of(source, table=table, query=query) for source in data]
-    check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
-    chosen = _engine(engine, stream, part_rows)
-    with progress_bar() as progress:
+    with measured(metrics, target=output.name) as known, progress_bar() as progress:
+        policy = _policy(policy_file, seed, file_format, expect_new_people)
+        sources = [source_of(source, table=table, query=query) for source in data]
+        check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
         release = run_policy(
             sources,
             policy,
             output,
-            engine=chosen,
+            engine=_engine(engine, stream, part_rows),
             to=address,
             overwrite=overwrite,
             part_rows=part_rows,
@@ -139,7 +149,9 @@ def run(
         )
         nearly_done()
         verdict, warned = _judged(release, policy, progress) if judge else (None, None)
-    found = {**release.summary(), "files": _written(output, policy.output.format)}
+        summary = release.summary()
+        known.tell(summary)
+    found = {**summary, "files": _written(output, policy.output.format)}
     found |= _also(release, policy, address, verdict, warned)
 
     def text(to: Console) -> None:

@@ -1,0 +1,104 @@
+"""What a run is monitored by, as OpenMetrics text: sizes, times and success. Nothing in it depends on a cell."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from hushtable.failures import failure
+from hushtable.io.files import atomic_write_text
+
+__all__ = ["Measured", "measured", "openmetrics"]
+
+# name -> what it is, in the order in which they are written
+_HELP = {
+    "success": "Whether the last run wrote a release.",
+    "exit_code": "Exit code of the last run: 0 done, 1 violated, 2 unusable, 3 infeasible, 70 internal.",
+    "finished_timestamp_seconds": "When the last run ended.",
+    "duration_seconds": "How long the last run took.",
+    "records": "Records of the input.",
+    "released": "Records that were published.",
+    "suppressed": "Records that were left out.",
+    "classes": "Classes of the published table.",
+    "changed": "Whether the published files differ from those before the run.",
+}
+
+
+def openmetrics(values: Mapping[str, float], labels: Mapping[str, str] | None = None) -> str:
+    r"""Return values as OpenMetrics text.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+        By name, without the prefix.
+    labels : mapping of str to str, optional
+        For every value.
+
+    Examples
+    --------
+    >>> print(openmetrics({"success": 1, "records": 500}, {"job": 'the "nightly"'}))
+    # TYPE hushtable_run_success gauge
+    # HELP hushtable_run_success Whether the last run wrote a release.
+    hushtable_run_success{job="the \"nightly\""} 1
+    # TYPE hushtable_run_records gauge
+    # HELP hushtable_run_records Records of the input.
+    hushtable_run_records{job="the \"nightly\""} 500
+    # EOF
+    """
+    marks = ",".join(f'{name}="{_escaped(value)}"' for name, value in (labels or {}).items())
+    lines = []
+    for name in [name for name in _HELP if name in values]:
+        full = f"hushtable_run_{name}"
+        number = f"{values[name]:.3f}".rstrip("0").rstrip(".")
+        lines += [f"# TYPE {full} gauge", f"# HELP {full} {_HELP[name]}"]
+        lines.append(f"{full}{{{marks}}} {number}" if marks else f"{full} {number}")
+    return "\n".join([*lines, "# EOF"])
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+class Measured(dict[str, float]):
+    """What is known of a run so far; ``tell`` adds what its release says of itself."""
+
+    def tell(self, summary: Mapping[str, Any]) -> None:
+        """Add the sizes of a release."""
+        self.update({name: float(summary[name]) for name in ("records", "released", "suppressed", "classes")})
+
+
+@contextmanager
+def measured(file: str | os.PathLike[str] | None, **labels: str) -> Iterator[Measured]:
+    """Time what is done inside, and write its metrics to a file when it ends, well or not.
+
+    Parameters
+    ----------
+    file : path, optional
+        Replaced as a whole. Left out, nothing is written.
+    **labels : str
+        For every metric.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "hushtable.prom")
+    ...     with measured(file) as known:
+    ...         known["records"] = 500
+    ...     "hushtable_run_success 1" in file.read_text()
+    True
+    """
+    known, start = Measured(success=0), time.monotonic()
+    try:
+        yield known
+        known |= {"success": 1, "exit_code": 0}
+    except BaseException as error:
+        known["exit_code"] = failure(error)[1]
+        raise
+    finally:
+        known |= {"finished_timestamp_seconds": time.time(), "duration_seconds": time.monotonic() - start}
+        if file is not None:
+            atomic_write_text(file, openmetrics(known, labels) + "\n")

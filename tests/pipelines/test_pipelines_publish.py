@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+
+from hushtable.cli.logs import JsonLines
+from hushtable.errors import Infeasible
+from hushtable.pipelines.publish import publish
+
+
+def files(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def test_a_step_can_be_repeated_and_tells_whether_anything_changed(place, caplog):
+    caplog.set_level(logging.INFO, "hushtable")
+    words = (place / "patients.csv", place / "policy.yaml", place / "release")
+    first = publish(*words, metrics=place / "a.prom")
+    before = files(first.folder)
+    again = publish(*words, metrics=place / "a.prom")
+    assert (first.changed, again.changed, again.version) == (True, False, first.version)
+    assert files(again.folder) == before
+    assert "hushtable_run_changed{target=\"release\"} 0" in (place / "a.prom").read_text()
+    record = next(one for one in caplog.records if one.name == "hushtable.pipelines")
+    told = json.loads(JsonLines().format(record))
+    assert (told["records"], told["released"], told["changed"]) == (400, first.released, True)
+    # fewer people: another release
+    lines = (place / "patients.csv").read_text().splitlines(keepends=True)
+    (place / "patients.csv").write_text("".join(lines[:300]))
+    assert publish(*words).changed
+
+
+def test_what_was_published_stays_where_a_step_fails(place):
+    words = (place / "patients.csv", place / "policy.yaml", place / "release")
+    before = files(publish(*words).folder)
+    text = (place / "policy.yaml").read_text()
+    (place / "policy.yaml").write_text(text.replace("k: 5", "k: 5000"))
+    with pytest.raises(Infeasible):
+        publish(*words, metrics=place / "a.prom")
+    assert files(place / "release") == before
+    assert "hushtable_run_exit_code{target=\"release\"} 3" in (place / "a.prom").read_text()

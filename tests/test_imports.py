@@ -22,8 +22,8 @@ FACADE = {"__init__", "anonymizer", "api", "auditing", "encoding", "estimator"}
 # left to right: a folder imports itself and what stands before it
 ORDER = [
     *("io", "schema", "hierarchy", "kernels", "table", "treatments", "laws", "models", "algorithms", "release"),
-    *("utility", "risk", "attacks", "ledger", "report", "engines", "policy", "[facade]", "pipelines", "comparison"),
-    *("datasets", "reproduce", "testing", "studio", "cli", "__main__"),
+    *("utility", "risk", "attacks", "ledger", "report", "engines", "policy", "linked", "[facade]", "pipelines"),
+    *("comparison", "datasets", "reproduce", "testing", "studio", "cli", "__main__"),
 ]
 # the same inside a folder, for sub-folders and single files; "*" stands for the files that are not named
 INSIDE = {

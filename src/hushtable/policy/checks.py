@@ -17,13 +17,13 @@ from hushtable.schema.columns import Kind, Role
 if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
 
-__all__ = ["check_combination", "contradictions"]
+__all__ = ["check_combination", "column_faults", "contradictions"]
 
 
 def contradictions(policy: Policy) -> Iterator[Fault]:
     """Yield every setting that contradicts another one."""
     for name, column in policy.columns.items():
-        yield from _column(name, column)
+        yield from column_faults(name, column)
     if not policy.named(Role.QUASI) and policy.rest != "quasi":
         hint = "Give at least one column the role 'quasi': what others may know about a person."
         yield Fault(("columns",), "The policy has no quasi-identifier.", hint, "no-quasi")
@@ -42,7 +42,8 @@ def contradictions(policy: Policy) -> Iterator[Fault]:
             yield Fault(("guard", i), f"The guard {name!r} is there already.", "Name it once.", "declared-twice")
 
 
-def _column(name: str, column: ColumnPolicy) -> Iterator[Fault]:
+def column_faults(name: str, column: ColumnPolicy) -> Iterator[Fault]:
+    """Yield every setting of a column that contradicts another one of it."""
     role = column.role
 
     def refused(setting: str, wanted: str, why: str) -> Fault:

@@ -10,7 +10,7 @@ from hushtable.io.files import atomic_write_text
 from hushtable.params import typed
 from hushtable.policy.policy import Policy
 
-__all__ = ["load_policy", "save_policy"]
+__all__ = ["load_policy", "policy_text", "save_policy"]
 
 
 @typed
@@ -32,8 +32,31 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
     True
     """
     file = Path(path)
+    text = policy_text(file)
+    return Policy.from_yaml(text, file=file.name).based_in(file.parent)
+
+
+def save_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
+    """Write a policy to a YAML file, completely or not at all.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    atomic_write_text(path, policy.to_yaml())
+
+
+def policy_text(file: Path) -> str:
+    """Return the text of a policy's file.
+
+    Raises
+    ------
+    PolicyError
+        If there is no such file, or it is not UTF-8.
+    """
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise PolicyError(
             f"There is no policy file {str(file)!r}.", code="no-policy", hint="'hushtable init' writes one."
@@ -47,15 +70,3 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
         raise PolicyError(
             f"The policy file {str(file)!r} cannot be read: {error.strerror}.", code="no-policy"
         ) from None
-    return Policy.from_yaml(text, file=file.name).based_in(file.parent)
-
-
-def save_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
-    """Write a policy to a YAML file, completely or not at all.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
-    atomic_write_text(path, policy.to_yaml())

@@ -1,0 +1,1 @@
+"""People and their events: linked tables under one policy and one promise."""

@@ -1,0 +1,182 @@
+"""Events as arrays: who has which, class by class, so that combinations can be counted.
+
+An item is what one published event shows, within one class of people: the table and its quasi-identifiers' cells. Equal
+items of people of different classes are different items: who knows a person's attributes knows the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hushtable.arrays import AnyArray, BoolArray, IntArray
+
+__all__ = ["Events", "Lists", "joint_codes"]
+
+
+def joint_codes(columns: Sequence[AnyArray], *, compact: bool = True) -> IntArray:
+    """Return one number per row that is equal where the row's codes are, in the order of the rows' codes.
+
+    Exact: numbers are packed, and renumbered where they would not fit into 64 bits.
+
+    Examples
+    --------
+    >>> joint_codes([np.array([5, 0, 5]), np.array([1, 9, 1])]).tolist()
+    [1, 0, 1]
+    """
+    found = np.asarray(columns[0], dtype=np.int64)
+    space = int(found.max(initial=-1)) + 1
+    for column in columns[1:]:
+        size = int(column.max(initial=-1)) + 1
+        if space * max(size, 1) >= 2**62:
+            values, found = np.unique(found, return_inverse=True)
+            space = len(values)
+        found = found * size + column
+        space *= max(size, 1)
+    return np.unique(found, return_inverse=True)[1].astype(np.int64) if compact else found
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Numbers of each of many: ``values[offsets[i]:offsets[i + 1]]`` are those of i."""
+
+    offsets: IntArray
+    values: IntArray
+
+    @classmethod
+    def of(cls, owners: IntArray, values: IntArray, n: int) -> Lists:
+        """Build from (owner, value) pairs; equal pairs count once.
+
+        Examples
+        --------
+        >>> Lists.of(np.array([2, 0, 2, 2]), np.array([7, 1, 7, 3]), 3).offsets.tolist()
+        [0, 1, 1, 3]
+        """
+        size = int(values.max(initial=0)) + 1
+        pairs = np.unique(owners * size + values)
+        return cls(np.searchsorted(pairs // size, np.arange(n + 1)).astype(np.int64), pairs % size)
+
+    def of_each(self, owners: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the positions in ``owners``, and the values, of all numbers of these owners."""
+        lengths = np.diff(self.offsets)[owners]
+        ends = np.cumsum(lengths)
+        place = np.repeat(self.offsets[:-1][owners] - ends + lengths, lengths) + np.arange(ends[-1] if len(ends) else 0)
+        return np.repeat(np.arange(len(owners), dtype=np.int64), lengths), self.values[place]
+
+
+@dataclass(frozen=True)
+class Events:
+    """The events of people, sorted by class, person and item.
+
+    Attributes
+    ----------
+    classes : int64 array
+        The class of each person, ascending.
+    starts : int64 array
+        Rows ``starts[p]:starts[p + 1]`` are the events of person p.
+    item : int64 array
+        Ascending within a person; items of one class are neighbours.
+    copy : int64 array
+        How many equal events of the person are before the row; 0 where tables hang on event tables.
+    table : int8 array
+    above : tuple of int64 arrays
+        For each depth, the event that the row hangs on, or is; a number of its own where it is not that deep. Empty
+        where every table belongs to people: then an event hangs on nothing.
+    source : int64 array
+        The row's number, as given.
+    table_of : int8 array
+        The table of each item.
+    people : int64 array
+        The person's number, as given, of each person here.
+    """
+
+    classes: IntArray
+    starts: IntArray
+    item: IntArray
+    copy: IntArray
+    table: AnyArray
+    above: tuple[IntArray, ...]
+    source: IntArray
+    table_of: AnyArray
+    people: IntArray
+
+    @classmethod
+    def build(
+        cls,
+        classes: IntArray,
+        person: IntArray,
+        cell: IntArray,
+        table: AnyArray,
+        source: IntArray,
+        people: IntArray,
+        above: Sequence[IntArray] = (),
+    ) -> Events:
+        """Sort and number.
+
+        Parameters
+        ----------
+        classes : int64 array
+            The class of each person, ascending.
+        person, cell, table, source : arrays
+            Of each event; equal ``cell`` stands for equal tables and cells.
+        people : int64 array
+        above : sequence of int64 arrays
+        """
+        item = joint_codes([classes[person], cell])
+        order = np.argsort(person * (int(item.max(initial=0)) + 1) + item, kind="stable")
+        person, item = person[order], item[order]
+        starts = np.searchsorted(person, np.arange(len(classes) + 1)).astype(np.int64)
+        sorted_above = tuple(one[order] for one in above)
+        table = table[order]
+        table_of = np.zeros(int(item.max(initial=-1)) + 1, dtype=np.int8)
+        table_of[item] = table
+        copies = _copies(person, item, bool(above))
+        return cls(classes, starts, item, copies, table, sorted_above, source[order], table_of, people)
+
+    @property
+    def nested(self) -> bool:
+        """Whether events hang on events."""
+        return bool(self.above)
+
+    @property
+    def person(self) -> IntArray:
+        """The person of each row."""
+        return np.repeat(np.arange(len(self.classes), dtype=np.int64), np.diff(self.starts))
+
+    def keep(self, rows: BoolArray) -> Events:
+        """Return the events with some rows left out."""
+        person, item = self.person[rows], self.item[rows]
+        return replace(
+            self,
+            starts=np.searchsorted(person, np.arange(len(self.classes) + 1)).astype(np.int64),
+            item=item,
+            copy=_copies(person, item, self.nested),
+            table=self.table[rows],
+            above=tuple(one[rows] for one in self.above),
+            source=self.source[rows],
+        )
+
+    def relation(self, one: IntArray, other: IntArray) -> IntArray:
+        """Return how deep two rows hang together: 0 if they have the person in common alone."""
+        deep = np.zeros(len(one), dtype=np.int64)
+        for height, owner in enumerate(self.above, start=1):
+            deep[owner[one] == owner[other]] = height
+        return deep
+
+    def support(self) -> IntArray:
+        """Return how many people have each item."""
+        person = self.person
+        new = np.ones(len(person), dtype=np.bool_)
+        new[1:] = (person[1:] != person[:-1]) | (self.item[1:] != self.item[:-1])
+        return np.bincount(self.item[new], minlength=int(self.item.max(initial=-1)) + 1).astype(np.int64)
+
+
+def _copies(person: IntArray, item: IntArray, nested: bool) -> IntArray:
+    if nested:
+        return np.zeros(len(person), dtype=np.int64)
+    place = np.arange(len(person), dtype=np.int64)
+    new = np.ones(len(person), dtype=np.bool_)
+    new[1:] = (person[1:] != person[:-1]) | (item[1:] != item[:-1])
+    return place - np.maximum.accumulate(np.where(new, place, 0))

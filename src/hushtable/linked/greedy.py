@@ -1,0 +1,126 @@
+"""The greedy algorithm for tables of any size: how coarse people and events become, by what is lost.
+
+People are divided into classes by their attributes; within a class events are generalised by how many of them show the
+same, and dropped where they still give somebody away. Small classes keep attributes and lose events, large ones keep
+events and lose attributes. How large they are, from which level each column is published, and how many events have to
+show a node are tried on a sample of classes. The best is what loses least by the weights of the tables.
+
+References
+----------
+M. Terrovitis, N. Mamoulis, P. Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008. G. Poulis, G.
+Loukides, A. Gkoulalas-Divanis, S. Skiadopoulos, "Anonymizing data with relational and transaction attributes", ECML
+PKDD 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.linked.links import Links
+from hushtable.linked.recoding import EventColumn, Levels, Recoded
+from hushtable.linked.settle import settle
+from hushtable.table.coins import Coins
+
+__all__ = ["Outcome", "choose_levels", "event_loss", "recode_events"]
+
+SAMPLE = 10_000
+"""People whose classes are tried."""
+
+TRIES = 40
+"""Choices of levels that are tried, at most."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Generalised events, and which of them are dropped."""
+
+    recoded: Recoded
+    dropped: BoolArray
+
+    def loss(self, links: Links) -> float:
+        """Return what is lost, by the weights of the tables: 0 is nothing, 1 is everything."""
+        return event_loss(links, np.where(self.dropped, 1.0, self.recoded.loss))
+
+
+def event_loss(links: Links, loss: FloatArray) -> float:
+    """Return the mean loss of each table's events, averaged by the weights of the tables."""
+    total = weights = 0.0
+    for name in links.quasi:
+        rows = links.tables[name].num_rows
+        if rows:
+            weight = links.policy.tables[name].weight
+            total += weight * float(loss[links.offsets[name] :][:rows].mean())
+            weights += weight
+    return total / weights if weights else 0.0
+
+
+def recode_events(
+    links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, chosen: Levels, coins: Coins
+) -> Outcome:
+    """Generalise events as chosen, and drop what still gives somebody away."""
+    recoded = Recoded.of(links, columns, classes, chosen)
+    return Outcome(recoded, settle(links, classes, recoded.cells, recoded.dropped, coins))
+
+
+def choose_levels(
+    links: Links,
+    columns: Mapping[str, Sequence[EventColumn]],
+    classes: IntArray,
+    start: Levels,
+    coins: Coins,
+) -> tuple[Levels, float]:
+    """Return the choice that loses least on a sample of classes, and its loss.
+
+    From ``start`` on, the best of all single steps is taken until none is better.
+    """
+    part, own, label = _sample(links, columns, classes, coins)
+    known: dict[tuple[object, ...], float] = {}
+
+    def loss(levels: Levels) -> float:
+        key = (levels.enough, *sorted(levels.floors.items()))
+        if key not in known:
+            known[key] = recode_events(part, own, label, levels, coins).loss(part)
+        return known[key]
+
+    best, least = start, loss(start)
+    while len(known) < TRIES:
+        tried = [(loss(step), i, step) for i, step in enumerate(_steps(best, columns))]
+        found, _, step = min(tried, key=lambda entry: entry[:2])
+        if found >= least:
+            break
+        best, least = step, found
+    return best, least
+
+
+def _steps(levels: Levels, columns: Mapping[str, Sequence[EventColumn]]) -> Iterator[Levels]:
+    yield replace(levels, enough=levels.enough * 2)
+    if levels.enough > 1:
+        yield replace(levels, enough=levels.enough // 2)
+    for name, own in columns.items():
+        for column in own:
+            key = name, column.column.name
+            now = levels.floors.get(key, 0)
+            for floor in (now - 1, now + 1):
+                if 0 <= floor <= column.height:
+                    yield replace(levels, floors={**levels.floors, key: floor})
+
+
+def _sample(
+    links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, coins: Coins
+) -> tuple[Links, dict[str, list[EventColumn]], IntArray]:
+    """Return some whole classes, with their people and events."""
+    sizes = np.bincount(classes)
+    order = np.argsort(coins.words("sample of classes", len(sizes)), kind="stable")
+    before = np.cumsum(sizes[order]) - sizes[order]
+    chosen = np.zeros(len(sizes), dtype=np.bool_)
+    chosen[order[before < SAMPLE]] = True
+    people = chosen[classes]
+    if people.all():
+        return links, {name: list(own) for name, own in columns.items()}, classes
+    everything = np.ones(links.n_events, dtype=np.bool_)
+    own = {name: [c.only(people[links.person[name]]) for c in given] for name, given in columns.items()}
+    return links.only(everything, people), own, np.unique(classes[people], return_inverse=True)[1].astype(np.int64)

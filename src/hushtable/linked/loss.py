@@ -1,0 +1,54 @@
+"""What a linked release loses of the events, table by table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.linked.greedy import Outcome
+from hushtable.linked.links import Links
+from hushtable.linked.recoding import EventColumn
+
+__all__ = ["losses", "order_kept"]
+
+
+def losses(links: Links, columns: Mapping[str, list[EventColumn]], outcome: Outcome) -> dict[str, Any]:
+    """Return how many events are kept, how general they are and how much of their order is left, table by table.
+
+    ``kept``: share of the events that are published. ``generality``: mean share of a column's other values that a
+    published cell stands for, too. ``above_first_level``: share of the events that are suppressed, or of which a column
+    is published above the first level of its hierarchy. ``order_kept``: of the neighbouring events of a person with
+    different dates, the share of which the published dates still tell which was first.
+    """
+    found: dict[str, Any] = {"suppressed": float(outcome.dropped.mean()) if len(outcome.dropped) else 0.0}
+    tables = found["tables"] = {}
+    for name in links.policy.events:
+        rows = links.tables[name].num_rows
+        gone = outcome.dropped[links.offsets[name] :][:rows]
+        entry = tables[name] = {"events": rows, "kept": 1 - float(gone.mean()) if rows else 1.0}
+        own, levels = columns.get(name) or [], outcome.recoded.levels.get(name) or []
+        if not rows or not own:
+            continue
+        loss = outcome.recoded.loss[links.offsets[name] :][:rows]
+        entry["generality"] = float(loss[~gone].mean()) if not gone.all() else 0.0
+        high = np.logical_or.reduce([level > 1 for level in levels])
+        entry["above_first_level"] = float((gone | high).mean())
+        for column, level in zip(own, levels, strict=True):
+            if column.column.coded.kind.ordered:
+                entry["order_kept"] = order_kept(links.person[name], column, level, gone)
+                break
+    return found
+
+
+def order_kept(person: IntArray, column: EventColumn, levels: AnyArray, gone: BoolArray) -> float:
+    """Return the share of neighbouring events of a person whose order the published cells still tell."""
+    codes = column.column.codes.astype(np.int64)
+    order = np.lexsort((codes, person))
+    one, two = order[:-1], order[1:]
+    pairs = (person[one] == person[two]) & (codes[one] != codes[two])
+    cells = column.cells(levels)
+    told = pairs & (cells[one] != cells[two]) & ~gone[one] & ~gone[two]
+    return float(told.sum() / pairs.sum()) if pairs.any() else 1.0

@@ -1,0 +1,444 @@
+"""The policy of linked tables: one table of people, and tables of what happened to them.
+
+It is a document of its own, told from the policy of one table by its setting ``tables``. Columns, hierarchies and models
+are written as everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError
+
+from hushtable.errors import HushtableError, did_you_mean
+from hushtable.io.canonical import digest
+from hushtable.models.base import PrivacyModel, Stat
+from hushtable.models.compose import AllOf
+from hushtable.params import typed
+from hushtable.policy.checks import column_faults
+from hushtable.policy.columns import ColumnPolicy, Labels, OutputPolicy, StrictModel
+from hushtable.policy.faults import Fault, InvalidPolicy, Place, faults_of
+from hushtable.policy.files import policy_text
+from hushtable.policy.frozen import freeze, thaw
+from hushtable.policy.normalise import normalise, python_only
+from hushtable.policy.policy import Policy
+from hushtable.policy.text import read_yaml, write_yaml
+from hushtable.registry import models
+from hushtable.schema.columns import Kind, Role
+from hushtable.table.plan import TablePlan
+
+__all__ = ["LinkedPolicy", "TablePolicy", "is_linked", "read_policy"]
+
+MOST_KNOWN = 4
+"""Combinations of more events than this are not counted: their number grows with every further one."""
+
+_FOR_EVENTS = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE, Role.IDENTIFIER, Role.DROP)
+
+
+def _names(given: Any) -> Any:
+    """One name may stand without a list."""
+    return (given,) if isinstance(given, str) else given
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_names, json_schema_input_type=str | tuple[str, ...])]
+Known = Annotated[int, Field(ge=1, le=MOST_KNOWN, strict=True)] | Literal["all"]
+
+
+class TablePolicy(StrictModel):
+    """What is to be done with one of the tables.
+
+    Examples
+    --------
+    >>> TablePolicy(of="people", by="patient", columns={"code": {"role": "quasi"}}).by
+    ('patient',)
+    """
+
+    columns: Annotated[Mapping[str, ColumnPolicy], AfterValidator(freeze)]
+    """every column but the keys, with its role"""
+    key: Names = ()
+    """columns that identify a row; published as fresh random numbers. Needed by the people and by tables that others hang
+    on"""
+    of: str | None = None
+    """the table that the rows belong to. The table of people has none"""
+    by: Names = ()
+    """columns that name a row of that table. Defaults to the columns of its key"""
+    knows: Known | None = None
+    """how many events of this table an adversary may know about a person, or all. Defaults to the policy's 'knows'"""
+    weight: Annotated[float, Field(gt=0, le=1e6, strict=True, allow_inf_nan=False)] = 1.0
+    """how much the detail of this table matters compared with the others"""
+    relative: Annotated[Mapping[str, str], AfterValidator(freeze)] = Field(default_factory=dict)
+    """date columns to publish as days since a date of the person: {admitted: born}"""
+
+    def named(self, role: Role) -> tuple[str, ...]:
+        """Return the names of the columns with this role, in order."""
+        return tuple(name for name, column in self.columns.items() if column.role is role)
+
+
+class LinkedPolicy(StrictModel):
+    """What is to be done with people and their events. Immutable, the same as a YAML file with ``tables``.
+
+    Parameters
+    ----------
+    tables : mapping of str to settings
+        One table without ``of``: the people, one row each. The others belong to it, directly or through each other.
+    knows : int or "all"
+        How many events of a person an adversary may know, over all tables.
+    models : list
+        Models that hold for the people who match what the adversary knows.
+    suppression : float
+        Share of the events that may be left out, from 0 to 1.
+    crowd : int, optional
+        Smallest number of people with equal published attributes. By default it is chosen by what the release loses.
+    algorithm : {"greedy", "exact"}
+        ``exact`` finds the fewest suppressed events of very small tables, by trying.
+    missing : {"own_category", "error"}
+    missing_values : list of str
+    seed : int
+    output : mapping
+
+    Raises
+    ------
+    InvalidPolicy
+        Names every fault, its place and the remedy.
+
+    Examples
+    --------
+    >>> policy = LinkedPolicy(
+    ...     tables={"people": {"key": "id", "columns": {"age": {"role": "quasi"}}},
+    ...             "visits": {"of": "people", "by": "id", "columns": {"reason": {"role": "quasi"}}}},
+    ...     knows=2, models=[{"k-anonymity": {"k": 5}}])
+    >>> print(policy.to_yaml())
+    tables:
+      people: {columns: {age: {role: quasi}}, key: [id]}
+      visits: {columns: {reason: {role: quasi}}, of: people, by: [id]}
+    knows: 2
+    models:
+    - k-anonymity: {k: 5}
+    <BLANKLINE>
+    >>> LinkedPolicy.from_yaml(policy.to_yaml()).digest() == policy.digest()
+    True
+    """
+
+    tables: Annotated[Mapping[str, TablePolicy], AfterValidator(freeze)]
+    """the people and their events"""
+    knows: Known = 2
+    """how many events of a person an adversary may know, over all tables, or all"""
+    models: tuple[Annotated[Mapping[str, Mapping[str, Any]], AfterValidator(freeze)], ...] = ()
+    """what holds for the people who match what the adversary knows"""
+    suppression: Annotated[float, Field(ge=0, le=1, strict=True)] = 0.2
+    """share of the events that may be left out"""
+    crowd: Annotated[int, Field(ge=2, strict=True)] | None = None
+    """smallest number of people with equal published attributes. Defaults to what loses least"""
+    algorithm: Literal["greedy", "exact"] = "greedy"
+    """greedy for tables of any size; exact tries everything and is for very small ones"""
+    missing: Literal["own_category", "error"] = "own_category"
+    """what an empty quasi-identifier cell means: a value of its own, or an error"""
+    missing_values: Labels = ()
+    """texts that stand for a missing value"""
+    seed: Annotated[int, Field(ge=0, lt=2**64, strict=True)] = 0
+    """the start of all randomness that need not be secret"""
+    output: OutputPolicy = OutputPolicy()
+    """how the release is written"""
+
+    _base_dir: Path | None = PrivateAttr(default=None)
+
+    def __init__(self, /, **settings: Any) -> None:
+        data, faults = _plain(settings)
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            faults += faults_of(error, _known_settings)
+        if not faults:
+            faults += _contradictions(self)
+        if faults:
+            raise InvalidPolicy(faults)
+
+    @property
+    def people(self) -> str:
+        """The name of the table of people."""
+        return next(name for name, table in self.tables.items() if table.of is None)
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The names of the other tables, each after the one that it belongs to."""
+        done = [self.people]
+        while len(done) < len(self.tables):
+            done += [n for n, t in self.tables.items() if n not in done and t.of in done]
+        return tuple(done[1:])
+
+    def by(self, name: str) -> tuple[str, ...]:
+        """Return the columns that name the row of another table that a row belongs to."""
+        table = self.tables[name]
+        return table.by or (self.tables[table.of].key if table.of else ())
+
+    def parents(self) -> frozenset[str]:
+        """Return the tables that others belong to."""
+        return frozenset(table.of for table in self.tables.values() if table.of is not None)
+
+    def known(self, name: str) -> int | str:
+        """Return how many events of one table an adversary may know."""
+        own = self.tables[name].knows
+        if own is None or (own != "all" and self.knows != "all" and own > self.knows):
+            return self.knows
+        return own
+
+    def model(self) -> AllOf:
+        """Return all models as one, bound to sensitive columns: ``pay`` of people, ``labs.result`` of events."""
+        built: list[PrivacyModel] = [
+            models.build(name, thaw(values)) for choice in self.models for name, values in choice.items()
+        ]
+        return AllOf.bound_to(built, self.sensitive())
+
+    def sensitive(self) -> tuple[str, ...]:
+        """Return the sensitive columns of all tables; those of events as ``table.column``."""
+        own = self.tables[self.people].named(Role.SENSITIVE)
+        return (
+            *own,
+            *(f"{name}.{column}" for name in self.events for column in self.tables[name].named(Role.SENSITIVE)),
+        )
+
+    def of_people(self, crowd: int) -> Policy:
+        """Return the policy of the table of people on its own, with classes of at least ``crowd``."""
+        table = self.tables[self.people]
+        own = set(table.named(Role.SENSITIVE))
+        kept = [m for m in self.model().members if all(set(key) <= own for key in m.histogram_keys())]
+        chosen: list[Any] = [{"k-anonymity": {"k": crowd}}, *(m for m in kept if m.histogram_keys())]
+        return Policy(
+            columns={name: column.settings() for name, column in table.columns.items()},
+            models=chosen,
+            missing=self.missing,
+            missing_values=list(self.missing_values),
+            seed=self.seed,
+        ).based_in(self._base_dir)
+
+    def table_plan(self, name: str) -> TablePlan:
+        """Return the columns of a table with their hierarchies as objects."""
+        columns = {key: column.settings() for key, column in self.tables[name].columns.items()}
+        for key in self.tables[name].relative:
+            # days since the anchor
+            columns[key] = {k: v for k, v in columns[key].items() if k != "format"} | {"kind": str(Kind.NUMERIC)}
+        if not any(column["role"] == "quasi" for column in columns.values()):
+            columns["\0"] = {"role": "quasi"}
+        policy = Policy(
+            columns=columns,
+            models=[{"k-anonymity": {"k": 2}}],
+            missing=self.missing,
+            missing_values=list(self.missing_values),
+        ).based_in(self._base_dir)
+        plan = policy.table_plan()
+        return TablePlan(
+            tuple(c for c in plan.columns if c.name != "\0"), plan.missing, plan.missing_values, plan.cells
+        )
+
+    @typed
+    def based_in(self, folder: str | os.PathLike[str] | None) -> Self:
+        """Return the same policy with its files looked for in this folder."""
+        policy = self.model_copy()
+        policy._base_dir = None if folder is None else Path(folder)
+        return policy
+
+    def changed(self, **settings: Any) -> Self:
+        """Return the policy with some settings replaced, checked again."""
+        return type(self)(**{**self.document(), **settings}).based_in(self._base_dir)
+
+    def document(self) -> dict[str, Any]:
+        """The policy as plain data."""
+        found = self.settings()
+        found["tables"] = {
+            name: {**table.settings(), "columns": {key: column.settings() for key, column in table.columns.items()}}
+            for name, table in self.tables.items()
+        }
+        return {"tables": found.pop("tables"), "knows": self.knows, "models": thaw(self.models)} | {
+            name: value for name, value in found.items() if name not in ("knows", "models")
+        }
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the policy's canonical JSON."""
+        return digest(self.document())
+
+    def to_yaml(self) -> str:
+        """The policy as YAML text."""
+        return write_yaml(self.document())
+
+    @classmethod
+    @typed
+    def from_yaml(cls, text: str, *, file: str = "") -> Self:
+        r"""Read a policy of linked tables from YAML text.
+
+        Examples
+        --------
+        >>> LinkedPolicy.from_yaml("tables: {people: {columns: {age: {role: quasi}}}}\nmodels: [k-anonymity: {k: 2}]")
+        Traceback (most recent call last):
+        hushtable.policy.faults.InvalidPolicy: line 1: tables.people: The table of people needs 'key'. Name
+        the columns that identify a row.
+        """
+        read = read_yaml(text)
+        try:
+            return cls(**read.data)
+        except InvalidPolicy as error:
+            raise error.at_lines(read.lines, file) from None
+
+
+def is_linked(text: str) -> bool:
+    r"""Tell whether the text of a policy is about linked tables.
+
+    Examples
+    --------
+    >>> is_linked("tables: {}"), is_linked("columns: {tables: {role: quasi}}")
+    (True, False)
+    """
+    return "tables" in read_yaml(text).data
+
+
+def read_policy(path: str | os.PathLike[str]) -> Policy | LinkedPolicy:
+    """Read a policy of one table or of linked tables from a YAML file."""
+    file = Path(path)
+    text = policy_text(file)
+    kind = LinkedPolicy if is_linked(text) else Policy
+    return kind.from_yaml(text, file=file.name).based_in(file.parent)
+
+
+def _plain(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
+    """Return the settings in their plain form, and what is wrong with their columns and models."""
+    data, faults = dict(settings), []
+    if "models" in data:
+        own, found = normalise({"models": data["models"]})
+        data, faults = {**data, **own}, found
+    if isinstance(data.get("tables"), Mapping):
+        tables = {}
+        for name, table in data["tables"].items():
+            given = table.settings() if isinstance(table, TablePolicy) else table
+            if isinstance(given, Mapping) and isinstance(given.get("columns"), Mapping):
+                own, found = normalise({"columns": given["columns"]})
+                found += python_only({"columns": given["columns"]})
+                faults += [_below(fault, name) for fault in found]
+                given = {**given, **own}
+            tables[str(name)] = given
+        data["tables"] = tables
+    return data, faults
+
+
+def _below(fault: Fault, table: Any) -> Fault:
+    return Fault(("tables", str(table), *fault.place), fault.sentence, fault.hint, fault.code)
+
+
+def _known_settings(place: Place) -> list[str]:
+    if not place:
+        return list(LinkedPolicy.model_fields)
+    if place[0] == "output":
+        return list(OutputPolicy.model_fields)
+    return list((TablePolicy if len(place) == 2 else ColumnPolicy).model_fields)
+
+
+def _contradictions(policy: LinkedPolicy) -> Iterator[Fault]:
+    """Yield every setting that contradicts another one."""
+    faults = list(_structure(policy))
+    yield from faults
+    if faults:
+        return
+    for name, table in policy.tables.items():
+        yield from (_below(f, name) for key, column in table.columns.items() for f in column_faults(key, column))
+        yield from _table(policy, name, table)
+    if policy.knows == "all" and any(t.knows not in (None, "all") for t in policy.tables.values()):
+        yield Fault(("knows",), "An adversary who knows all events knows those of every table.",
+                    "Write a number here, and 'knows: all' at the tables that it is for.", "knows")  # fmt: skip
+    yield from _models(policy)
+
+
+def _structure(policy: LinkedPolicy) -> Iterator[Fault]:
+    """Yield what is wrong with how the tables hang together."""
+    roots = [name for name, table in policy.tables.items() if table.of is None]
+    if len(roots) != 1:
+        said = "No table is the table of people." if not roots else f"{len(roots)} tables belong to no other one."
+        yield Fault(
+            ("tables",), said, "Every table but that of people has 'of', the table that its rows belong to.", "of"
+        )
+        return
+    for name, table in policy.tables.items():
+        if not name or not name.replace("_", "").replace("-", "").isalnum():
+            yield Fault(("tables", name), "A table's name is made of letters, digits, '-' and '_'.",
+                        "It becomes the name of a file.", "name")  # fmt: skip
+        if table.of is None:
+            continue
+        if table.of not in policy.tables:
+            yield Fault(("tables", name, "of"), f"There is no table {table.of!r}.",
+                        did_you_mean(table.of, policy.tables), "unknown-table")  # fmt: skip
+            continue
+        seen = [name]
+        above: str | None = table.of
+        while above is not None and above in policy.tables and above not in seen:
+            seen.append(above)
+            above = policy.tables[above].of
+        if above is not None:
+            yield Fault(("tables", name, "of"), "The tables belong to each other in a circle.",
+                        "Every table leads to that of people.", "cycle")  # fmt: skip
+        key = policy.tables[table.of].key
+        if table.by and key and len(table.by) != len(key):
+            yield Fault(("tables", name, "by"), f"{len(table.by)} columns, but the key of {table.of!r} has {len(key)}.",
+                        "Name one column for each, in the same order.", "key")  # fmt: skip
+    for name in {roots[0], *policy.parents() & policy.tables.keys()}:
+        if not policy.tables[name].key:
+            what = "The table of people" if name == roots[0] else "A table that others belong to"
+            yield Fault(("tables", name), f"{what} needs 'key'.", "Name the columns that identify a row.", "no-key")
+
+
+def _table(policy: LinkedPolicy, name: str, table: TablePolicy) -> Iterator[Fault]:
+    """Yield what is wrong with one table."""
+    place: Place = ("tables", name)
+    for part in (*table.key, *policy.by(name)):
+        if part in table.columns:
+            yield Fault((*place, "columns", part), "A column of a key has no role.",
+                        "Remove it here: keys are published as fresh random numbers.", "key")  # fmt: skip
+    if name == policy.people:
+        if not table.named(Role.QUASI):
+            yield Fault((*place, "columns"), "The table of people has no quasi-identifier.",
+                        "Give at least one column the role 'quasi'.", "no-quasi")  # fmt: skip
+        for setting in ("by", "knows", "relative"):
+            if setting in table.model_fields_set:
+                yield Fault((*place, setting), f"{setting!r} is for tables of events.", "Remove it.", "not-for-people")
+        return
+    for key, column in table.columns.items():
+        if column.role not in _FOR_EVENTS:
+            yield Fault((*place, "columns", key, "role"), f"The role {column.role} is for the table of people.",
+                        "Choose quasi, sensitive, insensitive, identifier or drop.", "not-for-events")  # fmt: skip
+        for setting in ("treatment", "cells"):
+            if getattr(column, setting) is not None:
+                yield Fault((*place, "columns", key, setting), f"{setting!r} is for columns of people.", "Remove it.",
+                            "not-for-events")  # fmt: skip
+    people = policy.tables[policy.people]
+    for key, anchor in table.relative.items():
+        if key not in table.columns:
+            yield Fault(
+                (*place, "relative", key), "There is no such column.", did_you_mean(key, table.columns), "column"
+            )
+        if anchor not in people.columns:
+            yield Fault((*place, "relative", key), f"The table of people has no column {anchor!r}.",
+                        did_you_mean(anchor, people.columns), "column")  # fmt: skip
+    above = table.of
+    if above != policy.people and above is not None and (policy.known(name) == "all") != (policy.known(above) == "all"):
+        yield Fault((*place, "knows"), f"'knows: all' holds for a table and those that belong to it: {above!r} differs.",
+                    "Write it at both tables.", "knows")  # fmt: skip
+
+
+def _models(policy: LinkedPolicy) -> Iterator[Fault]:
+    if not policy.models:
+        yield Fault(
+            ("models",), "The policy has no privacy model.", "Add one, for example k-anonymity: {k: 5}.", "no-model"
+        )
+        return
+    try:
+        members = policy.model().members
+    except HushtableError as error:
+        yield Fault.of(("models",), error)
+        return
+    for model in members:
+        other = model.stats_needed() - {Stat.SIZE, Stat.HISTOGRAM}
+        if model.table_level or other or any(len(key) > 1 for key in model.histogram_keys()) or model.drawing():
+            yield Fault(("models",), f"{model.name} judges more than one group of people, so it cannot be promised for "
+                        "everything that an adversary may know about events.", "Choose a model of single classes.",
+                        "model")  # fmt: skip
+    if policy.model().min_group_size() < 2:
+        yield Fault(("models",), "No model asks for a number of people.", "Add k-anonymity: {k: 5}.", "no-model")

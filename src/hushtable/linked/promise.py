@@ -1,0 +1,316 @@
+"""The promise: whoever knows a person's attributes and a few of the person's events matches a crowd that satisfies
+every model.
+
+A *combination* is a set of up to m published events of one person, at most as many of each table as the policy says. It
+is told apart by the class, by what each event shows and by how the events hang together (two diagnoses of one stay differ
+from two of different stays). The people who match it are those of the class who have such events. Repeated events are
+events: who knows two of them matches people who have two. The order of events is known as far as the published dates
+tell it; rows of a table are in no other order.
+
+Every model is evaluated on the people who match each combination, the empty one included. In sensitive columns of events
+a person has all values of the person's events. The person counts once, for the value that most of the matching people
+have: a value that all of them have then counts for all of them, however many others they have, too. Whoever knows an
+event can also look at the sensitive values of that very event, of the events that hang on it and of those that it hangs
+on. Models are evaluated on those as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from hushtable.arrays import AnyArray, BoolArray, IntArray
+from hushtable.errors import UsageError
+from hushtable.kernels.subsets import count_subsets, fill_subsets
+from hushtable.linked.events import Events, Lists, joint_codes
+from hushtable.models.base import PrivacyModel
+from hushtable.models.compose import AllOf
+from hushtable.table.reference import Reference
+from hushtable.table.stats import GroupStats, Histogram, Key
+
+__all__ = ["MOST_SUBSETS", "Found", "Promise", "Sensitive", "check_countable", "combinations"]
+
+MOST_SUBSETS = 4_000_000_000
+"""Combinations in all that are worth counting: above, it takes hours."""
+
+AT_ONCE = 1 << 22
+"""Combinations that are counted together."""
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """The values of a sensitive column: each person's, and those of the rows that an event is linked with."""
+
+    of_person: Lists
+    of_event: Lists | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """Some combinations of events and which of them fail.
+
+    Attributes
+    ----------
+    rows : int64 array
+        The events of each combination of each person, one row per combination.
+    failing : bool array
+        Whether it fails.
+    sizes : int64 array
+        How many people match each of the different combinations.
+    good : bool array
+        Which of those satisfy every model.
+    tables : int64 array
+        The tables that the events of each of those are of, as digits of one number to the base ``len(caps)``.
+    """
+
+    rows: IntArray
+    failing: BoolArray
+    sizes: IntArray
+    good: BoolArray
+    tables: IntArray
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What has to hold for all combinations of events.
+
+    Parameters
+    ----------
+    model : AllOf
+    reference : Reference
+    total : int
+        How many events an adversary may know.
+    caps : int64 array
+        How many of each table.
+    sensitive : mapping of Key to Sensitive
+        Of the columns that models ask for.
+    """
+
+    model: AllOf
+    reference: Reference
+    total: int
+    caps: IntArray
+    sensitive: Mapping[Key, Sensitive] = field(default_factory=dict)
+
+    def judge_classes(self, events: Events) -> tuple[IntArray, BoolArray]:
+        """Return the size of each class, and whether it satisfies every model with no event known."""
+        people = np.arange(len(events.classes), dtype=np.int64)
+        return self._judge(events.classes, people, int(events.classes[-1]) + 1)
+
+    def judge(self, events: Events, touched: BoolArray | None = None) -> Iterator[Found]:
+        """Yield all combinations of one event, then of two and so on, in pieces.
+
+        Parameters
+        ----------
+        events : Events
+        touched : bool array, optional
+            Only combinations with one of these items.
+        """
+        for size in range(1, self.total + 1):
+            yield from self.judge_size(events, size, touched)
+
+    def judge_size(self, events: Events, size: int, touched: BoolArray | None = None) -> Iterator[Found]:
+        """Yield the combinations of so many events, in pieces."""
+        for rows in combinations(events, self.caps, size, touched):
+            if len(rows):
+                yield self._found(events, rows)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether sensitive values stay the same whatever events are dropped."""
+        return all(one.of_event is None for one in self.sensitive.values())
+
+    def _found(self, events: Events, rows: IntArray) -> Found:
+        items = events.item[rows]
+        low = int(items.min())
+        base = int(items.max()) - low + 1
+        if not self.sensitive and not events.nested and base ** rows.shape[1] < 2**62:
+            # nobody has a combination twice, so people are combinations
+            keys = _packed((items - low).T, base)
+            groups, sizes = _counted(keys)
+            good = self.model.satisfied(GroupStats(sizes), self.reference)
+            bad = groups[~good]
+            failing = np.zeros(len(keys), dtype=np.bool_)
+            if len(bad):
+                place = np.minimum(np.searchsorted(bad, keys), len(bad) - 1)
+                failing = bad[place] == keys
+            known = [groups // base**i % base + low for i in range(rows.shape[1])]
+            return Found(rows, failing, sizes, good, _packed([events.table_of[i] for i in known], len(self.caps)))
+        groups, first, ids = np.unique(_keys(events, rows), return_index=True, return_inverse=True)
+        ids = ids.astype(np.int64)
+        person = np.searchsorted(events.starts, rows[:, 0], side="right") - 1
+        sizes, good = self._judge(ids, person, len(groups))
+        for position in range(rows.shape[1]):
+            good &= self._judge_events(events, rows[:, position], ids, len(groups))
+        return Found(rows, ~good[ids], sizes, good, _packed(events.table[rows[first]].T, len(self.caps)))
+
+    def _judge(self, ids: IntArray, person: IntArray, n: int) -> tuple[IntArray, BoolArray]:
+        """Return how many people are in each group, and whether the group satisfies every model."""
+        count = int(person.max(initial=0)) + 1
+        pairs = np.unique(ids * count + person)
+        ids, person = pairs // count, pairs % count
+        sizes = np.bincount(ids, minlength=n).astype(np.int64)
+        good = np.ones(n, dtype=np.bool_)
+        for member in self.model.members:
+            stats = GroupStats(sizes)
+            for key in member.histogram_keys():
+                place, values = self.sensitive[key].of_person.of_each(person)
+                stats = GroupStats(sizes, histograms={key: _votes(ids[place], person[place], values, n)})
+            good &= member.satisfied(stats, self.reference)
+        return sizes, good
+
+    def _judge_events(self, events: Events, rows: IntArray, ids: IntArray, n: int) -> BoolArray:
+        """Return which groups satisfy the models with the values of the known events themselves."""
+        good = np.ones(n, dtype=np.bool_)
+        for member in self.model.members:
+            for key in member.histogram_keys():
+                lists = self.sensitive[key].of_event
+                if lists is not None:
+                    good &= self._own_values(member, key, lists, events, rows, ids, n)
+        return good
+
+    def _own_values(
+        self, member: PrivacyModel, key: Key, lists: Lists, events: Events, rows: IntArray, ids: IntArray, n: int
+    ) -> BoolArray:
+        place, values = lists.of_each(rows)
+        good = np.ones(n, dtype=np.bool_)
+        if not len(place):
+            return good
+        # equal events of a combination are looked at together
+        own = joint_codes([ids[place], events.item[rows[place]]])
+        count = int(own.max()) + 1
+        person = np.searchsorted(events.starts, rows[place], side="right") - 1
+        votes = _votes(own, person, values, count)
+        stats = GroupStats(votes.sum(votes.units).astype(np.int64), histograms={key: votes})
+        bad = np.flatnonzero(~member.satisfied(stats, self.reference))
+        good[ids[place[np.isin(own, bad)]]] = False
+        return good
+
+
+def combinations(events: Events, caps: IntArray, size: int, touched: BoolArray | None = None) -> Iterator[IntArray]:
+    """Yield the combinations of so many events of all people: whole combinations, with all people who have them.
+
+    Raises
+    ------
+    UsageError
+        If there are too many to count.
+    """
+    lean = np.flatnonzero(events.copy < caps[events.table])
+    if not len(lean):
+        return
+    part = events if len(lean) == len(events.item) else events.keep(events.copy < caps[events.table])
+    mark = np.ones(len(lean), dtype=np.bool_)
+    if touched is not None:
+        mark = touched[part.item]
+    shared = part.item, part.copy, part.table, caps
+    check_countable(part, size)
+    counts = count_subsets(part.starts, *shared, size, mark)
+    for people, first, total in _pieces(part, counts, caps, size, mark):
+        yield lean[fill_subsets(part.starts, people, *shared, mark, first, total, size)]
+
+
+def check_countable(events: Events, size: int) -> None:
+    """Refuse more combinations than can be counted in time."""
+    n = np.diff(events.starts).astype(np.float64)
+    many = np.ones(len(n))
+    for i in range(size):
+        many *= np.maximum(n - i, 0) / (i + 1)
+    if many.sum() > MOST_SUBSETS:
+        busy = int(np.count_nonzero(many > many.sum() / 1000))
+        raise UsageError(
+            f"People have {many.sum():.0e} combinations of {size} events, too many to count; {busy} have the most.",
+            code="too-many-combinations",
+            hint="Lower 'knows', give event columns a coarser hierarchy, or leave out people with very many events.",
+        )
+
+
+def _pieces(
+    events: Events, counts: IntArray, caps: IntArray, size: int, mark: BoolArray
+) -> Iterator[tuple[tuple[int, int], tuple[int, int], int]]:
+    """Yield ranges of people and of first items with at most so many combinations; a class is not torn but by items."""
+    ends = np.append(np.flatnonzero(np.diff(events.classes)) + 1, len(events.classes))
+    sums = np.concatenate([[0], np.cumsum(counts)])
+    whole = (0, np.iinfo(np.int64).max)
+    begin = 0
+    while begin < len(counts):
+        # as many classes as fit, one at least
+        fits = ends[(ends > begin) & (sums[ends] - sums[begin] <= AT_ONCE)]
+        end = int(fits[-1]) if len(fits) else int(ends[ends > begin][0])
+        total = int(sums[end] - sums[begin])
+        if total > AT_ONCE:
+            rows = slice(int(events.starts[begin]), int(events.starts[end]))
+            low, high = int(events.item[rows].min()), int(events.item[rows].max()) + 1
+            step = max(1, (high - low) * AT_ONCE // total)
+            for first in range(low, high, step):
+                # no more than the class has in all; untouched memory costs nothing
+                yield (begin, end), (first, min(first + step, high)), total
+        elif total:
+            yield (begin, end), whole, total
+        begin = end
+
+
+def _packed(digits: Iterable[AnyArray], base: int) -> IntArray:
+    total: Any = 0
+    for digit in digits:
+        total = total * base + digit.astype(np.int64)
+    return np.asarray(total)
+
+
+def _keys(events: Events, rows: IntArray) -> IntArray:
+    """Return a number for each combination that is the same for the same items that hang together in the same way."""
+    items = events.item[rows]
+    columns = list((items - items.min()).T)
+    if events.nested and rows.shape[1] > 1:
+        columns.append(_shape(events, rows, items))
+    return joint_codes(columns, compact=False)
+
+
+def _shape(events: Events, rows: IntArray, items: IntArray) -> IntArray:
+    """Return how the events hang together; the order of equal items does not matter."""
+    size = rows.shape[1]
+    base = len(events.above) + 1
+    relation = {(i, j): events.relation(rows[:, i], rows[:, j]) for i in range(size) for j in range(i)}
+    best = np.full(len(rows), np.iinfo(np.int64).max)
+    for order in permutations(range(size)):
+        same = np.ones(len(rows), dtype=np.bool_)
+        for i, j in enumerate(order):
+            same &= items[:, i] == items[:, j]
+        if same.any():
+            code = np.zeros(len(rows), dtype=np.int64)
+            for i, j in relation:
+                a, b = order[i], order[j]
+                code = code * base + relation[max(a, b), min(a, b)]
+            best = np.where(same, np.minimum(best, code), best)
+    return best
+
+
+def _counted(keys: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the different keys and how often each occurs."""
+    ordered = np.sort(keys)
+    new = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    starts = np.flatnonzero(new)
+    return ordered[starts], np.diff(np.append(starts, len(ordered)))
+
+
+def _votes(groups: IntArray, person: IntArray, values: IntArray, n: int) -> Histogram:
+    """Return a histogram where each person counts for that one of the person's values that most of the group have."""
+    order = np.lexsort((person, values, groups))
+    g, v, p = groups[order], values[order], person[order]
+    once = np.ones(len(g), dtype=np.bool_)
+    once[1:] = (g[1:] != g[:-1]) | (v[1:] != v[:-1]) | (p[1:] != p[:-1])
+    g, v, p = g[once], v[once], p[once]
+    new = np.ones(len(g), dtype=np.bool_)
+    new[1:] = (g[1:] != g[:-1]) | (v[1:] != v[:-1])
+    run = np.cumsum(new) - 1
+    times = np.bincount(run)[run] if len(run) else run
+    choice = np.lexsort((v, -times, p, g))
+    g, v, p = g[choice], v[choice], p[choice]
+    first = np.ones(len(g), dtype=np.bool_)
+    first[1:] = (g[1:] != g[:-1]) | (p[1:] != p[:-1])
+    g, v = g[first], v[first]
+    return Histogram.from_pairs(g, v, np.ones(len(g), dtype=np.int64), n)

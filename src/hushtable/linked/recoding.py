@@ -1,0 +1,177 @@
+"""How events are generalised: level by level along the hierarchies of their columns, class by class.
+
+Within a class every value is published in one way: at the lowest level, from a floor on, at which enough events of the
+class show the same node. What an adversary knows about an event then leads to one published item in each class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.errors import PolicyError
+from hushtable.io.dictionaries import from_codes
+from hushtable.linked.events import joint_codes
+from hushtable.linked.links import Links
+from hushtable.schema.columns import Role
+from hushtable.table.coded_columns import QuasiColumn
+from hushtable.table.encode import encode
+from hushtable.table.plan import TablePlan
+
+__all__ = ["EventColumn", "Levels", "Recoded", "event_columns"]
+
+
+@dataclass(frozen=True)
+class EventColumn:
+    """One quasi-identifier of a table of events."""
+
+    column: QuasiColumn
+
+    @property
+    def height(self) -> int:
+        """Number of steps from a value to the root."""
+        return self.column.coded.height
+
+    @cached_property
+    def shown(self) -> tuple[tuple[IntArray, ...], tuple[str | None, ...]]:
+        """For each level, the number of the published label of each value; and the labels, equal ones once."""
+        coded = self.column.coded
+        known: dict[str | None, int] = {}
+        rows = [[known.setdefault(label, len(known)) for label in row] for row in coded.labels]
+        numbers = [np.array(row, dtype=np.int64) for row in rows]
+        return tuple(n[level] for n, level in zip(numbers, coded.levels, strict=True)), tuple(known)
+
+    @cached_property
+    def generality(self) -> tuple[FloatArray, ...]:
+        """For each level and value, how much of the other values the published one stands for, too: 0 to 1."""
+        coded = self.column.coded
+        others = max(coded.size - 1, 1)
+        return tuple((coded.leaves(h)[level] - 1) / others for h, level in enumerate(coded.levels))
+
+    def cells(self, levels: AnyArray) -> IntArray:
+        """Return the number of each row's published label."""
+        found: IntArray = _at(self.shown[0], self.column.codes, levels)
+        return found
+
+    def only(self, rows: BoolArray) -> EventColumn:
+        """Return some of the rows."""
+        c = self.column
+        return EventColumn(QuasiColumn(c.name, c.codes[rows], c.coded, c.weight, c.form, c.spellings))
+
+    def published(self, levels: AnyArray) -> pa.Array:
+        """Return the published cells."""
+        labels = [label for label in self.shown[1] if label is not None]
+        # a missing value is an empty cell
+        number = {label: i for i, label in enumerate(labels)}
+        place = np.array([-1 if label is None else number[label] for label in self.shown[1]], dtype=np.int64)
+        return from_codes(place[self.cells(levels)], pa.array(labels, pa.string()), pa.int32())
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What is searched: the lowest level of each column, and how many events have to show a node.
+
+    Attributes
+    ----------
+    floors : mapping of (table, column) to int
+    enough : int
+    """
+
+    floors: Mapping[tuple[str, str], int]
+    enough: int
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """The level of every event in every column; events that would show nothing are dropped.
+
+    Attributes
+    ----------
+    levels : mapping of str to list of int8 arrays
+    cells : mapping of str to int64 array
+        What each event shows, as a number.
+    loss : float array
+        Of each event of all tables: 0 is nothing, 1 is everything.
+    dropped : bool array
+        Of all events.
+    """
+
+    levels: Mapping[str, list[AnyArray]]
+    cells: Mapping[str, IntArray]
+    loss: FloatArray
+    dropped: BoolArray
+
+    @classmethod
+    def of(
+        cls, links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, chosen: Levels
+    ) -> Recoded:
+        """Choose the level of every event."""
+        loss = np.zeros(links.n_events)
+        dropped = np.zeros(links.n_events, dtype=np.bool_)
+        levels, cells = {}, {}
+        for name in links.quasi:
+            mine = slice(links.offsets[name], links.offsets[name] + links.tables[name].num_rows)
+            label = classes[links.person[name]]
+            floors = [chosen.floors.get((name, c.column.name), 0) for c in columns[name]]
+            levels[name] = [_levels(c, label, f, chosen.enough) for c, f in zip(columns[name], floors, strict=True)]
+            pairs = list(zip(columns[name], levels[name], strict=True))
+            cells[name] = joint_codes([c.cells(level) for c, level in pairs])
+            weights = [c.column.weight for c in columns[name]]
+            parts = [_at(c.generality, c.column.codes, level) * w for (c, level), w in zip(pairs, weights, strict=True)]
+            loss[mine] = sum(parts) / sum(weights)
+            dropped[mine] = np.logical_and.reduce([level == c.height for c, level in pairs])
+        return cls(levels, cells, loss, dropped)
+
+
+def event_columns(links: Links) -> dict[str, list[EventColumn]]:
+    """Encode the quasi-identifiers of all tables of events.
+
+    Raises
+    ------
+    PolicyError
+        If a hierarchy is made from the data: its labels would tell about events that are not published.
+    """
+    found: dict[str, list[EventColumn]] = {}
+    for name in links.quasi:
+        plan = links.policy.table_plan(name)
+        quasi = tuple(c for c in plan.columns if c.role is Role.QUASI)
+        table = links.tables[name].select([c.name for c in quasi])
+        if not table.num_rows:
+            found[name] = []
+            continue
+        encoded = encode(table, TablePlan(quasi, plan.missing, plan.missing_values, plan.cells))
+        for column in encoded.quasi:
+            if column.coded.naming is not None:
+                raise PolicyError(
+                    f"The hierarchy of {name}.{column.name} is made from the data, so its labels would tell about "
+                    "events that are not published.",
+                    code="hierarchy",
+                    hint="Choose one that the policy spells out: a file, a tree, prefix, intervals or dates.",
+                )
+        found[name] = [EventColumn(column) for column in encoded.quasi]
+    return found
+
+
+def _at(tables: Sequence[AnyArray], codes: AnyArray, levels: AnyArray) -> Any:
+    """Return the entry of each row's code in the table of its level."""
+    return np.stack(tables)[levels, codes]
+
+
+def _levels(column: EventColumn, label: IntArray, floor: int, enough: int) -> AnyArray:
+    """Return the lowest level, from the floor on, at which enough events of the class show the same."""
+    codes, height = column.column.codes, column.height
+    found = np.full(len(codes), height, dtype=np.int8)
+    for h in range(height - 1, min(floor, height) - 1, -1):
+        node = column.column.coded.levels[h][codes]
+        size = int(node.max(initial=0)) + 1
+        key = label * size + node
+        if (int(label.max(initial=0)) + 1) * size > 8 * len(key) + 1_000_000:
+            key = joint_codes([label, node])
+        found[np.bincount(key)[key] >= enough] = h
+    return found

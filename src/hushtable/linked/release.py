@@ -1,0 +1,196 @@
+"""A linked release: the same tables, with fresh random keys, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable._version import __version__
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.errors import DataError
+from hushtable.io.atomic import atomic_write_text
+from hushtable.io.dictionaries import encode, to_codes, value_ranks
+from hushtable.io.files import read_table, write_table
+from hushtable.io.formulas import guard_table
+from hushtable.io.text import to_labels
+from hushtable.linked.links import Links, link
+from hushtable.linked.policy import LinkedPolicy, read_policy
+from hushtable.linked.recoding import EventColumn, Recoded
+from hushtable.linked.verify import LinkedVerification, verify_linked
+from hushtable.release.companion import RELEASE_FORMAT, release_folders, write_companion
+from hushtable.release.publish import published_order
+from hushtable.schema.columns import Role
+from hushtable.table.coins import Coins
+
+__all__ = ["KIND", "LinkedRelease", "open_linked", "publish_linked"]
+
+KIND = "linked"
+"""What ``release.json`` calls a release of linked tables."""
+
+_log = logging.getLogger(__package__)
+
+
+@dataclass(frozen=True)
+class LinkedRelease:
+    """Published tables of people and their events, verified.
+
+    Attributes
+    ----------
+    tables : mapping of str to pyarrow.Table
+        What is published: rows sorted by what they show, then by their random keys.
+    policy : LinkedPolicy
+    verification : LinkedVerification
+    measures : mapping
+        What was lost, table by table. It depends on the original, so it is not published.
+    links : Links, optional
+        The original tables. A release that was opened from a folder has none.
+    origin : mapping of str to int64 array
+        For each published table, the original row of each row. It links rows to people.
+    """
+
+    tables: Mapping[str, pa.Table]
+    policy: LinkedPolicy
+    verification: LinkedVerification
+    measures: Mapping[str, Any] = field(default_factory=dict)
+    links: Links | None = field(default=None, repr=False)
+    origin: Mapping[str, IntArray] = field(default_factory=dict, repr=False)
+
+    def verify(self) -> LinkedVerification:
+        """Recompute the promise from the published tables."""
+        return verify_linked(self.tables, self.policy)
+
+    def published(self) -> Links:
+        """Return the published tables with their keys matched."""
+        return link(self.tables, self.policy, published=True)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what was done, as data; no value of a record."""
+        rows = {name: table.num_rows for name, table in self.tables.items()}
+        return {"hushtable": __version__, "kind": KIND, "rows": rows, **self.verification.as_dict(),
+                "measures": dict(self.measures)}  # fmt: skip
+
+    def save(self, folder: str | os.PathLike[str], *, format: str | None = None, overwrite: bool = False) -> Path:
+        """Write all tables, ``policy.yaml`` and ``release.json``, all or nothing. The companion says what was lost.
+
+        Parameters
+        ----------
+        folder : path
+        format : {"csv", "parquet"}, optional
+            Defaults to the policy's.
+        overwrite : bool
+        """
+        ending = format or self.policy.output.format
+        guarded = ending == "csv" and self.policy.output.reader == "spreadsheet"
+        with release_folders(folder, overwrite=overwrite) as (target, private):
+            for name, table in self.tables.items():
+                write_table(guard_table(table) if guarded else table, target / f"{name}.{ending}")
+            atomic_write_text(target / "policy.yaml", self.policy.to_yaml())
+            public = {name: value for name, value in self.summary().items() if name != "measures"}
+            public = {**public, "format": RELEASE_FORMAT, "files": {name: f"{name}.{ending}" for name in self.tables}}
+            atomic_write_text(target / "release.json", json.dumps(public, indent=2) + "\n")
+            write_companion(private, target, {"kind": KIND, "measures": dict(self.measures)})
+        _log.info("Saved a release of %d tables", len(self.tables), extra={"tables": len(self.tables)})
+        return Path(folder)
+
+
+def open_linked(folder: str | os.PathLike[str], policy: LinkedPolicy | None = None) -> LinkedRelease:
+    """Open a linked release from its folder, and verify it.
+
+    Parameters
+    ----------
+    folder : path
+    policy : LinkedPolicy, optional
+        What was promised. Defaults to the folder's ``policy.yaml``.
+    """
+    place = Path(folder)
+    found = read_policy(place / "policy.yaml") if policy is None else policy
+    if not isinstance(found, LinkedPolicy):
+        raise DataError(f"The release in {place.name!r} is not one of linked tables.", code="not-linked",
+                        hint="Open it with hushtable.open_release.")  # fmt: skip
+    tables = {}
+    for name in (found.people, *found.events):
+        files = [file for file in (place / f"{name}.csv", place / f"{name}.parquet") if file.exists()]
+        if len(files) != 1:
+            raise DataError(f"The folder does not have one file of table {name!r}.", code="no-table",
+                            hint="A release of linked tables is whole: copy all of its files.")  # fmt: skip
+        unescape = found.output.reader == "spreadsheet" and files[0].suffix == ".csv"
+        tables[name] = read_table(files[0], unescape_formulas=unescape)
+    return LinkedRelease(tables, found, verify_linked(tables, found))
+
+
+def publish_linked(
+    links: Links,
+    people: pa.Table,
+    source_rows: IntArray,
+    columns: Mapping[str, list[EventColumn]],
+    recoded: Recoded,
+    dropped: BoolArray,
+    coins: Coins,
+) -> tuple[dict[str, pa.Table], dict[str, IntArray]]:
+    """Return the tables to publish, and the original row of each of their rows.
+
+    Parameters
+    ----------
+    links : Links
+        The original tables.
+    people : pyarrow.Table
+        The published people, without a key.
+    source_rows : int64 array
+        The original row of each of them.
+    columns, recoded, dropped
+        The events as they are published.
+    coins : Coins
+        Deal the keys: nobody else can tell which original key a new one stands for.
+    """
+    policy = links.policy
+    keys = {name: _fresh(links, name, coins) for name in policy.parents() | {policy.people}}
+    root = keys[policy.people][source_rows]
+    first = _sorted(people, dict.fromkeys(policy.tables[policy.people].key, root))
+    tables, origin = {policy.people: first[0]}, {policy.people: source_rows[first[1]]}
+    for name in policy.events:
+        table = policy.tables[name]
+        rows = np.flatnonzero(~dropped[links.offsets[name] :][: links.tables[name].num_rows])
+        shown: dict[str, Any] = {}
+        generalised = dict(zip(table.named(Role.QUASI), zip(columns.get(name) or [], recoded.levels.get(name) or [],
+                                                             strict=True), strict=False))  # fmt: skip
+        for column, settings in table.columns.items():
+            if column in generalised:
+                one, levels = generalised[column]
+                shown[column] = one.published(levels).take(pa.array(rows))
+            elif settings.role.published:
+                shown[column] = links.tables[name][column].take(pa.array(rows))
+        numbers = dict.fromkeys(policy.by(name), keys[str(table.of)][links.owner[name]][rows])
+        if name in keys:
+            numbers |= {key: keys[name][rows] for key in table.key if key not in numbers}
+        tables[name], order = _sorted(pa.table(shown), numbers)
+        origin[name] = rows[order]
+    return tables, origin
+
+
+def _fresh(links: Links, name: str, coins: Coins) -> IntArray:
+    """Return a new key for each row of a table: 1, 2, 3, ... in an order that needs the secret to be known."""
+    codes = []
+    for key in links.policy.tables[name].key:
+        column = encode(links.tables[name][key])
+        codes.append(value_ranks(to_labels(column.dictionary))[to_codes(column)])
+    lots = coins.purse(f"keys of {name}").lots_of_combinations(codes)
+    found = np.empty(len(lots), dtype=np.int64)
+    found[np.argsort(lots, kind="stable")] = np.arange(1, len(lots) + 1)
+    return found
+
+
+def _sorted(cells: pa.Table, keys: Mapping[str, IntArray]) -> tuple[pa.Table, IntArray]:
+    """Return a table with its keys, rows sorted by what they show and then by the keys, and their order."""
+    numbers = {name: pa.array(values) for name, values in keys.items()}
+    whole = pa.table({**{name: cells[name] for name in cells.column_names}, **numbers})
+    order = published_order(whole)
+    names = [*keys, *cells.column_names]
+    return whole.select(names).take(pa.array(order)), order

@@ -1,0 +1,258 @@
+"""From linked tables and a policy to a verified release."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.algorithms.base import Progress
+from hushtable.arrays import IntArray
+from hushtable.engines import local
+from hushtable.engines.release import Release
+from hushtable.errors import DataError, NotFound
+from hushtable.io.dictionaries import encode, to_codes
+from hushtable.io.frames import to_arrow
+from hushtable.kernels.xxhash import hash_rows
+from hushtable.linked.events import Events, joint_codes
+from hushtable.linked.exact import fewest_dropped
+from hushtable.linked.greedy import Outcome, choose_levels, recode_events
+from hushtable.linked.links import Links, cell_codes, link
+from hushtable.linked.loss import losses
+from hushtable.linked.policy import LinkedPolicy
+from hushtable.linked.promise import check_countable
+from hushtable.linked.recoding import EventColumn, Levels, event_columns
+from hushtable.linked.release import LinkedRelease, publish_linked
+from hushtable.linked.verify import verify_linked
+from hushtable.schema.columns import Kind, Role
+from hushtable.schema.parse import convert
+from hushtable.table.coins import Coins, policy_digest
+
+__all__ = ["anonymize_linked", "check_data"]
+
+LARGEST = 20_000
+"""People in a class that are tried at most, unless the policy asks for more: attributes say nothing then."""
+
+_log = logging.getLogger(__package__)
+
+
+def anonymize_linked(
+    tables: Mapping[str, Any], policy: LinkedPolicy, *, progress: Progress | None = None
+) -> LinkedRelease:
+    """Anonymize people and their events under one policy.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        One for each table of the policy.
+    policy : LinkedPolicy
+    progress : callable, optional
+
+    Returns
+    -------
+    LinkedRelease
+
+    Raises
+    ------
+    UsageError, NotFound, VerificationError
+        Nothing is returned that was not verified.
+
+    Examples
+    --------
+    >>> policy = LinkedPolicy(
+    ...     tables={"people": {"key": "id", "columns": {"age": {"role": "quasi"}}},
+    ...             "visits": {"of": "people", "columns": {"reason": {"role": "quasi"}}}},
+    ...     knows=1, models=[{"k-anonymity": {"k": 2}}], suppression=0.4)
+    >>> people = {"id": [7, 8, 9, 10], "age": [30, 31, 52, 53]}
+    >>> visits = {"id": [7, 8, 8, 9, 10], "reason": ["cold", "cold", "burn", "cold", "cold"]}
+    >>> release = anonymize_linked({"people": pa.table(people), "visits": pa.table(visits)}, policy)
+    >>> release.tables["visits"].num_rows, release.verification.smallest
+    (4, 2)
+    """
+    report = progress or (lambda done, text: None)
+    report(0.0, "matching keys")
+    links = _relative(link({name: to_arrow(table) for name, table in tables.items()}, policy))
+    links = _in_order(links) if links.nested else links
+    columns = event_columns(links)
+    _check_known(links, columns)
+    coins = _coins(links, columns)
+    report(0.1, "choosing how coarse people and events become")
+    found = _tried(links, columns, coins, report)
+    report(0.5, "generalising events")
+    outcome = found.outcome(links, columns, coins)
+    _check_budget(links, outcome)
+    report(0.8, "publishing")
+    people = found.release
+    published, origin = publish_linked(
+        links, people.table, np.asarray(people.source_rows), columns, outcome.recoded, outcome.dropped, coins
+    )
+    report(0.9, "verifying")
+    verification = verify_linked(published, policy)
+    verification.raise_if_violated()
+    measures = {"crowd": found.crowd, "people": {"ncp": found.people_loss}, **losses(links, columns, outcome)}
+    _log.info("Anonymized %d people with %d events", links.people.num_rows, links.n_events,
+              extra={"people": links.people.num_rows, "events": links.n_events})  # fmt: skip
+    return LinkedRelease(published, policy, verification, measures, links, origin)
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """One size of classes, and what is lost with it on a sample."""
+
+    crowd: int
+    release: Release
+    classes: IntArray
+    levels: Levels
+    people_loss: float
+    loss: float
+
+    def outcome(self, links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins) -> Outcome:
+        """Return all events, generalised in this way."""
+        if links.policy.algorithm == "exact":
+            return fewest_dropped(links, columns, self.classes, self.levels)
+        return recode_events(links, columns, self.classes, self.levels, coins)
+
+
+def _tried(
+    links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins, report: Callable[[float, str], object]
+) -> _Tried:
+    """Return the size of classes that loses least: larger ones are tried until the loss grows."""
+    policy, n = links.policy, links.people.num_rows
+    least = policy.model().min_group_size()
+    best: _Tried | None = None
+    crowd = policy.crowd or max(least, min(10 * least, n // 20))
+    levels = Levels({}, 2 * least)
+    while True:
+        report(0.3, f"trying classes of {crowd:,} people")
+        found = _with_crowd(links, columns, crowd, levels, coins)
+        if best is None or found.loss < best.loss:
+            best = found
+        elif found.loss > best.loss:
+            return best
+        if policy.crowd is not None or 4 * crowd > min(LARGEST, n):
+            return best
+        crowd, levels = 4 * crowd, found.levels
+
+
+def _with_crowd(
+    links: Links,
+    columns: Mapping[str, list[EventColumn]],
+    crowd: int,
+    levels: Levels,
+    coins: Coins,
+) -> _Tried:
+    policy = links.policy
+    own = links.people.select([c for c in links.people.column_names if c in policy.tables[policy.people].columns])
+    release = local.run(own, policy.of_people(crowd).plan())
+    quasi = policy.tables[policy.people].named(Role.QUASI)
+    classes = np.empty(own.num_rows, dtype=np.int64)
+    classes[release.source_rows] = cell_codes([release.table[name] for name in quasi], own.num_rows)
+    people_loss = float(release.measure("ncp"))
+    levels, events_loss = choose_levels(links, columns, classes, levels, coins)
+    weight = policy.tables[policy.people].weight
+    others = sum(policy.tables[name].weight for name in links.quasi)
+    loss = (weight * people_loss + others * events_loss) / (weight + others)
+    return _Tried(crowd, release, classes, levels, people_loss, loss)
+
+
+def _check_budget(links: Links, outcome: Outcome) -> None:
+    share = float(outcome.dropped.mean()) if len(outcome.dropped) else 0.0
+    if share > links.policy.suppression:
+        raise NotFound(
+            f"{share:.1%} of the events would be suppressed; the policy allows {links.policy.suppression:.1%}.",
+            hint="Raise 'suppression' or 'crowd', lower 'knows', give event columns more levels of hierarchy, or give "
+            "tables of events more weight.",
+        )
+
+
+def _check_known(links: Links, columns: Mapping[str, list[EventColumn]]) -> None:
+    """Refuse, before the work, what would take hours to count."""
+    policy = links.policy
+    known = {name: policy.known(name) for name in links.quasi}
+    some = [name for name in links.quasi if known[name] != "all"]
+    if not some or policy.knows == "all":
+        return
+    caps = np.array([int(known[name]) for name in some], dtype=np.int64)
+    cells, shift = [], 0
+    for name in some:
+        codes = [c.column.codes.astype(np.int64) for c in columns[name]]
+        own = joint_codes(codes) if codes else np.empty(0, dtype=np.int64)
+        cells.append(own + shift)
+        shift += int(own.max(initial=-1)) + 1
+    person = np.concatenate([links.person[name] for name in some])
+    table = np.concatenate([np.full(len(own), i, dtype=np.int8) for i, own in enumerate(cells)])
+    everybody = np.zeros(links.people.num_rows, dtype=np.int64)
+    above = (np.arange(len(person)),) if links.nested else ()
+    place = np.arange(len(person))
+    events = Events.build(everybody, person, np.concatenate(cells), table, place, everybody, above)
+    check_countable(events.keep(events.copy < caps[events.table]), int(policy.knows))
+
+
+def _coins(links: Links, columns: Mapping[str, list[EventColumn]]) -> Coins:
+    """Return coins that depend on the records, in any order, the policy and the secret."""
+    sums = []
+    for name in (links.policy.people, *links.policy.events):
+        table = links.tables[name]
+        codes = [_text_hashes(table[column]) for column in table.column_names]
+        sums.append(int(hash_rows(codes, table.num_rows).view(np.uint64).sum(dtype=np.uint64)))
+    return Coins.of_release(repr(sums).encode(), policy_digest(links.policy.document(), links.policy.seed))
+
+
+def _text_hashes(column: pa.ChunkedArray) -> IntArray:
+    """Return a number of each cell's text, the same in any table."""
+    import hashlib
+
+    one = encode(column)
+    texts = one.dictionary.cast(pa.string()).to_pylist()
+    known = [int.from_bytes(hashlib.blake2b(t.encode(), digest_size=8).digest(), "little", signed=True) for t in texts]
+    return np.array([*known, 0], dtype=np.int64)[to_codes(one)]
+
+
+def _relative(links: Links) -> Links:
+    """Replace dates that are published relative to a date of the person by days since then."""
+    tables = dict(links.tables)
+    for name, table in links.policy.tables.items():
+        for column, anchor in table.relative.items():
+            since = _days(links.people[anchor], anchor)[links.person[name]]
+            days = pa.array(_days(links.tables[name][column], column) - since, from_pandas=True)
+            place = tables[name].column_names.index(column)
+            tables[name] = tables[name].set_column(place, column, days.cast(pa.int64()))
+    return replace(links, tables=tables)
+
+
+def _days(column: pa.ChunkedArray, name: str) -> Any:
+    one = encode(column)
+    days = convert(one.dictionary, Kind.DATE, name).cast(pa.int32()).cast(pa.float64())
+    return np.append(days.to_numpy(zero_copy_only=False), np.nan)[to_codes(one)]
+
+
+def _in_order(links: Links) -> Links:
+    """Sort events by what they hold: where events hang on events, what happens to equal ones depends on their order."""
+    policy = links.policy
+    tables, owner = dict(links.tables), dict(links.owner)
+    place: dict[str, IntArray] = {policy.people: np.arange(links.people.num_rows)}
+    for name in policy.events:
+        above = str(policy.tables[name].of)
+        own = place[above][links.owner[name]]
+        codes = [_text_hashes(links.tables[name][c]) for c in links.tables[name].column_names]
+        order = np.lexsort([*codes, own])
+        place[name] = np.empty(len(order), dtype=np.int64)
+        place[name][order] = np.arange(len(order))
+        tables[name], owner[name] = links.tables[name].take(pa.array(order)), own[order]
+    return Links(policy, tables, owner)
+
+
+def check_data(tables: Mapping[str, Any], policy: LinkedPolicy) -> dict[str, Any]:
+    """Match keys and read columns without anonymizing: say what a run would begin with."""
+    links = _relative(link({name: to_arrow(table) for name, table in tables.items()}, policy))
+    columns = event_columns(links)
+    _check_known(links, columns)
+    if not links.n_events:
+        raise DataError("No table has an event.", code="empty", hint="Anonymize the people with a policy of one table.")
+    person = np.concatenate([links.person[name] for name in policy.events])
+    without = links.people.num_rows - len(np.unique(person))
+    return {"people": links.people.num_rows, "events": links.n_events, "people_without_events": without}

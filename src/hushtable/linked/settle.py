@@ -1,0 +1,191 @@
+"""Dropping events until the promise holds.
+
+Every combination of events that fails loses its rarest item, in all people who match it: what is left of the
+combination is then known of nobody. Fewer events may make other combinations fail, so this is repeated until nothing
+changes. It ends, since events only ever go, and people without events are a class that satisfies the models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.errors import NotFound
+from hushtable.linked.events import Events, joint_codes
+from hushtable.linked.links import Links
+from hushtable.linked.promise import Promise
+from hushtable.linked.verify import promise_of
+from hushtable.table.coins import Coins
+
+__all__ = ["part_of", "settle"]
+
+AT_ONCE = 10
+"""Of the items of people whose events are to be equal, the rarest tenth goes at once."""
+
+
+def settle(
+    links: Links, classes: IntArray, cells: Mapping[str, IntArray], dropped: BoolArray, coins: Coins
+) -> BoolArray:
+    """Return which events are dropped so that the promise holds for the others.
+
+    Parameters
+    ----------
+    links : Links
+    classes : int64 array
+        The class of each person.
+    cells : mapping of str to int64 array
+        What each event shows.
+    dropped : bool array
+        Events that are dropped already.
+    coins : Coins
+        Decide between items that are equally rare: with models of sensitive values nobody may foresee it.
+
+    Raises
+    ------
+    NotFound
+        If a class of people fails even without any event.
+    """
+    alive = links.alive(dropped)
+    every = any(links.policy.known(name) == "all" for name in links.quasi)
+    while True:
+        if every:
+            alive = _equalised(links, classes, cells, alive, coins)
+        left = _settled(links, classes, cells, alive, coins)
+        if not every or np.array_equal(left, alive):
+            return ~left
+        alive = left
+
+
+def _settled(
+    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins
+) -> BoolArray:
+    """Drop items of failing combinations until none fails."""
+    alive = alive.copy()
+    nodes, events, promise = part_of(links, classes, cells, alive)
+    _check_classes(promise, events)
+    touched: BoolArray | None = None
+    while True:
+        changed, rebuilt = np.zeros(len(events.table_of), dtype=np.bool_), False
+        for size in range(1, promise.total + 1):
+            gone = _victims(events, promise, size, touched, coins)
+            if not gone.any():
+                continue
+            alive[nodes[events.source[gone]]] = False
+            alive = links.alive(~alive)
+            if promise.fixed:
+                keep = alive[nodes[events.source]]
+                changed[events.item[~keep]] = True
+                events = events.keep(keep)
+            else:
+                nodes, events, promise = part_of(links, classes, cells, alive)
+                touched, rebuilt = None, True
+        if not rebuilt and not changed.any():
+            return alive
+        touched = None if rebuilt else changed
+
+
+def part_of(
+    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray
+) -> tuple[IntArray, Events, Promise]:
+    """Return what is left: the number of each event among all, the events, and what has to hold."""
+    own = {name: alive[links.offsets[name] :][: len(cells[name])] for name in cells}
+    kept = {name: cells[name][own[name]] for name in cells}
+    return np.flatnonzero(alive), *promise_of(links.only(alive), classes, kept)
+
+
+def _check_classes(promise: Promise, events: Events) -> None:
+    _, good = promise.judge_classes(events)
+    if not good.all():
+        raise NotFound(
+            f"{np.count_nonzero(~good)} of {len(good)} classes of people fail a model before any event is known.",
+            hint="Raise 'crowd', or relax the model of a sensitive event column.",
+        )
+
+
+def _victims(events: Events, promise: Promise, size: int, touched: BoolArray | None, coins: Coins) -> BoolArray:
+    """Return the rows to drop: in each failing combination those of its rarest item, as many as it takes."""
+    marked = np.zeros(len(events.item), dtype=np.bool_)
+    rarity: IntArray | None = None
+    for found in promise.judge_size(events, size, touched):
+        if not found.failing.any():
+            continue
+        if rarity is None:
+            support = events.support()
+            lots = coins.words(f"rarest {size}", len(support))
+            rarity = np.empty(len(support), dtype=np.int64)
+            rarity[np.lexsort((lots, support))] = np.arange(len(support))
+        rows = found.rows[found.failing]
+        # of equal items the last one is taken, which keeps the others
+        turned = rows[:, ::-1]
+        marked[turned[np.arange(len(rows)), rarity[events.item[turned]].argmin(axis=1)]] = True
+    if not marked.any():
+        return marked
+    # later copies of an event go before earlier ones
+    count = np.cumsum(marked)
+    first = np.arange(len(marked)) - events.copy
+    return np.asarray(count - count[first] + marked[first] > 0)
+
+
+def _equalised(
+    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins
+) -> BoolArray:
+    """Drop events of tables that are known altogether until enough people have equal ones."""
+    alive = alive.copy()
+    tables = [name for name in links.quasi if links.policy.known(name) == "all"]
+    node = np.concatenate([links.offsets[n] + np.arange(links.tables[n].num_rows) for n in tables])
+    person = np.concatenate([links.person[n] for n in tables])
+    shift = np.cumsum([0, *(int(cells[n].max(initial=-1)) + 1 for n in tables)])
+    kind = np.concatenate([cells[n] + s for n, s in zip(tables, shift, strict=False)])
+    while True:
+        _, events, promise = part_of(links, classes, cells, alive)
+        sizes, good = promise.judge_classes(events)
+        if good.all():
+            return alive
+        unsettled = np.zeros(len(classes), dtype=np.bool_)
+        unsettled[events.people[~good[events.classes]]] = True
+        open_rows = np.flatnonzero(alive[node] & unsettled[person])
+        if not len(open_rows):
+            unsettled = _reopened(events, classes, sizes, good, unsettled)
+            open_rows = np.flatnonzero(alive[node] & unsettled[person])
+            alive[node[open_rows]] = False
+        else:
+            label, what = classes[person[open_rows]], _numbered(person[open_rows], kind[open_rows])
+            items = joint_codes([label, what])
+            owner = np.zeros(int(items.max()) + 1, dtype=np.int64)
+            owner[items] = label
+            lots = coins.words("equal", len(owner))
+            order = np.lexsort((lots, np.bincount(items), owner))
+            rank = np.empty(len(order), dtype=np.int64)
+            rank[order] = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
+            most = np.bincount(owner)[owner] // AT_ONCE
+            alive[node[open_rows[(rank <= most)[items]]]] = False
+        alive = links.alive(~alive)
+
+
+def _numbered(person: IntArray, kind: IntArray) -> IntArray:
+    """Tell copies of an event of a person apart: the first, the second and so on."""
+    order = np.lexsort((kind, person))
+    p, k = person[order], kind[order]
+    new = np.ones(len(p), dtype=np.bool_)
+    new[1:] = (p[1:] != p[:-1]) | (k[1:] != k[:-1])
+    place = np.arange(len(p))
+    copy = np.empty(len(p), dtype=np.int64)
+    copy[order] = place - np.maximum.accumulate(np.where(new, place, 0))
+    return joint_codes([kind, copy])
+
+
+def _reopened(events: Events, classes: IntArray, sizes: IntArray, good: BoolArray, unsettled: BoolArray) -> BoolArray:
+    """Return people whose events go, too: the smallest satisfied group of each class with people left over."""
+    group = np.empty(len(classes), dtype=np.int64)
+    group[events.people] = events.classes
+    lacking = np.unique(classes[unsettled])
+    found = unsettled.copy()
+    for label in lacking.tolist():
+        mine = np.unique(group[classes == label])
+        others = mine[good[mine]]
+        if not len(others):
+            raise NotFound("A class of people fails a model before any event is known.", hint="Raise 'crowd'.")
+        found |= group == others[np.argmin(sizes[others])]
+    return found

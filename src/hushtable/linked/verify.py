@@ -1,0 +1,256 @@
+"""The promise, recomputed from published tables alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hushtable.arrays import AnyArray, IntArray
+from hushtable.errors import VerificationError
+from hushtable.linked.events import Events, Lists, joint_codes
+from hushtable.linked.links import Links, cell_codes, link
+from hushtable.linked.policy import LinkedPolicy
+from hushtable.linked.promise import Promise, Sensitive
+from hushtable.schema.columns import Role
+from hushtable.table.coded_columns import SensitiveColumn
+from hushtable.table.encode import sensitive_column
+from hushtable.table.plan import TablePlan
+from hushtable.table.reference import Attribute, Reference
+
+__all__ = ["Combinations", "LinkedVerification", "judge_links", "promise_of", "signatures", "verify_linked"]
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """What was found about the combinations of events of the same tables."""
+
+    tables: tuple[str, ...]
+    combinations: int
+    failing: int
+    smallest: int
+
+    def words(self) -> str:
+        """Say it in a sentence."""
+        what = " + ".join(self.tables) or "no event known"
+        return f"{what}: {self.failing:,} of {self.combinations:,} combinations fail; smallest crowd {self.smallest:,}"
+
+
+@dataclass(frozen=True)
+class LinkedVerification:
+    """Whether published linked tables keep the promise.
+
+    Attributes
+    ----------
+    people, classes, events : int
+    found : tuple of Combinations
+        By which tables the known events are of; the first is about no event at all.
+    """
+
+    people: int
+    classes: int
+    events: int
+    found: tuple[Combinations, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no combination fails."""
+        return not any(one.failing for one in self.found)
+
+    @property
+    def smallest(self) -> int:
+        """The fewest people who match what an adversary may know."""
+        return min(one.smallest for one in self.found)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as data, without any value of the tables."""
+        return {
+            "satisfied": self.ok,
+            "people": self.people,
+            "classes": self.classes,
+            "events": self.events,
+            "smallest_crowd": self.smallest,
+            "combinations": [
+                {"tables": list(c.tables), "combinations": c.combinations, "failing": c.failing, "smallest": c.smallest}
+                for c in self.found
+            ],
+        }
+
+    def raise_if_violated(self) -> None:
+        """Raise unless every combination satisfies every model."""
+        if not self.ok:
+            worst = "; ".join(one.words() for one in self.found if one.failing)
+            raise VerificationError(f"The linked tables break their promise. {worst}.")
+
+
+def verify_linked(tables: Mapping[str, pa.Table], policy: LinkedPolicy) -> LinkedVerification:
+    """Recompute the promise from published tables and the policy alone.
+
+    Parameters
+    ----------
+    tables : mapping of str to pyarrow.Table
+        All tables of the release.
+    policy : LinkedPolicy
+
+    Examples
+    --------
+    >>> policy = LinkedPolicy(
+    ...     tables={"people": {"key": "id", "columns": {"age": {"role": "quasi"}}},
+    ...             "visits": {"of": "people", "columns": {"reason": {"role": "quasi"}}}},
+    ...     knows=1, models=[{"k-anonymity": {"k": 2}}])
+    >>> people = pa.table({"id": ["1", "2"], "age": ["30-39", "30-39"]})
+    >>> visits = pa.table({"id": ["1", "2", "2"], "reason": ["cold", "cold", "burn"]})
+    >>> found = verify_linked({"people": people, "visits": visits}, policy)
+    >>> found.ok, found.found[1].words()
+    (False, 'visits: 1 of 2 combinations fail; smallest crowd 1')
+    """
+    links = link(tables, policy, published=True)
+    plain = {name: {c: links.tables[name][c] for c in policy.tables[name].named(Role.QUASI)} for name in links.tables}
+    classes = cell_codes(list(plain[policy.people].values()), links.people.num_rows)
+    cells = {name: cell_codes(list(plain[name].values()), links.tables[name].num_rows) for name in links.quasi}
+    return judge_links(links, classes, cells)
+
+
+def judge_links(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -> LinkedVerification:
+    """Judge tables whose classes and cells are known as numbers: equal ones for equal published cells."""
+    events, promise = promise_of(links, classes, cells)
+    sizes, good = promise.judge_classes(events)
+    found: dict[tuple[str, ...], list[int]] = {(): [len(sizes), int(np.count_nonzero(~good)), int(sizes.min())]}
+    for one in promise.judge(events):
+        size = one.rows.shape[1]
+        for code in np.unique(one.tables).tolist():
+            mine = one.tables == code
+            digits = [code // len(promise.caps) ** i % len(promise.caps) for i in range(size)]
+            names = tuple(sorted(links.quasi[digit] for digit in digits))
+            entry = found.setdefault(names, [0, 0, 2**62])
+            entry[0] += int(np.count_nonzero(mine))
+            entry[1] += int(np.count_nonzero(~one.good[mine]))
+            entry[2] = min(entry[2], int(one.sizes[mine].min()))
+    kinds = sorted(found.items(), key=lambda item: (len(item[0]), item[0]))
+    people, n_classes = len(classes), len(np.unique(classes))
+    return LinkedVerification(people, n_classes, links.n_events, tuple(Combinations(k, *v) for k, v in kinds))
+
+
+def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -> tuple[Events, Promise]:
+    """Return the events of linked tables, and what has to hold for their combinations.
+
+    Parameters
+    ----------
+    links : Links
+    classes : int64 array
+        The class of each person.
+    cells : mapping of str to int64 array
+        For each table of events that others may know, what each event shows.
+    """
+    policy = links.policy
+    everything = tuple(name for name in links.quasi if policy.known(name) == "all")
+    if everything:
+        classes = joint_codes([classes, signatures(links, cells, everything)])
+    order = np.argsort(classes, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    person, table, cell, source, above = [], [], [], [], []
+    shift = 0
+    for i, name in enumerate(links.quasi):
+        many = links.tables[name].num_rows
+        person.append(place[links.person[name]])
+        table.append(np.full(many, i, dtype=np.int8))
+        cell.append(cells[name] + shift)
+        source.append(links.offsets[name] + np.arange(many, dtype=np.int64))
+        if links.nested:
+            above.append(links.above(name))
+        shift += int(cells[name].max(initial=-1)) + 1
+    levels = tuple(np.concatenate(level) for level in zip(*above, strict=True))
+    ranked = np.unique(classes[order], return_inverse=True)[1].astype(np.int64)
+    rows = [_joined(parts) for parts in (person, cell, table, source)]
+    events = Events.build(ranked, rows[0], rows[1], rows[2], rows[3], order, levels)
+    caps = [1 if known == "all" else int(known) for known in map(policy.known, links.quasi)]
+    total = max(caps, default=0) if policy.knows == "all" else int(policy.knows)
+    keys = sorted(policy.model().histogram_keys())
+    columns = {key: _sensitive(links, key[0], place, events) for key in keys}
+    reference = Reference(
+        units=len(classes), unit=1, attributes={key: attribute for key, (_, attribute) in columns.items()}
+    )
+    sensitive = {key: values for key, (values, _) in columns.items()}
+    return events, Promise(policy.model(), reference, total, np.array(caps, dtype=np.int64), sensitive)
+
+
+def signatures(links: Links, cells: Mapping[str, IntArray], names: Collection[str]) -> IntArray:
+    """Return a number for each person that is equal for people with equal events in some tables.
+
+    Events are equal if they show the same and equal events hang on them.
+    """
+    known: dict[tuple[Any, ...], int] = {}
+    below: dict[str, list[list[int]]] = {}
+    for name in reversed((links.policy.people, *links.policy.events)):
+        hanging = below.get(name) or [[] for _ in range(links.tables[name].num_rows)]
+        shown = cells[name].tolist() if name in names else [-1] * len(hanging)
+        content = [(name, cell, *sorted(h)) for cell, h in zip(shown, hanging, strict=True)]
+        numbers = [known.setdefault(what, len(known)) for what in content]
+        above = links.policy.tables[name].of
+        if above is None:
+            return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+        lists = below.setdefault(above, [[] for _ in range(links.tables[above].num_rows)])
+        for owner, number, h in zip(links.owner[name].tolist(), numbers, hanging, strict=True):
+            # an event that nobody knows, with nothing known below it, tells nothing
+            if name in names or h:
+                lists[owner].append(number)
+    raise AssertionError
+
+
+def _joined(parts: Sequence[AnyArray]) -> Any:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+
+
+def _sensitive(links: Links, name: str, place: IntArray, events: Events) -> tuple[Sensitive, Attribute]:
+    """Return the values of a sensitive column, as numbers, and the column over all people."""
+    policy = links.policy
+    n = links.people.num_rows
+    table, _, column = name.rpartition(".")
+    own = policy.people if name in policy.tables[policy.people].columns else table
+    plan = policy.of_people(2).table_plan() if own == policy.people else policy.table_plan(own)
+    codes, coded = _coded(links.tables[own], plan, name if own == policy.people else column)
+    if own == policy.people:
+        lists = Lists.of(place, codes, n)
+        return Sensitive(lists), coded.attribute(np.bincount(codes, minlength=coded.coded.size), 1)
+    none = coded.coded.size
+    person = place[links.person[own]]
+    without = np.setdiff1d(np.arange(n), person)
+    owners, values = np.concatenate([person, without]), np.concatenate([codes, np.full(len(without), none)])
+    lists = Lists.of(owners, values, n)
+    counts = np.bincount(lists.values, minlength=none + 1)
+    attribute = coded.attribute(counts[:none], 1).with_further(1)
+    units = np.append(counts[:none], counts[none])
+    return Sensitive(lists, _of_events(links, own, codes, events)), replace(attribute, key=(name,), units=units)
+
+
+def _coded(table: pa.Table, plan: TablePlan, column: str) -> tuple[IntArray, SensitiveColumn]:
+    found = next(c for c in plan.columns if c.name == column)
+    coded = sensitive_column(found, table, plan, table.num_rows)
+    return coded.codes.astype(np.int64), coded
+
+
+def _of_events(links: Links, own: str, codes: IntArray, events: Events) -> Lists:
+    """Return the values that each event shows, or that events on which it hangs or that hang on it show."""
+    policy = links.policy
+    node = np.full(links.n_events, -1, dtype=np.int64)
+    node[events.source] = np.arange(len(events.source))
+    owners, values = [], []
+    rows, at = np.arange(len(codes), dtype=np.int64), own
+    while at != policy.people:
+        owners.append(node[links.offsets[at] + rows])
+        values.append(codes)
+        rows, at = links.owner[at][rows], str(policy.tables[at].of)
+    for name in links.quasi:
+        rows, at = np.arange(links.tables[name].num_rows, dtype=np.int64), name
+        mine = rows
+        while at not in (own, policy.people):
+            rows, at = links.owner[at][rows], str(policy.tables[at].of)
+        if at == own and name != own:
+            owners.append(node[links.offsets[name] + mine])
+            values.append(codes[rows])
+    owner, value = np.concatenate(owners), np.concatenate(values)
+    return Lists.of(owner[owner >= 0], value[owner >= 0], len(events.source))

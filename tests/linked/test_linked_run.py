@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from support_linked import failures, random_case
 
-from hushtable.errors import Infeasible, NotFound
+from hushtable.errors import HushtableError, Infeasible, NotFound
+from hushtable.linked import exact as exact_search
+from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.run import anonymize_linked
 
 
@@ -42,3 +45,104 @@ def test_releases_of_random_schemas_keep_the_promise():
 @pytest.mark.slow
 def test_releases_of_many_random_schemas_keep_the_promise():
     assert check(range(5000, 7000)) > 1000
+
+
+def small(seed):
+    """A small release by both algorithms, or None where the exact one gives up."""
+    try:
+        return released(seed)[2], released(seed, algorithm="exact")[2]
+    except HushtableError:
+        return None, None
+
+
+def test_the_exact_algorithm_loses_no_more(monkeypatch):
+    monkeypatch.setattr(exact_search, "MOST_STATES", 150)
+    compared = strictly = 0
+    for seed in range(30):
+        greedy, exact = small(seed)
+        if greedy is None or exact is None or greedy.measures["crowd"] != exact.measures["crowd"]:
+            continue
+        policy = exact.policy
+        assert not failures(policy, {name: t.cast(_text(t)) for name, t in exact.tables.items()})
+        lost = [[1 - e["kept"] for e in r.measures["tables"].values()] for r in (greedy, exact)]
+        compared += 1
+        strictly += sum(lost[1]) < sum(lost[0]) - 1e-9
+    assert compared > 10
+    assert strictly >= 1
+
+
+def test_the_order_of_rows_does_not_matter():
+    generator = np.random.default_rng(3)
+    for seed in (2, 5, 11, 14, 23):
+        policy, tables, release = released(seed)
+        if release is None:
+            continue
+        mixed = {name: t.take(pa.array(generator.permutation(t.num_rows))) for name, t in tables.items()}
+        again = anonymize_linked(mixed, policy)
+        assert {n: t.to_pydict() for n, t in again.tables.items()} == {
+            n: t.to_pydict() for n, t in release.tables.items()
+        }
+
+
+def test_keys_are_fresh_and_lead_to_the_same_people():
+    for seed in range(20):
+        policy, tables, release = released(seed)
+        if release is None:
+            continue
+        people = release.tables["people"]
+        assert sorted(people["id"].to_pylist()) == list(range(1, people.num_rows + 1))
+        links = release.published()
+        for name in policy.events:
+            original = release.links.person[name][release.origin[name]]
+            assert (release.origin["people"][links.person[name]] == original).all()
+
+
+def test_any_join_keeps_the_crowd():
+    """Whatever an analyst joins and projects, each row of the view is shared by k people or shows no event."""
+    generator = np.random.default_rng(0)
+    for seed in range(30):
+        policy, _, release = released(seed, models=[{"k-anonymity": {"k": 2}}], knows=2)
+        if release is None:
+            continue
+        events = [n for n in release.published().quasi if release.tables[n].num_rows]
+        for _ in range(4):
+            chosen = [events[i] for i in generator.permutation(len(events))[: generator.integers(0, 3)]]
+            assert smallest_crowd(policy, release, chosen, generator) >= 2
+
+
+def smallest_crowd(policy, release, names, generator):
+    """Join people with up to two tables of events, keep some columns, and count people per row of the view."""
+    links = release.published()
+    n = links.people.num_rows
+    quasi = policy.tables["people"].columns
+    rows = [(p, tuple(links.people[c][p].as_py() for c in quasi)) for p in range(n)]
+    for name in names:
+        columns = [c for c, v in policy.tables[name].columns.items() if v.role == "quasi" and generator.random() < 0.7]
+        table, person = links.tables[name], links.person[name]
+        cells = [tuple(table[c][i].as_py() for c in columns) for i in range(table.num_rows)]
+        rows = [(p, (*shown, cells[i])) for p, shown in rows for i in np.flatnonzero(person == p)]
+    crowds = {}
+    for p, shown in rows:
+        crowds.setdefault(shown, set()).add(p)
+    return min((len(crowd) for crowd in crowds.values()), default=2)
+
+
+def test_too_much_suppression_is_not_found():
+    people = pa.table({"id": [1, 2, 3], "age": [30, 30, 30]})
+    visits = pa.table({"id": [1, 2, 3], "reason": ["a", "b", "c"]})
+    tables = {"people": {"key": "id", "columns": {"age": {"role": "quasi"}}},
+              "visits": {"of": "people", "columns": {"reason": {"role": "quasi"}}}}  # fmt: skip
+    policy = LinkedPolicy(tables=tables, models=[{"k-anonymity": {"k": 3}}])
+    with pytest.raises(NotFound, match=r"100.0% of the events would be suppressed; the policy allows 20.0%"):
+        anonymize_linked({"people": people, "visits": visits}, policy)
+
+
+def test_dates_relative_to_a_person():
+    people = pa.table({"id": list(range(8)), "age": [30] * 8, "born": [f"1990-01-0{i + 1}" for i in range(8)]})
+    visits = pa.table({"id": list(range(8)), "day": [f"1990-01-{i + 11}" for i in range(8)]})
+    tables = {"people": {"key": "id", "columns": {"age": {"role": "quasi"}, "born": {"role": "drop"}}},
+              "visits": {"of": "people", "columns": {"day": {"role": "quasi"}}, "relative": {"day": "born"}}}  # fmt: skip
+    release = anonymize_linked(
+        {"people": people, "visits": visits}, LinkedPolicy(tables=tables, models=[{"k-anonymity": {"k": 8}}])
+    )
+    assert release.tables["visits"]["day"].to_pylist() == ["10"] * 8

@@ -1,7 +1,7 @@
 """The exact algorithm: the fewest suppressed events, by trying. For very small tables, and as a test of the greedy one.
 
 Whatever makes a failing combination hold or disappear takes an event of it from somebody who matches it: as long as all
-of them keep it, the people who match are the same. So a search that tries each of these events, with the fewest suppressed
+of them keep it, the people who match are the same. So a search that tries each of these events, with the least loss
 first, finds the optimum.
 """
 

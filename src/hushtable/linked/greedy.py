@@ -14,8 +14,9 @@ PKDD 2013.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -27,10 +28,10 @@ from hushtable.table.coins import Coins
 
 __all__ = ["Outcome", "choose_levels", "event_loss", "recode_events"]
 
-SAMPLE = 10_000
+SAMPLE = 4_000
 """People whose classes are tried."""
 
-TRIES = 40
+TRIES = 24
 """Choices of levels that are tried, at most."""
 
 
@@ -75,7 +76,7 @@ def choose_levels(
 ) -> tuple[Levels, float]:
     """Return the choice that loses least on a sample of classes, and its loss.
 
-    From ``start`` on, the best of all single steps is taken until none is better.
+    From ``start`` on, every step that helps is taken until none does.
     """
     part, own, label = _sample(links, columns, classes, coins)
     known: dict[tuple[object, ...], float] = {}
@@ -86,27 +87,29 @@ def choose_levels(
             known[key] = recode_events(part, own, label, levels, coins).loss(part)
         return known[key]
 
-    best, least = start, loss(start)
-    while len(known) < TRIES:
-        tried = [(loss(step), i, step) for i, step in enumerate(_steps(best, columns))]
-        found, _, step = min(tried, key=lambda entry: entry[:2])
-        if found >= least:
-            break
-        best, least = step, found
+    best, least, better = start, loss(start), True
+    while better:
+        better = False
+        for move in _moves(columns):
+            # a step that helped is taken again
+            while len(known) < TRIES and (step := move(best)) is not None and loss(step) < least:
+                best, least, better = step, loss(step), True
     return best, least
 
 
-def _steps(levels: Levels, columns: Mapping[str, Sequence[EventColumn]]) -> Iterator[Levels]:
-    yield replace(levels, enough=levels.enough * 2)
-    if levels.enough > 1:
-        yield replace(levels, enough=levels.enough // 2)
+def _moves(columns: Mapping[str, Sequence[EventColumn]]) -> Iterator[Callable[[Levels], Levels | None]]:
+    """Yield steps from one choice to the next: a column coarser or finer, more or fewer events for a node."""
     for name, own in columns.items():
         for column in own:
-            key = name, column.column.name
-            now = levels.floors.get(key, 0)
-            for floor in (now - 1, now + 1):
-                if 0 <= floor <= column.height:
-                    yield replace(levels, floors={**levels.floors, key: floor})
+            for by in (1, -1):
+                yield partial(_moved, (name, column.column.name), by, column.height)
+    yield lambda levels: replace(levels, enough=levels.enough * 2)
+    yield lambda levels: replace(levels, enough=levels.enough // 2) if levels.enough > 1 else None
+
+
+def _moved(key: tuple[str, str], by: int, height: int, levels: Levels) -> Levels | None:
+    floor = levels.floors.get(key, 0) + by
+    return replace(levels, floors={**levels.floors, key: floor}) if 0 <= floor <= height else None
 
 
 def _sample(

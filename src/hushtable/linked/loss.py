@@ -19,23 +19,26 @@ def losses(links: Links, columns: Mapping[str, list[EventColumn]], outcome: Outc
     """Return how many events are kept, how general they are and how much of their order is left, table by table.
 
     ``kept``: share of the events that are published. ``generality``: mean share of a column's other values that a
-    published cell stands for, too. ``above_first_level``: share of the events that are suppressed, or of which a column
-    is published above the first level of its hierarchy. ``order_kept``: of the neighbouring events of a person with
-    different dates, the share of which the published dates still tell which was first.
+    published cell stands for, too. ``levels``: the share of the table's events that each column publishes at
+    each level of its hierarchy, the values themselves first. ``order_kept``: of the neighbouring events of a person
+    with different dates, the share of which the published dates still tell which was first.
     """
     found: dict[str, Any] = {"suppressed": float(outcome.dropped.mean()) if len(outcome.dropped) else 0.0}
     tables = found["tables"] = {}
     for name in links.policy.events:
         rows = links.tables[name].num_rows
         gone = outcome.dropped[links.offsets[name] :][:rows]
-        entry = tables[name] = {"events": rows, "kept": 1 - float(gone.mean()) if rows else 1.0}
+        entry: dict[str, Any] = {"events": rows, "kept": 1 - float(gone.mean()) if rows else 1.0}
+        tables[name] = entry
         own, levels = columns.get(name) or [], outcome.recoded.levels.get(name) or []
         if not rows or not own:
             continue
         loss = outcome.recoded.loss[links.offsets[name] :][:rows]
         entry["generality"] = float(loss[~gone].mean()) if not gone.all() else 0.0
-        high = np.logical_or.reduce([level > 1 for level in levels])
-        entry["above_first_level"] = float((gone | high).mean())
+        entry["levels"] = {
+            column.column.name: (np.bincount(level[~gone], minlength=column.height + 1) / rows).tolist()
+            for column, level in zip(own, levels, strict=True)
+        }
         for column, level in zip(own, levels, strict=True):
             if column.column.coded.kind.ordered:
                 entry["order_kept"] = order_kept(links.person[name], column, level, gone)

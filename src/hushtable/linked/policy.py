@@ -1,7 +1,6 @@
 """The policy of linked tables: one table of people, and tables of what happened to them.
 
-It is a document of its own, told from the policy of one table by its setting ``tables``. Columns, hierarchies and models
-are written as everywhere.
+Its setting ``tables`` tells it from the policy of one table. Columns, hierarchies and models are written as everywhere.
 """
 
 from __future__ import annotations
@@ -59,8 +58,7 @@ class TablePolicy(StrictModel):
     columns: Annotated[Mapping[str, ColumnPolicy], AfterValidator(freeze)]
     """every column but the keys, with its role"""
     key: Names = ()
-    """columns that identify a row; published as fresh random numbers. Needed by the people and by tables that others hang
-    on"""
+    """columns that identify a row; published as fresh random numbers. People need it, and tables that others hang on"""
     of: str | None = None
     """the table that the rows belong to. The table of people has none"""
     by: Names = ()
@@ -419,7 +417,7 @@ def _table(policy: LinkedPolicy, name: str, table: TablePolicy) -> Iterator[Faul
                         did_you_mean(anchor, people.columns), "column")  # fmt: skip
     above = table.of
     if above != policy.people and above is not None and (policy.known(name) == "all") != (policy.known(above) == "all"):
-        yield Fault((*place, "knows"), f"'knows: all' holds for a table and those that belong to it: {above!r} differs.",
+        yield Fault((*place, "knows"), f"'knows: all' holds for a table and what belongs to it: {above!r} differs.",
                     "Write it at both tables.", "knows")  # fmt: skip
 
 

@@ -1,17 +1,16 @@
-"""The promise: whoever knows a person's attributes and a few of the person's events matches a crowd that satisfies
-every model.
+"""The promise: whoever knows a person's attributes and a few of the person's events matches a crowd.
 
 A *combination* is a set of up to m published events of one person, at most as many of each table as the policy says. It
-is told apart by the class, by what each event shows and by how the events hang together (two diagnoses of one stay differ
-from two of different stays). The people who match it are those of the class who have such events. Repeated events are
-events: who knows two of them matches people who have two. The order of events is known as far as the published dates
-tell it; rows of a table are in no other order.
+is told apart by the class, by what each event shows and by how the events hang together: two diagnoses of one stay
+differ from two of different stays. The people who match it are those of the class who have such events. Repeated events
+are events: who knows two of them matches people who have two. The order of events is known as far as the published
+dates tell it; rows of a table are in no other order.
 
-Every model is evaluated on the people who match each combination, the empty one included. In sensitive columns of events
-a person has all values of the person's events. The person counts once, for the value that most of the matching people
-have: a value that all of them have then counts for all of them, however many others they have, too. Whoever knows an
-event can also look at the sensitive values of that very event, of the events that hang on it and of those that it hangs
-on. Models are evaluated on those as well.
+Every model is evaluated on the people who match each combination, the empty one included. In sensitive columns of
+events a person has all values of the person's events. The person counts once, for the value that most of the matching
+people have: a value that all of them have then counts for all of them, however many others they have, too. Whoever
+knows an event can also look at the sensitive values of that very event, of the events that hang on it and of those that it
+hangs on. Models are evaluated on those as well.
 """
 
 from __future__ import annotations
@@ -128,25 +127,33 @@ class Promise:
         items = events.item[rows]
         low = int(items.min())
         base = int(items.max()) - low + 1
-        if not self.sensitive and not events.nested and base ** rows.shape[1] < 2**62:
-            # nobody has a combination twice, so people are combinations
+        first, last = (int(np.searchsorted(events.starts, r, side="right")) - 1 for r in (rows[0, 0], rows[-1, 0]))
+        shapes = (len(events.above) + 1) ** (rows.shape[1] * (rows.shape[1] - 1) // 2)
+        many = last - first + 1 if events.nested else 1
+        if not self.sensitive and base ** rows.shape[1] * shapes * many < 2**62:
             keys = _packed((items - low).T, base)
-            groups, sizes = _counted(keys)
+            if events.nested:
+                keys = keys * shapes + (_shape(events, rows, items) if shapes > 1 else 0)
+                person = np.repeat(np.arange(many), np.diff(_between(rows[:, 0], events.starts[first : last + 2])))
+                # a person has a combination once, however many events make it
+                groups, sizes = _counted(_counted(keys * many + person)[0] // many)
+            else:
+                groups, sizes = _counted(keys)
             good = self.model.satisfied(GroupStats(sizes), self.reference)
             bad = groups[~good]
             failing = np.zeros(len(keys), dtype=np.bool_)
             if len(bad):
                 place = np.minimum(np.searchsorted(bad, keys), len(bad) - 1)
                 failing = bad[place] == keys
-            known = [groups // base**i % base + low for i in range(rows.shape[1])]
+            known = [groups // shapes // base**i % base + low for i in range(rows.shape[1])]
             return Found(rows, failing, sizes, good, _packed([events.table_of[i] for i in known], len(self.caps)))
-        groups, first, ids = np.unique(_keys(events, rows), return_index=True, return_inverse=True)
+        groups, where, ids = np.unique(_keys(events, rows), return_index=True, return_inverse=True)
         ids = ids.astype(np.int64)
         person = np.searchsorted(events.starts, rows[:, 0], side="right") - 1
         sizes, good = self._judge(ids, person, len(groups))
         for position in range(rows.shape[1]):
             good &= self._judge_events(events, rows[:, position], ids, len(groups))
-        return Found(rows, ~good[ids], sizes, good, _packed(events.table[rows[first]].T, len(self.caps)))
+        return Found(rows, ~good[ids], sizes, good, _packed(events.table[rows[where]].T, len(self.caps)))
 
     def _judge(self, ids: IntArray, person: IntArray, n: int) -> tuple[IntArray, BoolArray]:
         """Return how many people are in each group, and whether the group satisfies every model."""
@@ -251,6 +258,11 @@ def _pieces(
         elif total:
             yield (begin, end), whole, total
         begin = end
+
+
+def _between(rows: IntArray, starts: IntArray) -> IntArray:
+    """Return where the rows of each person begin, given rows in the order of people."""
+    return np.searchsorted(rows, starts)
 
 
 def _packed(digits: Iterable[AnyArray], base: int) -> IntArray:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.errors import PolicyError
+from hushtable.hierarchy.base import ROOT
 from hushtable.io.dictionaries import from_codes
 from hushtable.linked.events import joint_codes
 from hushtable.linked.links import Links
@@ -43,9 +44,25 @@ class EventColumn:
         """For each level, the number of the published label of each value; and the labels, equal ones once."""
         coded = self.column.coded
         known: dict[str | None, int] = {}
-        rows = [[known.setdefault(label, len(known)) for label in row] for row in coded.labels]
+        named = [coded.labels[0], *map(self._labels, coded.labels[1:])]
+        rows = [[known.setdefault(label, len(known)) for label in row] for row in named]
         numbers = [np.array(row, dtype=np.int64) for row in rows]
         return tuple(n[level] for n, level in zip(numbers, coded.levels, strict=True)), tuple(known)
+
+    def _labels(self, labels: Sequence[str | None]) -> Sequence[str | None]:
+        """Return labels that follow from their values alone: a mask is as long as the longest value of the column."""
+        naming = self.column.coded.naming
+        if naming is None or naming.ranged or labels == (ROOT,):
+            return labels
+        kept = naming.sort_keys(pa.array(labels, pa.string())).to_pylist()
+        return [text if text is None else f"{text}{ROOT}" for text in kept]
+
+    def of_data(self) -> bool:
+        """Tell whether labels give the first and last value of the data: they might be of events that are dropped."""
+        coded = self.column.coded
+        return bool(
+            coded.naming and coded.naming.ranged and any(coded.naming.made(row).any() for row in coded.labels[1:-1])
+        )
 
     @cached_property
     def generality(self) -> tuple[FloatArray, ...]:
@@ -146,15 +163,15 @@ def event_columns(links: Links) -> dict[str, list[EventColumn]]:
             found[name] = []
             continue
         encoded = encode(table, TablePlan(quasi, plan.missing, plan.missing_values, plan.cells))
-        for column in encoded.quasi:
-            if column.coded.naming is not None:
+        found[name] = [EventColumn(column) for column in encoded.quasi]
+        for own in found[name]:
+            if own.of_data():
                 raise PolicyError(
-                    f"The hierarchy of {name}.{column.name} is made from the data, so its labels would tell about "
+                    f"The hierarchy of {name}.{own.column.name} is made from the data, so its labels would tell about "
                     "events that are not published.",
                     code="hierarchy",
                     hint="Choose one that the policy spells out: a file, a tree, prefix, intervals or dates.",
                 )
-        found[name] = [EventColumn(column) for column in encoded.quasi]
     return found
 
 

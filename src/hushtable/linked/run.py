@@ -34,7 +34,7 @@ from hushtable.table.coins import Coins, policy_digest
 
 __all__ = ["anonymize_linked", "check_data"]
 
-LARGEST = 20_000
+LARGEST = 10_000
 """People in a class that are tried at most, unless the policy asks for more: attributes say nothing then."""
 
 _log = logging.getLogger(__package__)

@@ -1,0 +1,73 @@
+"""Keys that do not match are said before the work."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from hushtable.errors import DataError, HushtableError, UsageError
+from hushtable.linked import promise
+from hushtable.linked.links import link
+from hushtable.linked.policy import LinkedPolicy
+from hushtable.linked.run import anonymize_linked, check_data
+
+POLICY = LinkedPolicy(
+    tables={
+        "people": {"key": ["site", "id"], "columns": {"age": {"role": "quasi"}}},
+        "stays": {"of": "people", "key": "stay", "columns": {"ward": {"role": "quasi"}}},
+        "codes": {"of": "stays", "columns": {"code": {"role": "quasi"}}},
+    },
+    models=[{"k-anonymity": {"k": 2}}],
+)
+
+
+def tables(**changes):
+    found = {
+        "people": {"site": ["a", "a", "b"], "id": [1, 2, 1], "age": [30, 31, 32]},
+        "stays": {"site": ["a", "b", "b"], "id": ["1", "1", "1"], "stay": [7, 8, 9], "ward": ["x", "x", "y"]},
+        "codes": {"stay": [9, 7], "code": ["q", "q"]},
+    }
+    return {name: pa.table(columns) for name, columns in {**found, **changes}.items() if columns is not None}
+
+
+def test_composite_keys_of_different_types_match():
+    links = link(tables(), POLICY)
+    assert links.owner["stays"].tolist() == [0, 2, 2]
+    assert links.person["codes"].tolist() == [2, 0]
+    assert [level.tolist() for level in links.above("codes")] == [[2, 0], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"codes": {"stay": [9, 70], "code": ["q", "q"]}}, "1 rows of table 'codes' belong to no row of 'stays'."),
+        ({"codes": {"stay": [9, None], "code": ["q", "q"]}}, "1 rows of table 'codes' belong to no row of 'stays'."),
+        ({"people": {"site": ["a", "a"], "id": [1, 1], "age": [3, 4]}}, "1 rows of table 'people' repeat the key"),
+        ({"people": {"site": ["a", "a"], "id": [1, None], "age": [3, 4]}}, "1 rows of table 'people' have no key"),
+        ({"people": {"site": pa.array([], "string"), "id": pa.array([], "string"), "age": pa.array([], "int64")}},
+         "'people' has no rows"),
+        ({"people": {"site": ["a"], "age": [3]}}, "'people' has no column 'id'"),
+        ({"codes": {"stay": [9], "code": ["q"], "note": ["secret"]}}, "have no role in the policy: 'note'"),
+        ({"codes": None}, "There is no table 'codes'"),
+        ({"bills": {"id": [1]}}, "does not say what table 'bills' belongs to"),
+    ],
+)  # fmt: skip
+def test_bad_keys_are_refused(changes, sentence):
+    with pytest.raises(HushtableError) as caught:
+        anonymize_linked(tables(**changes), POLICY)
+    assert sentence in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_what_cannot_be_counted_is_said_before_the_work(monkeypatch):
+    monkeypatch.setattr(promise, "MOST_SUBSETS", 1)
+    with pytest.raises(UsageError, match="too many to count"):
+        check_data(tables(), POLICY)
+
+
+def test_people_without_events_are_counted():
+    assert check_data(tables(), POLICY) == {"people": 3, "events": 5, "people_without_events": 1}
+    empty = {"codes": {"stay": pa.array([], "int64"), "code": pa.array([], "string")}}
+    empty["stays"] = {name: pa.array([], "string") for name in ("site", "id", "stay", "ward")}
+    with pytest.raises(DataError, match="No table has an event"):
+        check_data(tables(**empty), POLICY)

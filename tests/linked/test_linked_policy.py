@@ -1,0 +1,69 @@
+"""Policies of linked tables: what is refused, before any data are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from hushtable.linked.policy import LinkedPolicy, read_policy
+from hushtable.policy.faults import InvalidPolicy
+from hushtable.policy.policy import Policy
+
+PEOPLE = {"key": "id", "columns": {"age": {"role": "quasi"}, "born": {"role": "drop"}}}
+EVENTS = {"of": "people", "columns": {"code": {"role": "quasi"}}}
+BASE = {"tables": {"people": PEOPLE, "events": EVENTS}, "models": [{"k-anonymity": {"k": 2}}]}
+
+
+def changed(table, **settings):
+    return {**BASE, "tables": {**BASE["tables"], table: {**BASE["tables"].get(table, {}), **settings}}}
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({**BASE, "knows": 0}, "knows"),
+        ({**BASE, "models": []}, "no privacy model"),
+        ({**BASE, "models": [{"average-risk": {"average": 0.2}}]}, "more than one group"),
+        ({**BASE, "models": [{"k-anonymity": {"k": 2, "subsets": 1}}]}, "more than one group"),
+        (changed("people", key=()), "needs 'key'"),
+        (changed("people", knows=1), "for tables of events"),
+        (changed("people", columns={"age": {"role": "sensitive"}}), "no quasi-identifier"),
+        (changed("events", of="person"), "no table 'person'. "),
+        (changed("events", of=None), "2 tables belong to no other one"),
+        (changed("events", of="events", key="e"), "in a circle"),
+        (changed("events", by=["a", "b"]), "2 columns, but the key of 'people' has 1"),
+        (changed("events", columns={"id": {"role": "quasi"}}), "A column of a key has no role"),
+        (changed("events", columns={"code": {"role": "weight"}}), "is for the table of people"),
+        (changed("events", columns={"code": {"role": "quasi", "cells": "sets"}}), "'cells' is for columns of people"),
+        (changed("events", relative={"code": "died"}), "no column 'died'"),
+        (changed("events", relative={"day": "born"}), "no such column"),
+        (changed("events", columns={"code": {"role": "insensitive", "hierarchy": "flat"}}), "'hierarchy' is for"),
+        (changed("detail", of="events", by="e", columns={}), "A table that others belong to needs 'key'"),
+        (changed("a/b", of="people", columns={}), "letters, digits"),
+        ({**changed("events", knows=1), "knows": "all"}, "knows those of every table"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(settings, sentence):
+    with pytest.raises(InvalidPolicy) as caught:
+        LinkedPolicy(**settings)
+    assert sentence in str(caught.value)
+
+
+def test_all_known_holds_for_tables_that_hang_together():
+    tables = {**BASE["tables"], "events": {**EVENTS, "key": "e", "knows": "all"}}
+    with pytest.raises(InvalidPolicy, match="differs"):
+        LinkedPolicy(**{**BASE, "tables": {**tables, "detail": {"of": "events", "columns": {"x": {"role": "quasi"}}}}})
+
+
+def test_known_is_the_smaller_of_table_and_all():
+    policy = LinkedPolicy(**{**changed("events", knows=3), "knows": 2})
+    assert policy.known("events") == 2
+    assert policy.changed(knows=4).known("events") == 3
+
+
+def test_files_tell_their_kind(tmp_path):
+    (tmp_path / "many.yaml").write_text(LinkedPolicy(**BASE).to_yaml())
+    (tmp_path / "one.yaml").write_text("columns: {age: {role: quasi}}\nmodels: [k-anonymity: {k: 2}]\n")
+    assert read_policy(tmp_path / "many.yaml").digest() == LinkedPolicy(**BASE).digest()
+    assert isinstance(read_policy(tmp_path / "one.yaml"), Policy)
+    with pytest.raises(InvalidPolicy, match=r"line 3: tables\.people\.keys: There is no setting 'keys'\. Did you mean"):
+        LinkedPolicy.from_yaml("tables:\n  people:\n    keys: id\n    columns: {}\n")

@@ -141,7 +141,8 @@ def test_dates_relative_to_a_person():
     people = pa.table({"id": list(range(8)), "age": [30] * 8, "born": [f"1990-01-0{i + 1}" for i in range(8)]})
     visits = pa.table({"id": list(range(8)), "day": [f"1990-01-{i + 11}" for i in range(8)]})
     tables = {"people": {"key": "id", "columns": {"age": {"role": "quasi"}, "born": {"role": "drop"}}},
-              "visits": {"of": "people", "columns": {"day": {"role": "quasi"}}, "relative": {"day": "born"}}}  # fmt: skip
+              "visits": {"of": "people", "columns": {"day": {"role": "quasi"}},
+                         "relative": {"day": "born"}}}  # fmt: skip
     release = anonymize_linked(
         {"people": people, "visits": visits}, LinkedPolicy(tables=tables, models=[{"k-anonymity": {"k": 8}}])
     )

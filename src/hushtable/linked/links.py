@@ -176,7 +176,7 @@ def _check_tables(tables: Mapping[str, pa.Table], policy: LinkedPolicy) -> None:
     for name in policy.tables:
         if name not in tables:
             raise DataError(f"There is no table {name!r}, which the policy names.", code="no-table",
-                            hint=f"Given: {', '.join(sorted(tables)) or 'none'}. Tables are named like their files.")  # fmt: skip
+                            hint=f"Given: {', '.join(sorted(tables)) or 'none'}. Tables are named like files.")  # fmt: skip
     for name in tables:
         if name not in policy.tables:
             raise DataError(f"The policy does not say what table {name!r} belongs to.", code="not-joined",

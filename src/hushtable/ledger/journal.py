@@ -29,11 +29,12 @@ from typing import IO, NamedTuple
 
 from hushtable.errors import DataError, OutputError
 from hushtable.io.atomic import sync_folder
+from hushtable.io.versions import FORMATS, look_at
 from hushtable.ledger.key import Head, Key, read_key, write_key
 
 __all__ = ["Journal", "Opened"]
 
-_MAGIC = b"hushtable ledger 1\n"
+_MAGIC = b"hushtable ledger %d\n" % FORMATS["ledger"]
 _WAIT = 0.05
 _CHECK = 64
 
@@ -185,6 +186,7 @@ def _checked(data: bytes, key: Key, path: Path) -> tuple[list[bytes], Head]:
 
 def _chained(data: bytes, head: Head, key: Key, path: Path) -> list[bytes]:
     if head.size and not data.startswith(_MAGIC):
+        look_at(path)  # says so where a newer version wrote it
         raise _tampered(path, "its first line was changed")
     last, records = key.check("", b""), []
     lines = data[len(_MAGIC) :].split(b"\n")

@@ -27,10 +27,11 @@ import numpy as np
 
 from hushtable.errors import DataError
 from hushtable.io.atomic import atomic_file
+from hushtable.io.versions import FORMATS, check_format
 
 __all__ = ["Head", "Key", "read_key", "write_key"]
 
-_FORMAT = "hushtable ledger key 1"
+_FORMAT = "hushtable ledger key "
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class Key:
 
     def text(self) -> bytes:
         """Return the key as it stands in its file."""
-        body = {"format": _FORMAT, "secret": self.secret.hex(), "head": asdict(self.head)}
+        body = {"format": f"{_FORMAT}{FORMATS['ledger']}", "secret": self.secret.hex(), "head": asdict(self.head)}
         check = self._keyed("head", _canonical(body)).hex()
         return _canonical({**body, "check": check}) + b"\n"
 
@@ -181,8 +182,12 @@ def read_key(path: Path) -> Key:
         )
     try:
         data = json.loads(text)
+        if (number := str(data["format"]).removeprefix(_FORMAT)).isdecimal():
+            check_format("ledger", int(number), repr(str(path)))
         key = Key(bytes.fromhex(data["secret"]), Head.of(data["head"]))
         sound = hmac.compare_digest(key.text(), text)
+    except DataError:
+        raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         sound = False
     if not sound:

@@ -14,12 +14,13 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, Valida
 
 from hushtable.errors import HushtableError, did_you_mean
 from hushtable.io.canonical import digest
+from hushtable.io.versions import FORMATS
 from hushtable.models.base import PrivacyModel, Stat
 from hushtable.models.compose import AllOf
 from hushtable.params import typed
 from hushtable.policy.checks import column_faults
 from hushtable.policy.columns import ColumnPolicy, Labels, OutputPolicy, StrictModel
-from hushtable.policy.faults import Fault, InvalidPolicy, Place, faults_of
+from hushtable.policy.faults import Fault, InvalidPolicy, Place, faults_of, without_format
 from hushtable.policy.files import policy_text
 from hushtable.policy.frozen import freeze, thaw
 from hushtable.policy.normalise import normalise, python_only
@@ -109,6 +110,7 @@ class LinkedPolicy(StrictModel):
     ...             "visits": {"of": "people", "by": "id", "columns": {"reason": {"role": "quasi"}}}},
     ...     knows=2, models=[{"k-anonymity": {"k": 5}}])
     >>> print(policy.to_yaml())
+    format: 2
     tables:
       people: {columns: {age: {role: quasi}}, key: [id]}
       visits: {columns: {reason: {role: quasi}}, of: people, by: [id]}
@@ -144,7 +146,7 @@ class LinkedPolicy(StrictModel):
     _base_dir: Path | None = PrivateAttr(default=None)
 
     def __init__(self, /, **settings: Any) -> None:
-        data, faults = _plain(settings)
+        data, faults = _plain(without_format(settings))
         try:
             super().__init__(**data)
         except ValidationError as error:
@@ -259,7 +261,7 @@ class LinkedPolicy(StrictModel):
 
     def to_yaml(self) -> str:
         """The policy as YAML text."""
-        return write_yaml(self.document())
+        return write_yaml({"format": FORMATS["policy"], **self.document()})
 
     @classmethod
     @typed

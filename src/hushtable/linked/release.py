@@ -21,11 +21,12 @@ from hushtable.io.dictionaries import encode, to_codes, value_ranks
 from hushtable.io.files import read_table, write_table
 from hushtable.io.formulas import guard_table
 from hushtable.io.text import to_labels
+from hushtable.io.versions import FORMATS
 from hushtable.linked.links import Links, link
 from hushtable.linked.policy import LinkedPolicy, read_policy
 from hushtable.linked.recoding import EventColumn, Recoded
 from hushtable.linked.verify import LinkedVerification, verify_linked
-from hushtable.release.companion import RELEASE_FORMAT, release_folders, write_companion
+from hushtable.release.companion import release_folders, write_companion
 from hushtable.release.publish import published_order
 from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins
@@ -94,7 +95,8 @@ class LinkedRelease:
                 write_table(guard_table(table) if guarded else table, target / f"{name}.{ending}")
             atomic_write_text(target / "policy.yaml", self.policy.to_yaml())
             public = {name: value for name, value in self.summary().items() if name != "measures"}
-            public = {**public, "format": RELEASE_FORMAT, "files": {name: f"{name}.{ending}" for name in self.tables}}
+            files = {name: f"{name}.{ending}" for name in self.tables}
+            public = {**public, "format": FORMATS["release"], "files": files}
             atomic_write_text(target / "release.json", json.dumps(public, indent=2) + "\n")
             write_companion(private, target, {"kind": KIND, "measures": dict(self.measures)})
         _log.info("Saved a release of %d tables", len(self.tables), extra={"tables": len(self.tables)})

@@ -12,9 +12,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hushtable.errors import HushtableError, PolicyError, did_you_mean
+from hushtable.errors import DataError, HushtableError, PolicyError, did_you_mean
+from hushtable.io.versions import check_format
 
-__all__ = ["Fault", "InvalidPolicy", "Place", "faults_of"]
+__all__ = ["Fault", "InvalidPolicy", "Place", "faults_of", "without_format"]
 
 Place = tuple[str | int, ...]
 """Where in the policy: ``("columns", "age", "role")``."""
@@ -180,3 +181,19 @@ def _got(place: Sequence[str | int], value: Any) -> str:
     if not isinstance(value, str | int | float) or not _VALUES.isdisjoint(place) or len(str(value)) > 60:
         return f"Got a {type(value).__name__} instead."
     return f"Got {value!r} instead."
+
+
+def without_format(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a policy's settings without the format of its file, which must be one that this version reads.
+
+    Raises
+    ------
+    InvalidPolicy
+    """
+    if "format" not in settings:
+        return settings
+    try:
+        check_format("policy", settings["format"], "The policy")
+    except DataError as error:
+        raise InvalidPolicy([Fault.of(("format",), error)]) from None
+    return {name: value for name, value in settings.items() if name != "format"}

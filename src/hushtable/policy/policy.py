@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 from hushtable.algorithms.base import Algorithm
 from hushtable.errors import UsageError, did_you_mean
 from hushtable.io.canonical import canonical_json, digest
+from hushtable.io.versions import FORMATS
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.params import typed
@@ -29,7 +30,7 @@ from hushtable.policy.columns import (
     OutputPolicy,
     StrictModel,
 )
-from hushtable.policy.faults import InvalidPolicy, Place, faults_of
+from hushtable.policy.faults import InvalidPolicy, Place, faults_of, without_format
 from hushtable.policy.frozen import Frozen, freeze, thaw
 from hushtable.policy.normalise import SUGAR, normalise, python_only
 from hushtable.policy.text import read_yaml, write_yaml
@@ -120,6 +121,7 @@ class Policy(StrictModel):
     >>> policy = Policy(identifiers=["name"], quasi=["age", "zip"], sensitive=["disease"],
     ...                 models=[ht.KAnonymity(k=5), {"entropy-l": {"l": 3}}], hierarchies={"zip": {"prefix": "*"}})
     >>> print(policy.to_yaml())
+    format: 2
     columns:
       name: {role: identifier}
       age: {role: quasi}
@@ -219,6 +221,7 @@ class Policy(StrictModel):
 
     def _validated(self, settings: Mapping[str, Any]) -> None:
         """Check all settings, and hold them."""
+        settings = without_format(settings)
         tables: dict[str, pa.Table] = {}
         if settings.get("population") is not None or settings.get("background") is not None:
             from hushtable.policy.objects import taken_out
@@ -492,7 +495,7 @@ class Policy(StrictModel):
 
     def to_yaml(self) -> str:
         """The policy as YAML text."""
-        return write_yaml(self.document())
+        return write_yaml({"format": FORMATS["policy"], **self.document()})
 
     @classmethod
     @typed

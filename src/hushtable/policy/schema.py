@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from hushtable.io.versions import FORMATS
 from hushtable.params import Parametrised
 from hushtable.policy.frozen import thaw
 from hushtable.registry import algorithms, forms, guards, hierarchies, models, treatments
@@ -47,8 +48,16 @@ def policy_schema(policy: type[Policy]) -> dict[str, Any]:
         "type": ["array", "null"],
         "items": {"type": ["string", "number", "boolean", "null"]},
     }
+    schema["properties"] = {"format": _format(), **settings}
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "hushtable policy"}
     return {**head, **schema, **head, "required": ["columns", "models"], "description": _summary(policy)}
+
+
+def _format() -> dict[str, Any]:
+    newest = FORMATS["policy"]
+    return {
+        "type": "integer", "minimum": 1, "maximum": newest, "default": newest, "description": "format of the file",
+    }  # fmt: skip
 
 
 def _summary(documented: type) -> str:

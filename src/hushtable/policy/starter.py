@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from hushtable.errors import DataError
+from hushtable.io.versions import FORMATS
 from hushtable.policy.text import in_a_comment, write_yaml
 from hushtable.release.forms.base import DEFAULT_FORM
 from hushtable.schema.columns import Kind, Role
@@ -45,6 +46,7 @@ def starter_policy(profile: Profile, filename: str) -> str:
     >>> table = pa.table({"age": [31, 42, 31, 42, 31], "disease": ["flu", "cold", "cough", "angina", "gout"]})
     >>> text = starter_policy(profile(table), "people.csv")
     >>> print("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#") and line))
+    format: 2
     columns:
       age: {role: quasi, kind: numeric, hierarchy: {standard: ages}}
       disease: {role: sensitive, kind: nominal}
@@ -101,6 +103,7 @@ def _heading(profile: Profile, filename: str) -> Iterator[str]:
 
 
 def _columns(profile: Profile) -> Iterator[str]:
+    yield f"format: {FORMATS['policy']}"
     yield "columns:"
     listed = suggest_missing(profile)
     for column in profile.columns:

@@ -21,10 +21,11 @@ from hushtable.errors import DataError, OutputError, UsageError
 from hushtable.io.atomic import atomic_file, atomic_folders, check_replaceable
 from hushtable.io.canonical import canonical_json
 from hushtable.io.secret import SECRET, keyed_hash, load_secret, secret_path
+from hushtable.io.versions import FORMATS, check_format
 from hushtable.table.coins import Coins
 
 __all__ = [
-    *("COMPANION", "OWNED", "PRIVATE", "RELEASE_FORMAT", "check_private", "companion_of", "load_evidence"),
+    *("COMPANION", "OWNED", "PRIVATE", "check_private", "companion_of", "load_evidence"),
     *("own_companion", "read_companion", "recall", "release_folders", "release_mark", "remember", "stored_coins"),
     "write_companion",
 ]
@@ -34,12 +35,6 @@ FOUND = "found.json"
 """What attacks found on the release, so that they need not be run again."""
 PRIVATE = frozenset({COMPANION, FOUND, "rows.arrow", "cells.arrow", "classes.arrow", "space.arrow"})
 """What a companion may have in its folder."""
-FORMAT = 1
-"""Raised when older versions would misread what a new one writes."""
-
-RELEASE_FORMAT = 2
-"""Of ``release.json``; hushtable 0.1 wrote the first, which does not say so."""
-
 OWNED = (
     "release.csv", "release.parquet", "patterns.csv", "release-sensitive.csv", "release-sensitive.parquet",
 )  # fmt: skip
@@ -132,7 +127,7 @@ def write_companion(private: Path, public: Path, content: Mapping[str, Any], *, 
     """
     secret = load_secret()
     head = {
-        "format": FORMAT,
+        "format": FORMATS["companion"],
         "secret": keyed_hash([], secret, "companion's secret"),
         "files": {name: _hash_of(path, secret) for name, path in _files(public)},
         "private_files": {name: _hash_of(path, secret) for name, path in _files(private)},
@@ -251,12 +246,7 @@ def load_evidence(path: Path) -> dict[str, Any]:
         raise DataError(f"{path.name} is not a release.json: it is not JSON.", code="bad-release-json") from None
     if not isinstance(data, dict) or "rows" not in data:
         raise DataError(f"{path.name} is not a release.json: it has no 'rows'.", code="bad-release-json")
-    if isinstance(found := data.get("format", 1), int) and found > RELEASE_FORMAT:
-        raise DataError(
-            f"{str(path)!r} was written by a newer hushtable (format {found}; this one reads {RELEASE_FORMAT}).",
-            code="newer-release",
-            hint="Update hushtable.",
-        )
+    check_format("release", data.get("format", 1), repr(str(path)))  # hushtable 0.1 did not say
     return data
 
 
@@ -294,13 +284,7 @@ def _load(path: Path) -> dict[str, Any]:
             code="bad-companion",
             hint="Take the companion from a backup, or run the policy again.",
         )
-    if data["format"] > FORMAT:
-        raise DataError(
-            f"The companion {str(path)!r} was written by a newer hushtable (format {data['format']}; this one reads "
-            f"{FORMAT}).",
-            code="newer-companion",
-            hint="Update hushtable.",
-        )
+    check_format("companion", data["format"], repr(str(path)))
     return data
 
 

@@ -20,8 +20,9 @@ from hushtable._version import __version__
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import HushtableError
 from hushtable.io.atomic import atomic_write_text
+from hushtable.io.versions import FORMATS
 from hushtable.models.base import PrivacyModel, Stat
-from hushtable.release.companion import RELEASE_FORMAT, release_mark, write_companion
+from hushtable.release.companion import release_mark, write_companion
 from hushtable.release.recode import forms_shown
 from hushtable.release.released import Released
 from hushtable.release.written import for_spreadsheets
@@ -78,7 +79,7 @@ def write_documents(
 
     # whatever way a release came here, one that fails is not written
     release.verification.raise_if_violated()
-    policy = yaml.safe_dump(dict(release.policy), sort_keys=False, allow_unicode=True)
+    policy = yaml.safe_dump({"format": FORMATS["policy"], **release.policy}, sort_keys=False, allow_unicode=True)
     atomic_write_text(public / "policy.yaml", policy)
     summary = {**summary_of(release, measured), "file": name, "release": release_mark(public)}
     told = json.dumps(_jsonable(_public(release, summary)), indent=1, ensure_ascii=False) + "\n"
@@ -91,7 +92,7 @@ def write_documents(
 
 def _public(release: Released, summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return what ``release.json`` says: nothing that the published rows and the policy do not tell."""
-    told: dict[str, Any] = {"format": RELEASE_FORMAT}
+    told: dict[str, Any] = {"format": FORMATS["release"]}
     told |= {key: summary[key] for key in ("hushtable", "columns", "algorithm", "satisfied", "rows", "classes")}
     told |= {key: summary[key] for key in ("file", "release")}
     told["guarded"] = for_spreadsheets(release.policy)

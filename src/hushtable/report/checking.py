@@ -8,6 +8,7 @@ from typing import Any
 
 from hushtable.errors import DataError, VerificationError
 from hushtable.io.urls import Source, is_url
+from hushtable.io.versions import check_format
 from hushtable.report.signature import check_signature, file_digest
 
 __all__ = ["check_report", "is_report"]
@@ -51,7 +52,9 @@ def check_report(report: Path, published: Source) -> dict[str, Any]:
             hint="Verify the table in the folder that 'run' wrote.",
         )
     signature = check_signature(report)
-    files = json.loads(report.read_text(encoding="utf-8")).get("facts", {}).get("files") or []
+    found = json.loads(report.read_text(encoding="utf-8"))
+    check_format("evidence", found.get("format"), repr(str(report)))
+    files = found.get("facts", {}).get("files") or []
     if not files:
         raise DataError(
             "The report describes no files: the release was not saved when it was made.",

@@ -18,6 +18,7 @@ from typing import Any
 
 from hushtable.errors import DataError, OutputError, UsageError
 from hushtable.io.atomic import atomic_write_text
+from hushtable.io.versions import check_format
 
 __all__ = ["Signature", "check_signature", "file_digest", "fingerprint", "new_key", "sign_report", "signature_path"]
 
@@ -186,6 +187,7 @@ def _report(path: Path) -> dict[str, Any]:
             code="not-a-report",
             hint="Give the JSON file that 'hushtable report' wrote.",
         )
+    check_format("evidence", found["format"], repr(str(path)))
     return found
 
 

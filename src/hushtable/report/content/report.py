@@ -31,7 +31,7 @@ __all__ = [
     "report_schema",
 ]
 
-FORMAT = "hushtable-report/1"
+FORMAT = "hushtable-report/2"
 """Name and version of the JSON file's format; it changes whenever a reader would have to."""
 
 
@@ -168,7 +168,7 @@ class Summary(Part):
 class Report(Part):
     """The evidence file of one release."""
 
-    format: Literal["hushtable-report/1"] = "hushtable-report/1"
+    format: Literal["hushtable-report/2"] = "hushtable-report/2"
     title: str
     template: str
     about: str

@@ -1,0 +1,134 @@
+"""``hushtable migrate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hushtable.io.versions import Found
+
+__all__ = ["migrate"]
+
+
+def migrate(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", help="Policies, release folders, evidence, ledgers, or folders of these.",
+                       show_default=False),
+    ],
+    write: Annotated[bool, typer.Option("--write", help="Change the files. Without it, only show what would change.")]
+    = False,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Bring files of earlier versions up to date. Shows what would change; --write does it.
+
+    Every file is replaced as a whole, and the original is kept next to it as NAME.format-N. The original of a
+    release.json is kept next to the release folder: it tells about suppressed records and must not be handed over.
+    """
+    from hushtable.cli.output import bullet, deliver, grid, put
+    from hushtable.io.versions import FORMATS, migrated
+
+    plans: list[tuple[Path, Found, str, list[str], str, Path]] = []
+    for path, found in _files(paths):
+        text, changes = migrated(found)
+        kept, backup = _part_of_a_release(path, found), _backup(path, found)
+        if kept or not changes:
+            reason = kept or ("up to date" if found.format == FORMATS[found.kind] else "read as it is")
+            plans.append((path, found, "", [], reason, backup))
+        else:
+            plans.append((path, found, text, changes, f"to format {FORMATS[found.kind]}", backup))
+    pending = [plan for plan in plans if plan[3]]
+    if write:
+        for path, found, text, _, _, backup in pending:
+            _check(path, found, text, backup)
+        for path, _, text, _, _, backup in pending:
+            _replace(path, text, backup)
+    files = [
+        {"file": path, "kind": found.kind, "format": found.format, "newest": FORMATS[found.kind], "changes": changes,
+         "backup": backup if changes else None}
+        for path, found, _, changes, _, backup in plans
+    ]  # fmt: skip
+
+    def shown(to: Console) -> None:
+        rows = [[str(path), found.kind, str(found.format), said] for path, found, _, _, said, _ in plans]
+        to.print(grid(["file", "kind", "format", ""], rows, right=["format"], fold=["file"]))
+        for path, _, _, changes, _, backup in pending:
+            put(to, f"{path}{f' (original kept as {backup})' if write else ''}:", wrap=False)
+            for change in changes:
+                bullet(to, change)
+        if pending:
+            put(to, f"{len(pending)} of {len(plans)} files changed." if write else "Nothing was written. Add --write.")
+        else:
+            put(to, "Nothing to do.")
+
+    deliver({"written": write and bool(pending), "files": files}, as_json, shown)
+
+
+def _files(paths: list[Path]) -> list[tuple[Path, Found]]:
+    """The files that are hushtable's, each once; a path that is none of them is an error."""
+    from hushtable.errors import DataError
+    from hushtable.io.versions import look_at
+
+    found: dict[Path, Found] = {}
+    for path in paths:
+        inside = sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+        try:
+            known = {file: what for file in inside if (what := look_at(file)) is not None}
+        except OSError as error:
+            raise DataError(f"{str(path)!r} cannot be read: {error.strerror}.", code="no-file") from None
+        if not known:
+            raise DataError(
+                f"{str(path)!r} is no policy, release, evidence or ledger of hushtable.",
+                code="not-ours",
+                hint="Name the file, or the folder that it is in.",
+            )
+        found |= known
+    return list(found.items())
+
+
+def _part_of_a_release(path: Path, found: Found) -> str:
+    if found.kind == "policy" and path.with_name("release.json").exists():
+        return "part of a release: left as it is"
+    return ""
+
+
+def _backup(path: Path, found: Found) -> Path:
+    name = f"{path.name}.format-{found.format}"
+    # what goes with a release folder is handed over
+    return path.absolute().parent.with_name(f"{path.absolute().parent.name}.{name}") if found.kind == "release" else (
+        path.with_name(name)
+    )  # fmt: skip
+
+
+def _check(path: Path, found: Found, text: str, backup: Path) -> None:
+    """Refuse, before any file is changed, what would lose something."""
+    from hushtable.errors import OutputError
+    from hushtable.policy.files import load_policy
+    from hushtable.policy.policy import Policy
+
+    if found.kind == "policy":
+        # a policy that could be read must be readable afterwards, and mean the same
+        before = load_policy(path)
+        after = Policy.from_yaml(text, file=path.name)
+        if before.changed(cells=after.cells) != after:
+            raise OutputError(f"{str(path)!r} would mean something else.", code="migrate", hint="Edit it by hand.")
+    if backup.exists() and backup.read_bytes() != path.read_bytes():
+        raise OutputError(
+            f"{str(backup)!r} exists, with other content.", code="exists", hint="Move it away. Nothing was changed."
+        )
+
+
+def _replace(path: Path, text: str, backup: Path) -> None:
+    """Keep the original, then put the new text in its place in one step."""
+    from hushtable.io.atomic import atomic_file, atomic_write_text
+
+    with atomic_file(backup, mode=0o600) as out:
+        out.write(path.read_bytes())
+    atomic_write_text(path, text)

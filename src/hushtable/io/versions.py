@@ -1,0 +1,222 @@
+"""Formats of files: which ones this version writes, which it refuses, and how older ones are brought up to date.
+
+A format has the number of the hushtable version that first wrote it: format 2 came with hushtable 0.2, format 100 would
+come with 1.0. A file of a newer format can therefore always name the version that reads it. Older formats are read; the
+steps here rewrite what an older version meant, or published, differently.
+
+A policy without a ``format`` was written by hand, or by hushtable 0.1: it is read by today's rules. ``migrate`` takes
+it for one of 0.1.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hushtable._version import __version__
+from hushtable.errors import DataError
+
+__all__ = ["FORMATS", "Found", "check_format", "first_reader", "look_at", "migrated"]
+
+FORMATS = {"policy": 2, "release": 2, "companion": 1, "evidence": 2, "ledger": 1}
+"""What this version writes, by kind of file."""
+
+_EVIDENCE = "hushtable-report/"
+_LEDGER = re.compile(rb"hushtable ledger (\d+)\n")
+_BARE = 1
+"""Of files from before formats were written down."""
+
+
+class Found(NamedTuple):
+    """A file that hushtable wrote: its kind and the format that it is in."""
+
+    kind: str
+    format: int
+    text: str = ""
+
+
+def first_reader(format: int) -> str:
+    """Return the first version of hushtable that reads a format.
+
+    Examples
+    --------
+    >>> first_reader(2), first_reader(103)
+    ('0.2', '1.3')
+    """
+    return f"{format // 100}.{format % 100}"
+
+
+def check_format(kind: str, found: object, where: str) -> int:
+    """Return a file's format; refuse one that is newer than this version, or none at all.
+
+    Parameters
+    ----------
+    kind : str
+        A key of ``FORMATS``.
+    found : object
+        What the file says.
+    where : str
+        The file, to begin the error sentence: ``"The policy"``.
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    >>> check_format("release", 1, "It")
+    1
+    >>> check_format("policy", 7, "The policy")
+    Traceback (most recent call last):
+    hushtable.errors.DataError: The policy was written by a newer hushtable: its format is 7, and this version (...)
+    reads formats up to 2. Install hushtable 0.7 or later to read it.
+    """
+    if isinstance(found, str) and kind == "evidence" and found.startswith(_EVIDENCE):
+        found = int(number) if (number := found.removeprefix(_EVIDENCE)).isdecimal() else found
+    if type(found) is not int or found < 1:
+        raise DataError(
+            f"{where} does not say which format it has.",
+            code="bad-format",
+            hint=f"This version writes format {FORMATS[kind]}.",
+        )
+    if found > FORMATS[kind]:
+        raise DataError(
+            f"{where} was written by a newer hushtable: its format is {found}, and this version ({__version__}) reads "
+            f"formats up to {FORMATS[kind]}.",
+            code=f"newer-{kind}",
+            hint=f"Install hushtable {first_reader(found)} or later to read it.",
+        )
+    return found
+
+
+def look_at(path: Path) -> Found | None:
+    """Return what kind of file a path is and which format it has; None for a file that is not hushtable's.
+
+    Raises
+    ------
+    DataError
+        If it is newer than this version.
+    """
+    with path.open("rb") as stream:
+        start = stream.read(64)
+        if match := _LEDGER.match(start):
+            return Found("ledger", check_format("ledger", int(match[1]), repr(str(path))))
+        if path.suffix not in (".json", ".yaml", ".yml"):
+            return None
+        raw = start + stream.read()
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    if path.suffix != ".json":
+        keys = _top_level(text)
+        if "models" not in keys or not {"columns", "tables"} & keys.keys():
+            return None
+        # 0.1 had no policies of several tables
+        unsaid = _BARE if "columns" in keys else FORMATS["policy"]
+        return Found("policy", check_format("policy", keys.get("format", unsaid), repr(str(path))), text)
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict):
+        return None
+    kind = (
+        "evidence" if str(data.get("format", "")).startswith(_EVIDENCE)
+        else "companion" if "seal" in data and "private_files" in data
+        else "release" if "rows" in data and "hushtable" in data
+        else None
+    )  # fmt: skip
+    return None if kind is None else Found(kind, check_format(kind, data.get("format", _BARE), repr(str(path))), text)
+
+
+def _top_level(text: str) -> dict[str, Any]:
+    """The keys of a YAML mapping; the value of those that have a plain one. Nothing is built from the rest."""
+    import yaml
+
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError):
+        return {}
+    if not isinstance(node, yaml.MappingNode):
+        return {}
+    plain = {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
+    return {
+        key: int(value.value) if isinstance(value, yaml.ScalarNode) and value.value.isdecimal() else value.value
+        for key, value in plain.items()
+    }
+
+
+def migrated(found: Found) -> tuple[str, list[str]]:
+    r"""Return a file's text in the format that this version writes, and what was changed, in words.
+
+    Nothing is changed in ledgers, whose records are checked as a chain, and in evidence, which may be signed.
+
+    Examples
+    --------
+    >>> old = "# ours\ncolumns: {age: {role: quasi}}\nmodels: [k-anonymity: {k: 2}]\n"
+    >>> text, changes = migrated(Found("policy", 1, old))
+    >>> print(text)
+    # ours
+    format: 2
+    columns: {age: {role: quasi}}
+    models: [k-anonymity: {k: 2}]
+    # the default of hushtable 0.1
+    cells: intervals
+    <BLANKLINE>
+    """
+    text, changes = found.text, []
+    for format in range(found.format, FORMATS[found.kind]):
+        if step := _STEPS.get((found.kind, format)):
+            text, said = step(text)
+            changes += said
+    return text, changes
+
+
+def _policy_2(text: str) -> tuple[str, list[str]]:
+    keys = _top_level(text)
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if re.match(r"[^\s#%-]", line))
+    lines.insert(first, "format: 2")
+    changes = ["add 'format: 2'"]
+    if "cells" not in keys:
+        lines += ["# the default of hushtable 0.1", "cells: intervals"]
+        changes.append("add 'cells: intervals', the default of hushtable 0.1; the default is 'regions' now")
+    done = "\n".join(lines) + "\n"
+    if _top_level(done).keys() != keys.keys() | {"format", "cells"}:
+        raise DataError(
+            "The policy is written in a way that cannot be edited line by line.",
+            code="bad-format",
+            hint=f"Edit it by hand: {'; '.join(changes)}.",
+        )
+    return done, changes
+
+
+_PUBLIC = ("hushtable", "columns", "algorithm", "satisfied", "rows", "classes", "file")
+_COUNTS = ("records", "released", "suppressed")
+
+
+def _release_2(text: str) -> tuple[str, list[str]]:
+    """Leave out what hushtable 0.1 gave away: counts of the whole table and numbers that suppressed records changed."""
+    data = json.loads(text)
+    told: dict[str, Any] = {"format": 2, **{key: data[key] for key in _PUBLIC if key in data}}
+    if data.get("counterfeits") or "m-invariant" in (data.get("algorithm") or {}):
+        told["rows_may_be_counterfeits"] = True
+    else:
+        told |= {key: data[key] for key in _COUNTS if key in data}
+    told["models"] = [{**found, "achieved": None} for found in data.get("models", ())]
+    told["notes"] = {key: value for key, value in data.get("notes", {}).items() if key == "increment"}
+    gone = [key for key in data if key not in told]
+    changes = ["add 'format: 2'", "remove what each model achieved: verifying computes it again"]
+    if gone:
+        changes.append(f"remove what tells about suppressed records: {', '.join(gone)}")
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n", changes
+
+
+_STEPS: dict[tuple[str, int], Callable[[str], tuple[str, list[str]]]] = {
+    ("policy", 1): _policy_2,
+    ("release", 1): _release_2,
+}

@@ -9,7 +9,7 @@ INSTALL := $(PIP) -q setuptools && $(PIP) --no-build-isolation -e
 CASES ?= 100000
 SECONDS ?= 3600
 
-.PHONY: help demo studio screenshots recordings papers test lint docs properties fuzz bench pipelines lock dist try-dist clean
+.PHONY: help demo studio screenshots recordings papers test lint docs properties fuzz bench pipelines lock dist try-dist try-bounds clean
 
 help:
 	@echo "demo        anonymize generated patients into demo/"
@@ -28,6 +28,7 @@ help:
 	@echo "lock        constraints.txt from pyproject.toml; versions stay as they are if they can (UPGRADE=1: newest versions)"
 	@echo "dist        the wheel, the sdist and the bill of materials of the last commit, into dist/"
 	@echo "try-dist    install that wheel into a new environment and use it: command line, Python, studio, Spark"
+	@echo "try-bounds  the same and some tests, with the oldest versions that pyproject.toml allows, and with the newest"
 	@echo "clean       remove everything that make made"
 
 demo: $(VENV)/.installed
@@ -90,6 +91,9 @@ pipelines: $(SCHEDULERS:%=.venv-pipelines/%/.installed)
 	$(BIN)/uv venv -q --clear --python $(BIN)/python .venv-pipelines/$*
 	VIRTUAL_ENV=.venv-pipelines/$* $(BIN)/uv pip install -q $(PACKAGES_$*) pytest hypothesis -e '.[sql]'
 	@touch $@
+
+try-bounds: dist $(VENV)/.uv
+	PATH="$(abspath $(BIN)):$$PATH" .ci/try-bounds dist/*.whl
 
 lock: $(VENV)/.uv
 	$(BIN)/uv pip compile -q pyproject.toml --extra dev --universal --python-version 3.11 --no-annotate --strip-extras \

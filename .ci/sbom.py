@@ -36,6 +36,18 @@ def wheel_metadata(wheel: Path) -> Message:
         return HeaderParser().parsestr(archive.read(name).decode("utf-8"))
 
 
+def code_digest(wheel: Path) -> str:
+    """What ``hushtable._version.code_digest`` gives where the wheel is installed."""
+    with zipfile.ZipFile(wheel) as archive:
+        named = {
+            name: hashlib.sha256(archive.read(name)).hexdigest()
+            for name in archive.namelist()
+            if name.startswith("hushtable/")
+        }
+    lines = "".join(f"{digest}  {name}\n" for name, digest in sorted(named.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
 def needs(described: Message, extras: set[str]) -> list[Requirement]:
     """What a package needs here, with some of its extras."""
     wanted = [Requirement(text) for text in described.get_all("Requires-Dist", [])]
@@ -96,7 +108,12 @@ def main() -> None:
     required = closure(needs(own, set()))
     packages = closure(needs(own, extras))
     content = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    product = component("hushtable", own, hashes=[{"alg": "SHA-256", "content": content}])
+    product = component(
+        "hushtable",
+        own,
+        hashes=[{"alg": "SHA-256", "content": content}],
+        properties=[{"name": "hushtable:code_sha256", "value": code_digest(wheel)}],
+    )
     listed = [
         component(name, described, scope="required" if name in required else "optional")
         for name, (described, _) in sorted(packages.items())

@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from hushtable import __version__, registry
+from hushtable._version import code_digest
 from hushtable.reproduce.papers import paper_names
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -77,6 +78,8 @@ def test_the_bill_of_materials_lists_what_the_wheel_needs(wheel):
     assert (told["bomFormat"], told["specVersion"]) == ("CycloneDX", "1.6")
     product = told["metadata"]["component"]
     assert product["hashes"][0]["content"] == hashlib.sha256(wheel.read_bytes()).hexdigest()
+    # evidence that names this digest was made by the code in this wheel
+    assert product["properties"] == [{"name": "hushtable:code_sha256", "value": code_digest()}]
     listed = {one["name"]: one for one in told["components"]}
     for name, scope in {"numpy": "required", "llvmlite": "required", "pyspark": "optional", "py4j": "optional"}.items():
         assert listed[name]["scope"] == scope

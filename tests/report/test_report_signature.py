@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import hushtable as ht
+from hushtable._version import code_digest
 from hushtable.errors import DataError, OutputError, UsageError, VerificationError
 from hushtable.report.checking import check_report, is_report
 from hushtable.report.signature import check_signature, file_digest, new_key, sign_report, signature_path
@@ -33,6 +34,16 @@ def test_the_evidence_names_every_file_with_its_hash(saved: Path) -> None:
         file.name: file_digest(file) for file in (saved / "release").iterdir()
     }
     assert is_report(saved / "evidence.json") and not is_report(saved / "release" / "release.json")
+
+
+def test_the_evidence_names_the_code_that_made_the_release(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = json.loads((saved / "evidence.json").read_text())["facts"]["provenance"]
+    assert (told["made_by"], told["made_by_code_sha256"]) == (ht.__version__, code_digest())
+    # a report that other code writes later names both
+    monkeypatch.setattr("hushtable.report.gather.provenance.code_digest", lambda: "other")
+    ht.open_release(saved / "release", PEOPLE).report(saved / "later.html", attacks=False)
+    told = json.loads((saved / "later.json").read_text())["facts"]["provenance"]
+    assert (told["code_sha256"], told["made_by_code_sha256"]) == ("other", code_digest())
 
 
 def test_a_signature_holds_until_something_changes(saved: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable._version import __version__
+from hushtable._version import __version__, code_digest
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.errors import HushtableError
 from hushtable.io.atomic import atomic_write_text
@@ -85,7 +85,7 @@ def write_documents(
     told = json.dumps(_jsonable(_public(release, summary)), indent=1, ensure_ascii=False) + "\n"
     atomic_write_text(public / "release.json", told)
     made = release.origin.keep(private, lambda: release.table, release.plan)
-    kept = _jsonable({**summary, **_private(release, shown), "made": made})
+    kept = _jsonable({**summary, "code_sha256": code_digest(), **_private(release, shown), "made": made})
     coins = release.origin.problem.used_coins
     write_companion(private, public, kept, coins=None if coins is None else coins.key.hex())
 

@@ -41,7 +41,13 @@ class Provenance(Part):
     created: str
     """when the report was made (UTC)"""
     hushtable: str
-    """the version that made release and report"""
+    """the version that made the report"""
+    code_sha256: str
+    """of that version's own files: ``hushtable._version.code_digest()``"""
+    made_by: str
+    """the version that made the release"""
+    made_by_code_sha256: str | None
+    """of that version's own files; None without the private companion"""
     policy_sha256: str
     """of the policy's canonical JSON: the same as Policy.digest()"""
     input_hmac_sha256: str | None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from hushtable._version import __version__
+from hushtable._version import __version__, code_digest
 from hushtable.arrays import IntArray
 from hushtable.io.canonical import digest
 from hushtable.io.secret import keyed_hash, load_secret
@@ -54,9 +54,13 @@ def provenance(release: Released) -> Provenance:
     built = algorithms.build(name, values) if name else None
     source = None if release.source is None else release.original()
     columns = set(release.table.column_names) | set(policy.get("columns", ()))
+    made_by, made_by_code = _maker(release)
     return Provenance(
         created=_now(),
         hushtable=__version__,
+        code_sha256=code_digest(),
+        made_by=made_by,
+        made_by_code_sha256=made_by_code,
         policy_sha256=digest(policy),
         input_hmac_sha256=None if source is None else input_hash(source, load_secret()),
         input_rows=release.records,
@@ -69,6 +73,14 @@ def provenance(release: Released) -> Provenance:
         guards=_guards(policy.get("guard") or ()),
         notes={str(k): word for k, v in release.origin.notes.items() if (word := _note(v, columns)) is not None},
     )
+
+
+def _maker(release: Released) -> tuple[str, str | None]:
+    """The version that made a release, and the digest of its code if that is known."""
+    told, kept = (getattr(release.origin, name, None) for name in ("told", "kept"))
+    if told is None:
+        return __version__, code_digest()
+    return str(told.get("hushtable", "")), (kept or {}).get("code_sha256")
 
 
 def treatment(release: Released, after: Exposure) -> Treatment:

@@ -153,7 +153,8 @@ def provenance_section(report: Report) -> Markup:
         ("How records come to look alike", made.recoding),
         ("Guards", ", ".join(made.guards) or "none"),
         ("Seed", str(made.seed)),
-        ("Version", f"hushtable {made.hushtable}"),
+        ("Version", f"hushtable {made.made_by}"),
+        ("Its code, SHA-256", tag("code", made.made_by_code_sha256) if made.made_by_code_sha256 else "not known"),
     ]
     if done.can_draw:
         command = tag("code", "hushtable sample RELEASE_DIR -o microdata.csv")

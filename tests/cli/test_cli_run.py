@@ -244,3 +244,16 @@ def test_a_run_that_time_cut_short_says_so(call, people, tmp_path, algorithm, mo
     answer = call("run", policy, "--data", people, "--overwrite")
     assert "stopped by its time limit" not in answer.words
     assert '"stopped_by_time": false' in (tmp_path / "release.private" / "companion.json").read_text()
+
+
+def test_metrics_of_a_run_are_written_even_if_it_fails(call, policy, people, tmp_path):
+    words = ("run", policy, "--data", people, "--overwrite", "--metrics", "run.prom")
+    assert call(*words).code == 0
+    text = (tmp_path / "run.prom").read_text()
+    assert 'hushtable_run_success{target="release"} 1\n' in text
+    assert 'hushtable_run_records{target="release"} 40\n' in text
+    policy.write_text(policy.read_text().replace("k: 3", "k: 3000"))
+    assert call(*words).code == 3
+    text = (tmp_path / "run.prom").read_text()
+    assert 'hushtable_run_exit_code{target="release"} 3\n' in text
+    assert "records" not in text

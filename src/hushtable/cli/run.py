@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hushtable.algorithms.base import Progress
     from hushtable.engines.release import Release
     from hushtable.engines.verdict import Verdict
+    from hushtable.pipelines.metrics import Measured
     from hushtable.policy.policy import Policy
     from hushtable.release.cautions import Caution
 
@@ -129,10 +131,9 @@ def run(
     from hushtable.cli.signals import nearly_done
     from hushtable.cli.verdict import print_cautions, print_verdict
     from hushtable.io.urls import source_of
-    from hushtable.pipelines.metrics import measured
     from hushtable.release.targets import check_target, written_by_hand
 
-    with measured(metrics, target=output.name) as known, progress_bar() as progress:
+    with _measured(metrics, output) as known, progress_bar() as progress:
         policy = _policy(policy_file, seed, file_format, expect_new_people)
         sources = [source_of(source, table=table, query=query) for source in data]
         check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
@@ -150,7 +151,8 @@ def run(
         nearly_done()
         verdict, warned = _judged(release, policy, progress) if judge else (None, None)
         summary = release.summary()
-        known.tell(summary)
+        if known is not None:
+            known.tell(summary)
     found = {**summary, "files": _written(output, policy.output.format)}
     found |= _also(release, policy, address, verdict, warned)
 
@@ -161,6 +163,14 @@ def run(
             print_verdict(to, verdict)
 
     deliver(found, as_json, text)
+
+
+def _measured(file: Path | None, output: Path) -> AbstractContextManager[Measured | None]:
+    if file is None:
+        return nullcontext()
+    from hushtable.pipelines.metrics import measured
+
+    return measured(file, target=output.name)
 
 
 def _also(

@@ -55,6 +55,12 @@ from hushtable.engines.release import Release as Release
 from hushtable.io.sql.access import read_sql as read_sql
 from hushtable.io.sql.access import write_sql as write_sql
 from hushtable.ledger.ledger import Ledger as Ledger
+from hushtable.linked.policy import LinkedPolicy as LinkedPolicy
+from hushtable.linked.policy import read_policy as read_policy
+from hushtable.linked.release import LinkedRelease as LinkedRelease
+from hushtable.linked.release import open_linked as open_linked
+from hushtable.linked.run import anonymize_linked as anonymize_linked
+from hushtable.linked.verify import verify_linked as verify_linked
 from hushtable.models.a_d import AD as AD
 from hushtable.models.alp_dif import AlpDif as AlpDif
 from hushtable.models.alpha_beta_k import AlphaBetaK as AlphaBetaK
@@ -129,11 +135,14 @@ __all__ = [
     "Anonymizer",
     "Audit",
     "Ledger",
+    "LinkedPolicy",
+    "LinkedRelease",
     "Policy",
     "Release",
     "__version__",
     "alpha_k_anonymity",
     "anonymize",
+    "anonymize_linked",
     "audit",
     "basic_beta_likeness",
     "compare",
@@ -145,13 +154,16 @@ __all__ = [
     "k_anonymity",
     "l_diversity",
     "load_policy",
+    "open_linked",
     "open_release",
     "profile",
+    "read_policy",
     "read_sql",
     "recursive_c_l_diversity",
     "register",
     "run",
     "t_closeness",
     "verify",
+    "verify_linked",
     "write_sql",
 ]

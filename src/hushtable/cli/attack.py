@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.options import AsJson, Files, OnlyAttacks, Original, registered
+from hushtable.cli.options import names as split_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,6 +77,7 @@ def attack(
     """
     from hushtable import registry
     from hushtable.cli.catalogue import listing
+    from hushtable.cli.linked import attack_linked, is_linked_release
     from hushtable.cli.memory import keep_freed_memory
     from hushtable.cli.opening import opened
     from hushtable.cli.output import deliver
@@ -91,6 +93,9 @@ def attack(
             "There is nothing to attack.", code="no-release",
             hint="Give the folder that 'hushtable run' wrote and the original with --data, or --list.",
         )  # fmt: skip
+    if is_linked_release(folder):
+        attack_linked(folder, data, split_names(only), as_json=as_json)
+        return
     asked = registered(only, known)
     names = list(known) if asked is None else asked
     paths = {"external": external, "control": control, "background": background}

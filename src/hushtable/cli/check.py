@@ -41,7 +41,13 @@ def check(
     exit code.
     """
     from hushtable.cli.output import deliver
+    from hushtable.policy.files import is_linked
 
+    if is_linked(policy_file):
+        from hushtable.cli.linked import check_linked
+
+        check_linked(policy_file, data or [], as_json=as_json)
+        return
     preflight, problems = _look(policy_file, data or [], table, query)
     result: dict[str, Any] = {"ok": not problems, "problems": [asdict(p) for p in problems]}
     if preflight is not None:

@@ -123,7 +123,8 @@ def run(
 
     The folder gets the published table, the policy and release.json, all or nothing. Ctrl-C leaves nothing behind. The
     folder OUTPUT.private next to it gets the private companion, which you keep.
-    With --to, a database gets the table in the same transaction.
+    With --to, a database gets the table in the same transaction. A policy with 'tables' takes one file per table, named
+    like it, or a folder of them, or the address of a database.
     """
     from hushtable.api import run as run_policy
     from hushtable.cli.output import deliver
@@ -131,8 +132,18 @@ def run(
     from hushtable.cli.signals import nearly_done
     from hushtable.cli.verdict import print_cautions, print_verdict
     from hushtable.io.urls import source_of
+    from hushtable.policy.files import is_linked
     from hushtable.release.targets import check_target, written_by_hand
 
+    if is_linked(policy_file):
+        from hushtable.cli.linked import run_linked
+
+        spark, new = engine is Engine.SPARK or None, expect_new_people or None
+        one_table = {"--query": query, "--table": table, "--to": address, "--master": master, "--stream": stream,
+                     "--part-rows": part_rows, "--engine": spark, "--expect-new-people": new,
+                     "--metrics": metrics}  # fmt: skip
+        run_linked(policy_file, data, output, one_table, seed, file_format, overwrite=overwrite, as_json=as_json)
+        return
     with _measured(metrics, output) as known, progress_bar() as progress:
         policy = _policy(policy_file, seed, file_format, expect_new_people)
         sources = [source_of(source, table=table, query=query) for source in data]

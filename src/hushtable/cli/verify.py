@@ -61,16 +61,22 @@ def verify(
 
     Needs only the published cells and the policy, and release.json if nothing was suppressed. Otherwise, models that
     compare with the whole table, and models that count people where rows are not people, need the private companion.
-    Models that look at which person each value belongs to need the original: --data.
+    Models that look at which person each value belongs to need the original: --data. With a policy of linked tables,
+    RELEASE_FILE is the folder of the release, and the published tables are all that is needed.
     """
     from hushtable import api
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import waiting
     from hushtable.cli.rerun import run_again
     from hushtable.io.urls import shown, source_of
-    from hushtable.policy.files import load_policy
+    from hushtable.policy.files import is_linked, load_policy
     from hushtable.report.checking import check_report, is_report
 
+    if is_linked(policy_file):
+        from hushtable.cli.linked import verify_folder
+
+        verify_folder(published, policy_file, as_json=as_json)
+        return
     source = source_of(published, table=table)
     policy = load_policy(policy_file)
     checked = None

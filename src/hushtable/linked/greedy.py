@@ -21,6 +21,7 @@ from functools import partial
 import numpy as np
 
 from hushtable.arrays import BoolArray, FloatArray, IntArray
+from hushtable.errors import NotFound
 from hushtable.linked.links import Links
 from hushtable.linked.recoding import EventColumn, Levels, Recoded
 from hushtable.linked.settle import settle
@@ -84,7 +85,10 @@ def choose_levels(
     def loss(levels: Levels) -> float:
         key = (levels.enough, *sorted(levels.floors.items()))
         if key not in known:
-            known[key] = recode_events(part, own, label, levels, coins).loss(part)
+            try:
+                known[key] = recode_events(part, own, label, levels, coins).loss(part)
+            except NotFound:
+                known[key] = np.inf
         return known[key]
 
     best, least, better = start, loss(start), True

@@ -175,8 +175,9 @@ def cell_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> IntArray:
 def _check_tables(tables: Mapping[str, pa.Table], policy: LinkedPolicy) -> None:
     for name in policy.tables:
         if name not in tables:
+            given = ", ".join(sorted(tables)) or "none"
             raise DataError(f"There is no table {name!r}, which the policy names.", code="no-table",
-                            hint=f"Given: {', '.join(sorted(tables)) or 'none'}. Tables are named like files.")  # fmt: skip
+                            hint=f"Given: {given}. A table is named like its file.")  # fmt: skip
     for name in tables:
         if name not in policy.tables:
             raise DataError(f"The policy does not say what table {name!r} belongs to.", code="not-joined",

@@ -21,7 +21,7 @@ from hushtable.params import typed
 from hushtable.policy.checks import column_faults
 from hushtable.policy.columns import ColumnPolicy, Labels, OutputPolicy, StrictModel
 from hushtable.policy.faults import Fault, InvalidPolicy, Place, faults_of, without_format
-from hushtable.policy.files import policy_text
+from hushtable.policy.files import is_linked, load_policy, policy_text
 from hushtable.policy.frozen import freeze, thaw
 from hushtable.policy.normalise import normalise, python_only
 from hushtable.policy.policy import Policy
@@ -30,7 +30,7 @@ from hushtable.registry import models
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.plan import TablePlan
 
-__all__ = ["LinkedPolicy", "TablePolicy", "is_linked", "read_policy"]
+__all__ = ["LinkedPolicy", "TablePolicy", "read_policy"]
 
 MOST_KNOWN = 4
 """Combinations of more events than this are not counted: their number grows with every further one."""
@@ -282,23 +282,12 @@ class LinkedPolicy(StrictModel):
             raise error.at_lines(read.lines, file) from None
 
 
-def is_linked(text: str) -> bool:
-    r"""Tell whether the text of a policy is about linked tables.
-
-    Examples
-    --------
-    >>> is_linked("tables: {}"), is_linked("columns: {tables: {role: quasi}}")
-    (True, False)
-    """
-    return "tables" in read_yaml(text).data
-
-
 def read_policy(path: str | os.PathLike[str]) -> Policy | LinkedPolicy:
     """Read a policy of one table or of linked tables from a YAML file."""
     file = Path(path)
-    text = policy_text(file)
-    kind = LinkedPolicy if is_linked(text) else Policy
-    return kind.from_yaml(text, file=file.name).based_in(file.parent)
+    if not is_linked(file):
+        return load_policy(file)
+    return LinkedPolicy.from_yaml(policy_text(file), file=file.name).based_in(file.parent)
 
 
 def _plain(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:

@@ -15,8 +15,9 @@ it hangs on. Models are evaluated on those as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -28,6 +29,7 @@ from hushtable.kernels.subsets import count_subsets, fill_subsets
 from hushtable.linked.events import Events, Lists, joint_codes
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
+from hushtable.parallel import each
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
@@ -36,8 +38,11 @@ __all__ = ["MOST_SUBSETS", "Found", "Promise", "Sensitive", "check_countable", "
 MOST_SUBSETS = 4_000_000_000
 """Combinations in all that are worth counting: above, it takes hours."""
 
-AT_ONCE = 1 << 22
+AT_ONCE = 1 << 21
 """Combinations that are counted together."""
+
+MANY = 200_000
+"""Events from which pieces are counted by all cores."""
 
 
 @dataclass(frozen=True)
@@ -114,16 +119,23 @@ class Promise:
 
     def judge_size(self, events: Events, size: int, touched: BoolArray | None = None) -> Iterator[Found]:
         """Yield the combinations of so many events, in pieces."""
-        for rows in combinations(events, self.caps, size, touched):
-            if len(rows):
-                yield self._found(events, rows)
+        pieces = combinations(events, self.caps, size, touched)
+        work = partial(self._found, events)
+        # small tables need no threads
+        for found in each(work, pieces) if len(events.item) > MANY else map(work, pieces):
+            if len(found.rows):
+                yield found
 
     @property
     def fixed(self) -> bool:
         """Whether sensitive values stay the same whatever events are dropped."""
         return all(one.of_event is None for one in self.sensitive.values())
 
-    def _found(self, events: Events, rows: IntArray) -> Found:
+    def _found(self, events: Events, piece: Callable[[], IntArray]) -> Found:
+        rows = piece()
+        if not len(rows):
+            nothing = np.empty(0, dtype=np.int64)
+            return Found(rows, nothing > 0, nothing, nothing > 0, nothing)
         items = events.item[rows]
         low = int(items.min())
         base = int(items.max()) - low + 1
@@ -151,8 +163,7 @@ class Promise:
         ids = ids.astype(np.int64)
         person = np.searchsorted(events.starts, rows[:, 0], side="right") - 1
         sizes, good = self._judge(ids, person, len(groups))
-        for position in range(rows.shape[1]):
-            good &= self._judge_events(events, rows[:, position], ids, len(groups))
+        good &= self._judge_events(events, rows.T.ravel(), np.tile(ids, rows.shape[1]), len(groups))
         return Found(rows, ~good[ids], sizes, good, _packed(events.table[rows[where]].T, len(self.caps)))
 
     def _judge(self, ids: IntArray, person: IntArray, n: int) -> tuple[IntArray, BoolArray]:
@@ -198,8 +209,10 @@ class Promise:
         return good
 
 
-def combinations(events: Events, caps: IntArray, size: int, touched: BoolArray | None = None) -> Iterator[IntArray]:
-    """Yield the combinations of so many events of all people: whole combinations, with all people who have them.
+def combinations(
+    events: Events, caps: IntArray, size: int, touched: BoolArray | None = None
+) -> Iterator[Callable[[], IntArray]]:
+    """Yield what makes the combinations of so many events, in pieces: each with all people who have them.
 
     Raises
     ------
@@ -217,7 +230,11 @@ def combinations(events: Events, caps: IntArray, size: int, touched: BoolArray |
     check_countable(part, size)
     counts = count_subsets(part.starts, *shared, size, mark)
     for people, first, total in _pieces(part, counts, caps, size, mark):
-        yield lean[fill_subsets(part.starts, people, *shared, mark, first, total, size)]
+        yield partial(_filled, lean, part.starts, people, *shared, mark, first, total, size)
+
+
+def _filled(lean: IntArray, *given: Any) -> IntArray:
+    return lean[fill_subsets(*given)]
 
 
 def check_countable(events: Events, size: int) -> None:

@@ -131,8 +131,12 @@ class Recoded:
         """Choose the level of every event."""
         loss = np.zeros(links.n_events)
         dropped = np.zeros(links.n_events, dtype=np.bool_)
-        levels, cells = {}, {}
+        levels: dict[str, list[AnyArray]] = {}
+        cells: dict[str, IntArray] = {}
         for name in links.quasi:
+            if not columns[name]:  # a table without rows
+                levels[name], cells[name] = [], np.empty(0, dtype=np.int64)
+                continue
             mine = slice(links.offsets[name], links.offsets[name] + links.tables[name].num_rows)
             label = classes[links.person[name]]
             floors = [chosen.floors.get((name, c.column.name), 0) for c in columns[name]]

@@ -25,8 +25,16 @@ from hushtable.io.versions import FORMATS
 from hushtable.linked.links import Links, link
 from hushtable.linked.policy import LinkedPolicy, read_policy
 from hushtable.linked.recoding import EventColumn, Recoded
+from hushtable.linked.sources import read_events
 from hushtable.linked.verify import LinkedVerification, verify_linked
-from hushtable.release.companion import release_folders, write_companion
+from hushtable.release.companion import (
+    check_private,
+    own_companion,
+    read_companion,
+    release_folders,
+    release_mark,
+    write_companion,
+)
 from hushtable.release.publish import published_order
 from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins
@@ -95,15 +103,24 @@ class LinkedRelease:
                 write_table(guard_table(table) if guarded else table, target / f"{name}.{ending}")
             atomic_write_text(target / "policy.yaml", self.policy.to_yaml())
             public = {name: value for name, value in self.summary().items() if name != "measures"}
-            files = {name: f"{name}.{ending}" for name in self.tables}
-            public = {**public, "format": FORMATS["release"], "files": files}
+            mark = {"format": FORMATS["release"], "release": release_mark(target)}
+            public = {**mark, **public, "files": {name: f"{name}.{ending}" for name in self.tables}}
             atomic_write_text(target / "release.json", json.dumps(public, indent=2) + "\n")
-            write_companion(private, target, {"kind": KIND, "measures": dict(self.measures)})
+            if self.origin:
+                # whose row is whose: attacks score their guesses with it
+                write_table(pa.table({"row": self.origin[self.policy.people]}), private / "rows.arrow")
+            write_companion(
+                private, target, {"kind": KIND, "release": mark["release"], "measures": dict(self.measures)}
+            )
         _log.info("Saved a release of %d tables", len(self.tables), extra={"tables": len(self.tables)})
         return Path(folder)
 
 
-def open_linked(folder: str | os.PathLike[str], policy: LinkedPolicy | None = None) -> LinkedRelease:
+def open_linked(
+    folder: str | os.PathLike[str],
+    policy: LinkedPolicy | None = None,
+    original: Mapping[str, pa.Table] | None = None,
+) -> LinkedRelease:
     """Open a linked release from its folder, and verify it.
 
     Parameters
@@ -111,6 +128,8 @@ def open_linked(folder: str | os.PathLike[str], policy: LinkedPolicy | None = No
     folder : path
     policy : LinkedPolicy, optional
         What was promised. Defaults to the folder's ``policy.yaml``.
+    original : mapping of str to pyarrow.Table, optional
+        The very tables that were released. With them, the private companion is read too.
     """
     place = Path(folder)
     found = read_policy(place / "policy.yaml") if policy is None else policy
@@ -124,8 +143,15 @@ def open_linked(folder: str | os.PathLike[str], policy: LinkedPolicy | None = No
             raise DataError(f"The folder does not have one file of table {name!r}.", code="no-table",
                             hint="A release of linked tables is whole: copy all of its files.")  # fmt: skip
         unescape = found.output.reader == "spreadsheet" and files[0].suffix == ".csv"
-        tables[name] = read_table(files[0], unescape_formulas=unescape)
-    return LinkedRelease(tables, found, verify_linked(tables, found))
+        tables[name] = read_events(files[0], unescape_formulas=unescape)
+    verification = verify_linked(tables, found)
+    if original is None:
+        return LinkedRelease(tables, found, verification)
+    private = own_companion(place)
+    kept = read_companion(private, place)
+    check_private(private, kept, ["rows.arrow"])
+    origin = {found.people: read_table(private / "rows.arrow")["row"].to_numpy()}
+    return LinkedRelease(tables, found, verification, kept["measures"], link(original, found), origin)
 
 
 def publish_linked(

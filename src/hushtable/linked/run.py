@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +16,9 @@ from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.release import Release
 from hushtable.errors import DataError, NotFound
-from hushtable.io.dictionaries import encode, to_codes
+from hushtable.io.dictionaries import encode, to_codes, value_ranks
 from hushtable.io.frames import to_arrow
+from hushtable.io.text import to_labels
 from hushtable.kernels.xxhash import hash_rows
 from hushtable.linked.events import Events, joint_codes
 from hushtable.linked.exact import fewest_dropped
@@ -32,7 +34,7 @@ from hushtable.schema.columns import Kind, Role
 from hushtable.schema.parse import convert
 from hushtable.table.coins import Coins, policy_digest
 
-__all__ = ["anonymize_linked", "check_data"]
+__all__ = ["anonymize_linked", "check_data", "relative_dates"]
 
 LARGEST = 10_000
 """People in a class that are tried at most, unless the policy asks for more: attributes say nothing then."""
@@ -75,11 +77,11 @@ def anonymize_linked(
     """
     report = progress or (lambda done, text: None)
     report(0.0, "matching keys")
-    links = _relative(link({name: to_arrow(table) for name, table in tables.items()}, policy))
+    links = relative_dates(link({name: to_arrow(table) for name, table in tables.items()}, policy))
     links = _in_order(links) if links.nested else links
     columns = event_columns(links)
     _check_known(links, columns)
-    coins = _coins(links, columns)
+    coins = _coins(links)
     report(0.1, "choosing how coarse people and events become")
     found = _tried(links, columns, coins, report)
     report(0.5, "generalising events")
@@ -125,10 +127,12 @@ def _tried(
     least = policy.model().min_group_size()
     best: _Tried | None = None
     crowd = policy.crowd or max(least, min(10 * least, n // 20))
-    levels = Levels({}, 2 * least)
+    # from both ends: several steps may have to be taken together to help
+    tops = {(name, c.column.name): c.height - 1 for name, own in columns.items() for c in own}
+    levels, coarse = Levels({}, 2 * least), Levels(tops, 2 * least)
     while True:
         report(0.3, f"trying classes of {crowd:,} people")
-        found = _with_crowd(links, columns, crowd, levels, coins)
+        found = _with_crowd(links, columns, crowd, (levels, coarse), coins)
         if best is None or found.loss < best.loss:
             best = found
         elif found.loss > best.loss:
@@ -142,7 +146,7 @@ def _with_crowd(
     links: Links,
     columns: Mapping[str, list[EventColumn]],
     crowd: int,
-    levels: Levels,
+    starts: Sequence[Levels],
     coins: Coins,
 ) -> _Tried:
     policy = links.policy
@@ -152,7 +156,8 @@ def _with_crowd(
     classes = np.empty(own.num_rows, dtype=np.int64)
     classes[release.source_rows] = cell_codes([release.table[name] for name in quasi], own.num_rows)
     people_loss = float(release.measure("ncp"))
-    levels, events_loss = choose_levels(links, columns, classes, levels, coins)
+    tried = [choose_levels(links, columns, classes, start, coins) for start in starts]
+    levels, events_loss = min(tried, key=lambda found: found[1])
     weight = policy.tables[policy.people].weight
     others = sum(policy.tables[name].weight for name in links.quasi)
     loss = (weight * people_loss + others * events_loss) / (weight + others)
@@ -192,27 +197,30 @@ def _check_known(links: Links, columns: Mapping[str, list[EventColumn]]) -> None
     check_countable(events.keep(events.copy < caps[events.table]), int(policy.knows))
 
 
-def _coins(links: Links, columns: Mapping[str, list[EventColumn]]) -> Coins:
+def _coins(links: Links) -> Coins:
     """Return coins that depend on the records, in any order, the policy and the secret."""
-    sums = []
+    digest = hashlib.sha256()
     for name in (links.policy.people, *links.policy.events):
         table = links.tables[name]
-        codes = [_text_hashes(table[column]) for column in table.column_names]
-        sums.append(int(hash_rows(codes, table.num_rows).view(np.uint64).sum(dtype=np.uint64)))
-    return Coins.of_release(repr(sums).encode(), policy_digest(links.policy.document(), links.policy.seed))
+        codes = [_ranks(table[column], digest) for column in table.column_names]
+        total = int(hash_rows(codes, table.num_rows).view(np.uint64).sum(dtype=np.uint64))
+        digest.update(repr((name, table.column_names, total)).encode())
+    return Coins.of_release(digest.digest(), policy_digest(links.policy.document(), links.policy.seed))
 
 
-def _text_hashes(column: pa.ChunkedArray) -> IntArray:
-    """Return a number of each cell's text, the same in any table."""
-    import hashlib
-
+def _ranks(column: pa.ChunkedArray, digest: hashlib._Hash | None = None) -> IntArray:
+    """Return the rank of each cell among the column's texts, 0 for none; the texts go into a digest."""
     one = encode(column)
-    texts = one.dictionary.cast(pa.string()).to_pylist()
-    known = [int.from_bytes(hashlib.blake2b(t.encode(), digest_size=8).digest(), "little", signed=True) for t in texts]
-    return np.array([*known, 0], dtype=np.int64)[to_codes(one)]
+    texts = to_labels(one.dictionary).cast(pa.large_string())
+    ranks = value_ranks(texts)
+    if digest is not None:
+        ordered = texts.take(pa.array(np.argsort(ranks, kind="stable")))
+        for buffer in ordered.buffers():
+            digest.update(b"" if buffer is None else buffer)
+    return np.append(ranks, 0)[to_codes(one)]
 
 
-def _relative(links: Links) -> Links:
+def relative_dates(links: Links) -> Links:
     """Replace dates that are published relative to a date of the person by days since then."""
     tables = dict(links.tables)
     for name, table in links.policy.tables.items():
@@ -238,7 +246,7 @@ def _in_order(links: Links) -> Links:
     for name in policy.events:
         above = str(policy.tables[name].of)
         own = place[above][links.owner[name]]
-        codes = [_text_hashes(links.tables[name][c]) for c in links.tables[name].column_names]
+        codes = [_ranks(links.tables[name][c]) for c in links.tables[name].column_names]
         order = np.lexsort([*codes, own])
         place[name] = np.empty(len(order), dtype=np.int64)
         place[name][order] = np.arange(len(order))
@@ -248,7 +256,7 @@ def _in_order(links: Links) -> Links:
 
 def check_data(tables: Mapping[str, Any], policy: LinkedPolicy) -> dict[str, Any]:
     """Match keys and read columns without anonymizing: say what a run would begin with."""
-    links = _relative(link({name: to_arrow(table) for name, table in tables.items()}, policy))
+    links = relative_dates(link({name: to_arrow(table) for name, table in tables.items()}, policy))
     columns = event_columns(links)
     _check_known(links, columns)
     if not links.n_events:

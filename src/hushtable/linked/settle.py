@@ -80,6 +80,8 @@ def _settled(
                 events = events.keep(keep)
             else:
                 nodes, events, promise = part_of(links, classes, cells, alive)
+                # with events, sensitive values go
+                _check_classes(promise, events)
                 touched, rebuilt = None, True
         if not rebuilt and not changed.any():
             return alive

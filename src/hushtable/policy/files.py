@@ -9,8 +9,9 @@ from hushtable.errors import PolicyError
 from hushtable.io.files import atomic_write_text
 from hushtable.params import typed
 from hushtable.policy.policy import Policy
+from hushtable.policy.text import read_yaml
 
-__all__ = ["load_policy", "policy_text", "save_policy"]
+__all__ = ["is_linked", "load_policy", "policy_text", "save_policy"]
 
 
 @typed
@@ -33,6 +34,12 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
     """
     file = Path(path)
     text = policy_text(file)
+    if is_linked(file):
+        raise PolicyError(
+            f"{file.name} is a policy of linked tables, which is not what is asked for here.",
+            code="linked",
+            hint="'hushtable check', 'run', 'verify' and 'attack' take it; in Python, read_policy and open_linked.",
+        )
     return Policy.from_yaml(text, file=file.name).based_in(file.parent)
 
 
@@ -45,6 +52,22 @@ def save_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
         If it cannot be written.
     """
     atomic_write_text(path, policy.to_yaml())
+
+
+def is_linked(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a file is a policy of linked tables: one with ``tables``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "policy.yaml").write_text("columns: {tables: {role: quasi}}")
+    ...     is_linked(Path(folder, "policy.yaml"))
+    False
+    """
+    text = policy_text(Path(path))
+    # most policies need not be read twice
+    return "tables" in text and "tables" in read_yaml(text).data
 
 
 def policy_text(file: Path) -> str:

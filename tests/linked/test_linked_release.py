@@ -1,0 +1,118 @@
+"""Linked releases on disk: whole or not at all, opened again, attacked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from hushtable.datasets.hospital import hospital, hospital_policy
+from hushtable.errors import DataError, OutputError, UsageError
+from hushtable.io.files import read_table, write_table
+from hushtable.linked.attacks import ATTACKS, attack_release
+from hushtable.linked.policy import LinkedPolicy
+from hushtable.linked.release import open_linked
+from hushtable.linked.run import anonymize_linked
+
+
+@pytest.fixture(scope="module")
+def made():
+    tables = hospital(200)
+    return tables, anonymize_linked(tables, LinkedPolicy(**{**hospital_policy(), "crowd": 100, "suppression": 1.0}))
+
+
+def test_saved_and_opened(made, tmp_path):
+    tables, release = made
+    folder = release.save(tmp_path / "out")
+    names = {"people.csv", "stays.csv", "diagnoses.csv", "prescriptions.csv", "labs.csv", "policy.yaml", "release.json"}
+    assert {file.name for file in folder.iterdir()} == names
+    told = json.loads((folder / "release.json").read_text())
+    assert told["satisfied"] is True
+    assert "measures" not in told
+    opened = open_linked(folder)
+    assert opened.verification == release.verification
+    whole = open_linked(folder, original=tables)
+    assert (whole.origin["people"] == release.origin["people"]).all()
+    assert whole.measures["suppressed"] == release.measures["suppressed"]
+
+
+def test_no_original_key_is_published(made, tmp_path):
+    tables, release = made
+    text = "".join(file.read_text() for file in release.save(tmp_path / "out").iterdir())
+    assert not any(key in text for key in tables["people"]["person"].to_pylist()[:50])
+    assert not any(key in text for key in tables["stays"]["stay"].to_pylist()[:50])
+
+
+def test_rows_are_sorted_by_what_they_show(made):
+    _, release = made
+    for name, table in release.tables.items():
+        shown = [c for c in table.column_names if c not in release.policy.tables[name].key + release.policy.by(name)]
+        rows = [tuple(str(v) for v in row.values()) for row in table.select(shown).to_pylist()]
+        assert len(set(rows)) == bool(rows) + sum(a != b for a, b in zip(rows, rows[1:], strict=False)), name
+
+
+def test_a_release_is_whole_or_not_there(made, tmp_path, monkeypatch):
+    _, release = made
+    calls = []
+
+    def broken(table, path):
+        calls.append(path)
+        if len(calls) == 3:
+            raise OSError(28, "No space left on device")
+        write_table(table, path)
+
+    monkeypatch.setattr("hushtable.linked.release.write_table", broken)
+    with pytest.raises(OutputError):
+        release.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_that_is_gone_is_said(made, tmp_path):
+    folder = made[1].save(tmp_path / "out", format="parquet")
+    (folder / "labs.parquet").unlink()
+    with pytest.raises(DataError, match="does not have one file of table 'labs'"):
+        open_linked(folder)
+
+
+def test_an_edited_table_fails(made, tmp_path):
+    folder = made[1].save(tmp_path / "out")
+    rows = read_table(folder / "labs.csv").to_pylist()
+    rows[0]["test"] = "cortisol"
+    write_table(pa.Table.from_pylist(rows), folder / "labs.csv")
+    found = open_linked(folder).verification
+    assert not found.ok
+    assert [one.tables for one in found.found if one.failing and len(one.tables) == 1] == [("labs",)]
+
+
+def test_attacks_are_scored_against_a_baseline(made):
+    results = attack_release(made[1])
+    assert [r.name for r in results] == list(ATTACKS)
+    linkage, *_ = results
+    assert linkage.counts["fewest_candidates"] >= 5
+    assert linkage.interval[0] <= 1 / 5
+    assert all(0 <= r.interval[0] <= r.rate <= r.interval[1] <= 1 and r.targets for r in results)
+
+
+def test_the_attack_finds_people_in_tables_that_nobody_protected(made):
+    """Unprotected events under the same classes: the attack works, so it would tell of a leak."""
+    tables, release = made
+    number = dict(zip(release.origin["people"].tolist(), release.tables["people"]["person"].to_pylist(), strict=True))
+    place = {key: number[i] for i, key in enumerate(tables["people"]["person"].to_pylist())}
+    stay = {key: i for i, key in enumerate(tables["stays"]["stay"].to_pylist())}
+    raw = {"people": release.tables["people"]}
+    for name in release.policy.events:
+        columns = {c: tables[name][c].to_pylist() for c in tables[name].column_names}
+        columns |= {c: [place[v] for v in columns[c]] for c in ("person",) if c in columns}
+        columns |= {c: [stay[v] for v in columns[c]] for c in ("stay",) if c in columns}
+        raw[name] = pa.table({c: [str(v) for v in values] for c, values in columns.items()})
+    exposed = replace(release, tables=raw)
+    assert attack_release(exposed, ["event-linkage"])[0].rate > 4 * attack_release(release, ["event-linkage"])[0].rate
+
+
+def test_what_is_no_attack_is_refused(made, tmp_path):
+    with pytest.raises(UsageError, match=r"no attack 'event-linkag' on linked tables\. Did you mean"):
+        attack_release(made[1], ["event-linkag"])
+    with pytest.raises(UsageError, match="opened without its original"):
+        attack_release(open_linked(made[1].save(tmp_path / "out")))

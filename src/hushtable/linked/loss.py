@@ -18,8 +18,8 @@ __all__ = ["losses", "order_kept"]
 def losses(links: Links, columns: Mapping[str, list[EventColumn]], outcome: Outcome) -> dict[str, Any]:
     """Return how many events are kept, how general they are and how much of their order is left, table by table.
 
-    ``kept``: share of the events that are published. ``generality``: mean share of a column's other values that a
-    published cell stands for, too. ``levels``: the share of the table's events that each column publishes at
+    ``kept``: share of the events that are published. ``generality``: of the published ones, 0 is as they were and
+    1 is nothing. ``levels``: the share of the table's events that each column publishes at
     each level of its hierarchy, the values themselves first. ``order_kept``: of the neighbouring events of a person
     with different dates, the share of which the published dates still tell which was first.
     """

@@ -66,10 +66,14 @@ class EventColumn:
 
     @cached_property
     def generality(self) -> tuple[FloatArray, ...]:
-        """For each level and value, how much of the other values the published one stands for, too: 0 to 1."""
+        """For each level and value, how general it is: 0 to 1.
+
+        The mean of two shares: of the column's other values that the published one stands for, too, and of the steps
+        up to the root. The first alone would call a chapter of many codes nearly exact.
+        """
         coded = self.column.coded
-        others = max(coded.size - 1, 1)
-        return tuple((coded.leaves(h)[level] - 1) / others for h, level in enumerate(coded.levels))
+        others, steps = max(coded.size - 1, 1), max(coded.height, 1)
+        return tuple(((coded.leaves(h)[level] - 1) / others + h / steps) / 2 for h, level in enumerate(coded.levels))
 
     def cells(self, levels: AnyArray) -> IntArray:
         """Return the number of each row's published label."""

@@ -23,7 +23,7 @@ FACADE = {"__init__", "anonymizer", "api", "auditing", "encoding", "estimator"}
 ORDER = [
     *("io", "schema", "hierarchy", "kernels", "table", "treatments", "laws", "models", "algorithms", "release"),
     *("utility", "risk", "attacks", "ledger", "report", "engines", "policy", "linked", "[facade]", "pipelines"),
-    *("comparison", "datasets", "reproduce", "testing", "studio", "cli", "__main__"),
+    *("comparison", "datasets", "reproduce", "testing", "studio", "agents", "cli", "__main__"),
 ]
 # the same inside a folder, for sub-folders and single files; "*" stands for the files that are not named
 INSIDE = {
@@ -41,8 +41,11 @@ INSIDE = {
     "studio": ["*", "work", "routes", "rest", "pages", "server"],
 }
 # they stand side by side: nothing of one is used by another, but for the command that starts the studio
-FRONT_ENDS = {"cli", "studio"}
-STARTS = {("cli/studio.py", "hushtable.studio.server.serve")}
+FRONT_ENDS = {"agents", "cli", "studio"}
+STARTS = {
+    ("cli/mcp.py", "hushtable.agents.server.serve"),
+    ("cli/studio.py", "hushtable.studio.server.serve"),
+}
 # a look-up in a registry needs the package that it holds: registry -> path of that package
 HELD = {
     name: known.package.removeprefix("hushtable.").replace(".", "/")
@@ -130,7 +133,7 @@ def upward(module: str, source: str) -> Iterator[tuple[int, str, str]]:
             continue
         if wanted not in ORDER[: reach + 1]:
             yield line, reached, "which is to its right"
-        elif {folder, other} == FRONT_ENDS:
+        elif folder != other and {folder, other} <= FRONT_ENDS:
             yield line, reached, "another front end"
         elif other == folder and place_inside(reached) > place_inside(module.removesuffix(".py")):
             yield line, reached, "which is to its right"

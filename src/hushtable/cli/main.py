@@ -25,7 +25,7 @@ COMMANDS = (
     *("demo", "init", "check", "run", "explore", "verify", "gate", "audit", "compare", "suggest", "measure", "risk"),
     *("attack", "verdict", "price", "ledger", "pseudonyms", "increment", "sample", "condense", "report", "sign"),
     *("explain", "models", "algorithms", "hierarchies", "forms", "treatments", "guards", "measures", "risks"),
-    *("attacks", "templates", "schema", "migrate", "studio", "reproduce", "cross"),
+    *("attacks", "templates", "schema", "migrate", "studio", "mcp", "reproduce", "cross"),
 )
 """The commands, in the order in which a new user meets them: each is the function of its name in ``cli/<name>.py``, or
 a list of ``cli/catalogue.py``."""

@@ -1,0 +1,42 @@
+"""``hushtable mcp``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["mcp"]
+
+
+def mcp(
+    folders: Annotated[
+        list[str],
+        typer.Argument(metavar="FOLDER...", help="Folders with tables and policies that may be read.",
+                       show_default=False),
+    ],
+    write: Annotated[
+        str | None,
+        typer.Option("--write", metavar="FOLDER", help="Folder for policies and releases. Without it nothing is "
+                     "written.", show_default=False),
+    ] = None,
+    floor: Annotated[
+        int, typer.Option("--floor", min=2, help="Numbers of people below this are not told.")
+    ] = 5,
+) -> None:  # fmt: skip
+    """Serve an assistant over stdio (Model Context Protocol): it anonymizes tables without seeing a cell of them.
+
+    An MCP client starts this command; it ends when the client does. Replies hold roles, kinds, rounded counts and
+    shares, names of columns and settings of policies.
+    """
+    import importlib.util
+
+    from hushtable.errors import UsageError
+
+    if importlib.util.find_spec("mcp_types") is None:
+        raise UsageError(
+            "The server needs the package mcp.", code="needs-mcp", hint="Install it with: pip install 'hushtable[mcp]'."
+        )
+    from hushtable.agents.server import serve
+
+    serve(folders, write, floor)

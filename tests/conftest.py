@@ -27,6 +27,9 @@ settings.register_profile("thorough", deadline=None, max_examples=1000, suppress
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
 
 
+# no test pulls the plug, and waiting for disks takes minutes
+os.fsync = lambda handle: None
+
 _FOLDER = pytest.StashKey[str]()
 
 

@@ -42,7 +42,7 @@ from hushtable.kernels.grouping import group_rows
 from hushtable.models.base import SensitiveModel, Stat
 from hushtable.models.compose import AllOf
 from hushtable.params import AtLeast
-from hushtable.release.settle import group_and_recode
+from hushtable.release.settle import group_and_recode, settle
 from hushtable.table.coins import Coins
 from hushtable.table.encoded import EncodedTable, SensitiveColumn
 from hushtable.table.stats import GroupStats, Histogram, Key
@@ -232,6 +232,7 @@ class _Walk:
             )
         self._view, self._problem, self._guards = view, view.problem, view.guards
         self._algorithm = view.algorithm
+        self._from_groups = not view.guards and view.algorithm.recoding in (Recoding.GLOBAL, Recoding.LOCAL)
         fakes = view.counterfeits
         self.world = _World(
             {c.name: np.asarray(c.codes, dtype=np.int64).copy() for c in self._problem.table.sensitive},
@@ -267,7 +268,15 @@ class _Walk:
         if world.fakes:
             given = replace(given, reference=table.reference(problem.model.histogram_keys()))
         try:
-            _, recoded = group_and_recode(given, self._algorithm, self._guards)
+            if self._from_groups:
+                given = given.as_read_by(self._algorithm)
+                partition = self._algorithm.run(given)
+                if _same_classes(partition.labels[: table.n_sample].astype(np.int64), self._view.labels):
+                    # values that stay in their class change neither its cells nor what the models say about it
+                    return True
+                recoded = settle(given.grouped, partition, self._algorithm.recoding)
+            else:
+                _, recoded = group_and_recode(given, self._algorithm, self._guards)
         except HushtableError:
             return False
         if recoded is None:

@@ -18,6 +18,7 @@ formula to microdata disclosure risk assessment", 2001.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -46,7 +47,15 @@ def log_likelihood(table: Frequencies, theta: float, alpha: float) -> float:
 
 def fit(table: Frequencies) -> tuple[float, float]:
     """Return theta and alpha of the greatest likelihood; the table has classes of several people."""
+    return _fitted(tuple(table.sizes.tolist()), tuple(table.counts.tolist()))
+
+
+# enforcing, verifying and reporting ask about the same tables again and again
+@lru_cache(maxsize=256)
+def _fitted(sizes: tuple[int, ...], counts: tuple[int, ...]) -> tuple[float, float]:
     from scipy.optimize import brentq
+
+    table = Frequencies(np.array(sizes), np.array(counts))
 
     slopes = [_slope(table, alpha) for alpha in _ALPHAS]
     peaks = [float(_ALPHAS[0])] if slopes[0] <= 0 else []

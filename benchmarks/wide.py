@@ -22,7 +22,7 @@ import numpy as np
 
 from hushtable.kernels.device import use
 from hushtable.kernels.metric import Metric
-from hushtable.kernels.remaining import Remaining, remaining
+from hushtable.kernels.unassigned import Remaining, remaining
 
 # sdcMicro 5.8.1 (C++), one core of a machine of this kind, CPU seconds
 SDCMICRO = {"20000x6": 1.00, "20000x20": 2.57, "20000x50": 7.53, "20000x100": 17.18}

@@ -252,7 +252,7 @@ def run(
     elif to is not None:
         raise UsageError("A release that goes elsewhere too needs a folder.", code="no-target", hint="Give 'target'.")
     if to is not None:
-        from hushtable.release.places import check_address
+        from hushtable.release.addresses import check_address
 
         check_address(to, overwrite=overwrite, inputs=sources or ())
     if sources is None:
@@ -339,7 +339,7 @@ def _written(
     (progress or quietly)(1.0, "writing")
     with ExitStack() as elsewhere:
         if to is not None:
-            from hushtable.release.places import writing_release
+            from hushtable.release.addresses import writing_release
 
             elsewhere.enter_context(writing_release(release, to, overwrite=overwrite))
         measured = release.measures()
@@ -512,8 +512,8 @@ def verify(
     Verification
         ``ok`` says whether every model holds.
     """
+    from hushtable.release.addresses import read_address
     from hushtable.release.companion import load_evidence, own_companion, read_companion
-    from hushtable.release.places import read_address
     from hushtable.release.published import verify_published
     from hushtable.release.written import read_published
 

@@ -20,8 +20,8 @@ from hushtable.io.text import is_text, to_labels
 from hushtable.policy.policy import Policy
 from hushtable.release.forms.base import Form, build_form
 from hushtable.release.forms.reading import Reading, read_cells
+from hushtable.release.reading_back import published_cells
 from hushtable.release.recode import form_shown
-from hushtable.release.reread import published_cells
 from hushtable.schema.columns import Kind, Role
 from hushtable.table.plan import ColumnPlan, TablePlan
 

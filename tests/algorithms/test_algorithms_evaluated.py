@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.algorithms.lattice.evaluated import Evaluated
+from hushtable.algorithms.lattice.judge import Evaluated
 from hushtable.algorithms.lattice.verdict import Verdict
 
 

@@ -11,10 +11,9 @@ from support_microaggregation import census_run, sse
 
 from hushtable.algorithms.cluster import improve as improving
 from hushtable.algorithms.cluster import microaggregation, tempering
-from hushtable.algorithms.cluster.embed import embed
 from hushtable.algorithms.cluster.groups import stats_of
-from hushtable.algorithms.cluster.halving import halved
-from hushtable.algorithms.cluster.improve import group_error
+from hushtable.algorithms.cluster.improve import embed, group_error
+from hushtable.algorithms.cluster.microaggregation import halved
 from hushtable.algorithms.cluster.space import Space
 from hushtable.engines import local
 from hushtable.kernels.metric import squared_distances

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from hushtable.algorithms.concealing import k_concealing
-from hushtable.algorithms.concealing.draw import draw_matching
-from hushtable.algorithms.concealing.k_concealing import KConcealing, _blocks, _people, _rings
+from hushtable.algorithms.concealing.k_concealing import KConcealing, _blocks, _people, _rings, draw_matching
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.datasets import patients
 from hushtable.engines import local

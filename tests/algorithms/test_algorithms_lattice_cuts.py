@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support_lattice import problem_of
 
 from hushtable.algorithms.lattice.bottom_up_generalization import BottomUpGeneralization
-from hushtable.algorithms.lattice.node_tree import NodeTree
+from hushtable.algorithms.lattice.cuts import NodeTree
 from hushtable.algorithms.lattice.top_down_specialization import TopDownSpecialization
 from hushtable.engines import local
 from hushtable.errors import Cancelled, NotFound, ParameterError

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from support_lattice import problem_of
 
-from hushtable.algorithms.lattice.forecast import Forecast
+from hushtable.algorithms.lattice.branch_and_bound import Forecast, Probe
 from hushtable.algorithms.lattice.judge import Judge
-from hushtable.algorithms.lattice.probe import Probe
 from hushtable.models.k_anonymity import KAnonymity
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from hushtable.algorithms.cluster.costs import CellCosts
 from hushtable.algorithms.cluster.leftovers import Clusters
 from hushtable.algorithms.partition import lattice_sweep
-from hushtable.algorithms.partition.lattice_sweep import LatticeSweep
-from hushtable.algorithms.partition.sweep_nodes import level_axes
+from hushtable.algorithms.partition.lattice_sweep import LatticeSweep, level_axes
 from hushtable.engines import local
 from hushtable.models.average_risk import AverageRisk
 from hushtable.models.distinct_l import DistinctL

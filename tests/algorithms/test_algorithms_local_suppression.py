@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable.algorithms.pattern import fewest_blanks, local_suppression
+from hushtable.algorithms.pattern import local_suppression
 from hushtable.api import run_plan
 from hushtable.testing.brute import set_partitions
 from hushtable.testing.cases import chosen_forms, random_case
@@ -72,7 +72,7 @@ def test_the_greedy_search_is_valid_and_not_below_the_optimum(table, k):
     columns = [f"c{j}" for j in range(len(weights))]
     frame = pd.DataFrame(rows, columns=columns).astype(str)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fewest_blanks, "MOST_PAIRS", 0)
+        patch.setattr(local_suppression, "MOST_PAIRS", 0)
         release = ht.anonymize(frame, policy(columns, k, weights=weights))
         patch.setattr(local_suppression, "ALL_SETS", 0)
         chained = ht.anonymize(frame, policy(columns, k, weights=weights))
@@ -87,7 +87,7 @@ def test_the_greedy_search_is_near_the_optimum(monkeypatch):
     columns = ["a", "b", "c", "d"]
     frame = pd.DataFrame(rng.geometric(0.5, (60, 4)), columns=columns).clip(upper=4).astype(str)
     exact = blanks(ht.anonymize(frame, policy(columns, 3)).frame, columns)
-    monkeypatch.setattr(fewest_blanks, "MOST_PAIRS", 0)
+    monkeypatch.setattr(local_suppression, "MOST_PAIRS", 0)
     greedy = blanks(ht.anonymize(frame, policy(columns, 3)).frame, columns)
     assert exact <= greedy <= 1.15 * exact
 

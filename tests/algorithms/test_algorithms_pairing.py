@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable.algorithms.pairing import pair_up
-from hushtable.release.guards.spread_order import spread_order
+from hushtable.release.guards.minimality import spread_order
 from hushtable.table.coins import Coins
 from hushtable.table.stats import GroupStats
 

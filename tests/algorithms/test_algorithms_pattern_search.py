@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.algorithms.pattern import search
-from hushtable.algorithms.pattern.common import INDIFFERENT, anti_unify, attribute_order, selected
+from hushtable.algorithms.pattern.anti_unify import INDIFFERENT, anti_unify, attribute_order, selected
 from hushtable.algorithms.pattern.search import Records, find_patterns
 
 ADULT_8 = ["25-29", "private", "bachelors", "divorced", "prof-specialty", "black", "female", "cuba", "less"]

@@ -10,16 +10,15 @@ from hushtable.api import anonymize
 from hushtable.comparison import run as module
 from hushtable.comparison.evaluate import Wanted
 from hushtable.comparison.files import rebased
-from hushtable.comparison.keys import input_key
 from hushtable.comparison.outcomes import pareto
 from hushtable.comparison.results import Results
-from hushtable.comparison.run import compare
+from hushtable.comparison.run import compare, input_key
 from hushtable.datasets import patients, patients_policy
 from hushtable.errors import Cancelled, DataError, OutputError, ParameterError, UsageError
 from hushtable.io.layout import Rows
 from hushtable.ledger.ledger import Ledger
 from hushtable.policy.policy import Policy
-from hushtable.release.places import writing_rows
+from hushtable.release.addresses import writing_rows
 from support_core import first_of
 
 GRID = {"algorithms": ["mondrian", "datafly", "anatomy"], "models": [{"k-anonymity": {"k": [2, 10, 700]}}]}

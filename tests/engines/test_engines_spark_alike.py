@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support_spark import same
 
 from hushtable.api import run_plan
-from hushtable.engines.spark import alike, content
+from hushtable.engines.spark import content
 from hushtable.engines.spark.jobs import Jobs
 from hushtable.models.k_anonymity import KAnonymity
 from support_core import plan_of, random_people
@@ -50,11 +50,11 @@ def test_pieces_are_counted_and_merged(data, piece, batch):
     rows = data.draw(st.lists(st.tuples(*(CELLS[name] for name in names)), min_size=1, max_size=15))
     table = pa.table({n: pa.array([r[j] for r in rows], TYPES[n]) for j, n in enumerate(names)})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(alike, "_PIECE", piece)
-        sent = list(alike._count_pieces(iter(table.to_batches(batch))))
+        patch.setattr(content, "_PIECE", piece)
+        sent = list(content._count_pieces(iter(table.to_batches(batch))))
     tables = [pa.ipc.open_stream(s.column("told")[0].as_buffer()).read_all() for s in sent]
     assert [t.num_rows for t in tables] == [s.column("alike")[0].as_py() for s in sent]
-    found = alike._merged(range(len(names)), tables)
+    found = content._merged(range(len(names)), tables)
     assert told(found) == counted(rows)
     for j, dictionary in enumerate(found.dictionaries):
         once = Counter({value[0]: n for value, n in counted((row[j],) for row in rows).items()})
@@ -65,15 +65,15 @@ def test_pieces_are_counted_and_merged(data, piece, batch):
 def test_more_values_than_fit_into_a_number():
     draw = np.random.default_rng(1)
     columns = [pa.array(draw.integers(0, 2**40, 3000)).take(pa.array(np.arange(6000) % 3000)) for _ in range(8)]
-    of_row, first = alike._equal_rows([column.dictionary_encode() for column in columns])
+    of_row, first = content._equal_rows([column.dictionary_encode() for column in columns])
     assert len(first) == 3000 and np.array_equal(of_row[:3000], of_row[3000:])
 
 
 def test_pieces_are_brought_in_batches(monkeypatch):
-    monkeypatch.setattr(alike, "_SENT", 10)
+    monkeypatch.setattr(content, "_SENT", 10)
     sizes = pa.table({"piece": [0, 1, 8, 9], "bytes": [4, 6, 1, 30]})
-    assert list(alike._batches(sizes)) == [(0, 1), (8, 8), (9, 9)]
-    assert list(alike._batches(sizes.slice(0, 0))) == []
+    assert list(content._batches(sizes)) == [(0, 1), (8, 8), (9, 9)]
+    assert list(content._batches(sizes.slice(0, 0))) == []
 
 
 def _lacks(batches):
@@ -82,16 +82,16 @@ def _lacks(batches):
 
 def test_executors_without_hushtable_are_noticed(spark, on_spark, monkeypatch):
     cluster = SimpleNamespace(conf=SimpleNamespace(get=lambda *name: "spark://host:7077"), range=spark.range)
-    assert alike.tasks_can_count(spark) and alike.tasks_can_count(cluster)
-    monkeypatch.setattr(alike, "_same_rows", _lacks)
-    assert alike.tasks_can_count(spark) and not alike.tasks_can_count(cluster)
+    assert content.tasks_can_count(spark) and content.tasks_can_count(cluster)
+    monkeypatch.setattr(content, "_same_rows", _lacks)
+    assert content.tasks_can_count(spark) and not content.tasks_can_count(cluster)
     table, plan = random_people(60, 2), plan_of([KAnonymity(k=3)])
     monkeypatch.setattr(content, "tasks_can_count", lambda session: False)
     same(on_spark(table, plan), run_plan(table, plan))
 
 
 def test_on_spark_types_are_kept_and_too_many_are_refused(spark, monkeypatch):
-    monkeypatch.setattr(alike, "_SENT", 1)
+    monkeypatch.setattr(content, "_SENT", 1)
     moment = dt.datetime(2021, 5, 6, 7, 8, 9, 10, tzinfo=dt.UTC)
     table = pa.table(
         {
@@ -102,9 +102,9 @@ def test_on_spark_types_are_kept_and_too_many_are_refused(spark, monkeypatch):
     )
     frame = spark.createDataFrame(table).repartition(3)
     with Jobs(spark, lambda share, what: None).run() as jobs:
-        found = alike.alike_rows(jobs, frame, [0, 1, 2], 3)
-        assert alike.alike_rows(jobs, frame, [0, 1, 2], 1) is None
-        nothing = alike.alike_rows(jobs, frame.limit(0), [0, 1, 2], 1)
+        found = content.alike_rows(jobs, frame, [0, 1, 2], 3)
+        assert content.alike_rows(jobs, frame, [0, 1, 2], 1) is None
+        nothing = content.alike_rows(jobs, frame.limit(0), [0, 1, 2], 1)
     assert sorted(found.counts.tolist()) == [1, 2]
     collected = frame.toArrow()
     assert [d.values.type for d in found.dictionaries] == [collected.column(name).type for name in table.column_names]

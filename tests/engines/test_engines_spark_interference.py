@@ -18,7 +18,7 @@ from hushtable.algorithms.lattice.optimal import Optimal
 from hushtable.algorithms.partition.localpk import Localpk
 from hushtable.algorithms.partition.mondrian import Mondrian
 from hushtable.api import run_plan
-from hushtable.engines.spark import part_files, shown
+from hushtable.engines.spark import part_files, published
 from hushtable.engines.spark.part_files import write_as_they_are
 from hushtable.errors import DataError
 from hushtable.hierarchy.frequency import Frequency
@@ -145,7 +145,7 @@ class TestReplayed:
 
     def test_a_planted_leak_is_found(self, monkeypatch):
         """Parts end where Spark's own do, as they did once."""
-        monkeypatch.setattr(shown, "write_parts", lambda jobs, frame, place: write_as_they_are(frame, place))
+        monkeypatch.setattr(published, "write_parts", lambda jobs, frame, place: write_as_they_are(frame, place))
         with pytest.raises(AssertionError, match=r"order at once.* changes parts/release"):
             check_interference([KAnonymity(k=2)], Mondrian(), case_of(0), files=spark_files, changes=[AT_ONCE])
 

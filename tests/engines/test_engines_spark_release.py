@@ -16,7 +16,7 @@ from support_spark import NOTE, WHO, held, plain
 import hushtable as ht
 from hushtable.api import run_plan
 from hushtable.engines.spark.listed import Listed
-from hushtable.engines.spark.shown import Shown
+from hushtable.engines.spark.published import Shown
 from hushtable.errors import DataError, HushtableError, IncompatibleError, VerificationError
 from hushtable.io.frames import is_spark_frame
 from hushtable.models.k_anonymity import KAnonymity

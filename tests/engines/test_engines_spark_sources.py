@@ -12,13 +12,12 @@ from pyarrow import parquet as pq
 from support_files import contents
 
 import hushtable as ht
-from hushtable.engines.spark.files import run_on_spark
-from hushtable.engines.spark.staged import staged
+from hushtable.engines.spark.files import run_on_spark, staged
 from hushtable.errors import DataError, OutputError
 from hushtable.io.files import column_names, read_table
 from hushtable.io.sources import read_tables
 from hushtable.io.sql.access import read_sql, write_sql
-from hushtable.release.places import writing_release
+from hushtable.release.addresses import writing_release
 
 POLICY = ht.Policy(
     identifiers=["name"],

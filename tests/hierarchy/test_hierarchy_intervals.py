@@ -10,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.errors import HierarchyError, ParameterError
-from hushtable.hierarchy.grid import Grid, decimals, first_at_least, scaled_text
-from hushtable.hierarchy.intervals import Intervals
-from hushtable.hierarchy.quantile import equal_frequency_cuts
+from hushtable.hierarchy.intervals import Grid, Intervals, decimals, equal_frequency_cuts, first_at_least, scaled_text
 from hushtable.schema.columns import Kind
 
 

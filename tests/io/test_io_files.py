@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet as pq
 
 from hushtable.errors import DataError, OutputError
-from hushtable.io import coded, csv_write
-from hushtable.io.coded import count_coded, read_coded
+from hushtable.io import csv_write, dictionary_reader
 from hushtable.io.csv import read_csv
+from hushtable.io.dictionary_reader import count_coded, read_coded
 from hushtable.io.files import column_names, iter_batches, read_table, write_table
 from hushtable.io.formulas import guard_table
 
@@ -251,7 +251,7 @@ def test_columns_that_cannot_be_coded_are_told(tmp_path):
 @pytest.mark.parametrize("columns", [1, 3, 9])
 def test_equal_rows_are_counted(tmp_path, monkeypatch, columns):
     """Keys of 32 and 64 bits, and more combinations than one number holds; some batches hold nothing but gaps."""
-    monkeypatch.setattr(coded, "BATCH_ROWS", 50)
+    monkeypatch.setattr(dictionary_reader, "BATCH_ROWS", 50)
     draw = np.random.default_rng(columns)
     numbers = draw.integers(0, 300, (400, columns))
     numbers[200:] = numbers[:200]

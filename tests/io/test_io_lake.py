@@ -15,7 +15,7 @@ from hushtable.io.lake import lake_files
 from hushtable.io.layout import Rows
 from hushtable.io.sources import read_tables
 from hushtable.models.k_anonymity import KAnonymity
-from hushtable.release.places import check_address, read_address, writing_rows
+from hushtable.release.addresses import check_address, read_address, writing_rows
 from support_core import random_people
 
 ROWS = pa.table({"age": [31, 35, 40, 52], "town": ["Oslo", "São/Paulo", "Oslo", "Bergen"]})

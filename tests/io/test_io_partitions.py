@@ -11,7 +11,7 @@ from pyarrow import parquet as pq
 import hushtable as ht
 from hushtable.engines.stream import run_files
 from hushtable.errors import DataError
-from hushtable.io.coded import read_coded
+from hushtable.io.dictionary_reader import read_coded
 from hushtable.io.files import column_names, iter_batches, read_table, write_table
 from hushtable.io.formulas import guard_table
 from hushtable.io.sources import each_run, read_tables, table_files

@@ -14,7 +14,7 @@ from pyarrow import parquet as pq
 from hushtable.engines.choose import LARGE_BYTES, LARGE_CELLS, is_large
 from hushtable.errors import DataError
 from hushtable.io import sources
-from hushtable.io.coded import read_coded
+from hushtable.io.dictionary_reader import read_coded
 from hushtable.io.sources import check_unchanged, each_run, read_tables, stamps, table_files
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushtable.kernels import companions, cover, sweep
+from hushtable.kernels import cover, founding, sweep
 from hushtable.kernels.compile import compiled
 from hushtable.kernels.cover import NODE, RANGE, SET, Tables
 
@@ -124,7 +124,7 @@ def test_borrowed_companions(case, want):
     codes, labels, rows, offsets, lookup, draw = build(case)
     sizes = np.diff(offsets)
     entries = np.flatnonzero(sizes[labels] > want)
-    lenders = companions.Lenders(
+    lenders = founding.Lenders(
         entries, labels[entries], np.ones(len(entries), dtype=np.int64), draw.integers(0, 9, len(entries)),
         np.maximum(sizes - want, 0),
     )  # fmt: skip
@@ -132,8 +132,8 @@ def test_borrowed_companions(case, want):
     exits = draw.integers(0, 120, len(codes))
     seeds = np.flatnonzero(sizes)
     first, second = both(
-        companions, "found",
-        lambda: companions.found_groups(codes, seeds, rows, offsets, want, lenders, exits, cost, lookup),
+        founding, "found",
+        lambda: founding.found_groups(codes, seeds, rows, offsets, want, lenders, exits, cost, lookup),
     )  # fmt: skip
     for a, b in zip(first, second, strict=True):
         assert np.array_equal(a, b)

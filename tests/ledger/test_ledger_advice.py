@@ -8,7 +8,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.datasets import patients
-from hushtable.ledger import advice
+from hushtable.ledger import ledger as advising
 from hushtable.ledger.ledger import Ledger
 
 
@@ -81,7 +81,7 @@ def test_several_columns_that_link_rows_are_named(book):
 
 
 def test_nothing_is_tried_for_very_large_releases(book, monkeypatch):
-    monkeypatch.setattr(advice, "_MOST", 10)
+    monkeypatch.setattr(advising, "_MOST", 10)
     book.add(ht.anonymize(people(0, 390), policy()))
     verdict = book.check(ht.anonymize(people(0, 391), policy()))
     assert verdict.advice[0].startswith("Publish the same classes")

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from hushtable.models.earth_mover import equal_distance, hierarchical_distance, ordered_distance
+from hushtable.models.t_closeness import equal_distance, hierarchical_distance, ordered_distance
 
 
 def transport(p, q, ground):

@@ -7,7 +7,7 @@ import pytest
 
 from hushtable.errors import DataError, PolicyError
 from hushtable.release.bucket import join_tables
-from hushtable.release.reread import check_published_columns
+from hushtable.release.reading_back import check_published_columns
 from hushtable.table.plan import TablePlan
 from support_core import quasi, sensitive
 

@@ -13,7 +13,7 @@ from hushtable.engines import local
 from hushtable.errors import UsageError, VerificationError
 from hushtable.release.judge import judge
 from hushtable.release.matching import consistent_pairs, possible_pairs
-from hushtable.testing.matchings import perfect_matchings, possible_by_force
+from hushtable.testing.naive import perfect_matchings, possible_by_force
 
 
 @st.composite

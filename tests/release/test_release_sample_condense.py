@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from hushtable.errors import DataError, IncompatibleError, UsageError
-from hushtable.release.sample.moments import DOMINANT, eigen, moments_of
+from hushtable.release.sample.condense import DOMINANT, eigen, moments_of
 
 CROSS = np.repeat([[12.0, 22.0], [8.0, 18.0], [11.0, 19.0], [9.0, 21.0]], 2, axis=0)
 """By hand: means 10 and 20, variances (4*4 + 4*1)/8 = 2.5, covariance (4*4 - 4*1)/8 = 1.5."""

@@ -8,8 +8,7 @@ import hushtable as ht
 from hushtable.datasets import patients, patients_policy
 from hushtable.report.gather.associations import Binned, associations, cramers_v
 from hushtable.report.gather.bins import Bins
-from hushtable.report.gather.columns import binned_columns
-from hushtable.report.gather.spread import spread
+from hushtable.report.gather.columns import binned_columns, spread
 
 
 def twin(shares: list[list[float]], sizes: list[int]) -> list[float]:

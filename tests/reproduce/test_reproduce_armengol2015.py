@@ -7,7 +7,7 @@ import pytest
 
 from hushtable.datasets.locate import find_data
 from hushtable.reproduce import armengol2015 as paper
-from hushtable.reproduce.armengol_paths import count_paths
+from hushtable.reproduce.armengol2015 import count_paths
 
 needs_adult = pytest.mark.skipif(find_data("adult/adult.data") is None, reason="Adult is not here")
 

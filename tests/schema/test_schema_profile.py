@@ -14,9 +14,8 @@ from hushtable.schema.columns import Kind, Role
 from hushtable.schema.hints import DIRECT, KEYS, QUASI, SENSITIVE, name_hint
 from hushtable.schema.infer import Facts, suggest_role
 from hushtable.schema.prepare import prepare
-from hushtable.schema.profile import Profile, profile, suggest_missing
+from hushtable.schema.profile import Profile, Token, find_tokens, profile, suggest_missing
 from hushtable.schema.subsets import count_duplicates, unique_rows, unique_shares
-from hushtable.schema.tokens import Token, find_tokens
 
 CANARY = "CANARY-7731"
 

@@ -17,7 +17,7 @@ from hushtable.studio import charts
 from hushtable.studio.drafts import faults_in, with_column, with_models, with_settings
 from hushtable.studio.explanations import explanation, summary
 from hushtable.studio.outline import grouped, outline_of, tree_of
-from hushtable.studio.sources import check_source
+from hushtable.studio.service import check_source
 from hushtable.studio.theme import shade
 
 DRAFT = {

@@ -8,7 +8,7 @@ from support_utility import comparisons, make_coded, make_comparison, rows_of
 
 from hushtable.release.forms.sets import Sets
 from hushtable.schema.columns import Kind
-from hushtable.utility.features import ColumnFeatures
+from hushtable.utility.classification import ColumnFeatures
 
 
 def counts_of(cells):

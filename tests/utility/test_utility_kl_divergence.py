@@ -12,7 +12,7 @@ from hushtable.release.forms.intervals import Ranges
 from hushtable.release.forms.nodes import Nodes
 from hushtable.release.forms.sets import Sets
 from hushtable.schema.columns import Kind
-from hushtable.utility import trie
+from hushtable.utility import kl_divergence
 from hushtable.utility.kl_divergence import KLDivergence
 
 
@@ -41,12 +41,12 @@ def test_against_rows(comparison):
 @given(comparisons())
 def test_chunks_do_not_change_the_result(comparison):
     whole = KLDivergence().compute(comparison)
-    before = trie._AT_ONCE
-    trie._AT_ONCE = 1
+    before = kl_divergence._AT_ONCE
+    kl_divergence._AT_ONCE = 1
     try:
         assert KLDivergence().compute(comparison) == pytest.approx(whole, abs=1e-12)
     finally:
-        trie._AT_ONCE = before
+        kl_divergence._AT_ONCE = before
 
 
 def test_by_hand():

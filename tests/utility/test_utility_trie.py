@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from support_utility import comparisons, rows_of
 
-from hushtable.utility.trie import Trie, covered_tuples
+from hushtable.utility.kl_divergence import Trie, covered_tuples
 
 
 @given(comparisons())

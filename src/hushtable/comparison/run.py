@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import inspect
+import json
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import closing
+import multiprocessing
+import os
+import secrets
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
+from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
-from hushtable.comparison.evaluate import Row, Task, Wanted, refused
+import pyarrow as pa
+
+from hushtable._version import __version__
+from hushtable.comparison.evaluate import Row, Task, Wanted, evaluate, refused
+from hushtable.comparison.files import policy_files
 from hushtable.comparison.grid import Grid, Setting
-from hushtable.comparison.keys import input_key, setting_key
 from hushtable.comparison.outcomes import Outcomes, spelt
-from hushtable.comparison.pool import in_parallel, in_turn
 from hushtable.comparison.results import Results
-from hushtable.errors import ParameterError, UsageError, did_you_mean
+from hushtable.errors import DataError, ParameterError, UsageError, did_you_mean
 from hushtable.io.frames import to_arrow
-from hushtable.io.secret import load_secret
+from hushtable.io.secret import keyed_hash, load_secret
+from hushtable.io.urls import is_url
 from hushtable.params import typed
 from hushtable.policy.policy import Policy
 from hushtable.registry import algorithms, measures, models
 
-__all__ = ["compare"]
+__all__ = ["compare", "in_parallel", "in_turn", "input_key", "setting_key"]
 
 _log = logging.getLogger(__package__)
 
@@ -171,3 +183,145 @@ def _whole(setting: Setting, row: Row) -> dict[str, Any]:
         **row,
         "policy": None if setting.policy is None else setting.policy.document(),
     }
+
+
+# What a stored result belongs to: keyed hashes of the table, the files of the policy, the setting and the version.
+
+
+def input_key(table: pa.Table, base: Policy, secret: bytes) -> str:
+    """Return the keyed hash of the table and of every file that the policy names, its ledger included.
+
+    Examples
+    --------
+    >>> policy = Policy(quasi=["age"], models=[{"k-anonymity": {"k": 5}}])
+    >>> one, other = pa.table({"age": [1, 2]}), pa.table({"age": [1, 3]})
+    >>> input_key(one, policy, b"x") == input_key(one, policy, b"x"), input_key(one, policy, b"x") == input_key(
+    ...     other, policy, b"x")
+    (True, False)
+    """
+    document = base.document()
+    files = [_content(base.base_dir, name) for name in policy_files(document)]
+    if document.get("ledger"):
+        # what was released before decides what may be; before the first release there is no file
+        ledger = (base.base_dir or Path()) / document["ledger"]["file"]
+        files.append(_content(None, str(ledger)) if ledger.exists() else b"")
+    return keyed_hash((*_bytes(table), *files), secret, "comparison input")
+
+
+def setting_key(table_key: str, policy: Policy, wanted: Wanted, secret: bytes) -> str:
+    """Return the key of one result: the table, the setting's policy, what is measured, and hushtable's version."""
+    measured = json.dumps(wanted.as_data(), sort_keys=True)
+    parts = (table_key, policy.digest(), measured, __version__)
+    return keyed_hash((part.encode() for part in parts), secret, "comparison setting")
+
+
+def _bytes(table: pa.Table) -> Iterator[bytes]:
+    """The table column by column; how it is cut into chunks does not matter."""
+    for name in sorted(table.column_names):
+        column = table.column(name).combine_chunks()
+        array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        sink = pa.BufferOutputStream()
+        batch = pa.record_batch([array], names=[name])
+        with pa.ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(batch)
+        yield sink.getvalue().to_pybytes()
+
+
+def _content(folder: Path | None, name: str) -> bytes:
+    if is_url(name):
+        return secrets.token_bytes(32)  # nobody can tell whether it still is what it was
+    path = Path(name) if folder is None else folder / name
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(
+            f"The file {str(path)!r} that the policy names cannot be read: {error.strerror}.", code="no-file"
+        ) from None
+
+
+# Settings in parallel: processes that each hold the table and take one setting after the other.
+#
+# Processes are started afresh (spawn): a fork would copy threads and locks of libraries in an unknown state. Each works
+# on one core. They ignore Ctrl-C, which is for the parent to answer, and end when the parent is gone, however it went.
+
+
+# every library that would start as many threads as there are cores
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
+_PATIENCE = 0.2
+_held: list[pa.Table] = []
+
+Tick = Callable[[], None]
+"""Called often while waiting; raises to stop."""
+
+
+def in_turn(data: pa.Table, tasks: Sequence[Task], tick: Tick) -> Generator[tuple[int, Row], None, None]:
+    """Yield the place and row of every task, one after the other, in this process."""
+    for task in tasks:
+        tick()
+        yield task.place, evaluate(data, task, lambda share, what: tick())
+
+
+def in_parallel(data: pa.Table, tasks: Sequence[Task], jobs: int, tick: Tick) -> Generator[tuple[int, Row], None, None]:
+    """Yield the place and row of every task as it is finished, from this many processes.
+
+    Raises
+    ------
+    UsageError
+        If a process died; what was finished before has been yielded.
+    """
+    before = set(multiprocessing.active_children())
+    context = multiprocessing.get_context("spawn")
+    with _single_threaded():
+        executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_prepare, initargs=(data,))
+        try:
+            waiting: set[Future[tuple[int, Row]]] = {executor.submit(_work, task) for task in tasks}
+            while waiting:
+                tick()
+                done, waiting = wait(waiting, timeout=_PATIENCE, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        except BrokenProcessPool:
+            raise UsageError(
+                "A process of the comparison was ended from outside, perhaps because memory ran out.",
+                code="worker",
+                hint="Use fewer jobs. What was finished is kept, and the same command goes on from there.",
+            ) from None
+        finally:
+            if any(not future.done() for future in waiting):
+                for process in set(multiprocessing.active_children()) - before:
+                    process.terminate()
+            executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """Let processes that are started inside the block use one thread each."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _prepare(data: pa.Table) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    # each process would announce that it compiles
+    logging.getLogger("hushtable").setLevel(logging.ERROR)
+    _held.append(data)
+
+
+def _end_with(sentinel: Any) -> None:
+    connection.wait([sentinel])
+    os._exit(1)
+
+
+def _work(task: Task) -> tuple[int, Row]:
+    return task.place, evaluate(_held[0], task)

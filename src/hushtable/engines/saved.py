@@ -47,8 +47,8 @@ from hushtable.release.original import Files, RestRanks
 from hushtable.release.plan import Plan
 from hushtable.release.publish import publish, published_order
 from hushtable.release.published import verify_published
+from hushtable.release.reading_back import published_cells, sensitive_codes
 from hushtable.release.recode import Recoded, class_numbers
-from hushtable.release.reread import published_cells, sensitive_codes
 from hushtable.release.saved_reference import saved_reference
 from hushtable.release.verify import Verification
 from hushtable.release.written import Written

@@ -24,7 +24,7 @@ from hushtable.engines.saved import Saved
 from hushtable.engines.sorting import first_of_equals, order_by, sort_keys
 from hushtable.engines.stored import RUN_ROWS, StoredTable
 from hushtable.errors import UsageError
-from hushtable.io.coded import count_neighbours, read_coded
+from hushtable.io.dictionary_reader import count_neighbours, read_coded
 from hushtable.kernels.placing import next_places
 from hushtable.release.companion import companion_of, load_evidence, read_companion
 from hushtable.release.comparison import RowComparison
@@ -34,8 +34,8 @@ from hushtable.release.kept import keep_counted
 from hushtable.release.origin import Made, classes_of
 from hushtable.release.original import Files, RestRanks
 from hushtable.release.plan import Plan
+from hushtable.release.reading_back import published_cells
 from hushtable.release.recode import Recoded
-from hushtable.release.reread import published_cells
 from hushtable.release.verify import Verification
 from hushtable.release.written import Written, for_spreadsheets
 from hushtable.schema.columns import Role

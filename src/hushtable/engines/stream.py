@@ -33,7 +33,6 @@ from hushtable.engines.combined import combine
 from hushtable.engines.emit import Piece, Published, parts_of
 from hushtable.engines.local import problem_from, solve
 from hushtable.engines.release import Release
-from hushtable.engines.run_store import RunStore
 from hushtable.engines.solved import SolvedCounts, SolvedRows, solved_counts, solved_rows
 from hushtable.engines.stored import StoredTable, store
 from hushtable.errors import DataError, IncompatibleError, ParameterError, UsageError
@@ -46,18 +45,19 @@ from hushtable.io.secret import load_secret
 from hushtable.io.sources import check_unchanged, is_address, same_columns, stamps, table_sources
 from hushtable.io.urls import Source
 from hushtable.io.workspace import Workspace, workspace
+from hushtable.release.addresses import writing_rows
 from hushtable.release.companion import release_folders
 from hushtable.release.evidence import write_documents
 from hushtable.release.original import Files
-from hushtable.release.places import writing_rows
 from hushtable.release.plan import Plan
 from hushtable.release.verify import Verification
 from hushtable.release.written import Written, for_spreadsheets
 from hushtable.schema.columns import Role
 from hushtable.table.encode import check_columns, encode
+from hushtable.table.encoded import EncodedTable
 from hushtable.utility.summary import SUMMARY, summary_measures
 
-__all__ = ["is_streamable", "run_files"]
+__all__ = ["RunStore", "is_streamable", "run_files"]
 
 _log = logging.getLogger(__package__)
 
@@ -281,3 +281,64 @@ def _shown_classes(verification: Verification, rows: int) -> IntArray:
     """The verifier's classes, in the order in which the published file shows them."""
     shown, first = np.unique(verification.labels[:rows], return_index=True)
     return shown[np.argsort(first, kind="stable")]
+
+
+# A streamed table as algorithms see it: combinations that were counted run by run, or rows if they are asked for.
+
+
+class RunStore:
+    """A table as combinations; see ``hushtable.algorithms.store``.
+
+    Parameters
+    ----------
+    combinations : EncodedTable
+        Every combination with its weight.
+    read : callable
+        Returns the problem on rows, and the columns beside the quasi-identifiers.
+
+    Attributes
+    ----------
+    rows : (Problem, pyarrow.Table), optional
+        What ``read`` returned, if the algorithm asked for rows.
+    """
+
+    rows: tuple[Problem, pa.Table] | None = None
+
+    def __init__(self, combinations: EncodedTable, read: Callable[[], tuple[Problem, pa.Table]]) -> None:
+        self.outline, self._read = combinations, read
+
+    @property
+    def sample_units(self) -> int:
+        """Size of the sample, in units."""
+        return self.outline.sample_units
+
+    @property
+    def digest(self) -> bytes:
+        """A digest of the records: the same for combinations with their weights."""
+        return self.outline.digest
+
+    @property
+    def fits(self) -> bool:
+        """Whether the combinations are at hand: they are."""
+        return True
+
+    @property
+    def far(self) -> None:
+        """Nothing is elsewhere: rows can be read."""
+
+    @property
+    def given(self) -> EncodedTable:
+        """The rows, if they were asked for; else the combinations."""
+        return self.outline
+
+    def records(self) -> EncodedTable:
+        """Read the rows, once."""
+        if self.rows is None:
+            self.rows = self._read()
+            # nobody needs the combinations beside them
+            self.outline = self.rows[0].table
+        return self.outline
+
+    def combinations(self, why: str = "") -> EncodedTable:
+        """Return every combination with its weight."""
+        return self.outline

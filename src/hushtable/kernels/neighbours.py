@@ -13,8 +13,8 @@ from hushtable.kernels.device import device, passes_for
 from hushtable.kernels.kdtree import build
 from hushtable.kernels.metric import Metric, distance, plain_distance, squared_distances
 from hushtable.kernels.passes import has_shadow
-from hushtable.kernels.remaining import index_pays
 from hushtable.kernels.search import nearest
+from hushtable.kernels.unassigned import index_pays
 
 __all__ = ["neighbours", "spread"]
 

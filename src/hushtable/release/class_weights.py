@@ -20,8 +20,8 @@ import pyarrow as pa
 from hushtable.algorithms.base import Algorithm, Recoding
 from hushtable.arrays import AnyArray, FloatArray, IntArray
 from hushtable.errors import IncompatibleError, VerificationError
+from hushtable.release.reading_back import published_cells
 from hushtable.release.recode import class_numbers
-from hushtable.release.reread import published_cells
 from hushtable.schema.columns import Missing, Role
 from hushtable.table.survey import read_numbers, summed_weights
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 from hushtable.algorithms.base import Problem
 from hushtable.arrays import IntArray
 from hushtable.io.text import to_labels
+from hushtable.release.reading_back import sensitive_codes
 from hushtable.release.recode import Recoded
-from hushtable.release.reread import sensitive_codes
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.table.plan import TablePlan
 

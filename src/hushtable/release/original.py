@@ -29,13 +29,13 @@ class Files:
 
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Return some columns, or all: as codes, a byte or two a cell."""
-        from hushtable.io.coded import read_coded  # tables in memory are never read again
+        from hushtable.io.dictionary_reader import read_coded  # tables in memory are never read again
 
         return read_coded(self.sources, columns)
 
     def count(self, columns: Sequence[str]) -> tuple[pa.Table, IntArray]:
         """Return some columns, equal rows once, and how many there are of each."""
-        from hushtable.io.coded import count_coded
+        from hushtable.io.dictionary_reader import count_coded
 
         return count_coded(self.sources, columns)
 

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hushtable.io.coded import read_coded
 from hushtable.io.dictionaries import decode
+from hushtable.io.dictionary_reader import read_coded
 from hushtable.release.bucket import join_tables
 from hushtable.release.companion import load_evidence
 from hushtable.table.plan import TablePlan

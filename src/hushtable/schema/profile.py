@@ -17,6 +17,7 @@ from hushtable.arrays import IntArray
 from hushtable.errors import DataError
 from hushtable.io.grids import html_grid, text_grid
 from hushtable.schema.columns import Format, Kind, Role
+from hushtable.schema.describe import MARKERS
 from hushtable.schema.formats import fitting_formats, format_question, has_times
 from hushtable.schema.hierarchies import DATES, suggest_hierarchy
 from hushtable.schema.hints import DIRECT, is_person_key, name_hint
@@ -24,12 +25,11 @@ from hushtable.schema.infer import Facts, suggest_role
 from hushtable.schema.prepare import Prepared, prepare
 from hushtable.schema.shortlist import shortlisted
 from hushtable.schema.subsets import count_duplicates, unique_shares
-from hushtable.schema.tokens import Token, find_tokens
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ColumnProfile", "Profile", "SubsetProfile", "profile", "suggest_missing"]
+__all__ = ["ColumnProfile", "Profile", "SubsetProfile", "Token", "find_tokens", "profile", "suggest_missing"]
 
 _SAMPLE = 250_000
 
@@ -376,3 +376,74 @@ def _likely_missing(columns: Sequence[ColumnProfile]) -> tuple[str, ...]:
             if token.text.lower() in _CERTAIN or (decisive and not token.number):
                 listed.add(token.text)
     return tuple(sorted(listed))
+
+
+# Texts and numbers that look like missing values, but are values until they are listed as missing.
+
+
+_SENTINELS = (-1, -8, -9, -88, -99, -888, -999, -9999, -99999, 999, 9999, 99999, 999999)
+
+
+@dataclass(frozen=True)
+class Token:
+    """A suspicious text, trimmed, and the number of rows that hold it.
+
+    Attributes
+    ----------
+    text : str
+    rows : int
+    number : bool
+        Whether it is a number far from all others, such as -999.
+    """
+
+    text: str
+    rows: int
+    number: bool = False
+
+
+def find_tokens(column: Prepared) -> tuple[Token, ...]:
+    """Return the suspicious tokens of a column, the most frequent first.
+
+    Examples
+    --------
+    >>> from hushtable.schema.prepare import prepare
+    >>> find_tokens(prepare(pa.array(["a", "N/A", " N/A"]), name="x"))
+    (Token(text='N/A', rows=2, number=False),)
+    >>> find_tokens(prepare(pa.array([31, 45, -999, 28]), name="age"))
+    (Token(text='-999', rows=1, number=True),)
+    """
+    values = column.values
+    if pa.types.is_string(values.type):
+        found = _markers(column)
+    elif pa.types.is_integer(values.type) and len(values) > 2:
+        found = _sentinels(column)
+    else:
+        found = {}
+    numeric = not pa.types.is_string(values.type)
+    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(Token(text, rows, numeric) for text, rows in ranked)
+
+
+def _markers(column: Prepared) -> dict[str, int]:
+    trimmed = pc.utf8_trim_whitespace(column.values)
+    places = np.flatnonzero(pc.is_in(pc.utf8_lower(trimmed), pa.array(MARKERS)))
+    counts = column.counts()
+    found: dict[str, int] = {}
+    for place in places.tolist():
+        text = trimmed[place].as_py()
+        found[text] = found.get(text, 0) + int(counts[place])
+    return found
+
+
+def _sentinels(column: Prepared) -> dict[str, int]:
+    """Whole numbers of the usual shape at an end of the range, further from the rest than the rest is wide."""
+    numbers = column.values.to_numpy()
+    counts = column.counts()
+    found: dict[str, int] = {}
+    for end, rest in ((0, numbers[1:]), (len(numbers) - 1, numbers[:-1])):
+        value = int(numbers[end])
+        low, high = int(rest[0]), int(rest[-1])
+        gap = low - value if end == 0 else value - high
+        if value in _SENTINELS and gap > high - low:
+            found[str(value)] = int(counts[end])
+    return found

@@ -19,6 +19,8 @@ from hushtable.about import describe
 from hushtable.comparison.outcomes import Outcomes
 from hushtable.errors import UsageError
 from hushtable.io.atomic import atomic_file
+from hushtable.io.sql.place import SqlPlace
+from hushtable.io.sql.text import one_select
 from hushtable.policy.policy import Policy
 from hushtable.schema.columns import Kind, Role
 from hushtable.studio import comparing, drafts
@@ -27,11 +29,10 @@ from hushtable.studio.jobs import Jobs
 from hushtable.studio.policies import confined, policy_of
 from hushtable.studio.projects import Project, Projects, check_title
 from hushtable.studio.runs import run_of, runs_of
-from hushtable.studio.sources import check_source
 from hushtable.studio.store import Job
 from hushtable.studio.uploads import HIERARCHIES, LARGEST, check_content, check_upload_name
 
-__all__ = ["CATALOGUES", "Studio"]
+__all__ = ["CATALOGUES", "Studio", "check_source"]
 
 CATALOGUES = {
     "models": registry.models,
@@ -339,3 +340,30 @@ class Studio:
         """End the workers, and remove what they had begun."""
         self.jobs.stop()
         self.projects.tidy()
+
+
+# Which databases a page may ask for: servers, which guard themselves; no file of this machine.
+
+
+_SERVERS = ("postgresql",)
+
+
+def check_source(source: str, query: str) -> None:
+    """Refuse what is no database server, or no single SELECT.
+
+    Database files are refused: an address would lead to any file of the machine, and so would a query.
+
+    Examples
+    --------
+    >>> check_source("sqlite:////etc/clinic.db", "SELECT 1")
+    Traceback (most recent call last):
+    hushtable.errors.UsageError: The studio asks database servers only, not files. Use 'hushtable studio DATA' ...
+    """
+    place = SqlPlace.of(source)
+    if place.url.scheme not in _SERVERS:
+        raise UsageError(
+            "The studio asks database servers only, not files.",
+            code="source",
+            hint="Use 'hushtable studio DATA' with a table exported from it, or upload that.",
+        )
+    one_select(query)

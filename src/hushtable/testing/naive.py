@@ -5,8 +5,11 @@ Used beside the verifier, never instead of it: two programs that agree are harde
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,16 +22,15 @@ from hushtable.release.forms.base import form_of
 from hushtable.release.forms.sets import Sets
 from hushtable.release.plan import Plan
 from hushtable.release.recode import published_in
-from hushtable.schema.columns import Missing, Role
+from hushtable.schema.columns import Kind, Missing, Role
+from hushtable.table.encoded import QuasiColumn
 from hushtable.table.kernel_estimate import with_estimate
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
-from hushtable.testing.centroids import check_representatives
 from hushtable.testing.covers import cell_text, covered
-from hushtable.testing.matchings import possible_by_force
 from hushtable.testing.require import require
 
-__all__ = ["recheck"]
+__all__ = ["check_representatives", "perfect_matchings", "possible_by_force", "recheck", "representative"]
 
 _Cells = tuple[Any, ...]
 
@@ -310,3 +312,105 @@ def _check_reference(source: pa.Table, recount: _Recount, weights: list[int]) ->
             count[cell_text(value) or ""] += units
         stated = {label: int(units) for label, units in zip(attribute.labels, attribute.units, strict=True) if units}
         require(stated == dict(count), f"the reference miscounts {key[0]!r}")
+
+
+# Perfect matchings, the slow way: twins of ``hushtable.release.matching``, which never builds more than one.
+
+
+def perfect_matchings(covers: Sequence[set[int]]) -> Iterator[tuple[int, ...]]:
+    """Yield every way to give each record one of the people whom it covers, everybody once.
+
+    Examples
+    --------
+    >>> list(perfect_matchings([{0, 1}, {0, 1, 2}, {2}]))
+    [(0, 1, 2), (1, 0, 2)]
+    """
+
+    def rest(record: int, free: frozenset[int]) -> Iterator[tuple[int, ...]]:
+        if record == len(covers):
+            yield ()
+            return
+        for person in sorted(covers[record] & free):
+            for more in rest(record + 1, free - {person}):
+                yield (person, *more)
+
+    yield from rest(0, frozenset(range(len(covers))))
+
+
+def possible_by_force(covers: Sequence[set[int]]) -> list[set[int]]:
+    """Return the possible people of each record: each is tried, and the others have to find their places.
+
+    Examples
+    --------
+    >>> possible_by_force([{0, 1}, {1}])
+    [{0}, {1}]
+    """
+
+    def fits(record: int, person: int) -> bool:
+        owner = {person: record}
+
+        def place(one: int, seen: set[int]) -> bool:
+            for candidate in covers[one] - {person}:
+                if candidate not in seen:
+                    seen.add(candidate)
+                    if candidate not in owner or place(owner[candidate], seen):
+                        owner[candidate] = one
+                        return True
+            return False
+
+        return all(place(one, set()) for one in range(len(covers)) if one != record)
+
+    return [{person for person in own if fits(record, person)} for record, own in enumerate(covers)]
+
+
+# Representatives computed again, record by record, in fractions.
+
+
+def check_representatives(release: Release, classes: Sequence[Sequence[int]]) -> None:
+    """Every cell of every class is the representative of the class's records: no gap is left in place.
+
+    Parameters
+    ----------
+    release : Release
+    classes : sequence of sequences of int
+        The published rows of each class.
+    """
+    whole = release.partition.whole_numbers
+    for column in release.problem.table.quasi:
+        shown = release.table.column(column.name).to_pylist()
+        for rows in classes:
+            codes = [int(column.codes[release.source_rows[row]]) for row in rows]
+            good = representative(column, codes, whole_numbers=whole)
+            cell = shown[rows[0]]
+            if isinstance(good, float) and cell is not None:
+                require(math.isclose(cell, good, rel_tol=1e-9, abs_tol=1e-9), f"{column.name!r}: not the mean")
+            else:
+                require(cell == good, f"{column.name!r}: a class does not publish its representative")
+
+
+def representative(column: QuasiColumn, codes: Sequence[int], *, whole_numbers: bool = False) -> Any:
+    """Return what a class with these codes publishes.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> age, city = example().table.quasi
+    >>> representative(age, [0, 1]), representative(city, [0, 1, 1])
+    (30.5, 'Oslo')
+    """
+    coded = column.coded
+    known = sorted(c for c in codes if c >= int(coded.missing))
+    if not known:
+        return None
+    if coded.kind in (Kind.NUMERIC, Kind.DATE):
+        values = [coded.values[c - int(coded.missing)].as_py() for c in known]
+        if coded.kind is Kind.DATE:
+            return type(values[0]).fromordinal(sum(v.toordinal() for v in values) // len(values))
+        mean = sum(map(Fraction, values)) / len(values)
+        return round(mean) if whole_numbers and all(isinstance(v, int) for v in values) else float(mean)
+    if coded.kind is Kind.ORDINAL:
+        code = known[(len(known) - 1) // 2]
+    else:
+        code = max(Counter(known).items(), key=lambda item: (item[1], -item[0]))[0]
+    name = cell_text(coded.labels[0][code]) or ""
+    return f"\\{name}" if name == "*" or name[:1] in ("{", "[", "\\") else name

@@ -15,7 +15,7 @@ D. Kifer, J. Gehrke, "Injecting utility into anonymized datasets", 2006.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -23,12 +23,12 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable.arrays import AnyArray, FloatArray, IntArray
+from hushtable.kernels.grouping import number_rows
 from hushtable.release.forms.base import Cells
 from hushtable.utility.base import Comparison, Measure
 from hushtable.utility.ncp import ncp_of_columns
-from hushtable.utility.trie import Trie, covered_tuples
 
-__all__ = ["KLDivergence"]
+__all__ = ["KLDivergence", "Trie", "covered_tuples"]
 
 
 @dataclass(frozen=True)
@@ -85,3 +85,101 @@ def _divergence(
     for group, row in covered_tuples(trie, cells, of_class):
         np.logaddexp2.at(q, row, weight[group])
     return np.array([(p * (np.log2(p) - q)).sum()])
+
+
+# All pairs of a class and an original tuple that its cells cover, without trying all of them.
+#
+# The distinct tuples, sorted, form a trie: one level per column. Classes descend it level by level; at each level
+# the children that a cell covers are found by bisection, so the work is about the number of pairs that still agree.
+
+
+_AT_ONCE = 1 << 21
+"""Pairs that are expanded at once: bounds the memory, not the result."""
+
+
+@dataclass(frozen=True)
+class Trie:
+    """The distinct rows of several code columns, as a trie.
+
+    Attributes
+    ----------
+    keys : tuple of int64 arrays
+        ``keys[j]``, ascending: ``parent * size + code`` of every node of level j. A node's number is its place.
+    sizes : tuple of int
+        Codes of each column.
+    numbers : int64 array
+        The leaf (the distinct row) of every row.
+    """
+
+    keys: tuple[IntArray, ...]
+    sizes: tuple[int, ...]
+    numbers: IntArray
+
+    @classmethod
+    def of(cls, columns: Sequence[AnyArray], sizes: Sequence[int]) -> Trie:
+        """Sort the distinct rows and number the prefixes.
+
+        Examples
+        --------
+        >>> trie = Trie.of([np.array([1, 0, 1]), np.array([0, 2, 2])], [2, 3])
+        >>> [keys.tolist() for keys in trie.keys], trie.numbers.tolist()
+        ([[0, 1], [2, 3, 5]], [1, 0, 2])
+        """
+        numbers, first = number_rows(columns, sizes)
+        parent = np.zeros(len(first), dtype=np.int64)
+        keys = []
+        for column, size in zip(columns, sizes, strict=True):
+            key = parent * size + column[first].astype(np.int64)
+            new = np.ones(len(key), dtype=np.bool_)
+            new[1:] = key[1:] != key[:-1]
+            keys.append(key[new])
+            parent = np.cumsum(new) - 1
+        return cls(tuple(keys), tuple(sizes), numbers)
+
+
+def covered_tuples(
+    trie: Trie, cells: Sequence[Cells], of_class: Sequence[IntArray]
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield all pairs (class, distinct row) where every cell of the class covers the row's code, in chunks.
+
+    Parameters
+    ----------
+    trie : Trie
+    cells : sequence of Cells
+        In the trie's column order.
+    of_class : sequence of int64 arrays
+        For each column, the cell of every class.
+
+    Examples
+    --------
+    >>> from hushtable.utility.example import example
+    >>> given = example()
+    >>> trie = Trie.of([c.codes for c in given.table.quasi], [5, 3])
+    >>> [(c.tolist(), t.tolist()) for c, t in covered_tuples(trie, given.cells, [np.arange(2)] * 2)]
+    [([0, 0, 1, 1], [0, 1, 2, 3])]
+    """
+    bounds = [c.extent for c in cells]
+    n = len(of_class[0])
+    stack = [(0, np.arange(n, dtype=np.int64), np.zeros(n, dtype=np.int64))]
+    while stack:
+        level, group, node = stack.pop()
+        if level == len(cells):
+            yield group, node
+            continue
+        size, (low, high) = trie.sizes[level], bounds[level]
+        cell = of_class[level][group]
+        start = np.searchsorted(trie.keys[level], node * size + low[cell])
+        end = np.searchsorted(trie.keys[level], node * size + high[cell], side="right")
+        lengths = end - start
+        if lengths.sum() > _AT_ONCE and len(group) > 1:
+            half = len(group) // 2
+            stack += [(level, group[half:], node[half:]), (level, group[:half], node[:half])]
+            continue
+        begin = np.cumsum(lengths) - lengths
+        child = np.repeat(start - begin, lengths) + np.arange(lengths.sum())
+        owner = np.repeat(group, lengths)
+        if cells[level].has_holes:
+            keep = cells[level].covers(of_class[level][owner], trie.keys[level][child] % size)
+            owner, child = owner[keep], child[keep]
+        if len(owner):
+            stack.append((level + 1, owner, child))

@@ -40,7 +40,7 @@ from hushtable.algorithms.cluster.microaggregation import Microaggregation, need
 from hushtable.algorithms.cluster.sensitivity import check_sensitivity
 from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import IntArray
-from hushtable.kernels.remaining import Remaining
+from hushtable.kernels.unassigned import Remaining
 
 __all__ = ["KFirst"]
 

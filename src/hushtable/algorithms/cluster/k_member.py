@@ -45,17 +45,21 @@ import numpy as np
 from hushtable.algorithms.base import Partition, Problem, Reads, Recoding
 from hushtable.algorithms.cluster.blocks import cut_blocks
 from hushtable.algorithms.cluster.costs import CellCosts
-from hushtable.algorithms.cluster.grow import Growth
 from hushtable.algorithms.cluster.leftovers import join_rows, merge_until_satisfied
-from hushtable.algorithms.kinds import Kinds
+from hushtable.algorithms.kinds import Kinds, add_groups, helpful
 from hushtable.algorithms.partition.shave import shave
 from hushtable.algorithms.refinable import Refinable
 from hushtable.algorithms.trim import trim
-from hushtable.kernels.grouping import group_rows
+from hushtable.arrays import BoolArray, IntArray
+from hushtable.kernels.grouping import group_rows, number_rows
+from hushtable.kernels.members import extreme_records
+from hushtable.models.base import SensitiveModel
+from hushtable.models.compose import AllOf
 from hushtable.params import AtLeast
 from hushtable.schema.columns import Cover
+from hushtable.table.stats import GroupStats
 
-__all__ = ["KMember"]
+__all__ = ["Growth", "KMember"]
 
 
 @dataclass(frozen=True)
@@ -116,3 +120,126 @@ class KMember(Refinable):
         if problem.budget and ranges and not model.part(table_level=True).members:
             partition = shave(problem, partition)
         return self.refined(problem, partition)
+
+
+# Growing clusters record by record, one cluster in every block at a time.
+#
+# All blocks take a step together, so that a model is asked once per step and not once per record.
+
+
+class Growth:
+    """Clusters that grow in blocks.
+
+    The first seed of a block is its first record, each further one the free record that is farthest from the seed
+    before. A cluster takes the free record that makes its cells cheapest, of those that help a member which still
+    fails, if any does.
+
+    Parameters
+    ----------
+    problem : Problem
+    model : AllOf
+        The members that judge groups one by one.
+    kinds : Kinds
+    costs : CellCosts
+        Of the rows in block order.
+    kind : int64 array
+        The kind of each of them.
+    offsets : int64 array
+        Block b owns rows ``offsets[b]:offsets[b + 1]``; no block is empty.
+    """
+
+    def __init__(
+        self, problem: Problem, model: AllOf, kinds: Kinds, costs: CellCosts, kind: IntArray, offsets: IntArray
+    ) -> None:
+        self._problem, self._model, self._kinds, self._costs = problem, model, kinds, costs
+        self._kind, self._starts, self._ends = kind, offsets[:-1], offsets[1:]
+        n_blocks = len(self._starts)
+        self._block = np.repeat(np.arange(n_blocks, dtype=np.int64), np.diff(offsets))
+        # the kinds of a block, numbered within it
+        self._pair, first = number_rows([self._block, kind], [n_blocks, len(kinds.stats)])
+        self._pair_block, self._pair_kind = self._block[first], kind[first]
+        before = np.searchsorted(self._pair_block, np.arange(n_blocks + 1))
+        self._pair_local = np.arange(len(first), dtype=np.int64) - before[self._pair_block]
+        self._local = self._pair_local[self._pair]
+        self._n_local = int(np.diff(before).max(initial=0))
+        self._pair_free = np.bincount(self._pair, minlength=len(first))
+        self._free = np.ones(len(kind), dtype=np.bool_)
+        self._choosy = any(isinstance(m, SensitiveModel) for m in model.members)
+
+    def run(self) -> tuple[IntArray, int]:
+        """Return the cluster of every row, and how many there are; -1 for rows that are left in the end."""
+        n_blocks = len(self._starts)
+        serial = np.zeros(n_blocks, dtype=np.int64)
+        mine = np.full(len(self._kind), -1, dtype=np.int64)
+        left = self._ends - self._starts
+        alive = np.arange(n_blocks, dtype=np.int64)
+        seed, fresh = self._starts.copy(), np.ones(n_blocks, dtype=np.bool_)
+        stats = self._kinds.stats.take(np.zeros(n_blocks, dtype=np.int64))
+        low = high = np.zeros((n_blocks, self._costs.codes.shape[1]), dtype=np.int64)
+        for step in range(int(left.max(initial=0))):
+            if step % 64 == 0:
+                self._problem.progress(step / max(int((self._ends - self._starts).max()), 1), "clustering")
+            added = np.empty(len(alive), dtype=np.int64)
+            added[fresh] = self._seeds(alive[fresh], seed) if step else self._starts[alive]
+            seed[alive[fresh]] = added[fresh]
+            old = np.flatnonzero(~fresh)
+            added[old] = self._nearest(alive[old], stats.take(old), low[old], high[old])
+            stats = self._with(stats, fresh, self._kinds.stats.take(self._kind[added]))
+            own = self._costs.codes[added].astype(np.int64)
+            low = np.where(fresh[:, None], own, np.minimum(low, own))
+            high = np.where(fresh[:, None], own, np.maximum(high, own))
+            self._free[added] = False
+            np.subtract.at(self._pair_free, self._pair[added], 1)
+            mine[added] = serial[alive]
+            left[alive] -= 1
+            fresh = self._satisfied(stats)
+            serial[alive[fresh]] += 1
+            stays = np.flatnonzero(left[alive] > 0)
+            alive, fresh, low, high, stats = alive[stays], fresh[stays], low[stays], high[stays], stats.take(stays)
+        # what a block has collected since its last satisfied cluster is left
+        whole = np.flatnonzero(mine < serial[self._block])
+        labels, first = number_rows([self._block[whole], mine[whole]], [n_blocks, int(serial.max(initial=0)) + 1])
+        out = np.full(len(mine), -1, dtype=np.int64)
+        out[whole] = labels
+        return out, len(first)
+
+    def _satisfied(self, stats: GroupStats) -> BoolArray:
+        done = stats.units > 0
+        some = np.flatnonzero(done)
+        done[some] = self._model.satisfied(stats.take(some), self._problem.reference)
+        return done
+
+    @staticmethod
+    def _with(stats: GroupStats, fresh: BoolArray, record: GroupStats) -> GroupStats:
+        """Return the clusters with one more record each; fresh ones consist of it."""
+        old = np.flatnonzero(~fresh)
+        if not len(old):
+            return record
+        grown = add_groups(stats.take(old), record.take(old))
+        place = np.arange(len(fresh), dtype=np.int64)
+        place[old] = len(fresh) + np.arange(len(old))
+        return GroupStats.concat([record, grown]).take(place)
+
+    def _seeds(self, blocks: IntArray, seed: IntArray) -> IntArray:
+        box = self._costs.codes[seed[blocks]].astype(np.int64)
+        nothing = np.zeros((len(blocks), 0), dtype=np.bool_)
+        return self._extreme(blocks, box, box, nothing, farthest=True)
+
+    def _nearest(self, blocks: IntArray, stats: GroupStats, low: IntArray, high: IntArray) -> IntArray:
+        wanted = np.zeros((len(blocks), self._n_local if self._choosy else 0), dtype=np.bool_)
+        if self._choosy and len(blocks):
+            place = np.full(len(self._starts), -1, dtype=np.int64)
+            place[blocks] = np.arange(len(blocks))
+            pair = np.flatnonzero((self._pair_free > 0) & (place[self._pair_block] >= 0))
+            group = place[self._pair_block[pair]]
+            helps = helpful(self._model, self._problem.reference, self._kinds, stats, group, self._pair_kind[pair])
+            wanted[group[helps], self._pair_local[pair[helps]]] = True
+        return self._extreme(blocks, low, high, wanted, farthest=False)
+
+    def _extreme(
+        self, blocks: IntArray, low: IntArray, high: IntArray, wanted: BoolArray, *, farthest: bool
+    ) -> IntArray:
+        return extreme_records(
+            self._costs.codes, self._free, self._starts[blocks], self._ends[blocks], low, high, wanted, self._local,
+            self._costs.tables, farthest=farthest,
+        )  # fmt: skip

@@ -38,7 +38,7 @@ from hushtable.algorithms.base import Problem
 from hushtable.algorithms.cluster.microaggregation import Microaggregation, needed_units
 from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import IntArray
-from hushtable.kernels.remaining import Remaining
+from hushtable.kernels.unassigned import Remaining
 
 __all__ = ["Mdav", "mdav_groups"]
 
@@ -71,7 +71,7 @@ def mdav_groups(problem: Problem, left: Remaining, needed: int) -> Iterator[IntA
     --------
     >>> import numpy as np
     >>> from hushtable.kernels.metric import Metric
-    >>> from hushtable.kernels.remaining import Scan
+    >>> from hushtable.kernels.unassigned import Scan
     >>> left = Scan(np.array([[0.0], [1.0], [5.0], [6.0], [9.0], [8.0]]), Metric.of_numbers(1))
     >>> class Quiet:
     ...     progress = staticmethod(lambda share, what: None)

@@ -47,7 +47,7 @@ from hushtable.algorithms.cluster.sensitivity import check_sensitivity
 from hushtable.algorithms.cluster.space import Space
 from hushtable.algorithms.kinds import Kinds, add_groups
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.kernels.remaining import Remaining
+from hushtable.kernels.unassigned import Remaining
 from hushtable.models.base import SensitiveModel
 from hushtable.table.stats import GroupStats
 

@@ -36,7 +36,7 @@ from hushtable.algorithms.cluster.microaggregation import Microaggregation, need
 from hushtable.algorithms.cluster.space import Space
 from hushtable.arrays import IntArray
 from hushtable.kernels.metric import squared_distances
-from hushtable.kernels.remaining import Remaining
+from hushtable.kernels.unassigned import Remaining
 from hushtable.params import AtLeast
 
 __all__ = ["VMdav"]

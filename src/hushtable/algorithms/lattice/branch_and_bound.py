@@ -8,12 +8,12 @@ from hushtable.algorithms.lattice.bounds import project
 from hushtable.algorithms.lattice.climb import Limit
 from hushtable.algorithms.lattice.judge import Judge
 from hushtable.algorithms.lattice.objectives import CellObjective
-from hushtable.algorithms.lattice.probe import Probe
+from hushtable.algorithms.lattice.space import Space
 from hushtable.algorithms.lattice.verdict import Verdict
 from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from hushtable.kernels.cubes import related
 
-__all__ = ["branch_and_bound"]
+__all__ = ["Forecast", "Probe", "branch_and_bound"]
 
 PATIENCE = 48
 """Nodes judged before triples are projected: an easy search is over by then."""
@@ -273,3 +273,148 @@ class _Open:
         self._floor[nodes] = floor
         bound = self._judge.objective.bound(self.nodes[nodes], self._lost[nodes], self._floor[nodes])
         self._bound[nodes] = np.maximum(self._bound[nodes], bound)
+
+
+# Which node to judge next, where judging is dear: the one that is likely to close most open nodes.
+#
+# A node closes every finer one if it has to suppress more than the budget, or so much that the finer ones, which have to
+# suppress at least as much, cost more than the best node known. It need not be open itself: going up from an open node,
+# each step makes more nodes finer and the verdict weaker. A forecast says how far to go.
+
+
+CAUTION = 0.5
+"""How many standard deviations a forecast is taken lower than it is."""
+
+STEPS = 24
+"""Numbers of units for which nodes' costs are compared with the best one."""
+
+LEAST = 1 / 200
+"""The least of them, as a share of all units."""
+
+
+class Probe:
+    """Chooses nodes of one problem's lattice.
+
+    Parameters
+    ----------
+    judge : Judge
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._forecast = Forecast(judge.space)
+        most = min(judge.budget + 1, judge.space.units)
+        self._grid = np.unique(np.geomspace(min(most, max(1, LEAST * judge.space.units)), most, STEPS).astype(np.int64))
+        self._logits = self._forecast.logit(self._grid.astype(np.float64))
+
+    def limits(self, nodes: AnyArray, best: float) -> FloatArray:
+        """Return how much each node may have to suppress before it costs more than the best, as a forecast's logit."""
+        out = np.full(len(nodes), len(self._grid) - 1)
+        left = np.arange(len(nodes))
+        for step, units in enumerate(self._grid[:-1].tolist()):
+            closed = self._judge.objective.bound_alike(nodes[left], units) >= best
+            out[left[closed]] = step
+            left = left[~closed]
+        return np.asarray(self._logits[out])
+
+    def __call__(self, nodes: AnyArray, limits: FloatArray) -> IntArray | None:
+        """Choose a node, given the open ones; None where nothing better than one of those is in sight."""
+        seen = self._judge.seen
+        self._forecast.fit(seen.nodes, seen.small)
+        forecast = self._forecast.logits(nodes)
+        margin = forecast - limits
+        place = int(np.argmin(margin))
+        if margin[place] < 0:
+            # likely to be better than the best
+            return np.asarray(nodes[place], dtype=np.int64)
+        chosen = self._climb(nodes, limits, int(np.argmax(margin)), forecast)
+        return None if self._judge.seen.find(chosen) else chosen
+
+    def _climb(self, nodes: AnyArray, limits: FloatArray, place: int, forecast: FloatArray) -> IntArray:
+        """Go up from an open node, while it is likely to be closed, to where most others are."""
+        node: IntArray = nodes[place].astype(np.int64)
+        value = forecast[place] - CAUTION * self._forecast.doubt
+        above = nodes - nodes[place]
+        best, most = node.copy(), 1
+        high = self._judge.space.high
+        while True:
+            values = np.where(node < high, value - self._forecast.steps(node), -np.inf)
+            likely = values >= limits[place]
+            if not likely.any():
+                return best
+            short = (above > 0).sum(axis=1)[:, None]
+            inside = (short == 0) | ((short == 1) & (above == 1))
+            count = np.where(likely, (inside & (limits[:, None] <= values)).sum(axis=0), -1)
+            j = int(np.lexsort((values, count))[-1])
+            node[j] += 1
+            above[:, j] -= 1
+            value = values[j]
+            if count[j] >= most:
+                best, most = node.copy(), int(count[j])
+
+
+# Forecasting how much a node suppresses, from the nodes judged so far.
+#
+# What a node has to suppress depends, to a good approximation, on how finely each of its columns tells people apart:
+# the logit of the share that is lost is a sum over the columns of a slope times the column's entropy at its level. The
+# slopes are fitted anew to the judged nodes, drawn towards one common slope while these are few. A forecast only decides
+# which node is judged next: what is proved never rests on one.
+
+
+PULL = 0.3
+"""How strongly the columns' slopes are drawn to a common one, in squared nats."""
+
+DIGITS = 6
+"""Products of matrices are rounded: how a machine adds up must not decide which of equal nodes is judged first."""
+
+
+class Forecast:
+    """Forecasts of the units that nodes have to suppress.
+
+    Parameters
+    ----------
+    space : Space
+
+    Attributes
+    ----------
+    doubt : float
+        Standard deviation of what the fit leaves over.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self._total = float(space.units)
+        self.entropy = np.zeros(space.starts.shape)
+        for j, (column, units) in enumerate(zip(space.table.quasi, space.column_units(), strict=True)):
+            for level, nodes in enumerate(column.coded.levels):
+                share = np.bincount(nodes, weights=units) / self._total
+                share = share[share > 0]
+                self.entropy[j, level] = -float((share * np.log(share)).sum())
+        self._columns = np.arange(space.d)
+        self._level, self._mean = 0.0, np.zeros(space.d)
+        self._slopes: FloatArray = np.ones(space.d)
+        self.doubt = 0.0
+
+    def fit(self, nodes: AnyArray, lost: IntArray) -> None:
+        """Fit to judged nodes and the units that they have to suppress."""
+        x = self.entropy[self._columns, nodes]
+        y = np.log((lost + 0.5) / (self._total - lost + 0.5))
+        self._mean, self._level = x.mean(axis=0), float(y.mean())
+        x, y = x - self._mean, y - self._level
+        together = x.sum(axis=1)
+        common = float(together @ y) / max(float(together @ together), PULL)
+        own = np.linalg.solve(x.T @ x + PULL * np.eye(len(self._columns)), x.T @ (y - common * together))
+        self._slopes = np.maximum(np.round(common + own, DIGITS), 0.0)
+        self.doubt = round(float((y - x @ self._slopes).std()), DIGITS)
+
+    def logits(self, nodes: AnyArray) -> FloatArray:
+        """Return the forecast of each node, as the logit of the share of all units."""
+        return np.round(self._level + (self.entropy[self._columns, nodes] - self._mean) @ self._slopes, DIGITS)
+
+    def steps(self, node: IntArray) -> FloatArray:
+        """Return how far the forecast's logit falls when one column goes up a level."""
+        above = np.minimum(node + 1, self.entropy.shape[1] - 1)
+        return self._slopes * (self.entropy[self._columns, node] - self.entropy[self._columns, above])
+
+    def logit(self, units: FloatArray) -> FloatArray:
+        """Return numbers of units as forecasts are."""
+        return np.log((units + 0.5) / (self._total - units + 0.5))

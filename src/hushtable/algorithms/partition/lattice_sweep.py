@@ -31,21 +31,27 @@ Groups the waiting records once per node that is visited; grows with the lattice
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
+
+import numpy as np
 
 from hushtable.algorithms.base import Partition, Problem, Recoding
 from hushtable.algorithms.cluster.leftovers import without_costly
 from hushtable.algorithms.lattice.optimal import Optimal
-from hushtable.algorithms.partition.sweep_nodes import SweepNodes
-from hushtable.algorithms.partition.waiting import Waiting
 from hushtable.algorithms.refinable import Refinable
+from hushtable.algorithms.refining.cells import leaf_cost
 from hushtable.algorithms.trim import trim
-from hushtable.kernels.sweep import first_crowd
-from hushtable.models.base import Monotone
+from hushtable.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from hushtable.kernels.grouping import group_rows, number_rows
+from hushtable.kernels.sweep import first_crowd, marks_of, remember
+from hushtable.models.base import Monotone, Stat
 from hushtable.params import AtLeast
+from hushtable.table.encoded import EncodedTable
+from hushtable.table.stats import GroupStats, Histogram
 
-__all__ = ["LatticeSweep"]
+__all__ = ["MOST_NODES", "LatticeSweep", "SweepNodes", "Waiting", "level_axes"]
 
 TUPLES_PER_BAND = 64
 """So many distinct records are worth a band."""
@@ -100,3 +106,275 @@ class LatticeSweep(Refinable):
     def _one_node(self, problem: Problem) -> Partition:
         partition = Optimal(objective="ncp").run(problem)
         return replace(partition, levels=None, notes={"one_node": partition.notes["levels"]})
+
+
+# The nodes of a lattice in the order of a sweep, and what their cells cost.
+
+
+MOST_NODES = 2**17
+"""Lattices with more nodes are swept with some levels passed over."""
+
+
+def level_axes(heights: list[int], most: int = MOST_NODES) -> list[list[tuple[int, ...]]]:
+    """Return what a node is put together from: a list of axes, each a list of levels for some columns.
+
+    Without need, an axis is a column with all its levels. Otherwise a middle level of the longest axis is dropped,
+    again and again; once all axes have two, the last two become one.
+
+    Examples
+    --------
+    >>> level_axes([1, 2])
+    [[(0,), (1,)], [(0,), (1,), (2,)]]
+    >>> level_axes([1, 2, 1], most=4)
+    [[(0,), (1,)], [(0, 0), (2, 1)]]
+    """
+    axes: list[list[tuple[int, ...]]] = [[(level,) for level in range(h + 1)] for h in heights]
+    while math.prod(len(axis) for axis in axes) > most:
+        longest = max(range(len(axes)), key=lambda i: len(axes[i]))
+        if len(axes[longest]) > 2:
+            del axes[longest][len(axes[longest]) // 2]
+        else:
+            last, before = axes.pop(), axes.pop()
+            # a column without hierarchy has one level, which goes with all of the other's
+            n = max(len(last), len(before))
+            axes.append([before[min(i, len(before) - 1)] + last[min(i, len(last) - 1)] for i in range(n)])
+    return axes
+
+
+class SweepNodes:
+    """A table's distinct tuples, and the lattice's nodes by their cost.
+
+    Parameters
+    ----------
+    table : EncodedTable
+    kept : bool array
+        Rows that take part.
+
+    Attributes
+    ----------
+    codes : (T, d) integer array
+        The distinct tuples, in canonical order.
+    of_row : int64 array
+        The tuple of each kept row.
+    lut, cost : int64 arrays
+        The node above each code and what it costs, level by level, column by column.
+    """
+
+    def __init__(self, table: EncodedTable, kept: BoolArray) -> None:
+        rows = np.flatnonzero(kept)
+        columns = [c.codes[rows] for c in table.quasi]
+        self.of_row, first = number_rows(columns, [c.coded.size for c in table.quasi])
+        self.codes = np.column_stack([c[first] for c in columns])
+        count = np.bincount(self.of_row, minlength=len(first))
+        heights = [c.coded.height for c in table.quasi]
+        starts = np.zeros((len(heights), max(heights) + 1), dtype=np.int64)
+        mean, least = np.zeros(starts.shape), np.zeros_like(starts)
+        lut, cost, begin = [], [], 0
+        for j, column in enumerate(table.quasi):
+            for h, level in enumerate(column.coded.levels):
+                each = (column.coded.leaves(h)[level] - 1) * leaf_cost(column)
+                starts[j, h] = begin
+                mine = each[self.codes[:, j]]
+                # in whole numbers: the order of the rows must not matter
+                mean[j, h] = sum(int(a) * int(b) for a, b in zip(*_sums(mine, count), strict=True)) / len(rows)
+                least[j, h] = mine.min()
+                lut.append(level)
+                cost.append(each)
+                begin += len(level)
+        self.lut, self.cost = np.concatenate(lut).astype(np.int64), np.concatenate(cost).astype(np.int64)
+        self._order(starts, mean, least, level_axes(heights))
+
+    def _order(self, starts: IntArray, mean: FloatArray, least: IntArray, axes: list[list[tuple[int, ...]]]) -> None:
+        places = np.indices([len(a) for a in axes]).reshape(len(axes), -1)
+        levels = np.column_stack([np.array(axis)[place] for axis, place in zip(axes, places, strict=True)])
+        columns = np.arange(levels.shape[1])
+        total = np.zeros(len(levels))
+        for j in columns:
+            total += mean[j, levels[:, j]]
+        order = np.argsort(total, kind="stable")
+        self._at = starts[columns, levels[order]]
+        self._least = least[columns, levels[order]].sum(axis=1)
+        self._top = int(self.cost[self._at[-1] + self.codes.astype(np.int64)].sum(axis=1).max())
+
+    def ceilings(self, bands: int) -> list[int]:
+        """Return what a cell may cost in each band: from little to all, in equal proportions."""
+        low = math.log2(max(self._top, 1)) - 11
+        steps = [2 ** (low + 11 * (i + 1) / bands) for i in range(bands - 1)]
+        return [*map(int, steps), max(self._top, int(self.cost.sum()))]
+
+    def within(self, ceiling: int) -> IntArray:
+        """Return, node by node, where the look-up tables begin, for nodes with some cell within the ceiling."""
+        return np.ascontiguousarray(self._at[self._least <= ceiling])
+
+
+def _sums(values: IntArray, count: IntArray) -> tuple[IntArray, IntArray]:
+    """How many records have each value."""
+    present, inverse = np.unique(values, return_inverse=True)
+    return present, np.bincount(inverse.reshape(-1), weights=count, minlength=len(present)).astype(np.int64)
+
+
+# The records that a sweep has not placed yet, and the rule that they are never stranded.
+
+
+class Waiting:
+    """Distinct tuples that wait for a group.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its model survives merging.
+    kept : bool array
+        Rows that take part; as one group they satisfy the model.
+    of_row : int64 array
+        The tuple of each kept row; tuples are in canonical order.
+
+    Attributes
+    ----------
+    tuples : int64 array
+        The tuples that wait.
+    units : int64 array
+        Their weights.
+    minimum : int
+        No group with fewer units can be satisfied.
+    refused : uint64 array
+        Groups that the model refused, as ``first_crowd`` knows them.
+    """
+
+    def __init__(self, problem: Problem, kept: BoolArray, of_row: IntArray) -> None:
+        self._problem = problem
+        table = problem.table
+        self._kept = np.flatnonzero(kept)
+        self._of_row = of_row
+        n = int(of_row.max()) + 1
+        self._rows, self._offsets = group_rows(of_row, n)
+        self._rows = self._kept[self._rows]
+        weight = table.row_units[self._rows] if len(table.row_units) else np.ones(len(self._rows), dtype=np.int64)
+        self._tuple_units = np.add.reduceat(weight, self._offsets[:-1])
+        self.tuples = np.arange(n)
+        self.minimum = max(problem.model.min_group_size() * table.unit, 1)
+        self._labels = np.full(n, -1, dtype=np.int64)
+        self._n_groups = 0
+        self._tuple_marks = marks_of(n)
+        self.refused: AnyArray = np.zeros(64, dtype=np.uint64)
+        self._n_refused = 0
+        self._groupwise = problem.model.part(table_level=False)
+        self._tablewise = problem.model.part(table_level=True)
+        self._by_size = problem.model.stats_needed() == frozenset({Stat.SIZE})
+        suppressed = table.sample_units - int(weight.sum())
+        self._budget = problem.budget - suppressed
+        self._rest = self._stats(np.arange(n), np.zeros(n, dtype=np.int64), 1)
+        self._placed: list[GroupStats] = []
+
+    def __len__(self) -> int:
+        return len(self.tuples)
+
+    @property
+    def units(self) -> IntArray:
+        """Weights of the tuples that wait."""
+        return self._tuple_units[self.tuples]
+
+    @property
+    def marks(self) -> AnyArray:
+        """Marks of the tuples that wait."""
+        return self._tuple_marks[self.tuples]
+
+    def place(self, group: IntArray, n_groups: int) -> None:
+        """Keep those of these groups that satisfy the model, as far as the rest can do without them.
+
+        ``group`` is the group of each waiting tuple, -1 for those that go on waiting.
+        """
+        grouped = np.flatnonzero(group >= 0)
+        stats = self._stats(self.tuples[grouped], group[grouped], n_groups)
+        satisfied = self._groupwise.satisfied(stats, self._problem.reference)
+        self._refuse(self.tuples[grouped], group[grouped], ~satisfied)
+        good = np.flatnonzero(satisfied)
+        number = self._spared(stats, good)
+        if not number:
+            return
+        chosen = good[:number]
+        place = np.full(n_groups + 1, -1, dtype=np.int64)
+        place[chosen] = self._n_groups + np.arange(number)
+        label = place[group]
+        self._labels[self.tuples[label >= 0]] = label[label >= 0]
+        self._n_groups += number
+        taken = stats.take(chosen)
+        self._rest = _minus(self._rest, taken.whole())
+        if self._tablewise.members:
+            self._placed.append(taken)
+        self.tuples = self.tuples[label < 0]
+
+    def _refuse(self, tuples: IntArray, group: IntArray, bad: BoolArray) -> None:
+        """Remember groups by the marks of their tuples: wherever they turn up again, they are as bad."""
+        marks = np.zeros(len(bad), dtype=np.uint64)
+        np.add.at(marks, group, self._tuple_marks[tuples])
+        self.refused = remember(self.refused, marks[bad], self._n_refused)
+        self._n_refused += int(np.count_nonzero(bad))
+
+    def _spared(self, stats: GroupStats, good: IntArray) -> int:
+        """How many of the groups, first ones first, the rest can do without: all, or one fewer, two, four, ..."""
+        dropped, step = 0, 1
+        while dropped < len(good):
+            chosen = stats.take(good[: len(good) - dropped])
+            rest = _minus(self._rest, chosen.whole())
+            if self._stands(rest) and self._table_stands(chosen, rest):
+                return len(good) - dropped
+            dropped, step = dropped + step, 2 * step
+        return 0
+
+    def _stands(self, rest: GroupStats) -> bool:
+        """Whether what would go on waiting is nobody, satisfied as one group, or few enough to be suppressed."""
+        units = int(rest.units[0])
+        if units <= self._budget and not self._tablewise.members:
+            return True
+        return units == 0 or bool(self._groupwise.satisfied(rest, self._problem.reference)[0])
+
+    def _table_stands(self, chosen: GroupStats, rest: GroupStats) -> bool:
+        if not self._tablewise.members:
+            return True
+        groups = [*self._placed, chosen, *([rest] if rest.units[0] else [])]
+        return bool(self._tablewise.table_satisfied(GroupStats.concat(groups), self._problem.reference)[0])
+
+    def _stats(self, tuples: IntArray, group: IntArray, n_groups: int) -> GroupStats:
+        """Return the statistics of groups of tuples, as far as the model needs them."""
+        table = self._problem.table
+        if self._by_size:
+            units = np.zeros(n_groups, dtype=np.int64)
+            np.add.at(units, group, self._tuple_units[tuples])
+            return GroupStats(units, table.unit)
+        by_group = np.argsort(group, kind="stable")
+        ordered = tuples[by_group]
+        lengths = self._offsets[ordered + 1] - self._offsets[ordered]
+        begin = np.cumsum(lengths) - lengths
+        rows = self._rows[np.repeat(self._offsets[ordered] - begin, lengths) + np.arange(lengths.sum())]
+        per_group = np.zeros(n_groups, dtype=np.int64)
+        np.add.at(per_group, group[by_group], lengths)
+        ends = np.cumsum(per_group)
+        return table.stats(rows, ends - per_group, ends, self._problem.model.histogram_keys())
+
+    def partition(self) -> Partition:
+        """Return the groups; whoever still waits is one group, or suppressed where that is all that is left."""
+        labels: AnyArray = np.full(self._problem.table.n_rows, -1, dtype=np.int64)
+        n_groups = self._n_groups
+        if len(self) and self._satisfied_rest():
+            self._labels[self.tuples] = n_groups
+            n_groups += 1
+        labels[self._kept] = self._labels[self._of_row]
+        return Partition(labels, n_groups)
+
+    def _satisfied_rest(self) -> bool:
+        return bool(self._groupwise.satisfied(self._rest, self._problem.reference)[0])
+
+
+def _minus(whole: GroupStats, part: GroupStats) -> GroupStats:
+    """Return one group without some of its records."""
+    histograms = {}
+    for key, hist in whole.histograms.items():
+        other = part.histograms[key]
+        histograms[key] = Histogram.from_pairs(
+            np.concatenate([hist.groups, other.groups]),
+            np.concatenate([hist.values, other.values]),
+            np.concatenate([hist.units, -other.units]),
+            1,
+            hist.unit,
+        )
+    return replace(whole, units=whole.units - part.units, histograms=histograms)

@@ -45,7 +45,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Reads, Recoding
-from hushtable.algorithms.pattern.common import Condition
+from hushtable.algorithms.pattern.anti_unify import Condition
 from hushtable.algorithms.pattern.groups import Groups
 from hushtable.algorithms.pattern.join import join_rest, merge_worst
 from hushtable.algorithms.pattern.search import Records

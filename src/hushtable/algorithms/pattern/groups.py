@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hushtable.algorithms.base import Problem
-from hushtable.algorithms.pattern.common import Condition
+from hushtable.algorithms.pattern.anti_unify import Condition
 from hushtable.algorithms.pattern.search import Patterns, Records, find_patterns
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.kernels.grouping import group_rows

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hushtable.algorithms.pattern.common import INDIFFERENT
+from hushtable.algorithms.pattern.anti_unify import INDIFFERENT
 from hushtable.algorithms.pattern.groups import Groups
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels.grouping import group_rows, number_rows

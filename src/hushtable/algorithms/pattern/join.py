@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hushtable.algorithms.base import Problem
-from hushtable.algorithms.pattern.common import INDIFFERENT
+from hushtable.algorithms.pattern.anti_unify import INDIFFERENT
 from hushtable.algorithms.pattern.groups import Groups
 from hushtable.algorithms.pattern.search import Records
 from hushtable.arrays import IntArray

@@ -45,26 +45,25 @@ of Statistical Software 67(4), 2015. A. Meyerson, R. Williams, "On the complexit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import ClassVar
+from itertools import combinations, count
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hushtable.algorithms.base import Algorithm, Partition, Problem, Recoding
-from hushtable.algorithms.pattern.fewest_blanks import fewest_blanks
 from hushtable.algorithms.pattern.groups import Groups
 from hushtable.algorithms.pattern.improve_blanks import improve_blanks
 from hushtable.algorithms.pattern.join import join_rest, merge_worst
-from hushtable.algorithms.pattern.rare_cells import blank_rare_cells
 from hushtable.algorithms.pattern.search import Records
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray, FloatArray, IntArray
 from hushtable.kernels.grouping import group_rows, number_rows
-from hushtable.models.base import Stat
+from hushtable.models.base import Monotone, Stat
+from hushtable.table.stats import GroupStats
 
-__all__ = ["LocalSuppression"]
+__all__ = ["LocalSuppression", "blank_rare_cells", "fewest_blanks"]
 
 ALL_SETS = 10
 """Up to so many columns, every set of them is tried."""
@@ -199,3 +198,290 @@ def _acceptable(groups: Groups, blank: tuple[int, ...]) -> tuple[IntArray, IntAr
     good: BoolArray = groups.judge(rest[order], offsets)[0]
     inside = good[labels]
     return rest[inside], (np.cumsum(good) - 1)[labels[inside]], int(good.sum())
+
+
+# The least blanking of a small table, as an integer programme.
+#
+# A pattern keeps some values of a record and blanks the others. The programme opens patterns and gives every record to
+# an open pattern that matches it, such that each open pattern has enough people; a record that is left out costs as much
+# as blanking all its cells. Only patterns that no finer one matches the same records as are looked at.
+
+
+MOST_PAIRS = 1500
+"""Pairs of a record and a pattern that matches it, up to which a table counts as small."""
+
+MOST_NODES = 100
+"""After so many nodes of the search the programme is given up: a limit in seconds would depend on the machine."""
+
+
+def fewest_blanks(groups: Groups, weights: FloatArray, budget: int) -> bool:
+    """Group the records with the fewest blanks (by weight), where that can be found; return whether it was.
+
+    Parameters
+    ----------
+    groups : Groups
+        Without any group yet.
+    weights : float array
+        What a blank costs, column by column.
+    budget : int
+        Units that may be left out.
+    """
+    least = _least(groups)
+    rest = groups.rest
+    if least is None or not len(rest) or len(rest) * 2 ** len(weights) > 64 * MOST_PAIRS:
+        return False
+    # of equal records, who is given to which pattern is decided as elsewhere: in secret order
+    place = np.empty(groups.problem.table.n_rows, dtype=np.int64)
+    place[groups.problem.secret_order] = np.arange(len(place))
+    rest = rest[np.argsort(place[rest], kind="stable")]
+    units = groups.problem.table.row_units
+    units = units[rest] if len(units) else np.ones(len(rest), dtype=np.int64)
+    codes = np.column_stack([column[rest].astype(np.int64) for column in groups.records.columns])
+    kind, first = number_rows([*codes.T, units], [*(codes.max(axis=0) + 1), int(units.max()) + 1])
+    owner, pattern, cost = _pairs(codes[first], units[first], np.bincount(kind, units).astype(np.int64), weights, least)
+    if len(owner) > MOST_PAIRS:
+        return False
+    many = np.bincount(kind)
+    given = _solve(owner, pattern, cost, many, units[first], least, float(weights.sum()), budget)
+    if given is None:
+        return False
+    used = np.unique(pattern[given > 0])
+    for t in range(len(first)):
+        rows = rest[kind == t]
+        mine = np.flatnonzero((owner == t) & (given > 0))
+        labels = np.repeat(np.searchsorted(used, pattern[mine]), given[mine])
+        groups.labels[rows[: len(labels)]] = labels
+    groups.n_groups = len(used)
+    return True
+
+
+def _least(groups: Groups) -> int | None:
+    """The fewest units that satisfy the models; None where they ask for more than size, or for nothing of the kind."""
+    problem = groups.problem
+    model, table = problem.model, problem.table
+    sized = model.stats_needed() == frozenset({Stat.SIZE}) and not model.part(table_level=True).members
+    if not sized or Monotone.ADD not in model.flags:
+        return None
+    least = groups.smallest
+    below, at = model.satisfied(GroupStats(np.array([least - 1, least]), table.unit), problem.reference).tolist()
+    return least if at and not below else None
+
+
+def _pairs(
+    codes: IntArray, units: IntArray, total: IntArray, weights: FloatArray, least: int
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Every pair of a record (by kind) and a pattern that enough people match, and what it costs a record."""
+    owners, patterns, costs, n = [], [], [], 0
+    d = codes.shape[1]
+    for blanks in range(d + 1):
+        for blank in combinations(range(d), blanks):
+            shown = [j for j in range(d) if j not in blank]
+            sizes = [int(codes[:, j].max()) + 1 for j in shown]
+            key = number_rows([codes[:, j] for j in shown], sizes)[0] if shown else np.zeros(len(codes), dtype=np.int64)
+            enough = np.bincount(key, total)[key] >= least
+            # where all matches agree in a blanked column, the pattern that keeps it is as good
+            for j in blank:
+                low = np.full(int(key.max()) + 1, codes[:, j].max())
+                np.minimum.at(low, key, codes[:, j])
+                high = np.zeros_like(low)
+                np.maximum.at(high, key, codes[:, j])
+                enough &= (low < high)[key]
+            at = np.flatnonzero(enough)
+            _, number = np.unique(key[at], return_inverse=True)
+            owners.append(at)
+            patterns.append(n + number)
+            costs.append(np.full(len(at), weights[list(blank)].sum()))
+            n += int(number.max(initial=-1)) + 1
+    return np.concatenate(owners), np.concatenate(patterns), np.concatenate(costs)
+
+
+def _solve(
+    owner: IntArray, pattern: IntArray, cost: FloatArray, many: IntArray, units: IntArray, least: int, whole: float,
+    budget: int,
+) -> IntArray | None:  # fmt: skip
+    """How many records of each pair's kind publish its pattern, at the least cost; None where that was not found."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array, hstack
+
+    pairs, kinds, patterns = len(owner), len(many), int(pattern.max(initial=-1)) + 1
+    at = np.arange(pairs)
+
+    def matrix(values: Any, rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> Any:
+        return csr_array((np.broadcast_to(values, rows.shape), (rows, columns)), shape=shape)
+
+    every = matrix(1.0, owner, at, (kinds, pairs))
+    size = matrix(units[owner].astype(float), pattern, at, (patterns, pairs))
+    nobody, nothing = csr_array((kinds, patterns)), csr_array((patterns, kinds))
+    left = csr_array(np.eye(kinds))
+    open_ = csr_array(np.eye(patterns))
+    within = hstack([matrix(1.0, at, at, (pairs, pairs)), matrix(-many[owner].astype(float), at, pattern,
+                     (pairs, patterns)), csr_array((pairs, kinds))])  # fmt: skip
+    out = hstack([csr_array((1, pairs + patterns)), csr_array(units.astype(float)[None, :])])
+    found = milp(
+        np.concatenate([cost, np.zeros(patterns), np.full(kinds, whole)]),
+        constraints=[
+            LinearConstraint(hstack([every, nobody, left]), many, many),
+            LinearConstraint(hstack([size, -float(least) * open_, nothing]), 0, np.inf),
+            LinearConstraint(within, -np.inf, 0),
+            LinearConstraint(out, 0, budget),
+        ],
+        integrality=np.ones(pairs + patterns + kinds),
+        bounds=Bounds(0, np.concatenate([many[owner], np.ones(patterns), many])),
+        options={"node_limit": MOST_NODES, "mip_rel_gap": 0.0},
+    )
+    if found.status != 0 or found.x is None:
+        return None
+    given: IntArray = np.rint(found.x[:pairs]).astype(np.int64)
+    return given
+
+
+# Blanking single cells until no rare combination of cells is left, for models that judge cells.
+#
+# Each round blanks a cell of every record that shows something rare: the one that takes part in most violations for its
+# weight, of equal ones the one in the column with more values. Later rounds, which few records are left for, blank
+# several. A blank is a value like any other, so blanks may be rare themselves, in combination with what stays; the next
+# round sees that. A record with nothing more to blank is left out as far as the suppression limit goes, else it is
+# blanked altogether, with the records that have most blanks already, so that enough of them look the same. Of small
+# tables, cells are shown again at the end where that makes nothing rare.
+
+
+SLOW_ROUNDS = 12
+"""After so many rounds each, one cell more is blanked at a time."""
+
+MOST_SHOWN_AGAIN = 5_000
+"""Up to so many cells, every blank is looked at again. It rarely pays, and costs more than all that came before."""
+
+
+def blank_rare_cells(problem: Problem) -> Partition | None:
+    """Return the records with the cells to blank; None where that did not satisfy the models.
+
+    Parameters
+    ----------
+    problem : Problem
+        All of its models judge cells.
+    """
+    table = problem.table
+    state = _Cells.of(problem)
+    for round_ in count():
+        bad = state.bad()
+        exposed = bad.any(axis=1) & state.kept
+        if not exposed.any():
+            break
+        share = 1 - np.count_nonzero(exposed) / len(exposed)
+        problem.progress(min(max(share, 0.0), 1.0), "blanking")
+        before = state.shown
+        state.blank_worst(np.flatnonzero(exposed), bad, 1 + round_ // SLOW_ROUNDS)
+        if state.shown == before or not state.kept.any():
+            return None
+    if state.blank.size <= MOST_SHOWN_AGAIN:
+        state.show_again()
+    if not bool(problem.model.table_satisfied(state.stats(), problem.reference)[0]):
+        return None
+    columns = [np.where(state.blank[:, j], state.sizes[j], column) for j, column in enumerate(state.codes)]
+    number, first = number_rows(columns, [size + 1 for size in state.sizes])
+    labels = np.full(table.n_rows, -1, dtype=np.int64)
+    labels[: table.n_sample] = np.where(state.kept[state.kind], number[state.kind], -1)
+    used, labels_used = np.unique(labels[labels >= 0], return_inverse=True)
+    labels[labels >= 0] = labels_used
+    blanked = {c.name: state.blank[first[used], j] for j, c in enumerate(table.quasi)}
+    cells = int((state.blank.sum(axis=1)[state.kind] * state.kept[state.kind]).sum())
+    notes = {"blanked_cells": cells, "optimum_proven": False}
+    return Partition(labels, len(used), blanked=blanked, notes=notes)
+
+
+@dataclass
+class _Cells:
+    """The distinct records, and which of their cells are blank."""
+
+    problem: Problem
+    kind: IntArray
+    codes: list[IntArray]
+    sizes: list[int]
+    units: IntArray
+    blank: BoolArray
+    kept: BoolArray
+    budget: int
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Cells:
+        table = problem.table
+        sample = slice(0, table.n_sample)
+        sizes = [c.coded.size for c in table.quasi]
+        kind, first = number_rows([c.codes[sample] for c in table.quasi], sizes)
+        units = np.bincount(kind, table.row_units[sample] if len(table.row_units) else None).astype(np.int64)
+        codes = [c.codes[sample][first].astype(np.int64) for c in table.quasi]
+        blank = np.zeros((len(first), len(codes)), dtype=np.bool_)
+        return cls(problem, kind, codes, sizes, units, blank, np.ones(len(first), dtype=np.bool_), problem.budget)
+
+    @property
+    def names(self) -> list[str]:
+        """The quasi-identifiers."""
+        return [c.name for c in self.problem.table.quasi]
+
+    @property
+    def shown(self) -> int:
+        """How many cells of distinct records are shown; every step leaves fewer."""
+        return int(np.count_nonzero(~self.blank[self.kept])) + int(self.kept.sum())
+
+    def cells(self) -> Mapping[str, IntArray]:
+        """What each record shows: a code, or one more for a blank."""
+        return {
+            name: np.where(self.blank[:, j], self.sizes[j], self.codes[j])[self.kept]
+            for j, name in enumerate(self.names)
+        }
+
+    def stats(self) -> GroupStats:
+        """The kept records as models see them."""
+        return GroupStats(self.units[self.kept], self.problem.table.unit, cells=self.cells())
+
+    def bad(self) -> IntArray:
+        """How many violations each cell takes part in."""
+        found = np.zeros(self.blank.shape, dtype=np.int64)
+        stats = self.stats()
+        for member in self.problem.model.members:
+            found[self.kept] += member.exposing(stats, self.problem.reference)
+        return found
+
+    def blank_worst(self, exposed: IntArray, bad: IntArray, many: int) -> None:
+        """Blank the worst cells of each of these records; deal with those that have none left."""
+        weights: FloatArray = np.array([c.weight for c in self.problem.table.quasi])
+        order = np.lexsort((np.arange(len(weights)), -np.array(self.sizes)))
+        worth = np.where(self.blank[exposed], 0.0, bad[exposed] / weights)[:, order]
+        worst = np.argsort(-worth, axis=1, kind="stable")[:, :many]
+        able = np.take_along_axis(worth, worst, axis=1) > 0
+        self.blank[np.repeat(exposed, able.sum(axis=1)), order[worst[able]]] = True
+        if not able.any():
+            self._deal_with(exposed)
+
+    def _deal_with(self, stuck: IntArray) -> None:
+        """Leave records out, or blank them altogether with enough others."""
+        fits = stuck[np.cumsum(self.units[stuck]) <= self.budget]
+        if len(fits):
+            self.kept[fits] = False
+            self.budget -= int(self.units[fits].sum())
+            return
+        self.blank[stuck] = True
+        nothing = self.kept & self.blank.all(axis=1)
+        order = np.lexsort((np.arange(len(self.units)), -self.blank.sum(axis=1)))
+        model = self.problem.model.of_classes()
+        for i in order[self.kept[order] & ~nothing[order]].tolist():
+            whole = GroupStats(np.array([self.units[nothing].sum()]), self.problem.table.unit)
+            if bool(model.satisfied(whole, self.problem.reference)[0]):
+                break
+            self.blank[i] = True
+            nothing[i] = True
+
+    def show_again(self) -> None:
+        """Show blanked cells, column by column, where that leaves nothing rare."""
+        for j in np.argsort([-c.weight for c in self.problem.table.quasi], kind="stable").tolist():
+            tried = self.blank[:, j] & self.kept
+            while tried.any():
+                before = self.blank[:, j].copy()
+                self.blank[tried, j] = False
+                exposed = self.bad().any(axis=1)
+                if not exposed.any():
+                    break
+                self.blank[:, j] = before
+                fewer = tried & ~exposed
+                # where others are exposed, who would show a cell again has left their crowd
+                tried = fewer if (fewer != tried).any() else np.zeros_like(tried)

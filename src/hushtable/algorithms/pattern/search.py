@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hushtable.algorithms.pattern.common import INDIFFERENT, Condition, selected
+from hushtable.algorithms.pattern.anti_unify import INDIFFERENT, Condition, selected
 from hushtable.arrays import AnyArray, BoolArray, IntArray
 from hushtable.kernels.grouping import group_rows, histogram, number_rows
 

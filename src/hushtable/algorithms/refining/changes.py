@@ -6,8 +6,8 @@ import numpy as np
 
 from hushtable.algorithms.refining.state import DETAIL, Change, State
 from hushtable.arrays import IntArray
-from hushtable.kernels.companions import Lenders, found_groups
 from hushtable.kernels.cover import cover
+from hushtable.kernels.founding import Lenders, found_groups
 
 __all__ = ["dissolve", "found", "move", "split", "swap"]
 

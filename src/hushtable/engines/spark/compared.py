@@ -20,10 +20,10 @@ from pyspark.sql import functions as F
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.engines.spark.combinations import Combinations
+from hushtable.engines.spark.driver_rows import Known
 from hushtable.engines.spark.jobs import changed_input
-from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.packing import Packing
-from hushtable.engines.spark.shown import Counted
+from hushtable.engines.spark.published import Counted
 from hushtable.release.comparison import TupleSums, Values
 from hushtable.release.counted import CountedComparison
 from hushtable.release.forms.base import Cells, cells_of

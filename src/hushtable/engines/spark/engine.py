@@ -14,15 +14,15 @@ from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.content import Content
-from hushtable.engines.spark.driver import OnDriver
+from hushtable.engines.spark.driver_rows import Known
 from hushtable.engines.spark.groups import SparkGroups
 from hushtable.engines.spark.jobs import Jobs, if_there
-from hushtable.engines.spark.known import Known
 from hushtable.engines.spark.listed import Listed
 from hushtable.engines.spark.nodes import Nodes
+from hushtable.engines.spark.publish import Cellbook, published_rows
+from hushtable.engines.spark.published import Counted, Shown, judge
 from hushtable.engines.spark.refuse import DRIVER_ROWS, check_engine, check_far
 from hushtable.engines.spark.repeated import Differing
-from hushtable.engines.spark.shown import Counted, Shown, judge
 from hushtable.engines.spark.store import SparkStore
 from hushtable.engines.spark.summary import Summary
 from hushtable.errors import IncompatibleError, ParameterError
@@ -30,7 +30,7 @@ from hushtable.release.comparison import Comparison
 from hushtable.release.plan import Plan
 from hushtable.release.verify import Verification
 
-__all__ = ["DRIVER_ROWS", "GROUP_ROWS", "SparkOutcome", "check_driver", "run"]
+__all__ = ["DRIVER_ROWS", "GROUP_ROWS", "OnDriver", "SparkOutcome", "check_driver", "run"]
 
 GROUP_ROWS = "spark.hushtable.groupRows"
 """Setting: beyond that, groups up to so many distinct combinations (records, for localpk) are finished by one task."""
@@ -173,3 +173,44 @@ def _kept(shown: Shown | Listed) -> Iterator[Shown | Listed]:
         with if_there():
             shown.release()
         raise
+
+
+# A table whose rows fit on the driver: spread out to codes there, grouped as on one machine, published by joins.
+
+
+class OnDriver:
+    """All rows of a table, grouped.
+
+    Parameters
+    ----------
+    content : Content
+
+    Attributes
+    ----------
+    problem : Problem
+    partition : Partition
+    recoded : Recoded
+    expected : int
+        Rows that are published.
+    """
+
+    summarised = False
+
+    def __init__(self, content: Content) -> None:
+        self._content, plan = content, content.plan
+        if content.apart():
+            content.hold()
+        self._tuples = content.tuples()
+        self.problem = content.problem(self._tuples)
+        self.partition, self.recoded = local.solve(self.problem, plan)
+        self.expected = len(local.kept_rows(self.problem, plan, self.recoded))
+        content.jobs.progress(1.0, "publishing")
+
+    def publish(self) -> tuple[DataFrame | Differing, Cellbook]:
+        """Return the published rows as ``published_rows`` does."""
+        return published_rows(self._content, self._tuples, self.recoded)
+
+    def compare(self, partition: Partition, counted: Counted, book: Cellbook) -> tuple[Known, Comparison]:
+        """Return all rows, and the release beside its original."""
+        known = Known(self.problem, partition, self.recoded, self._tuples)
+        return known, known.comparison

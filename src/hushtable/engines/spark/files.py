@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
+
+import pyarrow as pa
 
 from hushtable.algorithms.base import Progress
 from hushtable.engines.spark.release import SparkTable, run_frame
 from hushtable.engines.spark.session import read_frame, spark_session
-from hushtable.engines.spark.staged import staged
 from hushtable.engines.spark.write import save_parts
-from hushtable.io.urls import Source
+from hushtable.io.atomic import named, reported
+from hushtable.io.files import column_names, iter_batches
+from hushtable.io.layout import GROUP_ROWS
+from hushtable.io.parts import write_pieces
+from hushtable.io.temporary import held_temporary
+from hushtable.io.urls import DATABASES, Source, Url, is_url
 from hushtable.release.plan import Plan
 
-__all__ = ["run_on_spark"]
+__all__ = ["run_on_spark", "staged"]
 
 
 def run_on_spark(
@@ -60,3 +69,53 @@ def run_on_spark(
             save_parts(release, held.outcome, output, format=format, overwrite=overwrite, to=to)
         finally:
             held.unpersist()
+
+
+# Tables of databases for Spark: read once by the driver, in one snapshot, into Parquet that the executors read.
+#
+# Spark reads its input several times, and a table that somebody writes to would be another one each time; a connection
+# for every executor would see other rows than the next one's. So one connection reads it, in the types that the local
+# engine gives it, into a hidden folder beside the output, which driver and executors share anyway. Identifiers stay in
+# the database.
+
+
+@contextmanager
+def staged(sources: Sequence[Source], unread: Collection[str], target: Path, progress: Progress) -> Iterator[list[str]]:
+    """Yield the sources with tables of databases as files, which are gone when the block ends.
+
+    Parameters
+    ----------
+    sources : sequence of path or address
+    unread : collection of str
+        Columns that nobody looks at, which stay in the database.
+    target : path
+        The output, beside which the files are.
+    progress : callable
+    """
+    tables = [str(s) for s in sources if is_url(s) and Url.of(str(s)).scheme in DATABASES]
+    others = [os.fspath(s) for s in sources if str(s) not in tables]
+    if not tables:
+        yield others
+        return
+    beside = Path(os.path.realpath(target))
+    with ExitStack() as held:
+        files = []
+        with reported(target):
+            make = held_temporary(beside, lambda name: name.mkdir(mode=0o700, parents=True))
+            folder = held.enter_context(make)
+            for number, address in enumerate(tables):
+                files.append(folder / f"{number:05}.parquet")
+                pieces = _pieces(address, unread, progress)
+                first = next(pieces)
+                with named(folder, target):
+                    write_pieces(chain([first], pieces), first.schema, files[-1])
+        yield [*map(str, files), *others]
+
+
+def _pieces(address: str, unread: Collection[str], progress: Progress) -> Iterator[pa.Table]:
+    names = column_names(address)
+    read = [name for name in names if name not in unread] or names[:1]
+    for batch in iter_batches(address, read, GROUP_ROWS):
+        progress(0.0, "reading")
+        gap = pa.nulls(batch.num_rows, pa.string())
+        yield pa.table({name: batch.column(read.index(name)) if name in read else gap for name in names})

@@ -22,15 +22,15 @@ from hushtable.engines.spark import part_files
 from hushtable.engines.spark.content import Content
 from hushtable.engines.spark.jobs import changed_input
 from hushtable.engines.spark.publish import Cellbook
+from hushtable.engines.spark.published import Counted, Shown
 from hushtable.engines.spark.repeated import Differing
-from hushtable.engines.spark.shown import Counted, Shown
 from hushtable.engines.stored import RUN_ROWS
-from hushtable.io.coded import count_neighbours
 from hushtable.io.dictionaries import encode, from_codes, look_up
+from hushtable.io.dictionary_reader import count_neighbours
 from hushtable.io.layout import Repeated
 from hushtable.io.parts import write_pieces
 from hushtable.kernels.grouping import number_rows
-from hushtable.release.reread import sensitive_codes
+from hushtable.release.reading_back import sensitive_codes
 from hushtable.schema.columns import Role
 
 __all__ = ["Listed"]

@@ -12,14 +12,14 @@ from pyspark.sql import functions as F
 from hushtable import rng
 from hushtable.algorithms.base import Partition
 from hushtable.arrays import AnyArray, IntArray
+from hushtable.engines.spark.class_draws import drawn_classes
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.compared import compared
 from hushtable.engines.spark.dictionaries import looked_up, with_numbers
-from hushtable.engines.spark.drawn import drawn_classes
-from hushtable.engines.spark.known import Known
+from hushtable.engines.spark.driver_rows import Known
 from hushtable.engines.spark.packing import Packing
 from hushtable.engines.spark.publish import Cellbook, shown_columns
-from hushtable.engines.spark.shown import Counted
+from hushtable.engines.spark.published import Counted
 from hushtable.release.comparison import Comparison
 from hushtable.release.forms.base import Cells, cells_of
 from hushtable.table.encoded import QuasiColumn

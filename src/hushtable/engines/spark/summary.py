@@ -11,14 +11,14 @@ from hushtable import rng
 from hushtable.algorithms.base import Partition, Problem
 from hushtable.arrays import IntArray
 from hushtable.engines import local
+from hushtable.engines.spark.class_draws import KNOWN
 from hushtable.engines.spark.combinations import Combinations
 from hushtable.engines.spark.content import Tuples
-from hushtable.engines.spark.drawn import KNOWN
+from hushtable.engines.spark.driver_rows import Known, draw_classes
 from hushtable.engines.spark.finish import with_codes
-from hushtable.engines.spark.known import Known, draw_classes
 from hushtable.engines.spark.publish import Cellbook, published_rows
+from hushtable.engines.spark.published import Counted
 from hushtable.engines.spark.repeated import Differing
-from hushtable.engines.spark.shown import Counted
 from hushtable.release.comparison import Comparison, RowComparison
 from hushtable.release.counted import CountedComparison
 from hushtable.release.recode import recode

@@ -18,15 +18,15 @@ from hushtable.arrays import IntArray
 from hushtable.engines.release import Release
 from hushtable.engines.spark import part_files
 from hushtable.errors import UsageError
-from hushtable.io.coded import read_coded
+from hushtable.io.dictionary_reader import read_coded
 from hushtable.io.files import iter_batches, write_table
 from hushtable.io.formulas import guard_table
 from hushtable.io.layout import Rows
 from hushtable.io.sources import table_files
 from hushtable.kernels.grouping import number_rows
+from hushtable.release.addresses import writing_rows
 from hushtable.release.companion import release_folders
 from hushtable.release.evidence import write_documents
-from hushtable.release.places import writing_rows
 from hushtable.release.recode import class_numbers
 from hushtable.release.rules import patterns_of
 from hushtable.release.written import for_spreadsheets

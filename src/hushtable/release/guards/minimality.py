@@ -30,7 +30,7 @@ G. Cormode, N. Li, T. Li, D. Srivastava, "Minimizing minimality and maximizing u
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, TypeAlias
 
@@ -41,17 +41,17 @@ from hushtable.algorithms.pairing import pair_up
 from hushtable.algorithms.trim import trim
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import IncompatibleError
+from hushtable.kernels.grouping import number_rows
 from hushtable.models.base import Stat
 from hushtable.models.compose import AllOf
 from hushtable.models.k_anonymity import KAnonymity
 from hushtable.params import Between
 from hushtable.release.guards.base import Guard
-from hushtable.release.guards.ladder import rungs
-from hushtable.release.guards.spread_order import group_centres, spread_order
 from hushtable.table.coins import Coins
+from hushtable.table.encoded import EncodedTable, QuasiColumn
 from hushtable.table.stats import GroupStats
 
-__all__ = ["MinimalityGuard", "blind_part"]
+__all__ = ["MinimalityGuard", "blind_part", "group_centres", "rungs", "spread_order"]
 
 _Climb: TypeAlias = Callable[[Problem, Partition, Coins], Partition | None]
 
@@ -197,3 +197,123 @@ def _ranks(problem: Problem, labels: IntArray, n: int) -> IntArray:
     inside = labels >= 0
     np.minimum.at(first, labels[inside], rank[inside])
     return first
+
+
+# Groups in an order in which neighbours lie close together: halves, quarters and eighths of it are regions.
+#
+# Groups are divided again and again where they spread most, the lower ones first, at a power of two, so that the
+# ``i``-th stretch of ``2**h`` groups is one node of a binary tree over all of them. Only quasi-identifiers are
+# looked at.
+
+
+def group_centres(table: EncodedTable, labels: IntArray, n_groups: int) -> IntArray:
+    """Return the middle of every group in every quasi-identifier, rounded down."""
+    rows = np.flatnonzero(labels[: table.n_sample] >= 0)
+    owner = labels[rows]
+    centres = np.zeros((n_groups, len(table.quasi)), dtype=np.int64)
+    for j, column in enumerate(table.quasi):
+        place = column.positions[column.codes[rows]]
+        low = np.full(n_groups, np.iinfo(np.int64).max)
+        high = np.full(n_groups, np.iinfo(np.int64).min)
+        np.minimum.at(low, owner, place)
+        np.maximum.at(high, owner, place)
+        centres[:, j] = np.where(low <= high, low // 2 + high // 2, 0)
+    return centres
+
+
+def spread_order(centres: IntArray, rank: IntArray) -> IntArray:
+    """Return the groups in an order whose stretches of a power of two are close together.
+
+    Parameters
+    ----------
+    centres : int64 array, group by column
+    rank : int64 array
+        Breaks ties; no two groups share one.
+
+    Examples
+    --------
+    >>> spread_order(np.array([[0, 9], [5, 9], [1, 0], [6, 0]]), np.arange(4)).tolist()
+    [2, 3, 0, 1]
+    """
+    n = len(centres)
+    order = np.argsort(rank, kind="stable")
+    width = 1 << max(n - 1, 0).bit_length()
+    while width > 1:
+        segment = np.arange(n) // width
+        starts = np.arange(0, n, width)
+        here = centres[order]
+        spread = np.maximum.reduceat(here, starts, axis=0) - np.minimum.reduceat(here, starts, axis=0)
+        widest = np.argmax(spread, axis=1)
+        key = np.take_along_axis(here, widest[segment][:, None], axis=1)[:, 0]
+        order = order[np.lexsort((rank[order], key, segment))]
+        width //= 2
+    return order
+
+
+# Climbing with whole columns: one level of one column at a time, chosen without a look at sensitive values.
+
+
+def rungs(table: EncodedTable, partition: Partition) -> Iterator[Partition]:
+    """Yield a global recoding, then ever coarser ones up to a single class.
+
+    On each rung the column whose next level covers least more of its domain, averaged over the records, is raised.
+    Suppressed records stay so.
+    """
+    cuts = [c.copy() for c in _cuts(table, partition)]
+    labels = np.asarray(partition.labels, dtype=np.int64)
+    kept = np.flatnonzero(labels[: table.n_sample] >= 0)
+    counts = [np.bincount(c.codes[kept], minlength=c.coded.size) for c in table.quasi]
+    yield partition
+    while True:
+        open_to = [j for j, c in enumerate(table.quasi) if int(cuts[j].min()) < c.coded.height]
+        if not open_to:
+            return
+        raised = {j: np.maximum(cuts[j], cuts[j].min() + 1) for j in open_to}
+        more = [_rise(table.quasi[j], counts[j], cuts[j], raised[j]) for j in open_to]
+        best = open_to[int(np.argmin(more))]
+        cuts[best] = raised[best]
+        yield _at(table, partition, labels, cuts)
+
+
+def _cuts(table: EncodedTable, partition: Partition) -> tuple[IntArray, ...]:
+    if partition.cuts is not None:
+        return partition.cuts
+    levels = partition.levels or (0,) * len(table.quasi)
+    return tuple(np.full(c.coded.size, h, dtype=np.int64) for c, h in zip(table.quasi, levels, strict=True))
+
+
+def _nodes(column: QuasiColumn, cut: IntArray) -> tuple[IntArray, int]:
+    """Number the nodes of a cut: the number above every leaf, and how many there may be."""
+    coded = column.coded
+    start = np.cumsum([0, *(len(names) for names in coded.labels)])
+    levels = np.array(coded.levels)
+    return start[cut] + levels[cut, np.arange(coded.size)], int(start[-1])
+
+
+def _rise(column: QuasiColumn, counts: IntArray, cut: IntArray, raised: IntArray) -> float:
+    """How much more of the domain the records' cells cover, as a weighted share of it, summed over the records."""
+    covered = []
+    for level in (cut, raised):
+        node, n = _nodes(column, level)
+        covered.append(int((np.bincount(node, minlength=n)[node] * counts).sum()))
+    return (covered[1] - covered[0]) / column.coded.size * column.weight
+
+
+def _at(table: EncodedTable, partition: Partition, labels: IntArray, cuts: list[IntArray]) -> Partition:
+    inside = np.flatnonzero(labels >= 0)
+    above = [_nodes(c, cut) for c, cut in zip(table.quasi, cuts, strict=True)]
+    numbers, first = number_rows(
+        [node[c.codes[inside]] for c, (node, _) in zip(table.quasi, above, strict=True)], [n for _, n in above]
+    )
+    merged = np.full(len(labels), -1, dtype=np.int64)
+    merged[inside] = numbers
+    levels = None
+    if partition.cuts is None:
+        levels = tuple(int(cut[0]) for cut in cuts)
+    notes = dict(partition.notes)
+    if levels is not None and "levels" in notes:
+        notes["levels"] = dict(zip((c.name for c in table.quasi), levels, strict=True))
+    return replace(
+        partition, labels=merged, n_groups=len(first), levels=levels,
+        cuts=None if partition.cuts is None else tuple(cuts), regions=None, notes=notes,
+    )  # fmt: skip

@@ -23,8 +23,8 @@ from hushtable.io.text import is_text, to_labels
 from hushtable.kernels.deal import shuffle_runs
 from hushtable.release.bucket import bucket_column
 from hushtable.release.forms.reading import Reading, read_cells
+from hushtable.release.reading_back import check_published_columns, published_cells
 from hushtable.release.recode import check_cells, class_numbers, form_shown
-from hushtable.release.reread import check_published_columns, published_cells
 from hushtable.release.sample.columns import Drawn, Fixed, deal
 from hushtable.release.sample.keep import keep_rules
 from hushtable.release.sample.rules import Rule, parse_rule

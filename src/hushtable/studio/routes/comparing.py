@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 
 from hushtable.studio.rest_models import GridRequest, JobView
-from hushtable.studio.routes.common import ProjectId, Seen, job_view, new_router
+from hushtable.studio.routes.route_types import ProjectId, Seen, job_view, new_router
 from hushtable.studio.service import Studio
 
 __all__ = ["comparing_routes"]

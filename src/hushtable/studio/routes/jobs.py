@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from hushtable.studio.rest_models import JobView
-from hushtable.studio.routes.common import job_view, new_router
+from hushtable.studio.routes.route_types import job_view, new_router
 from hushtable.studio.service import Studio
 
 __all__ = ["jobs_routes"]

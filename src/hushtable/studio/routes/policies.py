@@ -12,7 +12,7 @@ from hushtable.errors import UsageError
 from hushtable.studio import views
 from hushtable.studio.projects import Project
 from hushtable.studio.rest_models import ColumnChange, ColumnLook, JobView, PolicyText
-from hushtable.studio.routes.common import ProjectId, Seen, job_view, new_router
+from hushtable.studio.routes.route_types import ProjectId, Seen, job_view, new_router
 from hushtable.studio.service import CATALOGUES, Studio
 
 __all__ = ["policies_routes"]

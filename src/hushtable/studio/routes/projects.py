@@ -11,7 +11,7 @@ from hushtable.errors import UsageError
 from hushtable.studio import views
 from hushtable.studio.projects import Project
 from hushtable.studio.rest_models import JobView, NewExample, NewProject, NewQuery, ProjectView, TablePage
-from hushtable.studio.routes.common import Limit, Offset, ProjectId, Seen, job_view, new_router, project_view
+from hushtable.studio.routes.route_types import Limit, Offset, ProjectId, Seen, job_view, new_router, project_view
 from hushtable.studio.service import Studio
 
 __all__ = ["projects_routes"]

@@ -20,7 +20,7 @@ from hushtable.studio.rest_models import (
     RunView,
     TablePage,
 )
-from hushtable.studio.routes.common import Limit, Number, Offset, ProjectId, job_view, new_router, run_view
+from hushtable.studio.routes.route_types import Limit, Number, Offset, ProjectId, job_view, new_router, run_view
 from hushtable.studio.runs import Run, run_of, runs_of
 from hushtable.studio.service import Studio
 

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from hushtable import registry
+from hushtable.api import open_release
+from hushtable.api import run as run_policy
+from hushtable.engines.release import Release
+from hushtable.engines.verdict import LARGE
 from hushtable.errors import DataError, HushtableError, UsageError
+from hushtable.io.atomic import atomic_folder
 from hushtable.io.json_values import plain
+from hushtable.policy.policy import Policy
+from hushtable.release.written import Written
+from hushtable.studio.policies import confined
 from hushtable.studio.projects import Project
-from hushtable.studio.runs import run_of
+from hushtable.studio.runs import Run, next_number, run_of
 from hushtable.studio.tasks import Report
-from hushtable.studio.work.running import release_of_run
+from hushtable.studio.work.details import keep_details
+from hushtable.studio.work.tables import source_of
 
-__all__ = ["attack", "report", "risk", "verify_again"]
+__all__ = ["attack", "release_of_run", "report", "risk", "run", "verify_again"]
 
 
 def risk(project: Project, report: Report, run: int, fraction: float | None = None) -> dict[str, Any]:
@@ -70,3 +83,71 @@ def report(project: Project, report: Report, run: int, template: str = "general"
     target = kept.folder / "evidence.html"
     release.report(target, template, progress=lambda share, what: report(0.5 + share / 2, what))
     return {"run": run, "file": target.name}
+
+
+# A run: anonymize, verify, and keep the release with what the pages show of it.
+
+
+_last: dict[tuple[str, int], Release] = {}
+
+
+def run(project: Project, report: Report, policy: Mapping[str, Any], origin: int | None = None) -> dict[str, Any]:
+    """Anonymize the project's table under a policy, as data, and keep the verified release.
+
+    ``origin`` is the run whose solutions this is one of: it is found among them, too.
+    """
+    began = time.time()
+    ready = confined(project, Policy(**policy))
+    report(0.0, "reading")
+    number = next_number(project)
+    with atomic_folder(project.folder / "runs" / f"{number:04d}") as folder:
+        (folder / "policy.yaml").write_text(ready.to_yaml(), encoding="utf-8")
+        release = run_policy(source_of(project), ready, folder / "release", progress=report)
+        shown = {**keep_details(release, folder), **_solutions_of(project, origin, folder)}
+        facts = {
+            "number": number,
+            "created": began,
+            "seconds": round(time.time() - began, 3),
+            "rows": release.table.num_rows,
+            "summary": release.summary(),
+            **_judged(release, ready, report),
+            **shown,
+        }
+        (folder / "run.json").write_text(json.dumps(plain(facts), allow_nan=False), encoding="utf-8")
+    project.note(last_run=number)
+    _last.clear()
+    _last[project.id, number] = release
+    return {"run": number}
+
+
+def _judged(release: Release, policy: Policy, report: Report) -> dict[str, Any]:
+    """What the release is still good for, and what it does not protect; large tables are left to the command line."""
+    if release.records > LARGE:
+        return {"warnings": [str(caution) for caution in policy.cautions()]}
+    report(1.0, "judging what is left")
+    warned = [str(caution) for caution in policy.cautions(release.original())]
+    return {"verdict": release.verdict.as_dict(), "warnings": warned}
+
+
+def _solutions_of(project: Project, origin: int | None, folder: Path) -> dict[str, Any]:
+    """Copy the solutions that another run's search looked at; it may be deleted before this one is."""
+    source = None if origin is None else Run(project, origin)
+    if source is None or not (source.folder / "space.parquet").is_file():
+        return {}
+    shutil.copyfile(source.folder / "space.parquet", folder / "space.parquet")
+    return {name: source.facts[name] for name in ("space_columns", "solutions")}
+
+
+def release_of_run(kept: Run, report: Report, *, saved: bool = False) -> Release:
+    """Return the release of a run: the last one from memory, others opened with the project's table.
+
+    With ``saved`` it is always the one in files, which evidence has to name.
+    """
+    key = (kept.project.id, kept.number)
+    if key not in _last or (saved and not isinstance(_last[key].published, Written)):
+        report(0.0, "opening")
+        _last.clear()
+        release = open_release(kept.release, source_of(kept.project), files=kept.project.folder)
+        _ = release.made  # other data stop the job, not one question after the other
+        _last[key] = release
+    return _last[key]

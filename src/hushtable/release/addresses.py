@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from hushtable.errors import OutputError, UsageError
-from hushtable.io.coded import read_coded
+from hushtable.io.dictionary_reader import read_coded
 from hushtable.io.layout import Rows
 from hushtable.io.remote import remote_exists, remote_file
 from hushtable.io.sources import is_address

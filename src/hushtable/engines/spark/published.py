@@ -31,8 +31,8 @@ from hushtable.engines.spark.publish import Cellbook
 from hushtable.engines.spark.repeated import TIMES, Differing, repeat
 from hushtable.io.dictionaries import from_codes
 from hushtable.kernels.grouping import number_rows
+from hushtable.release.reading_back import sensitive_codes
 from hushtable.release.recode import Recoded
-from hushtable.release.reread import sensitive_codes
 from hushtable.release.verify import Published, Verification, verify
 from hushtable.schema.columns import Role
 from hushtable.table.plan import TablePlan

@@ -10,7 +10,7 @@ from support_points import clouds, far
 
 from hushtable.kernels.metric import Metric
 from hushtable.kernels.passes import Shadow, has_shadow
-from hushtable.kernels.remaining import PROBES, Batched, Index, Scan, remaining
+from hushtable.kernels.unassigned import PROBES, Batched, Index, Scan, remaining
 
 
 def same(a: np.ndarray, b: np.ndarray) -> bool:

@@ -11,9 +11,9 @@ from pyspark.sql import DataFrame
 
 from hushtable.algorithms.base import Partition
 from hushtable.engines.spark.combinations import Combinations
-from hushtable.engines.spark.known import Known, draw_classes
+from hushtable.engines.spark.driver_rows import Known, draw_classes
 from hushtable.engines.spark.packing import Packing
-from hushtable.engines.spark.shown import Counted
+from hushtable.engines.spark.published import Counted
 from hushtable.release.recode import recode
 
 __all__ = ["KNOWN", "drawn_classes"]

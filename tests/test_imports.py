@@ -27,13 +27,13 @@ ORDER = [
 ]
 # the same inside a folder, for sub-folders and single files; "*" stands for the files that are not named
 INSIDE = {
-    "io": ["*", "sql", "files", "lake", "sources", "coded"],
+    "io": ["*", "sql", "files", "lake", "sources", "dictionary_reader"],
     "algorithms": [
         *("*", "refining", "refinable", "lattice", "partition", "cluster", "partition/lattice_sweep"),
         *("pattern", "bucket", "invariant", "concealing"),
     ],
     "release": [
-        *("*", "guards", "plan", "settle", "origin", "released", "evidence", "rules", "places", "display", "files"),
+        *("*", "guards", "plan", "settle", "origin", "released", "evidence", "rules", "addresses", "display", "files"),
         *("sample", "explain"),
     ],
     "report": ["*", "page/html", "content", "charts", "page", "files", "gather", "templates"],

@@ -18,6 +18,13 @@ from hushtable.errors import ArgumentError, HushtableError, UsageError
 CANARY = "CANARY-8812"
 PEOPLE = pa.table({"age": list(range(20, 44)), "sex": ["m", "f"] * 12, "ill": ["flu", "gout", "cold"] * 8})
 POLICY = ht.Policy(quasi=["age", "sex"], sensitive=["ill"], models=[ht.KAnonymity(k=3)])
+LINKED = ht.LinkedPolicy(
+    tables={"people": {"key": "id", "columns": {"age": {"role": "quasi"}}},
+            "visits": {"of": "people", "columns": {"why": {"role": "quasi"}}}},
+    models=[ht.KAnonymity(k=2)],
+)  # fmt: skip
+VISITS = {"people": pa.table({"id": [1, 2, 3, 4], "age": [30, 31, 52, 53]}),
+          "visits": pa.table({"id": [1, 2, 3, 4], "why": ["cold"] * 4})}  # fmt: skip
 WRONG = [
     None, True, 0, -1, 3, 2.5, float("nan"), 10**30, "", CANARY, b"x", [], [3], [None], [CANARY], (), {},
     {CANARY: CANARY}, {3: 4}, {CANARY}, object(), object, lambda *given: 1 / 0, np.array([1, 2]), np.float64(2),
@@ -33,6 +40,7 @@ def calls(tmp_path: Path) -> dict:
     compared = ht.compare(PEOPLE, POLICY, {"models": [{"k-anonymity": {"k": [2]}}]})
     audit = ht.audit(PEOPLE, ["sex"], ["ill"])
     anonymizer = ht.Anonymizer(POLICY).fit(PEOPLE)
+    linked = ht.anonymize_linked(VISITS, LINKED)
     both = {"data": PEOPLE, "quasi": ["sex"], "sensitive": ["ill"]}
     sisters = (ht.l_diversity, ht.entropy_l_diversity, ht.alpha_k_anonymity, ht.basic_beta_likeness)
     return {
@@ -61,6 +69,16 @@ def calls(tmp_path: Path) -> dict:
                  "part_rows": None, "master": None, "progress": None},
         ht.verify: {"published": release.table, "policy": POLICY, "evidence": None, "companion": None,
                     "original": None},
+        ht.anonymize_linked: {"tables": VISITS, "policy": LINKED, "progress": None},
+        ht.open_linked: {"folder": linked.save(tmp_path / "linked"), "policy": LINKED, "original": VISITS},
+        ht.read_policy: {"path": saved / "policy.yaml"},
+        ht.verify_linked: {"tables": linked.tables, "policy": LINKED},
+        ht.LinkedPolicy: {"tables": LINKED.document()["tables"], "knows": 2, "models": [ht.KAnonymity(k=2)],
+                          "suppression": 0.2, "crowd": None, "algorithm": "greedy", "missing": "own_category",
+                          "missing_values": (), "seed": 0, "output": {}},
+        LINKED.based_in: {"folder": None},
+        LINKED.changed: {"seed": 3, "knows": 1},
+        linked.save: {"folder": tmp_path / "linked again", "format": "csv", "overwrite": True},
         release.measure: {"name": "ncp"},
         release.measures: {"names": ["ncp"]},
         release.risk: {"name": "prosecutor"},
@@ -132,7 +150,8 @@ def test_wrong_types_end_in_our_own_errors(everything):
 
 def test_every_public_callable_is_tried(everything):
     tried = {getattr(call, "__name__", "") for call in everything}
-    public = {name for name in ht.__all__ if callable(getattr(ht, name))} - {"Audit", "Release", "Anonymizer"}
+    objects = {"Audit", "Release", "LinkedRelease", "Anonymizer"}
+    public = {name for name in ht.__all__ if callable(getattr(ht, name))} - objects
     assert public <= tried | {"Policy"}
 
 

@@ -21,6 +21,7 @@ def changed(table, **settings):
     ("settings", "sentence"),
     [
         ({**BASE, "knows": 0}, "knows"),
+        ({**BASE, "knows": 5}, "at most 4"),
         ({**BASE, "models": []}, "no privacy model"),
         ({**BASE, "models": [{"average-risk": {"average": 0.2}}]}, "more than one group"),
         ({**BASE, "models": [{"k-anonymity": {"k": 2, "subsets": 1}}]}, "more than one group"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
@@ -46,7 +46,8 @@ def run_linked(
 
     given = [option for option, value in one_table.items() if value is not None]
     if given:
-        raise UsageError(f"{given[0]} does not go with a policy of linked tables.", code="linked", hint="Leave it out.")
+        said = f"--{given[0]} does not go with a policy of linked tables."
+        raise UsageError(said, code="linked", hint="Leave it out.")
     policy = _policy(policy_file)
     if seed is not None:
         policy = policy.changed(seed=seed)
@@ -55,7 +56,7 @@ def run_linked(
         progress(0.0, "reading")
         release = anonymize_linked(read_linked(data, policy), policy, progress=progress)
         nearly_done()
-        release.save(output, format=None if file_format is None else file_format.value, overwrite=overwrite)
+        release.save(output, format=cast(Any, file_format and file_format.value), overwrite=overwrite)
     found = {**release.summary(), "folder": output}
 
     def text(to: Console) -> None:

@@ -132,33 +132,20 @@ def run(
     from hushtable.cli.signals import nearly_done
     from hushtable.cli.verdict import print_cautions, print_verdict
     from hushtable.io.urls import source_of
-    from hushtable.policy.files import is_linked
     from hushtable.release.targets import check_target, written_by_hand
 
-    if is_linked(policy_file):
-        from hushtable.cli.linked import run_linked
-
-        spark, new = engine is Engine.SPARK or None, expect_new_people or None
-        one_table = {"--query": query, "--table": table, "--to": address, "--master": master, "--stream": stream,
-                     "--part-rows": part_rows, "--engine": spark, "--expect-new-people": new,
-                     "--metrics": metrics}  # fmt: skip
-        run_linked(policy_file, data, output, one_table, seed, file_format, overwrite=overwrite, as_json=as_json)
+    one = {"query": query, "table": table, "to": address, "master": master, "stream": stream, "part-rows": part_rows,
+           "engine": engine is Engine.SPARK or None, "expect-new-people": expect_new_people or None, "metrics": metrics}
+    if _ran_linked(policy_file, data, output, one, seed, file_format, overwrite, as_json):
         return
     with _measured(metrics, output) as known, progress_bar() as progress:
         policy = _policy(policy_file, seed, file_format, expect_new_people)
         sources = [source_of(source, table=table, query=query) for source in data]
         check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
         release = run_policy(
-            sources,
-            policy,
-            output,
-            engine=_engine(engine, stream, part_rows),
-            to=address,
-            overwrite=overwrite,
-            part_rows=part_rows,
-            master=master,
-            progress=progress,
-        )
+            sources, policy, output, engine=_engine(engine, stream, part_rows), to=address, overwrite=overwrite,
+            part_rows=part_rows, master=master, progress=progress,
+        )  # fmt: skip
         nearly_done()
         verdict, warned = _judged(release, policy, progress) if judge else (None, None)
         summary = release.summary()
@@ -182,6 +169,21 @@ def _measured(file: Path | None, output: Path) -> AbstractContextManager[Measure
     from hushtable.pipelines.metrics import measured
 
     return measured(file, target=output.name)
+
+
+def _ran_linked(
+    file: Path, data: list[str], output: Path, one_table: Mapping[str, Any], seed: int | None, form: Format | None,
+    overwrite: bool, as_json: bool,
+) -> bool:  # fmt: skip
+    """Run a policy of linked tables, if it is one; options for one table are refused."""
+    from hushtable.policy.files import is_linked
+
+    if not is_linked(file):
+        return False
+    from hushtable.cli.linked import run_linked
+
+    run_linked(file, data, output, one_table, seed, form, overwrite=overwrite, as_json=as_json)
+    return True
 
 
 def _also(

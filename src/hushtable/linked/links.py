@@ -175,7 +175,7 @@ def cell_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> IntArray:
 def _check_tables(tables: Mapping[str, pa.Table], policy: LinkedPolicy) -> None:
     for name in policy.tables:
         if name not in tables:
-            given = ", ".join(sorted(tables)) or "none"
+            given = ", ".join(sorted(map(str, tables))) or "none"
             raise DataError(f"There is no table {name!r}, which the policy names.", code="no-table",
                             hint=f"Given: {given}. A table is named like its file.")  # fmt: skip
     for name in tables:

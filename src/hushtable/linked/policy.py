@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, Valida
 from hushtable.errors import HushtableError, did_you_mean
 from hushtable.io.canonical import digest
 from hushtable.io.versions import FORMATS
-from hushtable.models.base import PrivacyModel, Stat
+from hushtable.models.base import Monotone, PrivacyModel, Stat
 from hushtable.models.compose import AllOf
 from hushtable.params import typed
 from hushtable.policy.checks import column_faults
@@ -282,6 +282,7 @@ class LinkedPolicy(StrictModel):
             raise error.at_lines(read.lines, file) from None
 
 
+@typed
 def read_policy(path: str | os.PathLike[str]) -> Policy | LinkedPolicy:
     """Read a policy of one table or of linked tables from a YAML file."""
     file = Path(path)
@@ -428,6 +429,10 @@ def _models(policy: LinkedPolicy) -> Iterator[Fault]:
         if model.table_level or other or any(len(key) > 1 for key in model.histogram_keys()) or model.drawing():
             yield Fault(("models",), f"{model.name} judges more than one group of people, so it cannot be promised for "
                         "everything that an adversary may know about events.", "Choose a model of single classes.",
+                        "model")  # fmt: skip
+        elif Monotone.MERGE not in model.monotone:
+            yield Fault(("models",), f"{model.name} may hold for two crowds and not for both, and an adversary "
+                        "may reckon with several classes.", "Choose a model that survives merging.",
                         "model")  # fmt: skip
     if policy.model().min_group_size() < 2:
         yield Fault(("models",), "No model asks for a number of people.", "Add k-anonymity: {k: 5}.", "no-model")

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,7 @@ from hushtable.linked.policy import LinkedPolicy, read_policy
 from hushtable.linked.recoding import EventColumn, Recoded
 from hushtable.linked.sources import read_events
 from hushtable.linked.verify import LinkedVerification, verify_linked
+from hushtable.params import typed
 from hushtable.release.companion import (
     check_private,
     own_companion,
@@ -86,7 +87,14 @@ class LinkedRelease:
         return {"hushtable": __version__, "kind": KIND, "rows": rows, **self.verification.as_dict(),
                 "measures": dict(self.measures)}  # fmt: skip
 
-    def save(self, folder: str | os.PathLike[str], *, format: str | None = None, overwrite: bool = False) -> Path:
+    @typed
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        format: Literal["csv", "parquet"] | None = None,
+        overwrite: bool = False,
+    ) -> Path:
         """Write all tables, ``policy.yaml`` and ``release.json``, all or nothing. The companion says what was lost.
 
         Parameters
@@ -116,6 +124,7 @@ class LinkedRelease:
         return Path(folder)
 
 
+@typed
 def open_linked(
     folder: str | os.PathLike[str],
     policy: LinkedPolicy | None = None,

@@ -30,6 +30,7 @@ from hushtable.linked.promise import check_countable
 from hushtable.linked.recoding import EventColumn, Levels, event_columns
 from hushtable.linked.release import LinkedRelease, publish_linked
 from hushtable.linked.verify import verify_linked
+from hushtable.params import typed
 from hushtable.schema.columns import Kind, Role
 from hushtable.schema.parse import convert
 from hushtable.table.coins import Coins, policy_digest
@@ -42,6 +43,7 @@ LARGEST = 10_000
 _log = logging.getLogger(__package__)
 
 
+@typed
 def anonymize_linked(
     tables: Mapping[str, Any], policy: LinkedPolicy, *, progress: Progress | None = None
 ) -> LinkedRelease:
@@ -126,7 +128,7 @@ def _tried(
     policy, n = links.policy, links.people.num_rows
     least = policy.model().min_group_size()
     best: _Tried | None = None
-    crowd = policy.crowd or max(least, min(10 * least, n // 20))
+    crowd = max(least, policy.crowd or min(10 * least, n // 20))
     # from both ends: several steps may have to be taken together to help
     tops = {(name, c.column.name): c.height - 1 for name, own in columns.items() for c in own}
     levels, coarse = Levels({}, 2 * least), Levels(tops, 2 * least)

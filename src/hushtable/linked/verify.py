@@ -15,6 +15,7 @@ from hushtable.linked.events import Events, Lists, joint_codes
 from hushtable.linked.links import Links, cell_codes, link
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.promise import Promise, Sensitive
+from hushtable.params import typed
 from hushtable.schema.columns import Role
 from hushtable.table.coded_columns import SensitiveColumn
 from hushtable.table.encode import sensitive_column
@@ -86,6 +87,7 @@ class LinkedVerification:
             raise VerificationError(f"The linked tables break their promise. {worst}.")
 
 
+@typed
 def verify_linked(tables: Mapping[str, pa.Table], policy: LinkedPolicy) -> LinkedVerification:
     """Recompute the promise from published tables and the policy alone.
 

@@ -94,5 +94,10 @@ def serve(read: list[str], write: str | None, floor: int) -> None:
 
 
 def _warm() -> None:
-    import hushtable.policy.starter
-    import hushtable.schema.profile  # noqa: F401
+    import pyarrow as pa
+
+    from hushtable.agents.reply import Word
+    from hushtable.schema.profile import profile
+
+    profile(pa.table({"age": ["31", "32"], "town": ["a", "b"]}))
+    Word("quasi")

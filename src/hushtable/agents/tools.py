@@ -171,12 +171,12 @@ class Desk:
         return table
 
     def _loaded(self, given: str) -> Policy:
-        from hushtable.policy.files import load_policy
+        from hushtable.policy.files import load_policy, policy_text
         from hushtable.policy.text import read_yaml
 
         path = self._access.file(given)
         # what it names is judged before anything is made of it
-        self._access.check_policy(read_yaml(path.read_text(encoding="utf-8-sig")).data, path.parent)
+        self._access.check_policy(read_yaml(policy_text(path)).data, path.parent)
         return load_policy(path)
 
     def _people(self, value: float) -> Count:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -71,3 +72,25 @@ def test_people_without_events_are_counted():
     empty["stays"] = {name: pa.array([], "string") for name in ("site", "id", "stay", "ward")}
     with pytest.raises(DataError, match="No table has an event"):
         check_data(tables(**empty), POLICY)
+
+
+def busy(events, nested):
+    """Three people, one of them with very many events of few kinds."""
+    ids = np.append(np.zeros(events, dtype=np.int64), [1, 2])
+    stays = pa.table({"id": ids, "stay": np.arange(len(ids)), "ward": [f"w{i % 9}" for i in range(len(ids))]})
+    tables = {"people": {"key": "id", "columns": {"age": {"role": "quasi"}}},
+              "stays": {"of": "people", "key": "stay", "columns": {"ward": {"role": "quasi"}}}}  # fmt: skip
+    data = {"people": pa.table({"id": [0, 1, 2], "age": [30, 30, 30]}), "stays": stays}
+    if nested:
+        tables["codes"] = {"of": "stays", "columns": {"code": {"role": "quasi"}}}
+        data["codes"] = pa.table({"stay": [0], "code": ["q"]})
+    return data, LinkedPolicy(tables=tables, models=[{"k-anonymity": {"k": 2}}], suppression=1.0, crowd=3)
+
+
+def test_very_many_events_of_one_person():
+    data, policy = busy(100_000, nested=False)
+    assert check_data(data, policy)["events"] == 100_002
+    # two more people have a ward each: pairs of wards are the busy person's alone
+    assert anonymize_linked(data, policy).verification.ok
+    with pytest.raises(UsageError, match=r"of 2 events, too many to count; 1 have the most\. Lower"):
+        check_data(*busy(100_000, nested=True))

@@ -49,7 +49,7 @@ def main() -> None:
         return
     size = f"{found['people']:,} people, {found['events']:,} events"
     cost = f"{found['wall_s']:.0f} s ({found['cpu_s']:.0f} s CPU), {found['peak_gib']:.1f} GiB"
-    print(f"{size}: {cost}; {found['suppressed']:.1%} suppressed, {found['above_block']:.1%} with those above the block")
+    print(f"{size}: {cost}; {found['suppressed']:.1%} suppressed, {found['above_block']:.1%} with blocks exceeded")
 
 
 if __name__ == "__main__":

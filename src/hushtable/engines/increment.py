@@ -310,9 +310,9 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
 
 # What classes of an earlier release publish, in the values of a new batch.
 #
-# Newcomers who join a class are published under its cells, which cover more than the newcomers themselves. What is lost
-# is measured by the values of the batch that the cells cover; a node keeps its height, and a midpoint counts as the range
-# that it is the middle of.
+# Newcomers who join a class are published under its cells, which cover more than the newcomers themselves. What is
+# lost is measured by the values of the batch that the cells cover; a node keeps its height, and a midpoint counts as
+# the range that it is the middle of.
 
 
 @dataclass(frozen=True)

@@ -229,9 +229,9 @@ def _cooled(
 
 # Mixed records as plain numbers, so that groups of them have sums: what refining works with.
 #
-# A label becomes one column for each node of each level of its hierarchy, scaled so that squared distances are those of
-# the metric; levels of very many nodes are left out. A missing number becomes the column's mean and a mark in a column of
-# its own.
+# A label becomes one column for each node of each level of its hierarchy, scaled so that squared distances are those
+# of the metric; levels of very many nodes are left out. A missing number becomes the column's mean and a mark in a
+# column of its own.
 
 
 WIDEST = 64

@@ -229,10 +229,10 @@ def _scatter(space: Space, block: IntArray, j: int) -> float:
 
 # Groups that violate the model join their nearest until all are satisfied, and single records join groups.
 #
-# Adding a record, or a group, can violate models like t-closeness; merging two satisfied groups cannot. So a record joins
-# the nearest group whose union with it is satisfied, and a group that is not satisfied is merged with the group whose
-# centroid is nearest, the closest pairs first. For a model that survives merging this ends at the latest with the whole
-# table.
+# Adding a record, or a group, can violate models like t-closeness; merging two satisfied groups cannot. So a record
+# joins the nearest group whose union with it is satisfied, and a group that is not satisfied is merged with the group
+# whose centroid is nearest, the closest pairs first. For a model that survives merging this ends at the latest with
+# the whole table.
 
 
 CANDIDATES = 64

@@ -217,19 +217,18 @@ def _people(crowds: IntArray, tuples: IntArray, times: IntArray) -> IntArray:
 # Drawing who gets which crowd: a perfect matching of a regular graph in which every edge is equally likely.
 #
 # The crowds follow from the quasi-identifiers, so an adversary who knows these and the algorithm can make them again.
-# What is secret is which record of a crowd's k people is published with it. Here it is drawn such that each of the k has
-# the chance 1/k:
+# What is secret is which record of a crowd's k people is published with it. Here it is drawn such that each of the k
+# has the chance 1/k:
 #
-# - An even number of crowds a person: edges are paired at every crowd and at every person. The pairs chain all edges to
-#   cycles, and of each cycle every other edge is kept: a coin says which half. Half as many crowds a person are left, and
-#   each edge is among them with the chance 1/2.
-# - An odd number d: one perfect matching is found. For each connected part a draw keeps that matching, with the chance
-#   1/d, or what is left without it.
+# - An even number of crowds a person: edges are paired at every crowd and at every person. The pairs chain all edges
+# to cycles, and of each cycle every other edge is kept: a coin says which half. Half as many crowds a person are
+# left, and each edge is among them with the chance 1/2. - An odd number d: one perfect matching is found. For each
+# connected part a draw keeps that matching, with the chance 1/d, or what is left without it.
 #
 # Both steps give every edge the same chance whatever the pairs and the matching are, so coins draw these, too. By a
-# public rule there would be a handful of matchings for thousands of people: whoever knows one record, or how often values
-# go with quasi-identifiers, could tell which of them it is. With two crowds a person there is nothing to draw but one
-# coin a cycle.
+# public rule there would be a handful of matchings for thousands of people: whoever knows one record, or how often
+# values go with quasi-identifiers, could tell which of them it is. With two crowds a person there is nothing to draw
+# but one coin a cycle.
 #
 # References
 # ----------

@@ -277,9 +277,9 @@ class _Open:
 
 # Which node to judge next, where judging is dear: the one that is likely to close most open nodes.
 #
-# A node closes every finer one if it has to suppress more than the budget, or so much that the finer ones, which have to
-# suppress at least as much, cost more than the best node known. It need not be open itself: going up from an open node,
-# each step makes more nodes finer and the verdict weaker. A forecast says how far to go.
+# A node closes every finer one if it has to suppress more than the budget, or so much that the finer ones, which have
+# to suppress at least as much, cost more than the best node known. It need not be open itself: going up from an open
+# node, each step makes more nodes finer and the verdict weaker. A forecast says how far to go.
 
 
 CAUTION = 0.5
@@ -356,9 +356,9 @@ class Probe:
 # Forecasting how much a node suppresses, from the nodes judged so far.
 #
 # What a node has to suppress depends, to a good approximation, on how finely each of its columns tells people apart:
-# the logit of the share that is lost is a sum over the columns of a slope times the column's entropy at its level. The
-# slopes are fitted anew to the judged nodes, drawn towards one common slope while these are few. A forecast only decides
-# which node is judged next: what is proved never rests on one.
+# the logit of the share that is lost is a sum over the columns of a slope times the column's entropy at its level.
+# The slopes are fitted anew to the judged nodes, drawn towards one common slope while these are few. A forecast only
+# decides which node is judged next: what is proved never rests on one.
 
 
 PULL = 0.3

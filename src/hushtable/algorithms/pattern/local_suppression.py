@@ -202,9 +202,9 @@ def _acceptable(groups: Groups, blank: tuple[int, ...]) -> tuple[IntArray, IntAr
 
 # The least blanking of a small table, as an integer programme.
 #
-# A pattern keeps some values of a record and blanks the others. The programme opens patterns and gives every record to
-# an open pattern that matches it, such that each open pattern has enough people; a record that is left out costs as much
-# as blanking all its cells. Only patterns that no finer one matches the same records as are looked at.
+# A pattern keeps some values of a record and blanks the others. The programme opens patterns and gives every record
+# to an open pattern that matches it, such that each open pattern has enough people; a record that is left out costs
+# as much as blanking all its cells. Only patterns that no finer one matches the same records as are looked at.
 
 
 MOST_PAIRS = 1500

@@ -30,7 +30,7 @@ import sys
 from pathlib import Path
 from hushtable.studio.projects import Projects
 from hushtable.studio.work.opening import open_example
-from hushtable.studio.work.judging import run
+from hushtable.studio.work.running import run
 from hushtable.datasets import patients_policy
 project = Projects(Path(sys.argv[1])).create("first")
 quietly = lambda share, what: None

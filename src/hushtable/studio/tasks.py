@@ -45,9 +45,9 @@ TASKS = {
     "check": Task("quick", "checking:check"),
     "run": Task("heavy", "running:run"),
     "compare": Task("heavy", "comparing:compare"),
-    "risk": Task("heavy", "judging:risk"),
-    "attack": Task("heavy", "judging:attack"),
-    "verify": Task("heavy", "judging:verify_again"),
-    "report": Task("heavy", "judging:report"),
+    "risk": Task("heavy", "running:risk"),
+    "attack": Task("heavy", "running:attack"),
+    "verify": Task("heavy", "running:verify_again"),
+    "report": Task("heavy", "running:report"),
 }
 """Name -> task."""

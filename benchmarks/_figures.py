@@ -62,6 +62,8 @@ SECTIONS = {
     "Attacks and risks": "All attacks on Adult; all twelve risk measures on a generated table.",
     "Who knows the algorithm": "Share of people whose value somebody guesses right who knows the code and not the "
     "secret: 120 people, eight diseases, probabilistic-l = 2, so that 50% are promised.",
+    "Linked tables": "A generated hospital (people, stays, diagnoses, prescriptions, lab values), k = 5, two known "
+    "events: from the tables to the verified release.",
     "The ledger": "Judging the newest of several releases of the same people, in classes of ten: the same classes "
     "again, classes that some people leave, united classes, and everybody in other company. Making the keyed hashes of "
     "people is not included.",
@@ -213,6 +215,10 @@ _NIST_TARGETS = {
     ("ma2019", 24): ((6, 984, 970, 0.3), (12, 980, 962, 0.1), (50, 974, 942, 0)),
     ("tx2019", 24): ((6, 984, 970, 0.3), (12, 980, 962, 0.1), (50, 974, 942, 0)),
 }
+
+
+def _times(key: str, times: float) -> Callable[[Any], float]:
+    return lambda found: times * found[key]
 
 
 def _wide(columns: int) -> Callable[[Any], float]:
@@ -507,6 +513,14 @@ FIGURES = (
         for what, pick, target in (
             ("", _opened("seconds"), ("s", 60)),
             (", the system's share of the CPU time", _opened("system_share", times=100.0), ("%", 10)),
+        )
+    ),
+    *(
+        Figure("Linked tables", f"{people:,} people, {what}", f"linked.py --people {people}", pick, unit, target)
+        for people, what, pick, unit, target in (
+            (100_000, "events suppressed or above their block", _times("above_block", 100), "%", 20),
+            (1_000_000, "elapsed", _times("wall_s", 1), "s", 600),
+            (1_000_000, "memory", _times("peak_gib", 1), "GiB", 12),
         )
     ),
     Figure(

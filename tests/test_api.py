@@ -158,7 +158,7 @@ def test_a_drafted_policy_runs_once_it_is_corrected(table):
 
 def test_a_policy_shows_itself_as_its_file(policy):
     assert str(policy) == policy.to_yaml()
-    assert policy._repr_html_().startswith("<pre>columns:\n  name: {role: identifier}")
+    assert policy._repr_html_().startswith("<pre>format: 2\ncolumns:\n  name: {role: identifier}")
 
 
 def test_a_misspelt_column_is_told_beside_those_without_a_role(table):

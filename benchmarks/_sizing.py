@@ -1,7 +1,7 @@
 """How much memory and time a run takes, by rows and columns: the table in docs/operations.md.
 
-    nice python benchmarks/sizing.py            # a markdown table; some minutes, 2 GB of disk
-    nice python benchmarks/sizing.py 1000,5     # rows,columns of a single line
+    nice python benchmarks/_sizing.py            # a markdown table; some minutes, 2 GB of disk
+    nice python benchmarks/_sizing.py 1000,5     # rows,columns of a single line
 
 Half of the columns are quasi-identifiers (at most eight), one is sensitive, the others are published as they are. Each
 run is a process of its own, as in production: `hushtable run`, 5-anonymity and 3-diversity, Mondrian, Parquet to CSV.

@@ -21,9 +21,9 @@ HEAD = """# hushtable, ARX and sdcMicro
 
 <!-- written by docs/generator/peers.py from docs/generator/peers.yaml -->
 
-What ARX 3.9.2 and sdcMicro 5.8.1 offer, where hushtable has it, and the command that shows it. A test holds the table
-against the registry, so no line speaks of something that is not there. **Missing** says what comes nearest; **left
-out** says why.
+What ARX 3.9.2 and sdcMicro 5.8.1 offer, where hushtable offers the same, and the command that shows it. A test checks
+the table against the registry, so every hushtable feature listed here exists. **Missing** names the closest alternative;
+**left out** gives the reason.
 """
 COLUMNS = "| what | ARX | sdcMicro | hushtable | shown by |\n| --- | --- | --- | --- | --- |\n"
 
@@ -86,7 +86,7 @@ def page() -> str:
         cells = [row["what"], row.get("arx", ""), row.get("sdcmicro", ""), *_ours(row)]
         parts.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |\n")
     total = sum(counts.values())
-    parts.insert(1, f"\nOf {total} lines, hushtable has {counts['ours']}, lacks {counts['missing']} and leaves out "
+    parts.insert(1, f"\nhushtable has {counts['ours']} of the {total} features, lacks {counts['missing']} and leaves out "
                     f"{counts['left out']}.\n")  # fmt: skip
     return "".join(parts)
 

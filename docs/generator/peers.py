@@ -22,8 +22,8 @@ HEAD = """# hushtable, ARX and sdcMicro
 <!-- written by docs/generator/peers.py from docs/generator/peers.yaml -->
 
 What ARX 3.9.2 and sdcMicro 5.8.1 offer, where hushtable offers the same, and the command that shows it. A test checks
-the table against the registry, so every hushtable feature listed here exists. **Missing** names the closest alternative;
-**left out** gives the reason.
+the table against the registry, so every hushtable feature listed here exists. **Missing** names the closest
+alternative; **left out** gives the reason.
 """
 COLUMNS = "| what | ARX | sdcMicro | hushtable | shown by |\n| --- | --- | --- | --- | --- |\n"
 
@@ -86,8 +86,8 @@ def page() -> str:
         cells = [row["what"], row.get("arx", ""), row.get("sdcmicro", ""), *_ours(row)]
         parts.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |\n")
     total = sum(counts.values())
-    parts.insert(1, f"\nhushtable has {counts['ours']} of the {total} features, lacks {counts['missing']} and leaves out "
-                    f"{counts['left out']}.\n")  # fmt: skip
+    parts.insert(1, f"\nhushtable has {counts['ours']} of the {total} features, lacks {counts['missing']} and leaves "
+                    f"out {counts['left out']}.\n")  # fmt: skip
     return "".join(parts)
 
 

@@ -49,7 +49,7 @@ def test_k_first_tries_every_size(p, loss, size):
 
 @pytest.mark.parametrize("name", ["k-first", "p-first"])
 def test_infeasible_p_is_said_before_any_work(name):
-    with pytest.raises(Infeasible, match="p-sensitive k-anonymity infeasible: p=4 different values in classes of k=3"):
+    with pytest.raises(Infeasible, match="p-sensitive k-anonymity infeasible: p=4 distinct values in classes of k=3"):
         census_run(name, models(3, 4), bins=15)
     with pytest.raises(Infeasible, match="p=13 but 'POTHVAL' has 12 distinct values"):
         census_run(name, models(13, 13), bins=15)

@@ -143,7 +143,7 @@ def test_a_label_that_is_no_node_is_refused_without_showing_it():
     disease = Attribute.of("disease", ["flu", "HIV"], [1, 1])
     guard = Attribute.of("guard", ["", "secret wish", "HIV"], [1, 1, 0])
     joint = Attribute(KEY, range(6), np.array([1, 0, 0, 0, 1, 0]))
-    with pytest.raises(PolicyError, match="'guard' holds 1 labels that are no nodes") as caught:
+    with pytest.raises(PolicyError, match="'guard' holds 1 labels that are not nodes") as caught:
         model().feasible(Reference.of(2, disease, guard, joint))
     assert "secret" not in str(caught.value)
 
@@ -159,7 +159,7 @@ def test_binding_finds_the_one_column_beside_the_guard():
     free = GuardingNodes(guard="guard", breach=0.5)
     bound = AllOf.bound_to([free], ("guard", "disease"))
     assert bound.histogram_keys() == {KEY}
-    with pytest.raises(PolicyError, match="could stand on 2 sensitive columns"):
+    with pytest.raises(PolicyError, match="needs one sensitive column, but 2 are possible"):
         free.bind(("guard", "disease", "income"))
     with pytest.raises(PolicyError, match="protects a sensitive column"):
         AllOf.bound_to([free], ("guard",))

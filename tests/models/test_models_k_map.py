@@ -58,7 +58,7 @@ def test_infeasible_says_how_many_there_are():
     reason = KMap(k=5).feasible(Reference(3, population=4))
     assert reason is not None
     assert str(reason) == (
-        "k=5 but the population table has 4 people. Lower k to 4 or less, or give a larger population table."
+        "k=5 but the population table has 4 people. Lower k to 4 or less, or provide a larger population table."
     )
 
 

@@ -92,8 +92,8 @@ def test_an_empty_group_is_not_satisfied():
 
 def test_infeasible_explains_the_statements():
     assert str(model(1, 2, 1).feasible(Sample(({0: 2, 1: 2},)).table())) == (
-        "l=2 with n=1 statements asks for l=3 before them: l=3 but 'disease' has 2 distinct values. "
-        "Lower l to 2 or less. l is l + n here: lowering n helps as well."
+        "l=2 with n=1 statements requires l=3 before them: l=3 but 'disease' has 2 distinct values. "
+        "Lower l to 2 or less. Here, l stands for l + n, so lowering n helps as well."
     )
     assert model(1, 2, 1).feasible(Sample((DON,)).table()) is None
 

@@ -246,7 +246,7 @@ class Partition:
     levels : tuple of int, optional
         The level of every quasi-identifier, for global recoding.
     cuts : tuple of int64 arrays, optional
-        The level of every leaf of every quasi-identifier, where a column is generalised to a cut through its
+        The level of every leaf of every quasi-identifier, where a column is generalized to a cut through its
         hierarchy instead of one level. The leaves under a node of the cut all have its level.
     regions : CutTree, optional
         Where new records would fall, for algorithms that cut space.
@@ -364,7 +364,7 @@ def check_compatible(
         if algorithm.recoding is Recoding.BUCKET and Threat.IDENTITY in member.threats:
             raise IncompatibleError(
                 f"{algorithm.name} publishes exact quasi-identifiers, so it cannot promise {member.name}.",
-                hint="Choose an algorithm that generalises, or a model against attribute disclosure.",
+                hint="Choose an algorithm that generalizes, or a model against attribute disclosure.",
             )
         if algorithm.recoding is Recoding.CONCEALED and not member.of_crowds:
             raise IncompatibleError(
@@ -383,7 +383,7 @@ def check_compatible(
             known = "population" if Stat.POPULATION in outside else "background table's people"
             raise IncompatibleError(
                 f"{member.name} counts the {known} that a class covers; {algorithm.name} publishes no cover.",
-                hint="Choose an algorithm that generalises, such as mondrian.",
+                hint="Choose an algorithm that generalizes, such as mondrian.",
             )
         if Stat.POPULATION in outside and not population:
             raise IncompatibleError(

@@ -18,7 +18,7 @@ def pair_up(
 ) -> IntArray | None:
     """Return the class of every group, the groups being the leaves of a binary tree in this order.
 
-    From the bottom up, two neighbours become one class if one of them cannot stand (it violates the model, and so do
+    From the bottom up, two neighbors become one class if one of them cannot stand (it violates the model, and so do
     its parts), else with the chance ``extra ** h`` at height h, or always up to the height ``floor``. A class that
     would violate the model is never made. None where even all groups together do.
 

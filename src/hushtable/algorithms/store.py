@@ -232,7 +232,7 @@ class Division:
     Attributes
     ----------
     chosen : int64 array
-        The column along which each group is specialised; -1 for groups that are finished.
+        The column along which each group is specialized; -1 for groups that are finished.
     group, node, part : int64 arrays
         Where the children of the divided groups go.
     taken : (group, node, kind, count, part), int64 arrays

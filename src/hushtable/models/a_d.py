@@ -1,20 +1,20 @@
 """(a, d)-diversity.
 
-Symbol: (a, d). The sensitive values are divided into groups of like meaning, and the groups, not the values,
-have to be diverse: every class holds values of at least d groups, and no group has more than the share a of it.
+Symbol: (a, d). The sensitive values are divided into groups with similar meaning. Each class must contain values from
+at least d groups, and no group may make up more than the share a of it.
 
-Reading: the papers at hand say only that the model "takes the semantic meaning of the sensitive attributes into
-consideration", dividing the values into groups first. The groups are the column's ``categories``; d is the
-least number of groups and a the greatest share of one, after the (alpha, k) and l-diversity models that it
-extends. As for p-sensitivity, a class counts for no more groups than it has whole people.
+Interpretation: the papers we have say only that the model "takes the semantic meaning of the sensitive attributes
+into consideration" and divides the values into groups first. Here, the groups are the column's ``categories``, d is
+the minimum number of groups and a the maximum share of one, following the (alpha, k) and l-diversity models that it
+extends. As with p-sensitivity, the number of groups in a class is capped at its number of whole people.
 
 When to use
 -----------
-Where values fall into groups of like meaning, and both the number of groups and their shares should be bounded.
+When values fall into groups with similar meaning, and both the number of groups and their shares should be bounded.
 
 When not
 --------
-Without such groups; its source only sketches it, so other tools may mean something else.
+If there are no such groups. The source only sketches the model, so other tools may define it differently.
 
 Cost
 ----
@@ -49,15 +49,15 @@ __all__ = ["AD"]
 
 @dataclass(frozen=True)
 class AD(SensitiveModel):
-    """Every class holds at least d categories, none of which has more than the share a of it.
+    """Every class contains at least d categories, and none makes up more than the share a of it.
 
-    Score: min(categories / d, a / greatest share of a category), categories being no more than whole people.
-    Satisfied when score >= 1.
+    Score: min(categories / d, a / largest share of a category), where the categories are capped at the number of
+    whole people. Satisfied when score >= 1.
 
     Parameters
     ----------
     a : float
-        Greatest share of a category in a class.
+        Largest share of a category in a class.
     d : int
         Smallest number of categories in a class.
     on : str or list of str, optional
@@ -71,7 +71,7 @@ class AD(SensitiveModel):
     [False, True]
     """
 
-    a: Annotated[float, Between(0, 1, closed="right"), "greatest share of a category in a class"]
+    a: Annotated[float, Between(0, 1, closed="right"), "largest share of a category in a class"]
     d: Annotated[int, AtLeast(2), "smallest number of categories in a class"]
 
     name: ClassVar[str] = "a-d"
@@ -79,27 +79,27 @@ class AD(SensitiveModel):
 
     @property
     def bound(self) -> float:
-        """Return 1: both margins are normalised."""
+        """Return 1: both margins are normalized."""
         return 1.0
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """min(categories / d, a / greatest share) per group."""
+        """min(categories / d, a / largest share) per group."""
         present, inverse = self._parts(groups, table)
         return np.minimum(present / self.d, self.a * inverse)
 
     def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
-        """The greatest share of a category, and the categories."""
+        """The largest share of a category, and the categories."""
         present, inverse = self._parts(groups, table)
         return Quantity("a", "<=", self.a, 1 / inverse), Quantity("d", ">=", self.d, present)
 
     def _parts(self, groups: GroupStats, table: Reference) -> tuple[FloatArray, FloatArray]:
-        """Categories, and one over the greatest share of one."""
+        """Number of categories, and 1 / (largest share of a category)."""
         categories = by_category(self.histogram(groups), self.attribute(table))
         present = np.minimum(categories.distinct(), whole_people(groups))
         return np.asarray(present, dtype=np.float64), inverse_share(categories)
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values of missing categories, and where one has too great a share, of those with room."""
+        """Mark values of missing categories and, if a category's share is too large, of those with room."""
         attribute = self.attribute(table)
         code = attribute.category_codes()
         categories = by_category(self.histogram(groups), attribute)
@@ -114,7 +114,7 @@ class AD(SensitiveModel):
         return self.d
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """Fewer than d categories occur, or one is too frequent in the whole table, or people are too few."""
+        """Fewer than d categories occur, one is too frequent in the whole table, or there are too few people."""
         attribute = self.attribute(table)
         present, share = _occurring(whole, attribute)
         if present < self.d or compare(np.array([share]), "<=", self.a)[0]:
@@ -128,6 +128,6 @@ class AD(SensitiveModel):
 
 
 def _occurring(whole: GroupStats, attribute: Attribute) -> tuple[int, float]:
-    """How many categories the one group has, and the greatest share."""
+    """Number of categories in the only group, and the largest share."""
     categories = by_category(whole.histogram(attribute.key), attribute)
     return int(categories.distinct()[0]), float(1 / inverse_share(categories)[0])

@@ -1,33 +1,33 @@
 """(alp, dif)-anonymity.
 
-Symbol: (alp, dif). For a protected sensitive value s, LP_s of a class is the share of its people who have s.
-The average leakage probability of a table, ALP_s = sum(y_i * y_i / x_i) / sum(y_i) over its classes of x_i
-people, y_i of whom have s, is what a person with s faces on average. Every protected value satisfies
+Symbol: (alp, dif). For a protected sensitive value s, LP_s of a class is the share of its people who have s. The
+average leakage probability of a table, ALP_s = sum(y_i * y_i / x_i) / sum(y_i) over its classes of x_i people, y_i of
+whom have s, is the average leakage for a person with s. Every protected value satisfies
 
 - ALP_s <= alp_s, and
 - LP_s - ALP_s <= dif_s in every class.
 
-A value without an entry is not protected (a bound of 1 never binds), so each value gets the protection it
-needs. The k of the paper's model is ``k-anonymity`` beside it.
+A value without an entry is not protected (a bound of 1 never applies), so each value gets the protection it needs.
+For the k of the paper's model, add ``k-anonymity``.
 
-The average is taken over the classes of the table that is judged: published ones only, so suppression changes
-it. Merging classes never raises it (Theorem 1), and one class alone reaches the least, the value's share of the
-table (Theorem 2), with no difference left. So a bound below that share is infeasible, and any other can be met.
-But the model does not survive merging: Theorem 3 speaks of the merged class with the higher leakage, while in a
-class that is left alone the difference grows as the average falls.
+The average covers only the published classes, so suppression changes it. Merging classes never raises it (Theorem 1).
+A single class reaches the minimum, which is the value's share of the table (Theorem 2), with a difference of zero. So
+a bound below that share is infeasible, and any other can be met. However, the model does not survive merging: Theorem
+3 covers the merged class with the higher leakage, but in a class that is not merged the difference grows as the
+average falls.
 
 When to use
 -----------
-Where each sensitive value needs a bound of its own, on average over the table and for single classes.
+When each sensitive value needs its own bounds, on average over the table and for single classes.
 
 When not
 --------
-Where every class must be bounded absolutely: the average may hide a bad class up to ``dif``. It is not monotone, so
+When every class must be bounded absolutely: the average may hide a bad class up to ``dif``. It is not monotone, so
 searches cannot prune.
 
 Cost
 ----
-Judges the whole table at every step; slower than models of single classes.
+Evaluates the whole table at every step; slower than models of single classes.
 
 References
 ----------
@@ -72,17 +72,17 @@ class Probabilities(Constraint):
 
 @dataclass(frozen=True)
 class AlpDif(SensitiveModel):
-    """Each protected value leaks little on average, and nowhere much more than that.
+    """Each protected value leaks little on average, and not much more in any class.
 
     Score of a class: the worst excess over a bound, max(ALP_s - alp_s, LP_s - ALP_s - dif_s), over the protected
-    values that it holds; -1 where it holds none. Satisfied when score <= 0.
+    values in the class; -1 if there are none. Satisfied when score <= 0.
 
     Parameters
     ----------
     alp : mapping of str to float
-        Value -> greatest average leakage probability.
+        Value -> maximum average leakage probability.
     dif : mapping of str to float
-        Value -> greatest difference of a class's leakage probability from the average.
+        Value -> maximum excess of a class's leakage probability over the average.
     on : str or list of str, optional
         The sensitive column.
 
@@ -96,9 +96,9 @@ class AlpDif(SensitiveModel):
     [0.1, -1.0]
     """
 
-    alp: Annotated[Mapping[str, float], Probabilities(), OfValues(), "value -> greatest average leakage probability"]
+    alp: Annotated[Mapping[str, float], Probabilities(), OfValues(), "value -> maximum average leakage probability"]
     dif: Annotated[
-        Mapping[str, float], Probabilities(), OfValues(), "value -> greatest difference of a class from the average"
+        Mapping[str, float], Probabilities(), OfValues(), "value -> maximum excess of a class over the average"
     ] = field(default_factory=dict)
 
     name: ClassVar[str] = "alp-dif"
@@ -110,7 +110,7 @@ class AlpDif(SensitiveModel):
         super().__post_init__()
         if not self.protected:
             raise ParameterError(
-                "AlpDif protects no value: both 'alp' and 'dif' are empty.", hint="Give some value a bound."
+                "AlpDif protects no value: both 'alp' and 'dif' are empty.", hint="Set at least one bound."
             )
 
     def __hash__(self) -> int:
@@ -135,7 +135,7 @@ class AlpDif(SensitiveModel):
         return histogram.max(worst, empty=-1.0)
 
     def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
-        """The average leakage, and the greatest difference from it, each of the value that is closest to its bound."""
+        """The average leakage and the largest excess over it, each for the value closest to its bound."""
         attribute = self.attribute(table)
         codes, alp, dif = self._bounds(attribute)
         _, owner, value, average, leakage = self._leakage(groups, attribute)
@@ -149,17 +149,17 @@ class AlpDif(SensitiveModel):
             own = [i for i, code in enumerate(codes) if attribute.labels[code] in given]
             if own:
                 at = max(own, key=lambda i, r=reached, b=bounds: float(r[i] - b[i]))  # type: ignore[misc]
-                # values are not written into messages: their place among the bounds tells which
+                # messages do not show values: the position among the bounds identifies the value
                 place = list(given).index(attribute.labels[codes[at]]) + 1
                 found.append(Quantity(f"{symbol} of value {place}", "<=", float(bounds[at]), reached[at : at + 1]))
         return tuple(found)
 
     def average_leakage(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """ALP of every protected value (in the order of ``protected``), a row for each candidate table."""
+        """ALP of every protected value (in the order of ``protected``), one row per candidate table."""
         return self._leakage(groups, self.attribute(table))[3]
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell every value but the one with the worst excess, which any other record dilutes.
+        """Mark every value except the one with the worst excess: any other record dilutes it.
 
         The default would add a record to all groups of the table at once.
         """
@@ -173,7 +173,7 @@ class AlpDif(SensitiveModel):
         return out
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Prove that an average is below the value's share of the table, which one single class reaches."""
+        """Check whether a bound is below the value's share of the table, the minimum that a single class reaches."""
         attribute = self.attribute(table)
         codes, alp, _ = self._bounds(attribute)
         share = attribute.distribution()[codes]
@@ -181,7 +181,7 @@ class AlpDif(SensitiveModel):
         if not len(violated):
             return None
         at = int(violated[0])
-        # values are not written into messages: their place among the bounds tells which
+        # messages do not show values: the position among the bounds identifies the value
         place = list(self.alp).index(attribute.labels[codes[at]]) + 1
         return Infeasible(
             f"alp={alp[at]:g} for value {place} of 'alp', but that value makes up {share[at]:.6g} of "
@@ -221,7 +221,7 @@ class AlpDif(SensitiveModel):
         return entries, owner, value, average, leakage
 
     def _excess(self, groups: GroupStats, attribute: Attribute) -> tuple[IntArray, FloatArray]:
-        """Entries of protected values, and how far each is above its worse bound."""
+        """Entries of protected values, and how far each exceeds the worse of its two bounds."""
         _, alp, dif = self._bounds(attribute)
         entries, owner, value, average, leakage = self._leakage(groups, attribute)
         mean = average[owner, value]

@@ -1,22 +1,22 @@
 """(alpha, beta, k)-anonymity.
 
-Symbol: (alpha, beta, k). Every class has at least k people and at least beta different sensitive values, and its
-dissimilar values outnumber its similar ones by at least alpha.
+Symbol: (alpha, beta, k). Every class has at least k people and at least beta distinct sensitive values, and its
+dissimilar values outnumber its similar values by at least alpha.
 
-Reading: the papers at hand have one sentence on it ("the number of no similar sensitive attribute values must
-be alpha bigger than the number of similar sensitive attribute values"). Two values are similar when they belong
-to the same sensitivity category. Whatever category the adversary suspects, the people outside it must outnumber
-those in it by alpha: people - 2 x (people in the largest category) >= alpha. People are counted, not different
-values, so that the condition bounds what an adversary can bet on, and survives merging. As for p-sensitivity, a
-class counts for no more values than it has whole people.
+Interpretation: the papers we have devote one sentence to it ("the number of no similar sensitive attribute values
+must be alpha bigger than the number of similar sensitive attribute values"). Two values are similar when they belong
+to the same sensitivity category. For every category, the people outside it must outnumber those in it by alpha:
+people - 2 x (people in the largest category) >= alpha. The condition counts people, not distinct values, so that it
+bounds an adversary's confidence and survives merging. As with p-sensitivity, the number of values in a class is
+capped at its number of whole people.
 
 When to use
 -----------
-Where no category of similar values may hold the majority of a class, with a margin.
+When no category of similar values may come close to a majority in a class.
 
 When not
 --------
-Without categories; its source defines it in one sentence, so other tools may mean something else.
+If there are no categories. The source defines the model in one sentence, so other tools may define it differently.
 
 Cost
 ----
@@ -58,9 +58,9 @@ class AlphaBetaK(SensitiveModel):
     Parameters
     ----------
     alpha : int
-        By how many the people outside any category outnumber those in it.
+        Minimum lead of the people outside any category over those in it.
     beta : int
-        Smallest number of different values in a class.
+        Smallest number of distinct values in a class.
     k : int
         Smallest number of people in a class.
     on : str or list of str, optional
@@ -74,8 +74,8 @@ class AlphaBetaK(SensitiveModel):
     [-2.0, 0.0]
     """
 
-    alpha: Annotated[int, AtLeast(1), "by how many the people outside any category outnumber those in it"]
-    beta: Annotated[int, AtLeast(2), "smallest number of different sensitive values in a class"]
+    alpha: Annotated[int, AtLeast(1), "minimum lead of the people outside any category over those in it"]
+    beta: Annotated[int, AtLeast(2), "smallest number of distinct sensitive values in a class"]
     k: Annotated[int, AtLeast(2), "smallest number of people in a class"]
 
     name: ClassVar[str] = "alpha-beta-k"
@@ -83,7 +83,7 @@ class AlphaBetaK(SensitiveModel):
 
     @property
     def bound(self) -> float:
-        """Return 1: all margins are normalised."""
+        """Return 1: all margins are normalized."""
         return 1.0
 
     @property
@@ -98,7 +98,7 @@ class AlphaBetaK(SensitiveModel):
         return np.minimum(least, lead.values / self.alpha)
 
     def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
-        """By how many people lead over a category, the different values, and the people."""
+        """The lead over the largest category, the distinct values and the people."""
         histogram = self.histogram(groups)
         values = np.minimum(histogram.distinct(), whole_people(groups)).astype(np.float64)
         return (
@@ -108,9 +108,10 @@ class AlphaBetaK(SensitiveModel):
         )
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values that bring a condition which still fails closer, without undoing the lead.
+        """Mark values that help a condition that still fails, without reducing the lead.
 
-        Where all categories are even no value raises or keeps the lead at once; those that lower it least do later.
+        If all categories are equally large, no value raises or keeps the lead at first; those that reduce it least
+        help later.
         """
         histogram, attribute = self.histogram(groups), self.attribute(table)
         categories = attribute.category_codes()
@@ -126,11 +127,11 @@ class AlphaBetaK(SensitiveModel):
         return np.asarray(helps | ((then >= wanted) & (short | ~few)[:, None]))
 
     def min_group_size(self) -> int:
-        """Return the greatest of the parameters: each asks for as many people."""
+        """Return the largest parameter: each requires that many people."""
         return max(self.alpha, self.beta, self.k)
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The whole table has too few people or values, or a category in which too many people are."""
+        """The whole table has too few people or values, or a category with too many people."""
         attribute = self.attribute(table)
         if reason := KAnonymity(self.k).feasible(table):
             return reason

@@ -1,16 +1,16 @@
 """(alpha, k)-anonymity.
 
-Symbol: (alpha, k). Every class has at least k people, and no sensitive value is more frequent in it than alpha.
-Wong et al. state it first for chosen sensitive values and then for all; ``only`` chooses, and all are bounded
-where it is left out.
+Symbol: (alpha, k). Every class has at least k people, and no sensitive value is more frequent in it than alpha. Wong
+et al. define it first for selected sensitive values and then for all. ``only`` selects values; by default, all are
+bounded.
 
 When to use
 -----------
-To bound identity and attribute disclosure with one model, for all values or for chosen ones.
+To bound identity and attribute disclosure with one model, for all values or for selected ones.
 
 When not
 --------
-Where alpha is below a value's share in the whole table: infeasible.
+When alpha is below a value's share in the whole table: infeasible.
 
 Cost
 ----
@@ -44,18 +44,18 @@ __all__ = ["AlphaK", "inverse_share", "known_codes", "room"]
 
 @dataclass(frozen=True)
 class AlphaK(SensitiveModel):
-    """Every class has at least k people, and no value has more than the share alpha of it.
+    """Every class has at least k people, and no value makes up more than the share alpha of it.
 
-    Score: min(people / k, alpha / greatest share). Satisfied when score >= 1.
+    Score: min(people / k, alpha / largest share). Satisfied when score >= 1.
 
     Parameters
     ----------
     alpha : float
-        Greatest share of a value in a class.
+        Largest share of a value in a class.
     k : int
         Smallest number of people in a class.
     only : list of str, optional
-        The values that are bounded; all where left out.
+        The values to bound. Defaults to all.
     on : str or list of str, optional
         The sensitive column.
 
@@ -69,9 +69,9 @@ class AlphaK(SensitiveModel):
     [True, True, False]
     """
 
-    alpha: Annotated[float, Between(0, 1, closed="right"), "greatest share of a value in a class"]
+    alpha: Annotated[float, Between(0, 1, closed="right"), "largest share of a value in a class"]
     k: Annotated[int, AtLeast(2), "smallest number of people in a class"]
-    only: Annotated[tuple[str, ...] | None, OfValues(), "sensitive values that are bounded; all where left out"] = None
+    only: Annotated[tuple[str, ...] | None, OfValues(), "sensitive values to bound. Defaults to all"] = None
 
     name: ClassVar[str] = "alpha-k"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("alpha", "alpha", {"alpha": 1.0, "k": 2}),)
@@ -82,12 +82,12 @@ class AlphaK(SensitiveModel):
         if self.only == ():
             raise ParameterError(
                 "AlphaK bounds no value: 'only' is empty.",
-                hint="Name values, or leave 'only' out: all are bounded then.",
+                hint="Name values, or omit 'only' to bound all of them.",
             )
 
     @property
     def bound(self) -> float:
-        """Return 1: both margins are normalised."""
+        """Return 1: both margins are normalized."""
         return 1.0
 
     @property
@@ -103,11 +103,11 @@ class AlphaK(SensitiveModel):
         return bounded
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """min(people / k, alpha / greatest share) per group."""
+        """min(people / k, alpha / largest share) per group."""
         return np.minimum(groups.sizes / self.k, self.alpha * self._inverse(groups, table))
 
     def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
-        """The greatest share of a bounded value, and the people."""
+        """The largest share of a bounded value, and the number of people."""
         share = 1 / self._inverse(groups, table)
         return Quantity("alpha", "<=", self.alpha, share), Quantity("k", ">=", self.k, groups.sizes)
 
@@ -119,7 +119,7 @@ class AlphaK(SensitiveModel):
         return np.where(self._bounded(self.attribute(table)), self.alpha, 1.0), 0.0
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values that still have room in a class of the size that it is heading for.
+        """Mark the values that still have room in a class of its target size.
 
         The default would reject every value for a class that is small and balanced.
         """
@@ -132,7 +132,7 @@ class AlphaK(SensitiveModel):
         return self.k
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The table has fewer than k people, or one value is too frequent in the whole of it."""
+        """The table has fewer than k people, or one value is too frequent in the whole table."""
         if reason := KAnonymity(self.k).feasible(table):
             return reason
         attribute = self.attribute(table)
@@ -144,10 +144,9 @@ class AlphaK(SensitiveModel):
 
 
 def known_codes(attribute: Attribute, labels: Sequence[str]) -> list[int]:
-    """Return the codes of values that a policy names, or raise for a name that the table does not have.
+    """Return the codes of values that a policy names, or raise if the table lacks one.
 
-    Of a published file nothing can be said about a value that is not in it: it may have been suppressed, and what is
-    not there does not leak.
+    In a published file, a missing value is not an error: it may have been suppressed, and what is absent does not leak.
 
     Examples
     --------
@@ -170,7 +169,7 @@ def known_codes(attribute: Attribute, labels: Sequence[str]) -> list[int]:
 
 
 def inverse_share(histogram: Histogram, bounded: BoolArray | None = None) -> FloatArray:
-    """One over the greatest share of a (bounded) value; infinite where a group has none.
+    """One over the largest share of a (bounded) value; infinite if a group has none.
 
     Examples
     --------
@@ -185,10 +184,10 @@ def inverse_share(histogram: Histogram, bounded: BoolArray | None = None) -> Flo
 
 
 def room(count: FloatArray, sizes: FloatArray, share: float, size: int = 1) -> BoolArray:
-    """(group x value): one more person with the value keeps it within ``share`` of the class to come.
+    """(group x value): one more person with the value keeps it within ``share`` of the future class.
 
-    The class to come has at least ``size`` people, one more than now, and enough for a single person to be
-    within the share. Where no value has room, the least frequent ones are told: the class has to grow evenly.
+    The future class has at least ``size`` people, one more than now, and enough for a single person to be within the
+    share. If no value has room, the least frequent ones are marked: the class has to grow evenly.
 
     Examples
     --------

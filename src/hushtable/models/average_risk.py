@@ -1,24 +1,24 @@
 """Average and maximum re-identification risk.
 
-An adversary who links somebody to a class of n people picks the right record with probability 1 / n. The average
-of this risk over all people of the release is (number of classes) / (number of people); its maximum is 1 / (size
-of the smallest class). Each may be bounded, at least one must.
+An adversary who links a person to a class of n people picks the correct record with probability 1 / n. The average of
+this risk over all people of the release is (number of classes) / (number of people); its maximum is 1 / (size of the
+smallest class). Set a bound for at least one of them.
 
-The average depends on all classes together, so this is a table-level model. Adding records to classes and
-merging classes can only lower both risks; removing records may raise both. Bounds are compared as they are: 1/11
-= 0.0909 is not at most 0.09.
+The average depends on all classes together, so this is a table-level model. Adding records to classes and merging
+classes can only lower both risks; removing records may raise both. Bounds are not rounded: 1/11 = 0.0909 exceeds
+0.09.
 
 When to use
 -----------
-Where a rule speaks of risk (average 0.05, maximum 0.09) instead of class sizes.
+When a rule limits risk (average 0.05, maximum 0.09) rather than class sizes.
 
 When not
 --------
-As the only protection of sensitive values: it counts people, not what they have.
+As the only protection of sensitive values: it counts people, not their values.
 
 Cost
 ----
-One number per class, but judged over the whole table at every step.
+One number per class, but evaluated over the whole table at every step.
 
 References
 ----------
@@ -45,19 +45,19 @@ __all__ = ["AverageRisk"]
 
 @dataclass(frozen=True)
 class AverageRisk(PrivacyModel):
-    """The re-identification risk is bounded, on average over the people, for the worst of them, or both.
+    """The average re-identification risk, the maximum risk, or both are bounded.
 
-    Score of a class: its risk as a multiple of what is allowed. For the maximum that is (1 / size) / maximum.
-    For the average it is the table's average / ``average`` for all classes while the table keeps to it; where it
-    does not, (1 / size) / ``average``, so that the classes to blame stand out, the smallest most. The score is
-    the greater of the two. Satisfied when score <= 1; a table is when all its classes are.
+    Score of a class: its risk as a multiple of the allowed risk. For the maximum, that is (1 / size) / maximum. For
+    the average, it is the table's average / ``average`` for all classes if the table meets the bound; otherwise it is
+    (1 / size) / ``average``, so that the smallest classes, which cause the violation, stand out. The score is the
+    larger of the two. A class is satisfied when score <= 1, a table when all its classes are.
 
     Parameters
     ----------
     average : float, optional
-        Greatest average risk.
+        Maximum average risk.
     maximum : float, optional
-        Greatest risk of anybody.
+        Maximum risk of any person.
 
     Examples
     --------
@@ -70,11 +70,9 @@ class AverageRisk(PrivacyModel):
     [False]
     """
 
-    average: Annotated[
-        float | None, Between(0, 1, closed="right"), "greatest number of classes per person: the average risk"
-    ] = None
+    average: Annotated[float | None, Between(0, 1, closed="right"), "maximum average risk: classes per person"] = None
     maximum: Annotated[
-        float | None, Between(0, 1, closed="right"), "greatest 1 / (people in a class): the highest risk"
+        float | None, Between(0, 1, closed="right"), "maximum risk of any person: 1 / (people in the class)"
     ] = None
 
     name: ClassVar[str] = "average-risk"
@@ -89,11 +87,11 @@ class AverageRisk(PrivacyModel):
 
     @property
     def bound(self) -> float:
-        """Return 1: the multiple of the allowed risk that may be reached."""
+        """Return 1: the risk may reach the allowed risk, not more."""
         return 1.0
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Each group's risk as a multiple of the allowed one; groups without people are at infinity."""
+        """Each group's risk as a multiple of the allowed risk; infinite for groups without people."""
         risk = _risk(groups)
         score = np.where(np.isfinite(risk), 0.0, np.inf)
         if self.average is not None:
@@ -110,7 +108,7 @@ class AverageRisk(PrivacyModel):
         return (*average, *maximum)
 
     def min_group_size(self) -> int:
-        """Return 1 / maximum, rounded down: with an entity column sizes need not be whole."""
+        """Return 1 / maximum, rounded down: with an entity column, sizes may be fractions."""
         return 1 if self.maximum is None else max(1, math.floor((1 + TOLERANCE) / self.maximum))
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:

@@ -1,8 +1,8 @@
-"""What a privacy model is: a predicate over statistics of groups, described as data.
+"""Base classes of privacy models: predicates over group statistics, described as data.
 
-A model is a frozen dataclass. Its annotated fields are its parameters; its class attributes say which statistics
-it needs, which threat it answers and what keeps it satisfied; its one formula is ``score``. Enforcing, auditing
-and reporting all call that ``score``: there is no second formula.
+A model is a frozen dataclass. Its annotated fields are its parameters; its class attributes declare which statistics
+it needs, which threat it addresses and which operations preserve it. Its only formula is ``score``, which enforcing,
+auditing and reporting all call.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TOLERANCE = 1e-9
 """Scores this close (relative, and absolute near 0) to the bound count as equal to it."""
 
 MOST_TRIED = 64
-"""Sizes below which it is tried whether a group of that size can satisfy a model."""
+"""Largest group size for which to check whether a group of that size can satisfy a model."""
 
 Sense = Literal[">=", "<=", "<"]
 """How a score is compared with a bound."""
@@ -56,18 +56,18 @@ class Stat(Enum):
 
 
 class Threat(Enum):
-    """What the adversary would learn: who a record is, or what a person's sensitive value is."""
+    """What the adversary would learn: the person behind a record, or a person's sensitive value."""
 
     IDENTITY = "identity"
     ATTRIBUTE = "attribute"
 
 
 class Monotone(Flag):
-    """What cannot turn a satisfied group (or table) into a violated one.
+    """Operations that cannot turn a satisfied group (or table) into a violated one.
 
-    ``ADD``: adding any record. ``MERGE``: merging two satisfied groups. ``SUPPRESS``: removing records while
-    the group is not empty. ``COARSEN``: publishing whole columns more coarsely, every value the same way everywhere;
-    what survives merging survives that, too. Declared by each model and attacked by the contract suite.
+    ``ADD``: adding any record. ``MERGE``: merging two satisfied groups. ``SUPPRESS``: removing records as long as the
+    group is not empty. ``COARSEN``: publishing whole columns more coarsely, each value in the same way everywhere;
+    models that survive merging survive that, too. Each model declares these, and the contract suite tests them.
     """
 
     NONE = 0
@@ -98,14 +98,14 @@ def compare(score: FloatArray, sense: Sense, bound: FloatArray | float) -> BoolA
 
 
 class Drawing(NamedTuple):
-    """How records have to be drawn so that a model holds.
+    """How records must be drawn for a model to hold.
 
     Attributes
     ----------
     rate : float
-        The chance that a record is drawn.
+        Probability of drawing a record.
     search : float
-        What choosing a recoding may spend of epsilon.
+        Part of epsilon for choosing a recoding.
     """
 
     rate: float
@@ -113,18 +113,18 @@ class Drawing(NamedTuple):
 
 
 class Audited(NamedTuple):
-    """How a model reads a table that nobody made for it: its score tells a number, whatever the bound.
+    """How an audit uses a model on any table: the score is informative regardless of the bound.
 
     Attributes
     ----------
     key : str
-        What people call the number: ``k``, ``entropy_l``.
+        Usual name of the number: ``k``, ``entropy_l``.
     parameter : str
         The parameter that bounds it.
     values : mapping
         Parameters to build the model with.
     ordered : bool, optional
-        Whether it is for columns with an order, or for those without; any by default.
+        Whether it applies to ordered columns only, or to unordered ones only. Defaults to both.
     """
 
     key: str
@@ -134,7 +134,7 @@ class Audited(NamedTuple):
 
 
 class Quantity(NamedTuple):
-    """One of a model's own quantities, as people read it.
+    """One of a model's quantities, for people to read.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class Quantity(NamedTuple):
         The parameter that bounds it: ``alpha``, ``k``.
     sense : {">=", "<=", "<"}
     bound : float
-        What the policy asks for.
+        Bound set by the policy.
     values : float64 array
         One number per group.
 
@@ -159,7 +159,7 @@ class Quantity(NamedTuple):
 
     @property
     def worst(self) -> float:
-        """The value of the group that is furthest from what is asked for."""
+        """The value of the worst group."""
         if not len(self.values):
             return float("nan")
         return float(self.values.min() if self.sense == ">=" else self.values.max())
@@ -179,18 +179,18 @@ class PrivacyModel(Parametrised, ABC):
     sense : {">=", "<=", "<"}
         How a group's score is compared with ``bound``.
     by_support : bool
-        Whether the score counts which values occur, however often, and further ones can only help.
+        Whether the score depends only on which values occur, not how often, and more values can only help.
     table_level : bool
-        Whether satisfaction depends on all groups together; then ``score`` and ``satisfied`` take the groups of
-        one whole candidate table, and algorithms call ``table_satisfied``.
+        Whether the model depends on all groups together. If so, ``score`` and ``satisfied`` take all groups of one
+        candidate table, and algorithms call ``table_satisfied``.
     mixes : bool
-        Whether the promise holds for somebody of whom is only known to be in one of several satisfied groups, though
-        the groups merged might not satisfy the model. Models that survive merging need not say so.
+        Whether the guarantee holds for a person known only to be in one of several satisfied groups, even if the
+        merged groups might not satisfy the model. Models that survive merging need not declare this.
     of_crowds : bool
-        Whether the promise is about all whom an adversary has to reckon with, so that it can be kept without classes of
-        equal records. It counts them alone: neither how likely each is, nor sensitive values.
+        Whether the guarantee concerns the number of an adversary's candidates, so that it can hold without classes of
+        equal records. It ignores how likely each candidate is and their sensitive values.
     audits : tuple of Audited
-        The numbers that ``hushtable.audit`` reads with it from any table. Empty where they need more than its rows.
+        The numbers that ``hushtable.audit`` computes with it for any table. Empty if they need more than its rows.
     """
 
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE})
@@ -210,19 +210,19 @@ class PrivacyModel(Parametrised, ABC):
 
     @property
     def threats(self) -> frozenset[Threat]:
-        """All threats that the model answers: ``threat``, and the other one where it promises both."""
+        """All threats that the model addresses: ``threat``, or both."""
         return frozenset({self.threat})
 
     @abstractmethod
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """One number per group: the model's own quantity (k, l, t, ...) that the group achieves."""
+        """One number per group: the value of the model's quantity (k, l, t, ...) that the group achieves."""
 
     def satisfied(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Whether each group fulfils the model."""
+        """Whether each group satisfies the model."""
         return compare(self.score(groups, table), self.sense, self.bound)
 
     def table_satisfied(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Whether each candidate table does (``groups.tables`` tells them apart)."""
+        """Whether each candidate table satisfies the model (``groups.tables`` separates them)."""
         offsets = groups.table_offsets()
         violated = np.concatenate([[0], np.cumsum(~self.satisfied(groups, table))])
         return np.asarray(violated[offsets[1:]] == violated[offsets[:-1]])
@@ -233,40 +233,40 @@ class PrivacyModel(Parametrised, ABC):
         Parameters
         ----------
         left : GroupStats
-            How many of the same people have each value, on average over all worlds that the releases leave open.
+            Number of these people with each value, averaged over all worlds consistent with the releases.
         widest : int64 array
-            How many different values the richest of those classes has.
+            Number of distinct values in the most diverse of those classes.
         table : Reference
         """
         return self.satisfied(left, table)
 
     def achieved(self, groups: GroupStats, table: Reference) -> float:
-        """The worst score of all groups: what a report shows beside the bound."""
+        """The worst score of all groups, which a report shows next to the bound."""
         score = self.score(groups, table)
         if not len(score):
             return float("nan")
         return float(score.min() if self.sense == ">=" else score.max())
 
     def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
-        """What people read instead of the score, where that is a margin over several conditions.
+        """What people read instead of the score, if the score is a margin over several conditions.
 
-        The score is made of these numbers, so there is one formula. Empty where the score speaks for itself.
+        The score is computed from these numbers, so there is one formula. Empty if the score is clear by itself.
         """
         return ()
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
         """Which values would help each group (group x sensitive value): one more such record improves the score.
 
-        Models without a sensitive column answer with one column of True: any record counts.
+        Models without a sensitive column return one column of True: any record counts.
         """
         return np.ones((len(groups), 1), dtype=np.bool_)
 
     def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """How much of each group can be kept, at most, if it is divided and the parts that violate the model go.
+        """How much of each group can be kept if it is divided and violating parts are suppressed.
 
-        In units. A search may rule out with it whatever divides these groups further, so a number may be too great but
-        never too small. A group that violates a model which survives adding records has no part that satisfies it;
-        about other models nothing is known here.
+        An upper bound, in units. Searches use it to rule out everything that divides these groups further, so a
+        number may be too large but never too small. If a group violates a model that survives adding records, no part
+        of it satisfies the model. For other models, nothing is known here.
         """
         if Monotone.ADD in self.monotone and not self.table_level:
             return np.where(self.satisfied(groups, table), groups.units, 0).astype(np.float64)
@@ -277,18 +277,19 @@ class PrivacyModel(Parametrised, ABC):
         return 1
 
     def least_people(self, table: Reference) -> int:
-        """No group of this table with fewer people can satisfy the model, if every row is a person's only one."""
+        """No group of this table with fewer people can satisfy the model, if every person has one row."""
         return self.min_group_size()
 
     def values_needed(self) -> int:
-        """How many different values of its column every group needs; 0 where that is not what the model asks for."""
+        """Number of distinct values that every group needs; 0 if the model does not require any."""
         return 0
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Prove, before any work, that no grouping of this table satisfies the model; else None.
+        """Return a proof, before any work, that no grouping of this table satisfies the model, or None.
 
-        For a model that survives merging the whole table as one group decides: were any grouping satisfied,
-        merging all its groups would be. Other models override this where they can prove something.
+        For a model that survives merging, it is enough to check the whole table as one group: if any grouping
+        satisfied the model, so would the merger of all its groups. Other models override this if they can prove
+        something.
         """
         if Monotone.MERGE not in self.monotone:
             return None
@@ -298,7 +299,7 @@ class PrivacyModel(Parametrised, ABC):
         return self.infeasible(whole, table)
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The reason, given that even the whole table as one group fails. Models say it better."""
+        """The reason, given that even the whole table as one group fails. Models override it with a better one."""
         got = float(self.score(whole, table)[0])
         return Infeasible(
             f"{self} cannot hold: even the whole table as one class reaches {got:.6g}, "
@@ -307,17 +308,17 @@ class PrivacyModel(Parametrised, ABC):
         )
 
     def drawing(self) -> Drawing | None:
-        """How records have to be drawn for the model to hold; None where its classes are all that counts."""
+        """How records must be drawn for the model to hold; None if it depends only on the classes."""
         return None
 
     def stats_needed(self) -> frozenset[Stat]:
-        """Which statistics the model needs: ``needs``, unless its parameters ask for more."""
+        """Which statistics the model needs: ``needs``, unless its parameters require more."""
         return self.needs
 
     def of_classes(self) -> PrivacyModel:
-        """Return a model of single classes that implies this one, for algorithms that do not know what cells show.
+        """Return a model of single classes that implies this one, for algorithms that do not expose their cells.
 
-        It is the model itself, unless that judges cells.
+        It is the model itself, unless that evaluates cells.
         """
         return self
 
@@ -326,22 +327,22 @@ class PrivacyModel(Parametrised, ABC):
         return ()
 
     def known_together(self) -> tuple[tuple[str, ...], ...] | None:
-        """Return which quasi-identifiers an adversary may know together; None where it may be all of them."""
+        """Return which quasi-identifiers an adversary may know together; None if it may be all of them."""
         return None
 
     def exposing(self, groups: GroupStats, table: Reference) -> IntArray:
         """Return, for each group and quasi-identifier, how many violations its cell takes part in.
 
-        Only models that judge cells (``Stat.CELLS``) have an answer.
+        Only models that evaluate cells (``Stat.CELLS``) implement this.
         """
         raise NotImplementedError
 
     def bandwidth(self) -> float | None:
-        """Bandwidth of the kernel estimate that stands for a background table; None where the policy's own is meant."""
+        """Bandwidth of the kernel estimate that replaces a background table; None if the policy provides the table."""
         return None
 
     def histogram_keys(self) -> frozenset[Key]:
-        """Which histograms the model needs, once bound to its columns."""
+        """Which histograms the model needs after it is bound to its columns."""
         return frozenset()
 
     def bind(self, sensitive: tuple[str, ...]) -> tuple[PrivacyModel, ...]:
@@ -351,17 +352,16 @@ class PrivacyModel(Parametrised, ABC):
 
 @dataclass(frozen=True)
 class SensitiveModel(PrivacyModel):
-    """Base of the models that look at a sensitive column.
+    """Base of the models that use a sensitive column.
 
     Parameters
     ----------
     on : str or list of str, optional
-        The sensitive column; a list takes several columns jointly. Left out, the model holds for every
-        sensitive column on its own.
+        The sensitive column; a list takes several columns jointly. Defaults to every sensitive column separately.
     """
 
     on: Annotated[
-        str | tuple[str, ...] | None, "sensitive column, or several taken jointly; every one where left out"
+        str | tuple[str, ...] | None, "sensitive column, or several taken jointly. Defaults to each one separately"
     ] = field(default=None, kw_only=True)
 
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE, Stat.HISTOGRAM})
@@ -372,7 +372,7 @@ class SensitiveModel(PrivacyModel):
         if self.on == ():
             raise ParameterError(
                 f"The 'on' parameter of {type(self).__name__} names no column.",
-                hint="Name one, or leave 'on' out: the model then holds for every sensitive column on its own.",
+                hint="Name one, or omit 'on': the model then applies to each sensitive column separately.",
             )
 
     @property
@@ -395,46 +395,45 @@ class SensitiveModel(PrivacyModel):
         return frozenset({self.key})
 
     def bind(self, sensitive: tuple[str, ...]) -> tuple[Self, ...]:
-        """Return one model per sensitive column where ``on`` was left out."""
+        """Return one model per sensitive column if ``on`` is None."""
         if self.on is not None:
             return (self,)
         return tuple(replace(self, on=name) for name in sensitive)
 
     def share_caps(self, table: Reference) -> tuple[FloatArray, float] | None:
-        """What a satisfied group's shares keep to: a cap for every value, and by how much they may exceed them in all.
+        """Limits on a satisfied group's shares: a cap for every value, and the allowed total excess.
 
-        That is: the sum of max(share - cap, 0) over the values is at most the second number. None where the model
-        bounds no shares.
+        The sum of max(share - cap, 0) over the values is at most the second number. None if the model bounds no shares.
         """
         return None
 
     def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Bound by the values that a group needs, and by the caps of their shares.
+        """Bound by the number of values that a group needs, and by the caps on their shares.
 
-        Parts of a group have no values that it lacks. The caps hold for the union of satisfied parts as they do for
-        each: its shares are means of theirs, and max(share - cap, 0) is convex.
+        Parts of a group have only values that it has. The caps hold for the union of satisfied parts as for each
+        part: its shares are means of theirs, and max(share - cap, 0) is convex.
         """
         kept, histogram = super().keepable(groups, table), self.histogram(groups)
         kept = np.where(histogram.distinct() >= self.values_needed(), kept, 0.0)
         caps = self._loose_caps(table)
         if caps is None:
             return kept
-        # only searches of the lattice ask, and a plain run need not load it
+        # loaded only when needed: only lattice searches call this
         from hushtable.kernels.caps import most_within_caps
 
         least = self.min_group_size()
-        # 1 says nothing: a group may hold one of a person's several rows
+        # 1 is no constraint: a group may contain one of a person's several rows
         least = least * groups.unit if least > 1 else 1
         most = most_within_caps(histogram.offsets, histogram.values, histogram.units, *caps, least)
         return np.minimum(kept, most)
 
     def _loose_caps(self, table: Reference) -> tuple[FloatArray, float] | None:
-        """The caps with the tolerance that scores are compared with."""
+        """The caps with the tolerance used to compare scores."""
         caps = self.share_caps(table)
         return None if caps is None else (caps[0] * (1 + 4 * TOLERANCE) + 4 * TOLERANCE, caps[1] + 4 * TOLERANCE)
 
     def least_people(self, table: Reference) -> int:
-        """Fewer people have shares that no caps allow."""
+        """With fewer people, the shares would exceed the caps."""
         caps = self._loose_caps(table)
         least = self.min_group_size()
         if caps is None:
@@ -444,7 +443,7 @@ class SensitiveModel(PrivacyModel):
         return max(least, smallest_within_caps(*caps, MOST_TRIED))
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Try every value: it helps where the score of group + value is strictly better."""
+        """Try every value: it helps if the score of group + value is strictly better."""
         n_values = self.attribute(table).n_values
         now = self.score(groups, table)
         out = np.zeros((len(groups), n_values), dtype=np.bool_)

@@ -1,38 +1,39 @@
 """Bayes-optimal privacy.
 
-Symbol: theta. The adversary knows the joint distribution f(s, q) of sensitive values and quasi-identifiers.
-About a person with quasi-identifier q the prior belief in s is alpha = f(s|q). The release puts q into the class
-q*, which holds n(q*, s) records with s, and the posterior belief is
+Symbol: theta. The adversary knows the joint distribution f(s, q) of sensitive values and quasi-identifiers. For a
+person with quasi-identifier q, the prior belief in s is alpha = f(s|q). The release puts q into the class q*, which
+has n(q*, s) records with s, and the posterior belief is
 
     beta = n(q*, s) f(s|q) / f(s|q*)  /  sum over s' of  n(q*, s') f(s'|q) / f(s'|q*),
 
-where f(s|q*) = sum f(s, q) / sum f(q) over the q generalised to q*. The model holds when |alpha - beta| < theta,
-strictly, for every q in the class and every s. Two adversaries:
+where f(s|q*) = sum f(s, q) / sum f(q) over the q generalized to q*. The model holds when |alpha - beta| < theta,
+strictly, for every q in the class and every s. There are two adversaries:
 
 without ``background``
     f(s|q) = f(s), the value's share in the whole table, for all q. The posterior is then the value's share in
     the class, and the gap is the greatest |share in the class - share in the table|. It is convex: merging two
     satisfied classes keeps them satisfied.
 with ``background``
-    f is the policy's background table, and every q of it that falls into a class is judged. Nothing is monotone.
+    f is the policy's background table, and the condition covers every q in it that falls into a class. Not monotone.
 
-Where the release contradicts f: a value of the class which f holds impossible for all of its q (0/0 in the
-formula) counts with f(s|q) / f(s|q*) = 1, the limit for an adversary who doubts by the same small amount about
-everybody: its prior is 0 and its gap the posterior. If f holds every value of the class impossible for q, but
-not for others, the adversary's belief about q collapses: gap 1. In a class of which the background table knows
-no q at all, the adversary believes the whole table's shares.
+If the release contradicts f: when f rules out a value of the class for all of its q (0/0 in the formula), f(s|q) /
+f(s|q*) counts as 1, the limit for an adversary who has the same small doubt about everyone. The value's prior is 0
+and its gap is the posterior. If f rules out every value of the class for q, but not for others, the belief about q
+collapses and the gap is 1. If the background table has no q in a class, the adversary's prior is the distribution in
+the whole table.
 
 When to use
 -----------
-To state what an adversary with known beliefs may learn at most, or to test other models against it.
+To bound what an adversary with known beliefs can learn, or to test other models against this one.
 
 When not
 --------
-Where the adversary's beliefs are unknown: the promise holds for the given ones only. It is not monotone.
+When the adversary's beliefs are unknown: the guarantee holds only for the given ones. With a background table, it is
+not monotone.
 
 Cost
 ----
-With a background table, all its rows for every class; without one, linear in the values.
+With a background table, visits all of its rows for every class; otherwise linear in the values.
 
 References
 ----------
@@ -58,15 +59,15 @@ __all__ = ["BayesOptimal", "Beliefs", "update_beliefs"]
 
 
 class Beliefs(NamedTuple):
-    """What an adversary with background knowledge believes about each (group, q, s) of the background table.
+    """An adversary's beliefs about each (group, q, s) of the background table.
 
     Attributes
     ----------
     group, quasi, value : int64 arrays
     prior, posterior : float arrays
-        alpha and beta; beta is NaN where the release contradicts all that was believed about q.
+        alpha and beta; beta is NaN if the release contradicts all prior beliefs about q.
     surprise : float array
-        The greatest posterior of a value that the background held impossible for the whole class.
+        The largest posterior of a value that the background table rules out for the whole class.
     """
 
     group: IntArray
@@ -79,18 +80,18 @@ class Beliefs(NamedTuple):
 
 @dataclass(frozen=True)
 class BayesOptimal(SensitiveModel):
-    """What an adversary believes about anybody's value changes by less than theta.
+    """An adversary's belief about any person's value changes by less than theta.
 
-    Score: the greatest |prior - posterior|. Satisfied when score < theta.
+    Score: the largest |prior - posterior|. Satisfied when score < theta.
 
     Parameters
     ----------
     theta : float
-        What the change must stay below.
+        Upper limit for the change (exclusive).
     background : bool
-        Whether the adversary knows the policy's background table instead of the whole table's shares only.
+        Whether the adversary knows the policy's background table, not just the shares in the whole table.
     on : str or list of str, optional
-        The sensitive column; with ``background`` the one that the background table is about.
+        The sensitive column; with ``background``, the background table's sensitive column.
 
     Examples
     --------
@@ -100,7 +101,7 @@ class BayesOptimal(SensitiveModel):
     [0.25, 0.25]
     """
 
-    theta: Annotated[float, Between(0, 1, closed="right"), "what the change of anybody's belief must stay below"]
+    theta: Annotated[float, Between(0, 1, closed="right"), "upper limit for the change of any belief (exclusive)"]
     background: Annotated[bool, "the adversary knows the policy's background table"] = False
 
     name: ClassVar[str] = "bayes-optimal"
@@ -110,7 +111,7 @@ class BayesOptimal(SensitiveModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.background:
-            # only this adversary's gap is convex, so the instance knows more than its class
+            # the gap is convex only for this adversary, so the instance overrides its class
             object.__setattr__(self, "monotone", Monotone.MERGE)
 
     @property
@@ -119,11 +120,11 @@ class BayesOptimal(SensitiveModel):
         return self.theta
 
     def stats_needed(self) -> frozenset[Stat]:
-        """Ask for the background table where the adversary knows it."""
+        """Request the background table if the adversary knows it."""
         return self.needs | {Stat.BACKGROUND} if self.background else self.needs
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Greatest change of belief per group."""
+        """Largest change of belief per group."""
         histogram, attribute = self.histogram(groups), self.attribute(table)
         if not self.background:
             return _gap_of_shares(histogram, attribute)
@@ -149,7 +150,7 @@ class BayesOptimal(SensitiveModel):
         return update_beliefs(self.histogram(groups), known, table.background_values)
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Refuse where the background table is missing; with it nothing is proved beforehand."""
+        """Refuse if the background table is missing; otherwise nothing can be proved in advance."""
         if not self.background:
             return super().feasible(table)
         self.beliefs(table.whole(), table)
@@ -170,18 +171,18 @@ def _background(histogram: Histogram | None) -> Histogram:
         raise PolicyError(
             "bayes-optimal with background: true needs a background table.",
             code="no-background",
-            hint="Give `background:` in the policy, or leave out the parameter.",
+            hint="Add `background:` to the policy, or remove the parameter.",
         )
     return histogram
 
 
 def _gap_of_shares(histogram: Histogram, attribute: Attribute) -> FloatArray:
-    """Greatest |share in the group - share in the table| over all values, those that the group lacks included."""
+    """Largest |share in the group - share in the table| over all values, including those absent from the group."""
     share = attribute.distribution()
     order = np.argsort(-share, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    # the most frequent value that a group lacks is at the first gap in its ranks
+    # the most frequent value absent from a group is at the first gap in its ranks
     sorted_ranks = rank[histogram.values][np.lexsort((rank[histogram.values], histogram.groups))]
     place = histogram.ranks()
     lengths = histogram.lengths
@@ -197,7 +198,7 @@ def update_beliefs(histogram: Histogram, known: Histogram, n_values: int) -> Bel
 
     Examples
     --------
-    Two people, one of whom has value 1; nobody believes it of the first:
+    One of two people has value 1; the prior rules it out for the first:
 
     >>> known = Histogram.dense([[2, 0, 1, 1]])
     >>> update_beliefs(Histogram.dense([[1, 1]]), known, 2).posterior.round(2).tolist()
@@ -205,7 +206,7 @@ def update_beliefs(histogram: Histogram, known: Histogram, n_values: int) -> Bel
     """
     group, quasi, value = known.groups, known.values // n_values, known.values % n_values
     mass = known.units.astype(np.float64)
-    # entries are sorted by (group, q, s), so each person's are neighbours
+    # entries are sorted by (group, q, s), so each person's are neighbors
     new = np.ones(len(group), dtype=np.bool_)
     new[1:] = (group[1:] != group[:-1]) | (quasi[1:] != quasi[:-1])
     person = np.cumsum(new) - 1
@@ -226,7 +227,7 @@ def update_beliefs(histogram: Histogram, known: Histogram, n_values: int) -> Bel
 
 
 def _look_up(keys: IntArray, counts: IntArray, wanted: IntArray) -> IntArray:
-    """Return the count behind each wanted key, 0 where ``keys`` (sorted) do not hold it."""
+    """Return the count of each wanted key, 0 if it is not in ``keys`` (sorted)."""
     if not len(keys):
         return np.zeros(len(wanted), dtype=np.int64)
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

@@ -1,23 +1,23 @@
 """beta-likeness.
 
-Symbol: beta. What a class tells about each sensitive value is bounded relative to its share in the whole table:
-with share p in the table and q in the class, wherever q > p,
+Symbol: beta. Bounds how much a class reveals about each sensitive value, relative to its share in the whole table.
+With share p in the table and q in the class, if q > p,
 
 basic
     (q - p) / p <= beta;
 enhanced
-    (q - p) / p <= min(beta, -ln p), which also protects frequent values, whose relative gain is small by nature.
+    (q - p) / p <= min(beta, -ln p), which also protects frequent values, whose relative gain is always small.
 
 Shares that fall are not bounded. Each bound is a linear bound on q, so merging two satisfied classes keeps them
-satisfied; adding or removing single records may not. The whole table as one class has no gain at all.
+satisfied; adding or removing single records may not. With the whole table as one class, the gain is 0.
 
 When to use
 -----------
-Where rare values need relative protection: a disease of 0.1% may not become one of 5%.
+When rare values need relative protection: a disease with a share of 0.1% must not reach 5% in a class.
 
 When not
 --------
-Where learning that somebody does *not* have a value is a harm: falling shares are not bounded.
+When learning that someone does *not* have a value is harmful: falling shares are not bounded.
 
 Cost
 ----
@@ -47,18 +47,18 @@ __all__ = ["BetaLikeness"]
 
 @dataclass(frozen=True)
 class BetaLikeness(SensitiveModel):
-    """No value's share in a class exceeds its share in the table by more than the factor beta.
+    """No value's share in a class exceeds its share in the table by more than beta, relative to the latter.
 
-    Score: the greatest relative gain; the enhanced variant stretches each value's gain by beta / min(beta, -ln
-    p), so that one bound serves all values. Satisfied when score <= beta. A value foreign to the table gains
-    infinitely.
+    Score: the largest relative gain. The enhanced variant multiplies each value's gain by beta / min(beta, -ln p), so
+    that one bound applies to all values. Satisfied when score <= beta. The gain of a value that is not in the table
+    is infinite.
 
     Parameters
     ----------
     beta : float
-        Greatest relative gain of a value's share.
+        Maximum relative gain of a value's share.
     variant : {"basic", "enhanced"}
-        Whether frequent values have the tighter bound -ln p.
+        ``enhanced`` applies the tighter bound -ln p to frequent values.
     on : str or list of str, optional
         The sensitive column.
 
@@ -73,7 +73,7 @@ class BetaLikeness(SensitiveModel):
     [False, False]
     """
 
-    beta: Annotated[float, Positive(), "greatest relative gain of a value's share in a class"]
+    beta: Annotated[float, Positive(), "maximum relative gain of a value's share in a class"]
     variant: Annotated[
         Literal["basic", "enhanced"], "enhanced also bounds the gain of a value with share p by -ln p"
     ] = "basic"
@@ -89,7 +89,7 @@ class BetaLikeness(SensitiveModel):
         return self.beta
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Greatest gain of a value, 0 where every share is the table's."""
+        """Largest gain of a value; 0 if every share equals the table's."""
         histogram = self.histogram(groups)
         gain = np.maximum(histogram.shares() - self._shares(table)[histogram.values], 0.0)
         gain[gain > 0] *= self._stretch(table)[histogram.values][gain > 0]
@@ -99,19 +99,19 @@ class BetaLikeness(SensitiveModel):
         return self.attribute(table).distribution()
 
     def _stretch(self, table: Reference) -> FloatArray:
-        """What a surplus of 1 counts for, value by value: 1 / p, times beta over the value's own bound."""
+        """Factor for each value's surplus: 1 / p, times beta over the value's own bound."""
         share = self._shares(table)
         present = share > 0
         stretch = np.full(len(share), np.inf)
         stretch[present] = 1.0 / share[present]
         if self.variant == "enhanced":
-            # a value that is the whole table (p = 1) cannot gain, so its bound of 0 is never used
+            # the only value of a table (p = 1) cannot gain, so its bound of 0 is never used
             bounded = present & (share < 1)
             stretch[bounded] *= self.beta / np.minimum(self.beta, -np.log(share[bounded]))
         return stretch
 
     def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
-        """Return the greatest shares: each value may gain beta, over its stretch."""
+        """Return the maximum shares: each value may gain beta / stretch."""
         return self._shares(table) + self.beta / self._stretch(table), 0.0
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:

@@ -1,39 +1,38 @@
-"""(B, t)-privacy, and its skyline: what an adversary learns who knows the table through a kernel.
+"""(B, t)-privacy and its skyline: bounded learning for an adversary with kernel-based prior beliefs.
 
-Symbols: B, t. Before the release, the adversary believes about a person with quasi-identifiers q what a kernel of
-bandwidth B tells from the table (``table/kernel_estimate.py``): a small B is an adversary who knows much. The release
-says which values a class has. The posterior belief is the Omega-estimate
+Symbols: B, t. The adversary's prior belief about a person with quasi-identifiers q is a kernel estimate with
+bandwidth B from the table (``table/kernel_estimate.py``): the smaller B, the more the adversary knows. The release
+shows which values a class has. The posterior belief is the Omega-estimate
 
     P(s | q, class)  ~  n(class, s) P(s | q) / sum over the people r of the class of P(s | r),
 
-scaled to 1 over s: each value is shared out among the people of the class in proportion to what was believed about
-them. The exact posterior sums over all ways to deal the values, and takes exponential time; the estimate equals it
-where everybody in the class is believed the same about, and tests compare the two. The model holds where the distance
-of prior and posterior is at most t for everybody.
+normalized over s: each value is divided among the people of the class in proportion to the prior beliefs about them.
+The exact posterior sums over all assignments of values to people and takes exponential time. The estimate equals it
+if the prior beliefs are the same for everyone in the class; tests compare the two. The model holds if the distance
+between prior and posterior is at most t for everyone.
 
-Distance. Jensen and Shannon's divergence with logarithms to base 2, from 0 to 1: it is defined where a probability is
-0, and one certainty replaced by another is 1. With ``smooth`` both beliefs are smoothed first by the same kernel over
-the distances of sensitive values (numbers, ranks, or nodes of a hierarchy), so that moving belief to a similar value
-is a smaller change.
+The distance is the Jensen-Shannon divergence with base-2 logarithms. It ranges from 0 to 1, is defined when a
+probability is 0, and is 1 when one certainty replaces another. With ``smooth``, both beliefs are first smoothed by
+the same kernel over the distances between sensitive values (numbers, ranks, or nodes of a hierarchy), so that moving
+belief to a similar value is a smaller change.
 
-A policy that lists the model several times, with different (B, t), asks for the skyline: all points hold at once.
+To require a skyline, list the model several times with different (B, t): all points must hold at once.
 
-The beliefs come from the whole table, suppressed records included, and the class's people are those whom its cells
-cover. Nothing is monotone.
+The beliefs come from the whole table, including suppressed records, and the people of a class are those its cells
+cover. The model is not monotone.
 
 When to use
 -----------
-Where quasi-identifiers tell something about sensitive values, and an adversary may know it: men have no ovarian
-cancer.
+When quasi-identifiers correlate with sensitive values, and an adversary may know it: men have no ovarian cancer.
 
 When not
 --------
-For more than 50,000 different combinations of quasi-identifiers, or for sensitive columns taken jointly.
+For more than 50,000 distinct combinations of quasi-identifiers, or for joint sensitive columns.
 
 Cost
 ----
-Every combination of quasi-identifiers is compared with every other, once for each B: 10,000 combinations of five
-columns take some seconds. Then linear in combinations times values, for every candidate.
+Compares every combination of quasi-identifiers with every other, once for each B: 10,000 combinations of five columns
+take a few seconds. After that, linear in combinations times values for every candidate.
 
 References
 ----------
@@ -59,7 +58,7 @@ __all__ = ["BTPrivacy", "belief_distances", "divergence", "smoothing"]
 
 
 def divergence(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Return the Jensen-Shannon divergence of each row of two matrices of distributions, to base 2.
+    """Return the base-2 Jensen-Shannon divergence between corresponding rows of two matrices of distributions.
 
     Examples
     --------
@@ -79,7 +78,7 @@ def _terms(one: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def smoothing(attribute: Attribute, bandwidth: float) -> FloatArray:
-    """Return the matrix that smooths beliefs in a column's values: row by value, weights of all values.
+    """Return the matrix that smooths beliefs in a column's values: one row of weights per value.
 
     Examples
     --------
@@ -102,9 +101,9 @@ def smoothing(attribute: Attribute, bandwidth: float) -> FloatArray:
 
 
 def belief_distances(beliefs: Beliefs, n_values: int, smooth: FloatArray | None = None) -> tuple[IntArray, FloatArray]:
-    """Return the group of every (group, q) that something is believed about, and how far the beliefs moved.
+    """Return the group of every (group, q) with a prior belief, and how far the beliefs moved.
 
-    Where the release contradicts all that was believed, or shows a value that was held impossible, the distance is 1.
+    If the release contradicts all prior beliefs, or shows a value that they ruled out, the distance is 1.
     """
     new = np.ones(len(beliefs.group), dtype=np.bool_)
     new[1:] = (beliefs.group[1:] != beliefs.group[:-1]) | (beliefs.quasi[1:] != beliefs.quasi[:-1])
@@ -127,18 +126,18 @@ def belief_distances(beliefs: Beliefs, n_values: int, smooth: FloatArray | None 
 
 @dataclass(frozen=True)
 class BTPrivacy(SensitiveModel):
-    """What an adversary with a kernel of bandwidth b believes about anybody moves by t at most.
+    """The beliefs of an adversary with kernel bandwidth b about any person move by at most t.
 
-    Score: the greatest distance of prior and posterior. Satisfied when score <= t.
+    Score: the largest distance between prior and posterior. Satisfied when score <= t.
 
     Parameters
     ----------
     b : float
-        The kernel's bandwidth; the smaller, the more the adversary knows.
+        Kernel bandwidth; the smaller, the more the adversary knows.
     t : float
-        How far beliefs may move.
+        Maximum distance that beliefs may move.
     smooth : float
-        Bandwidth by which beliefs are smoothed over similar values before they are compared; 0 leaves them as they are.
+        Bandwidth for smoothing beliefs over similar values before comparing them. Defaults to 0: no smoothing.
     on : str, optional
         The sensitive column.
 
@@ -153,9 +152,9 @@ class BTPrivacy(SensitiveModel):
     True
     """
 
-    b: Annotated[float, Positive(), "bandwidth of the kernel; the smaller, the more the adversary knows"]
-    t: Annotated[float, Between(0, 1, closed="both"), "how far beliefs may move"]
-    smooth: Annotated[float, Between(0, 1, closed="both"), "bandwidth that smooths beliefs over similar values"] = 0.0
+    b: Annotated[float, Positive(), "kernel bandwidth; the smaller, the more the adversary knows"]
+    t: Annotated[float, Between(0, 1, closed="both"), "maximum distance that beliefs may move"]
+    smooth: Annotated[float, Between(0, 1, closed="both"), "bandwidth for smoothing beliefs over similar values"] = 0.0
 
     name: ClassVar[str] = "bt-privacy"
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE, Stat.HISTOGRAM, Stat.BACKGROUND})
@@ -172,7 +171,7 @@ class BTPrivacy(SensitiveModel):
         return self.b
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Greatest distance per group."""
+        """Largest distance per group."""
         histogram, attribute = self.histogram(groups), self.attribute(table)
         known = self._known(groups.background, table)
         beliefs = update_beliefs(histogram, known, table.background_values)
@@ -180,26 +179,26 @@ class BTPrivacy(SensitiveModel):
         group, moved = belief_distances(beliefs, table.background_values, smooth)
         score = np.zeros(len(groups))
         np.maximum.at(score, group, moved)
-        # nobody is believed anything about in a group that covers no record
+        # there are no prior beliefs in a group that covers no record
         covered = np.bincount(group, minlength=len(groups)) > 0
         return np.where((histogram.lengths > 0) & covered, score, np.inf)
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Any record may help: what it brings depends on its quasi-identifiers."""
+        """Any record may help: its effect depends on its quasi-identifiers."""
         return np.ones((len(groups), self.attribute(table).n_values), dtype=np.bool_)
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Refuse where there is no estimate; with it nothing is proved beforehand."""
+        """Refuse if there is no estimate; otherwise nothing can be proved in advance."""
         self._known(table.background, table)
         return None
 
     def _known(self, background: Histogram | None, table: Reference) -> Histogram:
-        """Return what is believed with this bandwidth alone."""
+        """Return the prior beliefs for this bandwidth only."""
         if background is None or self.b not in table.bandwidths or self.key != (table.background_on,):
             raise PolicyError(
-                f"bt-privacy has no estimate of what is believed about {', '.join(map(repr, self.key))}.",
+                f"bt-privacy has no estimate of prior beliefs about {', '.join(map(repr, self.key))}.",
                 code="no-background",
-                hint="It is made from the original when a policy is run, for one column.",
+                hint="A run computes the estimate from the original table, for one column.",
             )
         size, widths = table.background_values, len(table.bandwidths)
         quasi = background.values // size

@@ -1,39 +1,39 @@
 """(c, k)-safety: worst-case disclosure to an adversary who knows any k basic implications.
 
-Symbol: (c, k). The adversary knows who is in which class, and k statements of the kind "if Hannah has flu, then
+Symbol: (c, k). The adversary knows who is in each class, and knows k statements such as "if Hannah has flu, then
 Charlie has flu": a conjunction of atoms (person, value) that implies a disjunction of atoms. Every statement about
-who has what can be written as a conjunction of such implications, and k counts how many are needed. All worlds that
-fit the classes and the statements are equally likely. The table is (c, k)-safe where no k statements make any
-person's value as likely as c.
+people's values can be written as a conjunction of such implications, and k is the number needed. All worlds
+consistent with the classes and the statements are equally likely. The table is (c, k)-safe if no k statements raise
+the probability of any person's value to c or more.
 
 Martin et al. prove that the worst k statements have the form A1 -> C, ..., Ak -> C with the same atom C, where C is a
 class's most frequent value. Then
 
     P(C | statements) = 1 / (1 + R),    R = P(no A, not C) / P(C),
 
-and R is least where, in every class, some people are each denied the most frequent values: one person the a1 most
-frequent ones, another the a2 <= a1 most frequent ones, and so on. In a class of n people whose j most frequent values
-have S_j people together that has the probability prod over i of (n - i - S_{a(i+1)}) / (n - i), i = 0, 1, ... A first
-dynamic programme finds the least product for every number of atoms in a class, a second one shares the k + 1 atoms
-out among classes.
+and R is smallest when, in every class, the most frequent values are ruled out for some people: the a1 most frequent
+ones for one person, the a2 <= a1 most frequent ones for another, and so on. In a class of n people, S_j of whom have
+one of the j most frequent values, this has the probability prod over i of (n - i - S_{a(i+1)}) / (n - i), i = 0, 1,
+... One dynamic program finds the smallest product for every number of atoms in a class, and another distributes the k
++ 1 atoms among classes.
 
-The statements may be about people in other classes, so this model judges the whole table. Merging classes never makes
-it worse. Adding or removing a record may.
+The statements may be about people in other classes, so this is a table-level model. Merging classes never makes the
+result worse. Adding or removing a record may.
 
-With an entity column one person may bring several values. They do not hide that person, so a class counts for no more
-than its whole people.
+With an entity column, one person may contribute several values. These do not hide that person, so a class counts only
+as many values as it has whole people.
 
 When to use
 -----------
-Where it is unknown what the adversary knows, but not how much: facts about relatives and colleagues are included.
+When you can bound how much an adversary knows, but not what: facts about relatives and colleagues are included.
 
 When not
 --------
-Where a column has k + 1 values or fewer: k statements rule out all but one of them.
+When a column has k + 1 values or fewer: k statements rule out all but one of them.
 
 Cost
 ----
-Linear in the classes for a given k, and about k^3 for each.
+Linear in the number of classes for a given k, and about k^3 per class.
 
 References
 ----------
@@ -63,18 +63,18 @@ __all__ = ["CKSafety", "least_elsewhere", "least_products", "tables_of"]
 
 
 def least_products(histogram: Histogram, atoms: int) -> FloatArray:
-    """Return, for each group and number of atoms (from 0), the least probability that none of them is true.
+    """Return, for each group and number of atoms (from 0), the smallest probability that none of them is true.
 
     Examples
     --------
-    Two of five people have flu, two lung cancer, one mumps. Nobody in particular has flu, and neither flu nor cancer:
+    Two of five people have flu, two lung cancer, one mumps. A given person has no flu, and neither flu nor cancer:
 
     >>> least_products(Histogram.dense([[2, 2, 1]]), 2).tolist()
     [[1.0, 0.6, 0.2]]
     """
     people, top = histogram.totals(), _sums(histogram, atoms)
     least = np.ones((len(histogram), atoms + 1))
-    # people who are denied something so far, what the last one is denied, atoms used -> least product
+    # people with ruled-out values so far, values ruled out for the last one, atoms used -> smallest product
     states: dict[tuple[int, int, int], FloatArray] = {(0, atoms, 0): np.ones(len(histogram))}
     while states:
         grown: dict[tuple[int, int, int], FloatArray] = {}
@@ -92,7 +92,7 @@ def least_products(histogram: Histogram, atoms: int) -> FloatArray:
 
 
 def _sums(histogram: Histogram, atoms: int) -> FloatArray:
-    """People with the j most frequent values of each group, for j from 0."""
+    """Number of people with one of the j most frequent values of each group, for j from 0."""
     order = histogram.descending()
     counts, rank, group = histogram.counts[order], histogram.ranks(), histogram.groups
     matrix = np.zeros((len(histogram), atoms + 1))
@@ -102,16 +102,16 @@ def _sums(histogram: Histogram, atoms: int) -> FloatArray:
 
 
 def _share_out(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Return the least product for every number of atoms that two parts share."""
+    """Return the smallest product for every number of atoms divided between two parts."""
     both = one[:, None] * other[None, :]
     return np.array([both[::-1].diagonal(j - len(one) + 1).min() for j in range(len(one))])
 
 
 def least_elsewhere(products: FloatArray) -> Iterator[tuple[IntArray | slice, FloatArray]]:
-    """Yield groups, and the least product of every number of atoms that are all about people of other groups.
+    """Yield groups, and for every number of atoms the smallest product if all are about people in other groups.
 
-    Of the groups that get j atoms only those with the least products matter: as many as may get so many, and one more
-    in place of the group itself. All others are yielded together, first.
+    Among groups that get j atoms, only those with the smallest products matter: as many as can get j atoms, plus one
+    to replace the group itself. All others are yielded together, first.
     """
     n, size = products.shape
     chosen: set[int] = set()
@@ -137,17 +137,17 @@ def tables_of(groups: GroupStats) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class CKSafety(SensitiveModel):
-    """No k basic implications make anybody's value as likely as c.
+    """No k basic implications raise the probability of any person's value to c.
 
-    Score: the greatest probability of a value of somebody in the class, given the worst k implications. Satisfied when
+    Score: the largest probability of any person's value in the class, given the worst k implications. Satisfied when
     score < c.
 
     Parameters
     ----------
     c : float
-        What the probability must stay below.
+        Upper limit for the probability (exclusive).
     k : int
-        How many implications the adversary knows.
+        Number of implications the adversary knows.
     on : str or list of str, optional
         The sensitive column.
 
@@ -160,8 +160,8 @@ class CKSafety(SensitiveModel):
     [0.667, 0.571]
     """
 
-    c: Annotated[float, Between(0, 1, closed="right"), "what the probability of anybody's value must stay below"]
-    k: Annotated[int, AtLeast(0), "how many basic implications the adversary knows"]
+    c: Annotated[float, Between(0, 1, closed="right"), "limit (exclusive) for the probability of any person's value"]
+    k: Annotated[int, AtLeast(0), "number of basic implications the adversary knows"]
 
     name: ClassVar[str] = "ck-safety"
     monotone: ClassVar[Monotone] = Monotone.MERGE
@@ -194,11 +194,11 @@ class CKSafety(SensitiveModel):
         return np.maximum(worst, np.divide(1.0, people, out=np.ones(len(groups)), where=people > 0))
 
     def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
-        """Return c: a share is known without any statement."""
+        """Return c: shares are visible without any statement."""
         return np.full(self.attribute(table).n_values, self.c), 0.0
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values that are rarer than the group's most frequent one; all, where there is none.
+        """Mark the values rarer than the group's most frequent one; all, if there are none.
 
         The default would add a record to all groups of the table at once.
         """
@@ -209,7 +209,7 @@ class CKSafety(SensitiveModel):
         return self.k + 2
 
     def min_group_size(self) -> int:
-        """Return how many people with different values keep 1 / (people - k) below c."""
+        """Return the smallest number of people with distinct values for which 1 / (people - k) < c."""
         return self.k + math.floor(1 / self.c + 1e-6) + 1
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
@@ -232,7 +232,7 @@ class CKSafety(SensitiveModel):
 
 
 def rarer(histogram: Histogram, n_values: int) -> BoolArray:
-    """(group x value): the value is rarer than the group's most frequent one; all values, where none is.
+    """(group x value): the value is rarer than the group's most frequent one; all values, if none is.
 
     Examples
     --------

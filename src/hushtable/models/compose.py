@@ -19,9 +19,9 @@ __all__ = ["AllOf"]
 
 @dataclass(frozen=True)
 class AllOf(PrivacyModel):
-    """Every member holds. What algorithms are given, even for a single model.
+    """All members must hold. Algorithms always receive this model, even if it has one member.
 
-    Score: how many members a group satisfies; the bound is their number.
+    Score: the number of members a group satisfies. The bound is the number of members.
 
     Examples
     --------
@@ -38,11 +38,11 @@ class AllOf(PrivacyModel):
     name: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        """Members validated themselves; there is nothing to coerce."""
+        """Do nothing: members have been validated already."""
 
     @classmethod
     def bound_to(cls, models: Iterable[PrivacyModel], sensitive: tuple[str, ...]) -> AllOf:
-        """Bind each model to its columns and put them together, the cheap ones first."""
+        """Bind each model to its columns and combine them, cheap ones first."""
         bound: list[PrivacyModel] = []
         for model in models:
             parts = model.bind(sensitive)
@@ -82,7 +82,7 @@ class AllOf(PrivacyModel):
 
     @property
     def minds_cover(self) -> bool:
-        """Whether a class that covers more of a population may break a model: then its people are to be in no other.
+        """Whether covering more of a population can violate a model; then no other class may cover the same people.
 
         Examples
         --------
@@ -94,12 +94,12 @@ class AllOf(PrivacyModel):
         return any(Stat.POPULATION in m.stats_needed() and Monotone.ADD not in m.monotone for m in self.members)
 
     def estimated(self) -> tuple[str, tuple[float, ...]]:
-        """Return the column and the bandwidths of the kernel estimates that members ask for; none if none does.
+        """Return the column and bandwidths of the kernel estimates that members need, if any.
 
         Raises
         ------
         IncompatibleError
-            If they are about several columns, or another member needs a background table of its own.
+            If they concern several columns, or another member needs the policy's background table.
         """
         asking = [m for m in self.members if m.bandwidth() is not None]
         columns = {name for m in asking for key in m.histogram_keys() for name in key}
@@ -107,7 +107,7 @@ class AllOf(PrivacyModel):
             return "", ()
         if len(columns) > 1:
             raise IncompatibleError(
-                f"{asking[0].name} estimates what is believed about one sensitive column, not about {len(columns)}.",
+                f"{asking[0].name} estimates prior beliefs about one sensitive column, not about {len(columns)}.",
                 hint="Set `on:` to one column.",
             )
         own = [m.name for m in self.members if Stat.BACKGROUND in m.stats_needed() and m.bandwidth() is None]
@@ -123,21 +123,22 @@ class AllOf(PrivacyModel):
         return AllOf(tuple(m.of_classes() for m in self.members))
 
     def known_together(self) -> tuple[tuple[str, ...], ...] | None:
-        """Return what an adversary of any member may know together."""
+        """Return the combinations that the adversary of any member may know."""
         found = [m.known_together() for m in self.members]
         return None if any(f is None for f in found) else tuple(names for f in found for names in f or ())
 
     @property
     def may_overlap(self) -> bool:
-        """Whether classes may be published whose cells cover the same people, without being judged together.
+        """Whether published classes may cover the same people without being evaluated together.
 
-        Members that survive merging allow it: an adversary's candidates are then a union of classes. So do members that
-        judge cells: whoever shows the same cells as a person stays a candidate, whatever other cells cover them, too.
+        Members that survive merging allow it, because an adversary's candidates are then a union of classes. So do
+        members that evaluate cells: people with the same cells remain candidates, no matter which other cells cover
+        them.
         """
         return all(Monotone.MERGE in m.monotone or Stat.CELLS in m.stats_needed() for m in self.members)
 
     def part(self, *, table_level: bool) -> AllOf:
-        """Return the members that judge groups one by one, or those that judge whole tables."""
+        """Return the members that evaluate groups one by one, or those that evaluate whole tables."""
         return AllOf(tuple(m for m in self.members if m.table_level == table_level))
 
     @property
@@ -146,14 +147,14 @@ class AllOf(PrivacyModel):
         return len(self.members)
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """How many members each group satisfies."""
+        """Number of members that each group satisfies."""
         score = np.zeros(len(groups))
         for member in self.members:
             score += member.satisfied(groups, table)
         return score
 
     def satisfied(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Whether each group satisfies every member; members see only the groups that still stand."""
+        """Whether each group satisfies every member; later members see only groups that passed earlier ones."""
         standing = np.ones(len(groups), dtype=np.bool_)
         for member in self.members:
             if member.table_level or standing.all():
@@ -171,7 +172,7 @@ class AllOf(PrivacyModel):
         return standing
 
     def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Return the least that a member leaves; nothing, where that is too small for a group."""
+        """Return the minimum over the members; 0 if that is too small for a group."""
         kept = groups.units.astype(np.float64)
         for member in self.members:
             kept = np.minimum(kept, member.keepable(groups, table))
@@ -187,7 +188,7 @@ class AllOf(PrivacyModel):
         return max((m.least_people(table) for m in self.members), default=1)
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Return the first member's proof that it cannot hold."""
+        """Return the first proof by a member that it cannot hold."""
         return next((reason for m in self.members if (reason := m.feasible(table))), None)
 
     def histogram_keys(self) -> frozenset[Key]:

@@ -1,23 +1,23 @@
 """delta-disclosure privacy.
 
 Symbol: delta. For every sensitive value of the table, with share p there and q in the class, |ln(q / p)| < delta,
-strictly. A value of the table that is absent from a class is at an infinite distance, so every class holds every
-value: a strong model, best on columns with few values.
+strictly. If a value of the table is absent from a class, the distance is infinite. So every class must contain every
+value: a strong model, best for columns with few values.
 
 Both inequalities are linear in q, so merging two satisfied classes keeps them satisfied; adding or removing single
-records may not. The whole table as one class is at 0.
+records may not. With the whole table as one class, the distance is 0.
 
 When to use
 -----------
-For columns of few values where both rising and falling shares must be bounded.
+For columns with few values, if both rising and falling shares must be bounded.
 
 When not
 --------
-For columns of many values: every class must hold every value, which costs nearly all utility.
+For columns with many values: every class must contain every value, which costs nearly all utility.
 
 Cost
 ----
-Linear in the values of the table, for every class.
+Linear in the number of the table's values, for every class.
 
 References
 ----------
@@ -46,12 +46,12 @@ __all__ = ["DeltaDisclosure"]
 class DeltaDisclosure(SensitiveModel):
     """Every value's share in a class is within a factor exp(delta) of its share in the table.
 
-    Score: the greatest |ln(q / p)|. Satisfied when score < delta.
+    Score: the largest |ln(q / p)|. Satisfied when score < delta.
 
     Parameters
     ----------
     delta : float
-        What the logarithm of the ratio must stay below.
+        Upper limit for the absolute logarithm of the ratio (exclusive).
     on : str or list of str, optional
         The sensitive column.
 
@@ -64,7 +64,7 @@ class DeltaDisclosure(SensitiveModel):
     [0.693, inf]
     """
 
-    delta: Annotated[float, Positive(), "what |ln(share in the class / share in the table)| must stay below"]
+    delta: Annotated[float, Positive(), "upper limit for |ln(share in the class / share in the table)| (exclusive)"]
 
     name: ClassVar[str] = "delta-disclosure"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("delta", "delta", {"delta": 1.0}),)
@@ -77,7 +77,7 @@ class DeltaDisclosure(SensitiveModel):
         return self.delta
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Greatest |ln(q / p)| over the table's values; infinite where one is absent or foreign."""
+        """Largest |ln(q / p)| over the table's values; infinite if one is absent or not in the table."""
         histogram, share = self.histogram(groups), self.attribute(table).distribution()
         theirs = share[histogram.values]
         known = theirs > 0
@@ -91,7 +91,7 @@ class DeltaDisclosure(SensitiveModel):
         return self.attribute(table).distribution() * np.exp(self.delta), 0.0
 
     def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Bound by the rarest value too: its share in what is kept is at least exp(-delta) times the table's."""
+        """Also bound by the rarest value: its share of the kept records is at least exp(-delta) times the table's."""
         histogram, share = self.histogram(groups), self.attribute(table).distribution()
         theirs = share[histogram.values]
         most = np.divide(
@@ -102,9 +102,9 @@ class DeltaDisclosure(SensitiveModel):
         return np.minimum(super().keepable(groups, table), np.where(complete, np.ceil(histogram.min(most)), 0.0))
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values that the group lacks, and those that bring a complete group closer.
+        """Mark the values absent from the group, and those that improve a complete group.
 
-        The score alone does not show the way: it stays infinite until the last missing value has come.
+        The score alone gives no direction: it stays infinite until the last missing value is added.
         """
         attribute, histogram = self.attribute(table), self.histogram(groups)
         lacks = np.broadcast_to(attribute.units > 0, (len(histogram), attribute.n_values)).copy()

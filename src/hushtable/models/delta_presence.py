@@ -1,25 +1,25 @@
 """delta-presence.
 
-Symbols: low, high (the paper's delta_min and delta_max). For every class, the share of its people of the
-population who are in the release lies in [low, high]: an adversary who knows the population can hardly tell who
-is (and who is not) in the table.
+Symbols: low, high (the paper's delta_min and delta_max). For every class, the share of its population that is in the
+release lies in [low, high]. So an adversary who knows the population learns little about who is in the table and who
+is not.
 
-Needs a population table that contains the people of the release. The share of two classes together lies between
-theirs, so merging two satisfied classes keeps them satisfied (their populations add up); adding a record raises a
-share, removing one lowers it. A class without anyone of the population satisfies nothing. People of the population
-whom no class covers are not judged.
+Needs a population table that contains the people of the release. The share of two merged classes lies between their
+shares, so merging two satisfied classes keeps them satisfied (their populations add up). Adding a record raises a
+share, removing one lowers it. A class that covers nobody in the population never satisfies the model. People in the
+population whom no class covers are ignored.
 
 When to use
 -----------
-Where being in the table is itself the secret (patients of a clinic, members of a register).
+When being in the table is itself the secret (patients of a clinic, members of a register).
 
 When not
 --------
-Without a population table that contains the people of the release.
+If there is no population table that contains the people of the release.
 
 Cost
 ----
-Every class is matched with the population table, whose rows are carried along.
+Every class is matched with the population table, whose rows are kept in memory.
 
 References
 ----------
@@ -46,14 +46,14 @@ __all__ = ["DeltaPresence"]
 
 @dataclass(frozen=True)
 class DeltaPresence(PrivacyModel):
-    """In every class the share of the population that is in the release lies between two bounds.
+    """The share of each class's population that is in the release lies between two bounds.
 
     Score: how far the share lies outside [low, high]; negative inside. Satisfied when score <= 0.
 
     Parameters
     ----------
     low, high : float
-        Least and greatest share.
+        Minimum and maximum share.
 
     Examples
     --------
@@ -62,8 +62,8 @@ class DeltaPresence(PrivacyModel):
     [-0.15, 0.25]
     """
 
-    low: Annotated[float, Between(0, 1), "least share of a class's population that is in the release"]
-    high: Annotated[float, Between(0, 1), "greatest share of a class's population that is in the release"]
+    low: Annotated[float, Between(0, 1), "minimum share of a class's population that is in the release"]
+    high: Annotated[float, Between(0, 1), "maximum share of a class's population that is in the release"]
 
     name: ClassVar[str] = "delta-presence"
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE, Stat.POPULATION})
@@ -79,7 +79,7 @@ class DeltaPresence(PrivacyModel):
 
     @property
     def bound(self) -> float:
-        """Return 0: the share must not lie outside."""
+        """Return 0: the share must not lie outside the range."""
         return 0.0
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
@@ -88,14 +88,14 @@ class DeltaPresence(PrivacyModel):
         return np.maximum(self.low - share, share - self.high)
 
     def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
-        """The share of each group's population that is in the release, twice: it has two bounds."""
+        """The share of each group's population that is in the release, once for each bound."""
         share = _shares(groups)
         return Quantity("low", ">=", self.low, share), Quantity("high", "<=", self.high, share)
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Refuse where there is no population table; infeasible where too much of it is in the table.
+        """Refuse if there is no population table; infeasible if too much of the population is in the table.
 
-        Some class's share is at least the overall share. It need not be as low: classes may leave people of the
+        Some class's share is at least the overall share. The opposite need not hold: classes may leave people of the
         population uncovered, so nothing is proved about ``low``.
         """
         whole = table.whole()
@@ -105,14 +105,14 @@ class DeltaPresence(PrivacyModel):
         return super().feasible(table)
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The overall share is too great, so some class's share is."""
+        """The overall share is too large, so some class's share is too."""
         if not population_of(whole, self.name)[0]:
-            return Infeasible("The population table has no people.", hint="Give a larger population table.")
+            return Infeasible("The population table has no people.", hint="Provide a larger population table.")
         share = float(_shares(whole)[0])
         return Infeasible(
             f"high={self.high:g} but the table holds {share:.6g} of the whole population, and some class at least as "
             "much.",
-            hint=f"Let high allow {share:.6g}, or check that the population table contains everybody.",
+            hint=f"Raise high to at least {share:.6g}, or check that the population table is complete.",
         )
 
 

@@ -1,7 +1,7 @@
-"""Distinct l-diversity, the naive reading of "well represented".
+"""Distinct l-diversity, the simplest interpretation of "well represented".
 
-Symbol: l. At least l different sensitive values appear in every class. The condition is that of p-sensitivity; it
-has a name of its own because the l-diversity literature starts from it.
+Symbol: l. At least l distinct sensitive values appear in every class. The condition is the same as p-sensitivity. It
+has its own name because the l-diversity literature starts from it.
 
 When to use
 -----------
@@ -9,7 +9,7 @@ As a first, cheap step against homogeneous classes.
 
 When not
 --------
-Where one value may dominate a class: entropy-l, probabilistic-l or recursive-cl bound that.
+When one value may dominate a class: entropy-l, probabilistic-l or recursive-cl bound that.
 
 Cost
 ----
@@ -38,14 +38,14 @@ __all__ = ["DistinctL"]
 
 @dataclass(frozen=True)
 class DistinctL(SensitiveModel):
-    """Every class holds at least l different sensitive values.
+    """Every class contains at least l distinct sensitive values.
 
-    Score: different values, but no more than whole people. Satisfied when score >= l.
+    Score: number of distinct values, capped at the number of whole people. Satisfied when score >= l.
 
     Parameters
     ----------
     l : int
-        Smallest number of different values in a class.
+        Minimum number of distinct values in a class.
     on : str or list of str, optional
         The sensitive column.
 
@@ -58,7 +58,7 @@ class DistinctL(SensitiveModel):
     [1.0, 3.0]
     """
 
-    l: Annotated[int, AtLeast(2), "smallest number of different sensitive values in a class"]
+    l: Annotated[int, AtLeast(2), "minimum number of distinct sensitive values in a class"]
 
     name: ClassVar[str] = "distinct-l"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("l", "l", {"l": 2}),)
@@ -75,11 +75,11 @@ class DistinctL(SensitiveModel):
         return PSensitive(self.l, on=self.on)
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Different values per group, but no more than its whole people."""
+        """Distinct values per group, capped at its number of whole people."""
         return self._sensitivity.score(groups, table)
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values that are new to the group."""
+        """Mark the values that are new to the group."""
         return self._sensitivity.contributes(groups, table)
 
     def values_needed(self) -> int:

@@ -1,37 +1,38 @@
-"""Differential privacy of a table that is published record by record.
+"""Differential privacy for a table of published records.
 
-Symbols: epsilon, delta. Whatever the release may be, it is published with nearly the same probability whether somebody
-is in the table or not: P(release with her) <= e^epsilon P(release without her) + delta, and the other way round. delta
-is the chance that the release tells more about somebody than e^epsilon allows. A delta of 1 / n would allow publishing
-one person of n as she is, so it has to be well below that. Other models bound what an adversary learns who knows this
-or that; this one holds whatever she knows. Several releases add up: their epsilons and deltas are summed.
+Symbols: epsilon, delta. Every release has nearly the same probability whether a person is in the table or not:
+P(release with her) <= e^epsilon P(release without her) + delta, and vice versa. delta is the probability that the
+release reveals more about a person than e^epsilon allows. A delta of 1 / n would allow publishing one of n people
+unchanged, so it must be well below that. Other models make assumptions about the adversary's knowledge; this one does
+not. For several releases, the epsilons and deltas add up.
 
-It is kept without noise, so every published record is true. Three things are needed, and the algorithm ``safe-pub``
-does them: each record is drawn with probability beta = 1 - e^-e, with e = (1 - search) epsilon; the recoding does not
-depend on the records, except through an exponential mechanism that spends ``search`` of epsilon; and a combination of
-published cells, of all columns, is published only if k drawn records have it. k is the least for which
+The guarantee needs no noise, so every published record is truthful. The algorithm ``safe-pub`` meets its three
+requirements: each record is drawn with probability beta = 1 - e^-e, with e = (1 - search) epsilon; the recoding does
+not depend on the records, except through an exponential mechanism that spends the share ``search`` of epsilon; and a
+combination of cells, over all columns, is published only if k drawn records have it. k is the smallest number for
+which
 
     max over n of P(Binomial(n, beta) >= max(k, gamma n)) <= delta,  gamma = 1 - (1 - beta) e^-e,
 
-the exact tail. (n records have the same cells. Of j drawn ones, P with her / P without her is n (1 - beta) / (n - j),
-which exceeds e^e if j > gamma n; the other way round it is never above 1 / (1 - beta) = e^e.) A release shows k in
-its classes; that the records were drawn, it cannot show.
+the exact tail. (n records have the same cells. If j of them are drawn, P with her / P without her is n (1 - beta) /
+(n - j), which exceeds e^e if j > gamma n; the inverse is never above 1 / (1 - beta) = e^e.) A release shows k in its
+classes, but cannot show that records were drawn at random.
 
-Adding records and merging classes keeps classes of k.
+Classes keep at least k records when records are added or classes are merged.
 
 When to use
 -----------
-Where a promise has to hold against adversaries nobody can describe, and the table is large: hundreds of records for
-each combination that is to be published.
+When a guarantee must hold against unknown adversaries, and the table is large: hundreds of records for each published
+combination.
 
 When not
 --------
-For small tables, or many columns: hardly a combination has k records. Where a run must be repeatable: the draws are
-the operating system's, and nobody can make them again.
+For small tables or many columns: hardly any combination has k records. If a run must be repeatable: the random
+numbers come from the operating system and cannot be reproduced.
 
 Cost
 ----
-Every node of the lattice is counted once.
+Evaluates every node of the lattice once.
 
 References
 ----------
@@ -58,23 +59,23 @@ from hushtable.table.stats import GroupStats
 __all__ = ["DifferentialPrivacy", "chance_of_excess", "least_k"]
 
 _CAREFUL = 1 - 1e-6
-"""What is spent of epsilon and delta: the rest covers the rounding of floating-point numbers."""
+"""Share of epsilon and delta to spend: the rest covers floating-point rounding."""
 
 
 @dataclass(frozen=True)
 class DifferentialPrivacy(PrivacyModel):
-    """The release is nearly as likely without any single person: (epsilon, delta)-differential privacy.
+    """(epsilon, delta)-differential privacy: no single person changes the release's probability much.
 
-    Score: people in the class. Satisfied when people >= k, which follows from epsilon and delta.
+    Score: people in the class. Satisfied when people >= k; k follows from epsilon and delta.
 
     Parameters
     ----------
     epsilon : float
-        Bound on ln of how much likelier any release is with somebody than without.
+        Bound on the log ratio of a release's probabilities with and without a person.
     delta : float
-        Chance that this bound fails.
+        Probability that this bound fails.
     search : float
-        Share of epsilon for choosing the recoding.
+        Share of epsilon spent on choosing the recoding.
 
     Examples
     --------
@@ -83,9 +84,9 @@ class DifferentialPrivacy(PrivacyModel):
     (73, 0.593)
     """
 
-    epsilon: Annotated[float, Between(0.01, 5), "bound on ln of how much likelier a release is with somebody"]
-    delta: Annotated[float, Between(1e-15, 1e-2), "chance that this bound fails; below 1 / people"]
-    search: Annotated[float, Between(0.01, 0.5), "share of epsilon for choosing the recoding"] = 0.1
+    epsilon: Annotated[float, Between(0.01, 5), "bound on the log probability ratio with and without a person"]
+    delta: Annotated[float, Between(1e-15, 1e-2), "probability that this bound fails; below 1 / people"]
+    search: Annotated[float, Between(0.01, 0.5), "share of epsilon spent on choosing the recoding"] = 0.1
 
     name: ClassVar[str] = "dp"
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
@@ -97,21 +98,21 @@ class DifferentialPrivacy(PrivacyModel):
 
     @property
     def for_sampling(self) -> float:
-        """The part of epsilon that drawing records spends."""
+        """The part of epsilon spent on drawing records."""
         return (1 - self.search) * self.epsilon * _CAREFUL
 
     @property
     def rate(self) -> float:
-        """beta: the chance that a record is drawn, rounded down to a multiple of 2^-64."""
+        """beta: the probability of drawing a record, rounded down to a multiple of 2^-53."""
         return math.floor(-math.expm1(-self.for_sampling) * 2.0**53) / 2.0**53
 
     @property
     def k(self) -> int:
-        """The least number of drawn records of a published combination."""
+        """The minimum number of drawn records with a published combination."""
         return least_k(self.for_sampling, self.delta * _CAREFUL, self.rate)
 
     def drawing(self) -> Drawing:
-        """Return beta, and the part of epsilon that choosing the recoding spends."""
+        """Return beta and the part of epsilon spent on choosing the recoding."""
         return Drawing(self.rate, self.search * self.epsilon * _CAREFUL)
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
@@ -123,11 +124,11 @@ class DifferentialPrivacy(PrivacyModel):
         return self.k
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Refuse a delta that a whole person fits into."""
+        """Refuse a delta of 1 / people or more."""
         if self.delta * table.people >= 1:
             return Infeasible(
-                f"delta={self.delta:g} is too large: one person in 1 / delta may be published as she is, and the table "
-                "has more people than that.",
+                f"delta={self.delta:g} is too large: it allows publishing one in 1 / delta people unchanged, and the "
+                "table has more people than that.",
                 hint="Set delta well below 1 / (number of people).",
             )
         return super().feasible(table)
@@ -142,7 +143,7 @@ class DifferentialPrivacy(PrivacyModel):
 
 
 def chance_of_excess(k: int, epsilon: float, rate: float) -> float:
-    """Return delta: the greatest chance that at least k of n equal records are drawn, and so many that it tells.
+    """Return delta: the largest probability, over all n, of drawing at least max(k, gamma n) of n equal records.
 
     Examples
     --------
@@ -152,7 +153,7 @@ def chance_of_excess(k: int, epsilon: float, rate: float) -> float:
     from scipy.special import betainc
 
     gamma = 1 - (1 - rate) * math.exp(-epsilon)
-    # Chernoff: beyond k / gamma records the chance falls faster than e^(-n divergence)
+    # Chernoff: beyond k / gamma records the probability falls faster than e^(-n divergence)
     divergence = gamma * math.log(gamma / rate)
     divergence += (1 - gamma) * math.log((1 - gamma) / (1 - rate)) if gamma < 1 else 0.0
     most, start = 0.0, k
@@ -168,7 +169,7 @@ def chance_of_excess(k: int, epsilon: float, rate: float) -> float:
 
 @lru_cache(maxsize=64)
 def least_k(epsilon: float, delta: float, rate: float) -> int:
-    """Return the least k with ``chance_of_excess`` of at most delta.
+    """Return the smallest k for which ``chance_of_excess`` is at most delta.
 
     Examples
     --------

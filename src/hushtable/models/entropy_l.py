@@ -1,22 +1,22 @@
 """Entropy l-diversity.
 
-Symbol: l. In every class the entropy of the sensitive values is at least log l. It is measured as the effective
-number of values, exp(entropy), which is l for l equally frequent values. l may be any number from 1.
+Symbol: l. In every class, the entropy of the sensitive values is at least log l. It is measured as the effective
+number of values, exp(entropy), which is l for l equally frequent values. l may be any number of at least 1.
 
-With an entity column one person may bring several values. They do not hide that person, so a class counts for no
-more than its whole people.
+With an entity column, one person may contribute several values. These do not hide that person, so the score is capped
+at the number of whole people in the class.
 
 When to use
 -----------
-Where sensitive values should be spread evenly, and no single bound says it.
+When sensitive values should be spread evenly, and a bound on single shares is not enough.
 
 When not
 --------
-Where a common harmless value dominates the table: its entropy may be below log l from the start (infeasible).
+When a common harmless value dominates the table: its entropy may be below log l to begin with (infeasible).
 
 Cost
 ----
-A logarithm for every distinct value of a class.
+One logarithm for every distinct value of a class.
 
 References
 ----------
@@ -45,14 +45,14 @@ __all__ = ["EntropyL"]
 
 @dataclass(frozen=True)
 class EntropyL(SensitiveModel):
-    """The values of a class are as uncertain as l equally frequent ones.
+    """The values of a class are at least as uncertain as l equally frequent ones.
 
-    Score: exp(entropy), but no more than whole people. Satisfied when score >= l.
+    Score: exp(entropy), capped at the number of whole people. Satisfied when score >= l.
 
     Parameters
     ----------
     l : int or float
-        Smallest effective number of values in a class.
+        Minimum effective number of values in a class.
     on : str or list of str, optional
         The sensitive column.
 
@@ -65,7 +65,7 @@ class EntropyL(SensitiveModel):
     [False, True]
     """
 
-    l: Annotated[int | float, AtLeast(1), "smallest effective number of sensitive values in a class"]
+    l: Annotated[int | float, AtLeast(1), "minimum effective number of sensitive values in a class"]
 
     name: ClassVar[str] = "entropy-l"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("entropy_l", "l", {"l": 2}),)
@@ -77,23 +77,23 @@ class EntropyL(SensitiveModel):
         return self.l
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """exp(entropy) per group, but no more than its whole people."""
+        """exp(entropy) per group, capped at its number of whole people."""
         return np.minimum(_effective_values(self.histogram(groups)), whole_people(groups))
 
     def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
-        """Return the greatest share that a value may have: the others' entropy is greatest if they are equally many."""
+        """Return the largest share a value may have: the others' entropy is largest if they are equally frequent."""
         attribute = self.attribute(table)
         low, high = 0.0, 1.0
         others = max(attribute.n_present() - 1, 1)
         for _ in range(40):
             share = (low + high) / 2
             most = -math.log(share) * share - math.log(1 - share) * (1 - share) + (1 - share) * math.log(others)
-            # the entropy falls from the share at which all are equally many on
+            # beyond the share at which all values are equally frequent, the entropy falls
             low, high = (share, high) if share * (others + 1) <= 1 or most >= math.log(self.l) else (low, share)
         return np.full(attribute.n_values, high), 0.0
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell where the entropy of group + value is above that of the group.
+        """Mark the values that raise the entropy of the group.
 
         With n people, entropy = log n - sum(c log c) / n, and one more person changes a single term of the sum.
         """

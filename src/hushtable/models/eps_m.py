@@ -1,22 +1,23 @@
 """(eps, m)-anonymity, for numeric sensitive values.
 
-Symbols: eps, m. The papers at hand only name the model, as one in which for each sensitive value of a class at
-most 1/m of the values are similar to it. Reading taken: for every value x that a class holds, the share of the
-class's records whose value lies in [x - eps, x + eps] (absolute), or in [x - eps |x|, x + eps |x|] (relative),
-both ends included, is at most 1/m. x itself counts. A missing value is similar to missing values only.
+Symbols: eps, m. The papers we have only mention the model: for each sensitive value in a class, at most 1/m of the
+values are similar to it. Our interpretation: for every value x in a class, the share of its records with a value in
+[x - eps, x + eps] (absolute), or in [x - eps |x|, x + eps |x|] (relative), both ends included, is at most 1/m. x
+itself counts. A missing value is similar only to missing values.
 
-With an entity column one person may bring several values. They do not hide that person, so a class counts for no
-more than its whole people.
+With an entity column, one person may contribute several values. These do not hide that person, so the score is at
+least 1 / (whole people in the class).
 
-Not monotone in any way: 9 and 11 are not similar for eps = 1, but both are to the 10 of a class that joins them.
+Not monotone in any way: for eps = 1, 9 and 11 are not similar, but both are similar to 10 in a class merged with
+theirs.
 
 When to use
 -----------
-For numeric sensitive values, where close numbers (salaries of 30,000 and 30,100) disclose as much as equal ones.
+For numeric sensitive values, if similar numbers (salaries of 30,000 and 30,100) disclose as much as equal ones.
 
 When not
 --------
-For nominal values. It is not monotone at all, so lattice searches cannot prune and greedy ones may find nothing.
+For nominal values. The model is not monotone, so lattice searches cannot prune and greedy ones may find nothing.
 
 Cost
 ----
@@ -48,19 +49,19 @@ __all__ = ["EpsM"]
 
 @dataclass(frozen=True)
 class EpsM(SensitiveModel):
-    """Around each value of a class lies at most 1/m of the class.
+    """At most 1/m of a class lies close to any of its values.
 
-    Score: the greatest share of a class within eps of one of its values, but no less than 1 / (whole people).
-    Satisfied when score <= 1/m.
+    Score: the largest share of a class within eps of one of its values, at least 1 / (whole people). Satisfied when
+    score <= 1/m.
 
     Parameters
     ----------
     eps : float
-        How far apart similar values may be.
+        Maximum distance between similar values.
     m : int
-        One over the greatest share of similar values.
+        Inverse of the maximum share of similar values.
     relative : bool
-        Whether eps is a fraction of the value instead of a distance.
+        Whether eps is a fraction of the value instead of an absolute distance.
     on : str, optional
         The sensitive column, numeric or a date (eps in days).
 
@@ -73,9 +74,9 @@ class EpsM(SensitiveModel):
     [0.5, 0.5]
     """
 
-    eps: Annotated[float, AtLeast(0), "how far apart similar values may be"]
-    m: Annotated[int, AtLeast(2), "one over the greatest share of similar values in a class"]
-    relative: Annotated[bool, "eps is a fraction of the value instead of a distance"] = False
+    eps: Annotated[float, AtLeast(0), "maximum distance between similar values"]
+    m: Annotated[int, AtLeast(2), "inverse of the maximum share of similar values in a class"]
+    relative: Annotated[bool, "eps is a fraction of the value, not an absolute distance"] = False
 
     name: ClassVar[str] = "eps-m"
     monotone: ClassVar[Monotone] = Monotone.NONE
@@ -87,7 +88,7 @@ class EpsM(SensitiveModel):
         return 1.0 / self.m
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Greatest share of a group around one of its values."""
+        """Largest share of a group within eps of one of its values."""
         histogram, near = self.histogram(groups), self._neighbours(table)
         size = len(near.rank)
         group = histogram.groups
@@ -107,9 +108,9 @@ class EpsM(SensitiveModel):
         return self.m
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Refuse a column without numbers; infeasible with fewer than m people, or too many alike.
+        """Refuse a column without numbers; infeasible with fewer than m people or too many similar values.
 
-        All records of a stretch of eps that meet in a class are similar to one of them, so the stretch makes up at
+        All records of a class in an interval of length eps are similar to one of them, so the interval makes up at
         most 1/m of every class, and therefore of the table.
         """
         near, attribute = self._neighbours(table), self.attribute(table)
@@ -137,7 +138,7 @@ class EpsM(SensitiveModel):
             raise PolicyError(
                 f"eps-m is set on {attribute.name!r}, which is not a column of numbers or dates.",
                 code="not-numeric",
-                hint="Make the column numeric, or take a model for labels such as probabilistic-l.",
+                hint="Make the column numeric, or use a model for labels such as probabilistic-l.",
             )
         return _neighbours(attribute.numbers, self.eps, self.relative)
 
@@ -151,9 +152,9 @@ class _Neighbours(NamedTuple):
     outward: FloatArray
 
     def stretches(self) -> tuple[IntArray, IntArray]:
-        """From each code, ranks all of which are similar to whichever of them a class holds.
+        """For each code, the ranks that are similar to every one of them a class may contain.
 
-        That is one side of the code's window: the one away from 0, where relative windows grow.
+        That is one side of the code's window: the side away from 0, where relative windows grow.
         """
         start = np.where(self.outward >= 0, self.rank, self.low)
         stop = np.where(self.outward >= 0, self.high, self.rank + 1)

@@ -1,23 +1,23 @@
-"""Guarding nodes: personalised privacy.
+"""Guarding nodes: personalized privacy.
 
-Symbols: guard, breach. Each person names, in a column of their own, a node of the sensitive column's hierarchy:
-nobody should conclude that the person's value lies under it. An empty cell asks for no protection. The papers at
-hand only name the model. Reading taken: for every record, the share of its class's records whose value lies
-under that record's guarding node is at most ``breach``. A node is named by its label; where several nodes share
-a label all of them are guarded, and the label of a single value guards that value.
+Symbols: guard, breach. Each person chooses, in a separate column, a node of the sensitive column's hierarchy: nobody
+should be able to conclude that the person's value lies under it. An empty cell requests no protection. The papers we
+have only mention the model. Our interpretation: for every record, the share of records in its class with a value
+under that record's guarding node is at most ``breach``. Nodes are identified by label: if several nodes share a
+label, all of them are guarded, and the label of a single value guards that value.
 
-The guard column is sensitive too (declare it so). It is read together with the values, record by record.
+The guard column is sensitive too: declare it so. It is read record by record, together with the values.
 
-Not monotone in any way. Merging a class in which a node is rare with one in which it is frequent, but guarded by
-nobody, violates the first class's guards.
+Not monotone in any way. Merging a class in which a node is rare with one in which it is frequent, but unguarded,
+violates the first class's guards.
 
 When to use
 -----------
-Where people were asked what must not be concluded about them.
+When people were asked what nobody should be able to conclude about them.
 
 When not
 --------
-Where nobody was asked, or most asked for nothing: the others are not protected by it.
+When nobody was asked, or most people chose no node: the model does not protect them.
 
 Cost
 ----
@@ -47,19 +47,19 @@ __all__ = ["GuardingNodes"]
 
 @dataclass(frozen=True)
 class GuardingNodes(SensitiveModel):
-    """Of no record's class more than ``breach`` lies under the node that the record guards.
+    """At most ``breach`` of each record's class lies under the node that the record guards.
 
-    Score: the greatest share of the class under a node that one of its records guards; 0 where nobody guards any.
+    Score: the largest share of the class under a node that one of its records guards; 0 if nobody guards a node.
     Satisfied when score <= breach.
 
     Parameters
     ----------
     guard : str
-        The column with each record's guarding node, by label.
+        Column with the label of each record's guarding node.
     breach : float
-        Greatest share of a class under a guarding node.
+        Maximum share of a class under a guarding node.
     on : str, optional
-        The sensitive column; may be left out where there is only one beside ``guard``.
+        The sensitive column. Defaults to the only one other than ``guard``.
 
     Examples
     --------
@@ -74,8 +74,8 @@ class GuardingNodes(SensitiveModel):
     [0.75]
     """
 
-    guard: Annotated[str, "column that names the hierarchy node each person guards"]
-    breach: Annotated[float, Between(0, 1), "greatest share of a class under a guarding node"]
+    guard: Annotated[str, "column with the label of the node that each person guards"]
+    breach: Annotated[float, Between(0, 1), "maximum share of a class under a guarding node"]
 
     name: ClassVar[str] = "guarding-nodes"
     monotone: ClassVar[Monotone] = Monotone.NONE
@@ -90,7 +90,7 @@ class GuardingNodes(SensitiveModel):
 
     @property
     def bound(self) -> float:
-        """Return the greatest share."""
+        """Return the maximum share."""
         return self.breach
 
     @property
@@ -100,20 +100,20 @@ class GuardingNodes(SensitiveModel):
         return (column, self.guard)
 
     def bind(self, sensitive: tuple[str, ...]) -> tuple[GuardingNodes, ...]:
-        """Return the model on the one sensitive column beside the guard."""
+        """Return the model on the only sensitive column other than the guard."""
         if self.on is not None:
             return (self,)
         others = [name for name in sensitive if name != self.guard]
         if len(others) > 1:
             raise PolicyError(
-                f"guarding-nodes could stand on {len(others)} sensitive columns, but a node belongs to one.",
+                f"guarding-nodes needs one sensitive column, but {len(others)} are possible.",
                 code="ambiguous-column",
-                hint="Say which with `on:`.",
+                hint="Name one with `on:`.",
             )
         return tuple(replace(self, on=name) for name in others)
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Greatest share under a node that the group's own records guard."""
+        """Largest share under a node that the group's own records guard."""
         histogram = self.histogram(groups)
         under, guarded = self._guards(table).under(histogram)
         units = np.where(guarded, under.units, 0)
@@ -123,10 +123,10 @@ class GuardingNodes(SensitiveModel):
         return share
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Refuse labels that are no nodes; infeasible where a node is guarded by too many inside it.
+        """Refuse labels that are not nodes; infeasible if too many people under a node guard it.
 
-        The classes of the people who guard a node that covers their own value hold all of these people, and nobody
-        outside the node but those whom the table has.
+        The classes of people who guard a node above their own value contain all of these people and, from outside the
+        node, at most everyone else in the table.
         """
         guards, whole = self._guards(table), self.histogram(table.whole())
         inside, _ = guards.under(whole)
@@ -149,7 +149,7 @@ class GuardingNodes(SensitiveModel):
 class _Guards(NamedTuple):
     """Which guard labels (by code) cover each value: ``guards[offsets[value]:offsets[value + 1]]``.
 
-    The empty label covers none.
+    The empty label covers no values.
     """
 
     offsets: IntArray
@@ -194,7 +194,7 @@ def _check_labels(values: Attribute, guard: Attribute, known: set[str]) -> None:
     unknown = sum(label not in known for label in used)
     if unknown and not (values.withheld or guard.withheld):
         raise PolicyError(
-            f"Column {guard.name!r} holds {unknown} labels that are no nodes of the hierarchy of {values.name!r}.",
+            f"Column {guard.name!r} holds {unknown} labels that are not nodes of the hierarchy of {values.name!r}.",
             code="unknown-node",
             hint="Use the hierarchy's own labels, or leave the cell empty for no protection.",
         )

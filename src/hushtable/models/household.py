@@ -1,28 +1,28 @@
 """Bounded household risk.
 
-Whoever finds one member of a household finds all. With m members in classes of n_1, ..., n_m people, the household is
-found with probability 1 - (1 - 1 / n_1) ... (1 - 1 / n_m). Which records live together is not published, so the promise
-is made for every household that there could be: a class is satisfied if a household of ``size`` members, all of them in
-classes as small as this one, keeps to the bound,
+Anyone who identifies one member of a household identifies all. With m members in classes of n_1, ..., n_m people, a
+household is identified with probability 1 - (1 - 1 / n_1) ... (1 - 1 / n_m). The release does not show who lives
+together, so the guarantee covers every possible household: a class is satisfied if a household of ``size`` members,
+all of them in classes as small as this one, meets the bound,
 
     1 - (1 - 1 / n)^size <= maximum.
 
-Then every household of up to ``size`` members does, wherever its members are, and this can be verified from the
-published classes alone. If the policy has a column with the role ``cluster``, its largest household must not be
-larger than ``size``. The risk ``household`` measures the same formula with the real households, and is at most what
-is promised here.
+Then so does every household of up to ``size`` members, in whichever classes its members are. This can be verified
+from the published classes alone. If the policy has a column with the role ``cluster``, its largest household must not
+be larger than ``size``. The risk ``household`` applies the same formula to the real households and never exceeds this
+bound.
 
 When to use
 -----------
-For surveys of households, or tables with families, where members are published as records of their own.
+For household surveys, or tables with families, if each member is a separate record.
 
 When not
 --------
-Where the release says who lives together (a household number): then the household is the unit to protect.
+When the release shows who lives together (a household number): then protect the household as a unit.
 
 Cost
 ----
-None worth naming.
+Negligible.
 
 References
 ----------
@@ -50,16 +50,16 @@ __all__ = ["HouseholdRisk"]
 
 @dataclass(frozen=True)
 class HouseholdRisk(PrivacyModel):
-    """The chance that somebody of a household is re-identified is bounded.
+    """The probability that any member of a household is re-identified is bounded.
 
     Score: 1 - (1 - 1 / people)^size. Satisfied when score <= maximum.
 
     Parameters
     ----------
     maximum : float
-        Greatest risk of a household.
+        Maximum risk of a household.
     size : int
-        Members of the largest household.
+        Number of members of the largest household.
 
     Examples
     --------
@@ -68,8 +68,8 @@ class HouseholdRisk(PrivacyModel):
     [False, True]
     """
 
-    maximum: Annotated[float, Between(0, 1, closed="neither"), "greatest risk of a household"]
-    size: Annotated[int, AtLeast(2), "members of the largest household"]
+    maximum: Annotated[float, Between(0, 1, closed="neither"), "maximum risk of a household"]
+    size: Annotated[int, AtLeast(2), "number of members of the largest household"]
 
     name: ClassVar[str] = "household"
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
@@ -81,17 +81,17 @@ class HouseholdRisk(PrivacyModel):
         return self.maximum
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """The risk of a household with all its members in classes like each group."""
+        """The risk of a household with all its members in classes of each group's size."""
         risk = groups.unit / np.maximum(groups.units, groups.unit)
         found = any_member_found(np.repeat(risk, self.size), np.repeat(np.arange(len(groups)), self.size))
         return np.where(groups.units > 0, found, np.inf)
 
     def min_group_size(self) -> int:
-        """Return the people with whom the risk of one member is low enough, rounded down."""
+        """Return the smallest class for which the risk is low enough, rounded down."""
         return max(1, math.floor((1 - TOLERANCE) / -math.expm1(math.log1p(-self.maximum) / self.size)))
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Refuse households that are larger than the policy says."""
+        """Refuse households larger than the policy's ``size``."""
         if table.household > self.size:
             return Infeasible(
                 f"size={self.size} but the largest household of the table has {table.household} members.",

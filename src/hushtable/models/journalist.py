@@ -1,25 +1,26 @@
 """Bounded journalist risk.
 
-The adversary has a register of the population and does not know who is in the table. In a class that describes F people
-of the population the right one is picked with probability 1 / F. It is bounded for everybody (``maximum``).
+The adversary has a register of the population and does not know who is in the table. In a class that covers F people
+of the population, the adversary picks the right one with probability 1 / F. This risk is bounded for everyone
+(``maximum``).
 
-F is counted in the policy's population table; then each class is judged by itself, adding records and merging classes
-can only widen what it covers, and the model is k-map with k = 1 / maximum. With a sampling ``fraction`` instead, 1 /
-F is replaced by its expectation given the people of the class in the table, by a law that is fitted to the whole
-release (``hushtable.laws.joining``): then the table is judged as a whole, and nothing is declared monotone. Compared
-as it is: 1/11 = 0.0909 is not at most 0.09.
+F is counted in the policy's population table. Then each class is evaluated by itself, adding records and merging
+classes can only widen what it covers, and the model is k-map with k = 1 / maximum. With a sampling ``fraction``
+instead, 1 / F is replaced by its expectation given the number of people of the class in the table, by a law fitted to
+the whole release (``hushtable.laws.joining``). Then the table is evaluated as a whole, and nothing is declared
+monotone. Risks are not rounded: 1/11 = 0.0909 exceeds 0.09.
 
 When to use
 -----------
-Where a rule bounds the risk of a sample (0.09 for published clinical reports) and nobody knows who was sampled.
+When a rule bounds the risk of a sample (0.09 for published clinical reports) and nobody knows who was sampled.
 
 When not
 --------
-Where somebody can know that a person is in the table: ``average-risk`` with ``maximum`` bounds that risk.
+When an adversary can know that a person is in the table: ``average-risk`` with ``maximum`` bounds that risk.
 
 Cost
 ----
-With a population table, every class is matched with it. With a fraction, a fit for every candidate table.
+With a population table, matches every class with it. With a fraction, fits a law for every candidate table.
 
 References
 ----------
@@ -49,16 +50,16 @@ __all__ = ["JournalistRisk", "found_in_register"]
 
 @dataclass(frozen=True)
 class JournalistRisk(PrivacyModel):
-    """The chance to re-identify anybody through a register of the population is bounded.
+    """The probability of re-identifying any person through a population register is bounded.
 
     Score: 1 / (people of the population in the class), or its expectation. Satisfied when score <= maximum.
 
     Parameters
     ----------
     maximum : float
-        Greatest risk of anybody.
+        Maximum risk of any person.
     fraction : float, optional
-        Share of the population that is in the table, where there is no population table.
+        Share of the population that is in the table, if there is no population table.
 
     Examples
     --------
@@ -67,7 +68,7 @@ class JournalistRisk(PrivacyModel):
     [True, False]
     """
 
-    maximum: Annotated[float, Between(0, 1, closed="right"), "greatest risk of anybody"]
+    maximum: Annotated[float, Between(0, 1, closed="right"), "maximum risk of any person"]
     fraction: SampledFraction = None
 
     name: ClassVar[str] = "journalist"
@@ -77,7 +78,7 @@ class JournalistRisk(PrivacyModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.fraction is not None:
-            # an estimate depends on all classes, so the instance promises less than its class
+            # an estimate depends on all classes, so the instance declares less than its class
             object.__setattr__(self, "table_level", True)
             object.__setattr__(self, "monotone", Monotone.NONE)
 
@@ -87,7 +88,7 @@ class JournalistRisk(PrivacyModel):
         return self.maximum
 
     def stats_needed(self) -> frozenset[Stat]:
-        """Return the population's, unless the fraction is given."""
+        """Require the population, unless ``fraction`` is set."""
         return self.needs if self.fraction is not None else self.needs | {Stat.POPULATION}
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
@@ -106,12 +107,12 @@ class JournalistRisk(PrivacyModel):
         return Infeasible(
             f"maximum={self.maximum:g} but the population table has {people} people, and at least "
             f"{math.ceil(1 / self.maximum)} are needed.",
-            hint=f"Raise maximum to {1 / people:.6g} or more, or give a larger population table.",
+            hint=f"Raise maximum to {1 / people:.6g} or more, or provide a larger population table.",
         )
 
 
 def found_in_register(groups: GroupStats, fraction: float | None, model: str) -> FloatArray:
-    """Return the chance of the right link in each group; infinite for groups without people.
+    """Return the probability of a correct link in each group; infinite for groups without people.
 
     Examples
     --------

@@ -1,30 +1,30 @@
 """k-anonymity.
 
-A table is k-anonymous when each combination of quasi-identifier values that occurs in it occurs for at least k
-people.
+A table is k-anonymous if each combination of quasi-identifier values in it is shared by at least k people.
 
-With ``subsets: m`` it is the combinations of up to m quasi-identifiers that count, with ``combinations`` the listed
-ones: no such combination of published cells shows fewer than k people. That is for adversaries who know a few things
-about somebody, and for tables with so many columns that hardly two rows are alike. It says nothing about adversaries
-who know more. The cells are what is published: a blank or a range is a category of its own. Whoever shows the same
-cells as a person in the columns that the adversary knows agrees with what the adversary knows, so at least k people do.
+With ``subsets: m``, this applies to combinations of up to m quasi-identifiers, with ``combinations`` to the listed
+ones: at least k people share each such combination of published cells. Use it for adversaries who know only a few
+facts about a person, and for tables with so many columns that hardly any two rows are alike. It does not protect
+against adversaries who know more. What counts is the published cells: a blank or a range is a category of its own.
+Everyone with the same cells as a person in the columns known to the adversary matches that knowledge, so at least k
+people do.
 
-How it behaves. A class of k people satisfies it whatever its cells are, so algorithms that do not tell what their cells
-show make classes of k. The full-domain algorithms and ``local-suppression`` tell, and lose far less; so does
-microaggregation with ``combinations``, which groups each of them on its own. Publishing whole
-columns more coarsely unites the people behind combinations, so it never breaks the promise (``COARSEN``). Adding a
-record to a class, merging two classes and leaving records out may: the cells of the class change, or people disappear,
-and rows elsewhere that shared a combination with them are left alone.
+A class of k people always satisfies the model, so algorithms that do not expose their cells make classes of k. The
+full-domain algorithms and ``local-suppression`` do expose them and lose far less; so does microaggregation with
+``combinations``, which groups each combination separately. Publishing whole columns more coarsely merges the people
+behind combinations, so it never violates the model (``COARSEN``). Adding a record to a class, merging two classes and
+suppressing records may: the cells of the class change, or people disappear, and other rows that shared a combination
+with them become rare.
 
 When to use
 -----------
-As the floor of every release: nobody can be picked out of fewer than k people by the quasi-identifiers.
+As the minimum for every release: the quasi-identifiers narrow nobody down to fewer than k people.
 
 When not
 --------
-On its own where a sensitive column is published: a class whose people all have the same value discloses it. It does
-not survive a second release of the same people. With ``subsets`` or ``combinations``, where somebody may know more
-columns than that.
+On its own if a sensitive column is published: a class in which everyone has the same value discloses it. It does not
+survive a second release of the same people. With ``subsets`` or ``combinations``, if an adversary may know more
+columns.
 
 Cost
 ----
@@ -61,17 +61,17 @@ __all__ = ["KAnonymity"]
 class KAnonymity(PrivacyModel):
     """Every class has at least k people.
 
-    With ``subsets`` or ``combinations``: every combination of some of its cells. Score: the class's size in people, or
-    the fewest people who share a combination of its cells. Satisfied when >= k.
+    With ``subsets`` or ``combinations``, this applies to every such combination of its cells. Score: the class's size
+    in people, or the fewest people who share a combination of its cells. Satisfied when >= k.
 
     Parameters
     ----------
     k : int
-        Smallest number of people in a class.
+        Minimum number of people in a class.
     subsets : int, optional
-        How many quasi-identifiers an adversary may know; all by default.
+        Number of quasi-identifiers an adversary may know. Defaults to all.
     combinations : list of lists of str, optional
-        Instead of that, which quasi-identifiers an adversary may know together.
+        Quasi-identifiers an adversary may know together; replaces ``subsets``.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class KAnonymity(PrivacyModel):
     >>> KAnonymity(k=3).satisfied(groups, Reference.of(7)).tolist()
     [False, True]
 
-    Both rows show a common age and a common city, and only together they are rare:
+    The first row's age and city are each common, but rare together:
 
     >>> cells = {"age": np.array([30, 30, 40]), "city": np.array([1, 2, 1])}
     >>> groups = GroupStats(np.array([1, 4, 4]), cells=cells)
@@ -89,8 +89,8 @@ class KAnonymity(PrivacyModel):
     [1.0, 4.0, 4.0]
     """
 
-    k: Annotated[int, AtLeast(2), "smallest number of people in a class"]
-    subsets: Annotated[int | None, AtLeast(1), "largest number of quasi-identifiers known together; all by default"] = (
+    k: Annotated[int, AtLeast(2), "minimum number of people in a class"]
+    subsets: Annotated[int | None, AtLeast(1), "maximum number of quasi-identifiers known jointly. Defaults to all"] = (
         None
     )
     combinations: Annotated[
@@ -105,7 +105,7 @@ class KAnonymity(PrivacyModel):
         super().__post_init__()
         if self.subsets is not None and self.combinations is not None:
             raise ParameterError(
-                "KAnonymity has both 'subsets' and 'combinations'.", hint="Give one of them, or two models."
+                "KAnonymity has both 'subsets' and 'combinations'.", hint="Use only one of them, or two models."
             )
         if self.combinations is not None and not (self.combinations and all(self.combinations)):
             raise ParameterError(
@@ -144,14 +144,14 @@ class KAnonymity(PrivacyModel):
         """People per group, or the fewest who share a combination of its cells."""
         if not self._by_cells or groups.cells is None:
             return groups.sizes
-        # columns that are not listed tell nothing
+        # unlisted columns do not count
         least = np.full(len(groups), np.iinfo(np.int64).max)
         for _, units in self._counted(groups):
             np.minimum(least, units, out=least)
         return least / groups.unit
 
     def table_satisfied(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Whether each candidate table has no rare combination; the first one that is found decides."""
+        """Whether each candidate table has no rare combination; stops at the first one found."""
         if not self._by_cells or groups.cells is None:
             return super().table_satisfied(groups, table)
         offsets = groups.table_offsets()
@@ -176,15 +176,15 @@ class KAnonymity(PrivacyModel):
         return found.T
 
     def _enough(self, groups: GroupStats) -> int:
-        """The fewest units that compare as k people."""
+        """The fewest units that count as k people."""
         return math.ceil((self.k - TOLERANCE * self.k) * groups.unit)
 
     def _counted(self, groups: GroupStats) -> Iterator[tuple[tuple[str, ...], IntArray]]:
-        """Each combination of columns, and how many units of its table share it with each group.
+        """Each combination of columns, and the number of units in the table that share it with each group.
 
-        A combination of fewer columns shows at least the people of one with more.
+        At least as many people share fewer columns as share more.
         """
-        # a plain run need not load it
+        # loaded only when needed
         from hushtable.kernels.combinations import shared_units
 
         cells = groups.cells or {}
@@ -193,7 +193,7 @@ class KAnonymity(PrivacyModel):
         owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         codes = np.stack([*cells.values(), owner]).astype(np.int32)
         sizes = [*codes[:-1].max(axis=1, initial=-1) + 1, len(offsets) - 1]
-        # columns with many values are the likeliest to show a rare combination
+        # columns with many values are most likely to have a rare combination
         widest = sorted(names, key=lambda name: -sizes[names.index(name)])
         chosen = self.combinations or combinations(widest, min(self.subsets or len(names), len(names)))
         several = [len(names)] if len(offsets) > 2 else []
@@ -206,7 +206,7 @@ class KAnonymity(PrivacyModel):
         return 1 if self._by_cells else self.k
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """The whole table as one class decides: all combinations of one class show all people."""
+        """Check the whole table as one class: all people share all its combinations."""
         return self.infeasible(table.whole(), table) if table.people < self.k else None
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:

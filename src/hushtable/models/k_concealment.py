@@ -1,30 +1,30 @@
-"""k-concealment: everybody may be any of k published records, and every record may be any of k people.
+"""k-concealment: each person matches at least k published records, and each record at least k people.
 
-The adversary knows everybody's quasi-identifiers, and that the records are the people's, one each. A person and a
-record are *consistent* if the record's cells cover the person. Being consistent is not enough: where all other people
-can only be matched in one way, a person is left with a single record, however many cover them. So a pair counts only if
-it is in some perfect matching of all people with all records. k-concealment asks for k such records for every person,
-and k such people for every record.
+The adversary knows everyone's quasi-identifiers, and knows that each person has exactly one record. A person and a
+record are *consistent* if the record's cells cover the person. Consistency is not enough: if all other people can be
+matched in only one way, a single record remains for a person, no matter how many cover them. So a pair counts only if
+it is part of some perfect matching of all people with all records. k-concealment requires k such records for every
+person, and k such people for every record.
 
-Records of one class, with equal cells, can change places as they like, so a k-anonymous table is k-concealed, and under
-algorithms that make classes this model judges their size. It asks for less than k-anonymity: no two records need be
-equal. That is what the algorithm ``k-concealing`` makes use of. There, pairs are judged by the verifier: from the
-published cells and the original, which pairs are in a perfect matching follows from one such matching and the strongly
-connected components of the graph that it directs, in linear time.
+Records in one class, with equal cells, are interchangeable, so a k-anonymous table is k-concealed. For algorithms
+that make classes, this model checks their size. It is weaker than k-anonymity: no two records need to be equal. The
+algorithm ``k-concealing`` takes advantage of this. In that case the verifier checks pairs, using the published cells
+and the original: the pairs in a perfect matching follow from one such matching and the strongly connected components
+of the directed graph it defines, in linear time.
 
-What it does not promise. Of k possible records one may be likelier than the others: possible worlds are counted, not
-weighed. (``k-concealing`` draws such that each of k records is equally likely, but the model does not see that.) An
-adversary who knows which record is somebody's learns more than with k-anonymity: that may decide for others, too. Nor
-does it promise anything about sensitive values: a person's k records may all have the same one. Under an algorithm that
-makes classes it can be combined with models that do; ``k-concealing`` refuses these.
+The model has limits. Among k possible records, one may be more likely than the others: possible worlds are counted,
+not weighted. (``k-concealing`` draws so that each of k records is equally likely, but the model does not see that.)
+An adversary who knows which record belongs to one person learns more than with k-anonymity, because that may
+determine other people's records, too. The model does not protect sensitive values: a person's k records may all have
+the same one. With an algorithm that makes classes, combine it with models that do; ``k-concealing`` refuses these.
 
 When to use
 -----------
-With ``k-concealing``, where k-anonymity costs too much detail.
+With ``k-concealing``, if k-anonymity costs too much detail.
 
 When not
 --------
-Where recipients expect classes of k equal rows, or a law or contract says k-anonymity. On its own where a sensitive
+When recipients expect classes of k equal rows, or a law or contract requires k-anonymity. On its own if a sensitive
 column is published: a person's k records may all have the same value.
 
 Cost
@@ -54,14 +54,14 @@ __all__ = ["KConcealment"]
 
 @dataclass(frozen=True)
 class KConcealment(PrivacyModel):
-    """Everybody may be any of k records, and every record any of k people.
+    """Each person matches at least k records, and each record at least k people.
 
-    Score: the people (or records) that are possible; of a class of equal records, its size. Satisfied when >= k.
+    Score: the number of possible people (or records); for a class of equal records, its size. Satisfied when >= k.
 
     Parameters
     ----------
     k : int
-        Smallest number of possible records of a person, and of possible people of a record.
+        Minimum number of possible records per person, and of possible people per record.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class KConcealment(PrivacyModel):
     [False, True]
     """
 
-    k: Annotated[int, AtLeast(2), "smallest number of possible records of a person, and of people of a record"]
+    k: Annotated[int, AtLeast(2), "minimum number of possible records per person, and of people per record"]
 
     name: ClassVar[str] = "k-concealment"
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE

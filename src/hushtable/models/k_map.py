@@ -1,23 +1,23 @@
 """k-map.
 
-Symbol: k. Every class of the release describes at least k people of the population table, however few of them
-are in the release: an adversary who does not know who was sampled has k candidates.
+Symbol: k. Every class of the release covers at least k people of the population table, no matter how few of them are
+in the release: an adversary who does not know who was sampled has k candidates.
 
-Needs a population table whose people fall into the classes by the same quasi-identifiers. Adding records and
-merging classes can only widen what a class covers. Removing records is not declared safe: the published cell may
-shrink to the records left, and cover fewer people of the population.
+Needs a population table with the same quasi-identifiers. Adding records and merging classes can only widen what a
+class covers. Removing records is not declared safe: the published cells may shrink to the remaining records and cover
+fewer people of the population.
 
 When to use
 -----------
-Where the table is a sample of a known population and the adversary does not know who was drawn.
+When the table is a sample of a known population and the adversary does not know who was drawn.
 
 When not
 --------
-Where the adversary knows that somebody is in the table (the prosecutor): then only k-anonymity counts.
+When the adversary knows that a person is in the table (the prosecutor): then use k-anonymity.
 
 Cost
 ----
-Every class is matched with the population table, whose rows are carried along.
+Every class is matched with the population table, whose rows are kept in memory.
 
 References
 ----------
@@ -44,14 +44,14 @@ __all__ = ["KMap", "population_of"]
 
 @dataclass(frozen=True)
 class KMap(PrivacyModel):
-    """Every class describes at least k people of the population.
+    """Every class covers at least k people of the population.
 
-    Score: people of the population table in the class. Satisfied when people >= k.
+    Score: people in the population table whom the class covers. Satisfied when people >= k.
 
     Parameters
     ----------
     k : int
-        Smallest number of people of the population in a class.
+        Minimum number of people of the population in a class.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class KMap(PrivacyModel):
     [True, False]
     """
 
-    k: Annotated[int, AtLeast(2), "smallest number of people of the population in a class"]
+    k: Annotated[int, AtLeast(2), "minimum number of people of the population in a class"]
 
     name: ClassVar[str] = "k-map"
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE, Stat.POPULATION})
@@ -76,7 +76,7 @@ class KMap(PrivacyModel):
         return population_of(groups, self.name).astype(np.float64)
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Refuse where there is no population table; infeasible where it has fewer than k people."""
+        """Refuse if there is no population table; infeasible if it has fewer than k people."""
         population_of(table.whole(), self.name)
         return super().feasible(table)
 
@@ -85,14 +85,14 @@ class KMap(PrivacyModel):
         people = int(population_of(whole, self.name)[0])
         return Infeasible(
             f"k={self.k} but the population table has {people} people.",
-            hint=f"Lower k to {people} or less, or give a larger population table."
+            hint=f"Lower k to {people} or less, or provide a larger population table."
             if people >= 2
-            else "Give a larger population table.",
+            else "Provide a larger population table.",
         )
 
 
 def population_of(groups: GroupStats, model: str) -> IntArray:
-    """Return the population of each group, or say that the policy has no population table.
+    """Return the population of each group, or raise an error if the policy has no population table.
 
     Examples
     --------

@@ -1,20 +1,20 @@
 """(l, alpha)-diversity.
 
-Symbol: (l, alpha). Every class is l-diverse, and the weights of its records (category i of m weighs
-(i - 1) / (m - 1), the most sensitive 0) add up to at least alpha.
+Symbol: (l, alpha). Every class is l-diverse, and the weights of its records add up to at least alpha. Category i of m
+has the weight (i - 1) / (m - 1); the most sensitive category has weight 0.
 
-Reading: the papers at hand say only "satisfying l-diversity and the weight of each equivalence class at least
-alpha". l-diversity is taken as probabilistic (every frequency at most 1/l), which Sun et al. call the most used
-and by which Wang et al. explain it; distinct and entropy l-diversity can be chosen. The weight is that of (p,
-alpha)-sensitivity: by the same authors, and per record.
+Interpretation: the papers we have say only "satisfying l-diversity and the weight of each equivalence class at least
+alpha". By default, l-diversity is probabilistic (every frequency at most 1/l): Sun et al. call it the most widely
+used, and Wang et al. use it to explain the model. Distinct and entropy l-diversity are available too. The weight is
+that of (p, alpha)-sensitivity, by the same authors, counted per record.
 
 When to use
 -----------
-Where l-diversity is wanted and classes should not consist of the most sensitive categories alone.
+When you want l-diversity, and classes should not consist of the most sensitive categories alone.
 
 When not
 --------
-Without ordered categories; for large classes the weight alpha is reached by size alone.
+If there are no ordered categories. Large classes reach the weight alpha by size alone.
 
 Cost
 ----
@@ -56,18 +56,18 @@ _DIVERSITIES: dict[str, type[DistinctL] | type[EntropyL] | type[ProbabilisticL]]
 
 @dataclass(frozen=True)
 class LAlpha(SensitiveModel):
-    """Every class is l-diverse and weighs at least alpha.
+    """Every class is l-diverse and has a total weight of at least alpha.
 
     Score: min(diversity / l, weight / alpha). Satisfied when score >= 1.
 
     Parameters
     ----------
     l : int
-        Smallest diversity of a class.
+        Minimum diversity of a class.
     alpha : float
-        Smallest total weight of a class.
+        Minimum total weight of a class.
     diversity : {"probabilistic", "distinct", "entropy"}
-        How diversity is measured.
+        Measure of diversity.
     on : str or list of str, optional
         The sensitive column; it needs declared categories.
 
@@ -80,23 +80,23 @@ class LAlpha(SensitiveModel):
     [False, False, True]
     """
 
-    l: Annotated[int, AtLeast(2), "smallest diversity of a class"]
-    alpha: Annotated[float, Positive(), "smallest total weight of a class"]
-    diversity: Annotated[
-        Literal["probabilistic", "distinct", "entropy"], "how the diversity of a class is measured"
-    ] = "probabilistic"
+    l: Annotated[int, AtLeast(2), "minimum diversity of a class"]
+    alpha: Annotated[float, Positive(), "minimum total weight of a class"]
+    diversity: Annotated[Literal["probabilistic", "distinct", "entropy"], "measure of a class's diversity"] = (
+        "probabilistic"
+    )
 
     name: ClassVar[str] = "l-alpha"
     monotone: ClassVar[Monotone] = Monotone.MERGE
 
     @property
     def bound(self) -> float:
-        """Return 1: both margins are normalised."""
+        """Return 1: both margins are normalized."""
         return 1.0
 
     @property
     def diverse(self) -> DistinctL | EntropyL | ProbabilisticL:
-        """The l-diversity half."""
+        """The l-diversity part of the model."""
         return _DIVERSITIES[self.diversity](self.l, on=self.on)
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
@@ -111,11 +111,11 @@ class LAlpha(SensitiveModel):
         return Quantity("l", ">=", self.l, diversity), Quantity("alpha", ">=", self.alpha, weight)
 
     def share_caps(self, table: Reference) -> tuple[FloatArray, float] | None:
-        """Return those of the l-diversity half."""
+        """Return the caps of the l-diversity part."""
         return self.diverse.share_caps(table)
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values that bring a condition which still fails closer."""
+        """Mark the values that help a condition that still fails."""
         attribute = self.attribute(table)
         uniform = ~self.diverse.satisfied(groups, table)
         light = ~compare(total_weights(self.histogram(groups), attribute), ">=", self.alpha)
@@ -123,10 +123,10 @@ class LAlpha(SensitiveModel):
         return helps | (light[:, None] & (attribute.category_weights() > 0))
 
     def min_group_size(self) -> int:
-        """Return l, or alpha (rounded down) where it is greater: nobody weighs more than 1."""
+        """Return l, or alpha (rounded down) if larger: nobody weighs more than 1."""
         return max(self.l, math.floor(self.alpha))
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The whole table is not l-diverse, or weighs too little."""
+        """The whole table is not l-diverse, or its weight is too small."""
         reason = self.diverse.feasible(table) or too_light(self.alpha, whole, self.attribute(table))
         return reason or super().infeasible(whole, table)

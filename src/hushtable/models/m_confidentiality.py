@@ -1,32 +1,33 @@
 """m-confidentiality.
 
-Symbols: m, k. The adversary knows the algorithm, who is in each class, and that the algorithm generalises no more
-than needed. So a class that was left whole tells something: some block of it, had it been published on its own, would
-have broken the requirement. Wong et al. call the chance of a person's value, given all this, its credibility, and a
-release m-confidential where no credibility exceeds 1/m.
+Symbols: m, k. The adversary knows the algorithm, knows who is in each class, and knows that the algorithm generalizes
+no more than needed. So a class that was not split reveals something: publishing some block of it separately would
+have violated the requirement. Wong et al. call the probability of a person's value, given all this, its credibility.
+A release is m-confidential if no credibility exceeds 1/m.
 
-Reading taken. The requirement that algorithms enforce is: every class has at least k people, and no value has more
-than the share alpha of it. A block of fewer than k people is refused whoever has which value, which tells nothing. In a
-block of b >= k people, X of whom have the value, the adversary learns at worst that it was refused for this value: X >
-alpha b. The greatest credibility is E[X | X > alpha b] / b, where X is hypergeometric, since the members of a class are
-alike to who does not know their values. ``allowed_share`` takes the greatest alpha for which that is at most 1/m for
-every b >= k and every class: it is never above the same expectation of a binomial X with chance alpha (the ratio of the
-two distributions falls above alpha b, as long as the value's share in the class is at most alpha). m must be below k:
-a block of m people with one person of the value in it makes it credible with 1/m at least, and mostly with more.
+Our interpretation: algorithms enforce that every class has at least k people and that no value makes up more than the
+share alpha of it. A block of fewer than k people is refused regardless of its values, which reveals nothing. In a
+block of b >= k people, X of whom have the value, the adversary learns at worst that the block was refused because of
+this value: X > alpha b. The largest credibility is E[X | X > alpha b] / b, where X is hypergeometric, since the
+members of a class are interchangeable to anyone who does not know their values. ``allowed_share`` takes the largest
+alpha for which that is at most 1/m for every b >= k and every class. The credibility never exceeds the same
+expectation of a binomial X with probability alpha (the ratio of the two distributions falls above alpha b, as long as
+the value's share in the class is at most alpha). m must be below k: in a block of m people, one of whom has the
+value, its credibility is at least 1/m, and usually more.
 
-So the stricter requirement buys what minimality gives away: for m = 2 and k = 6 the share is bounded by 0.322 instead
-of 0.5. It survives merging, and every algorithm reaches it. What is bounded is one refused block inside one class. An
-adversary who replays the whole run may know several at once, in several classes: the ``minimality`` guard, which hides
-sensitive values from the algorithm, answers that. Wong et al. change sensitive values instead, which hushtable never
-does.
+So a stricter requirement compensates for what minimality reveals: for m = 2 and k = 6, the share is bounded by 0.322
+instead of 0.5. It survives merging, and every algorithm can enforce it. The bound covers one refused block inside one
+class. An adversary who replays the whole run may know several at once, in several classes. The ``minimality`` guard,
+which hides sensitive values from the algorithm, protects against that. Wong et al. change sensitive values instead,
+which hushtable never does.
 
 When to use
 -----------
-Where the algorithm is public and minimal, so that what it did *not* do tells something.
+When the algorithm is public and minimal, so that what it did *not* do reveals something.
 
 When not
 --------
-Where one value is more frequent than the allowed share in the whole table: infeasible.
+When one value's share of the whole table exceeds the allowed share: infeasible.
 
 Cost
 ----
@@ -59,15 +60,15 @@ from hushtable.table.stats import GroupStats
 __all__ = ["MConfidentiality", "allowed_share", "credibility"]
 
 _MARGIN = 1e-6
-"""Kept below the limit: comparisons have a tolerance, and at the limit itself credibility may jump."""
+"""Distance kept from the limit: comparisons have a tolerance, and credibility may jump at the limit itself."""
 
 
 def credibility(block: int, share: float) -> float:
-    """Return the greatest credibility of a value in a block known to hold more than ``share`` of it.
+    """Return the largest credibility of a value whose share of a block is known to exceed ``share``.
 
     Examples
     --------
-    A pair that breaks a share of 1/2 has the value twice:
+    In a pair that violates a share of 1/2, both people have the value:
 
     >>> credibility(2, 0.5)
     1.0
@@ -77,7 +78,7 @@ def credibility(block: int, share: float) -> float:
     more = math.floor(share * block * (1 + 1e-12)) + 1
     if more >= block:
         return 1.0
-    # chances relative to that of ``more``, so that none is too small to tell from 0
+    # probabilities relative to that of ``more``, so that none underflows to 0
     count = np.arange(more, block)
     ratio = (block - count) / (count + 1) * (share / (1 - share))
     chance = np.append(1.0, np.cumprod(ratio))
@@ -86,7 +87,7 @@ def credibility(block: int, share: float) -> float:
 
 @cache
 def allowed_share(m: int, k: int) -> float:
-    """Return the greatest share of a value in a class that keeps it within 1/m in every block of k people or more.
+    """Return the largest share in a class that keeps a value's credibility within 1/m in all blocks of k or more.
 
     Examples
     --------
@@ -94,8 +95,8 @@ def allowed_share(m: int, k: int) -> float:
     (0.322, 0.459)
     """
     share, block = 1.0 / m, k
-    # a binomial exceeds its mean with a chance of 1/4 or more, and by half a standard deviation on average over all
-    # outcomes: in blocks beyond these two sizes credibility is below share + 2 sqrt(share (1 - share) / block)
+    # a binomial exceeds its mean with a probability of 1/4 or more, and by half a standard deviation on average over
+    # all outcomes: in blocks beyond these two sizes, credibility is below share + 2 sqrt(share (1 - share) / block)
     while block < max(1 / share, 4 * share * (1 - share) / max(1 / m - share, 1e-9) ** 2, k + 1):
         if credibility(block, share) > 1 / m:
             low, high = 0.0, share
@@ -109,16 +110,16 @@ def allowed_share(m: int, k: int) -> float:
 
 @dataclass(frozen=True)
 class MConfidentiality(SensitiveModel):
-    """Nobody's value is credible beyond 1/m, even in a block that the algorithm is known to have refused.
+    """No value's credibility exceeds 1/m, even in a block that the algorithm is known to have refused.
 
-    Score: min(people / k, allowed share / greatest share). Satisfied when score >= 1.
+    Score: min(people / k, allowed share / largest share). Satisfied when score >= 1.
 
     Parameters
     ----------
     m : int
-        One over the greatest credibility.
+        Inverse of the maximum credibility.
     k : int
-        Smallest number of people in a class, and so in a block that may be refused for its values; above m.
+        Minimum number of people in a class, and so in a block refused because of its values. Must exceed m.
     on : str or list of str, optional
         The sensitive column.
 
@@ -131,8 +132,8 @@ class MConfidentiality(SensitiveModel):
     [True, False]
     """
 
-    m: Annotated[int, AtLeast(2), "one over the greatest credibility of a sensitive value"]
-    k: Annotated[int, AtLeast(3), "smallest number of people in a class"]
+    m: Annotated[int, AtLeast(2), "inverse of the maximum credibility of a sensitive value"]
+    k: Annotated[int, AtLeast(3), "minimum number of people in a class; above m"]
 
     name: ClassVar[str] = "m-confidentiality"
     monotone: ClassVar[Monotone] = Monotone.MERGE
@@ -148,7 +149,7 @@ class MConfidentiality(SensitiveModel):
 
     @property
     def bound(self) -> float:
-        """Return 1: both margins are normalised."""
+        """Return 1: both margins are normalized."""
         return 1.0
 
     @property
@@ -158,15 +159,15 @@ class MConfidentiality(SensitiveModel):
 
     @property
     def enforced(self) -> AlphaK:
-        """The requirement that keeps credibility within 1/m."""
+        """The requirement that keeps credibility at or below 1/m."""
         return AlphaK(allowed_share(self.m, self.k), self.k, on=self.on)
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """min(people / k, allowed share / greatest share) per group."""
+        """min(people / k, allowed share / largest share) per group."""
         return self.enforced.score(groups, table)
 
     def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
-        """The greatest share of a value, and the people."""
+        """The largest share of a value, and the number of people."""
         share, people = self.enforced.quantities(groups, table)
         return share._replace(symbol="share"), people
 
@@ -175,7 +176,7 @@ class MConfidentiality(SensitiveModel):
         return self.enforced.share_caps(table)
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values that still have room in a class of the size that it is heading for."""
+        """Mark the values that still have room in a class of its target size."""
         return self.enforced.contributes(groups, table)
 
     def min_group_size(self) -> int:
@@ -183,7 +184,7 @@ class MConfidentiality(SensitiveModel):
         return self.k
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The table has fewer than k people, or one value is too frequent in the whole of it."""
+        """The table has fewer than k people, or one value is too frequent in the whole table."""
         if reason := KAnonymity(self.k).feasible(table):
             return reason
         attribute, share = self.attribute(table), allowed_share(self.m, self.k)

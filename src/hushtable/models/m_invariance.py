@@ -1,30 +1,29 @@
-"""m-invariance, for tables that are published again and again while people come and go.
+"""m-invariance, for tables that are republished while people join and leave.
 
-Symbol: m. A class is m-unique when it has at least m records and no two of them share a sensitive value; its signature
-is the set of those values. A sequence of releases is m-invariant when every class of each is m-unique, and everybody
-who is in two of them has the same signature in both. Then nobody's value can be guessed with more than 1/m confidence,
-however many of the releases are put together.
+Symbol: m. A class is m-unique if it has at least m records and no two of them share a sensitive value; its signature
+is the set of those values. A sequence of releases is m-invariant if every class of each is m-unique, and everyone who
+appears in two of them has the same signature in both. Then nobody's value can be guessed with more than 1/m
+confidence, no matter how many releases are combined.
 
-Of one release the model judges the first half: m-uniqueness. The second half concerns people, whom a published table
-does not name: the ledger of earlier releases judges it (``composed``), and the algorithm ``m-invariant`` takes the
-signatures from there. Where there is no earlier release, m-uniqueness is all of it.
+In a single release, the model checks m-uniqueness. The second condition concerns people, whom a published table does
+not identify: the ledger of earlier releases checks it (``composed``), and the algorithm ``m-invariant`` takes the
+signatures from there. Without an earlier release, the model is just m-uniqueness.
 
-Readings. The papers' records are people, so with an entity column a value is held by at most one person where its
-records weigh at most one person together, and a class counts for no more than its whole people. Somebody who has gone
-and comes back still has the old signature: an adversary does not forget. Counterfeits, which ``m-invariant`` adds to
-classes whose values nobody else has, count as records here and as people nowhere.
+Our interpretation: in the papers, each record is a person. So with an entity column, a value belongs to at most one
+person if its records add up to at most one person, and the score is capped at the number of whole people in the
+class. People who leave and return keep their old signature, because an adversary does not forget. Counterfeits, which
+``m-invariant`` adds to classes that lack records with the values needed, count as records here, but never as people.
 
-Consequences: not monotone in any way. Merging two classes repeats values, so does adding a record, and removing one
-may leave fewer than m.
+Not monotone in any way: merging classes or adding a record may repeat values, and removing one may leave fewer than m.
 
 When to use
 -----------
-Where the same people are published again and again while some come and go.
+When you publish data about the same people repeatedly while some join and leave.
 
 When not
 --------
-For a single release, where it asks for more than its purpose needs: probabilistic-l gives the same confidence and lets
-values repeat. Where some value is frequent: every class takes one record of it.
+For a single release: probabilistic-l bounds the same confidence and lets values repeat. If some value is frequent:
+every class can take only one record with it.
 
 Cost
 ----
@@ -54,15 +53,15 @@ __all__ = ["MInvariance"]
 
 @dataclass(frozen=True)
 class MInvariance(SensitiveModel):
-    """Every class has m records or more, all with different values, and people keep the values of their class.
+    """Every class has at least m records with distinct values, and people keep the signature of their class.
 
-    Score: different values, but no more than whole people, where no value occurs twice; else one over the greatest
-    count. Satisfied when score >= m.
+    Score: distinct values, capped at the number of whole people, if no value occurs twice; otherwise one over the
+    largest count. Satisfied when score >= m.
 
     Parameters
     ----------
     m : int
-        Smallest number of different values of a class.
+        Minimum number of distinct values in a class.
     on : str or list of str, optional
         The sensitive column.
 
@@ -75,11 +74,11 @@ class MInvariance(SensitiveModel):
     [2.0, 3.0, 0.5]
     """
 
-    m: Annotated[int, AtLeast(2), "smallest number of different values of a class"]
+    m: Annotated[int, AtLeast(2), "minimum number of distinct values in a class"]
 
     name: ClassVar[str] = "m-invariance"
     monotone: ClassVar[Monotone] = Monotone.NONE
-    # in whichever of the classes somebody is, no value is likelier than 1/m
+    # whichever class a person is in, no value has a probability above 1/m
     mixes: ClassVar[bool] = True
 
     @property
@@ -88,16 +87,16 @@ class MInvariance(SensitiveModel):
         return self.m
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Different values of each group, where none occurs twice."""
+        """Distinct values of each group, if none occurs twice."""
         histogram = self.histogram(groups)
         top = histogram.max(histogram.units)
-        # counterfeits are records of the histogram but no people of the group
+        # counterfeits are records in the histogram but not people in the group
         records = np.floor_divide(histogram.sum(histogram.units), histogram.unit)
         often = np.divide(histogram.unit, top, out=np.zeros(len(groups)), where=top > 0)
         return np.where(top <= histogram.unit, np.minimum(histogram.distinct(), records), often)
 
     def composed(self, left: GroupStats, widest: IntArray, table: Reference) -> BoolArray:
-        """Whether people have the same signature in all their classes, and no value is likelier than 1/m."""
+        """Whether people have the same signature in all their classes, and no value has a probability above 1/m."""
         histogram = self.histogram(left)
         total, distinct = histogram.sum(histogram.units), histogram.distinct()
         even = self.m * histogram.max(histogram.units) <= total
@@ -108,9 +107,9 @@ class MInvariance(SensitiveModel):
         return self.m
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Infeasible with fewer than m people, or where a value occurs in more than 1/m of the table.
+        """Infeasible with fewer than m people, or if a value makes up more than 1/m of the table.
 
-        Every class takes one record of the value at most, and m records or more: there are too few others.
+        Every class has at most one record with the value and at least m records: there are too few others.
         """
         attribute = self.attribute(table)
         if table.people < self.m or attribute.n_present() < self.m:

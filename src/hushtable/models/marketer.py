@@ -1,28 +1,28 @@
 """Bounded marketer risk.
 
-The adversary links everybody through a register of the population and does not mind mistakes. Of the people of a class
-with f people in the table and F in the population, f / F are linked correctly; the share of all people,
+The adversary links everyone through a population register and accepts mistakes. In a class with f people in the table
+and F in the population, f / F people are expected to be linked correctly. The share of all people,
 
     (1 / n) sum over classes of f / F,
 
-is bounded. F is counted in the policy's population table, or estimated with a sampling ``fraction`` as for
+is bounded. F is counted in the policy's population table, or estimated from a sampling ``fraction`` as for
 ``journalist``.
 
-The share depends on all classes together, so this is a table-level model. With a population table merging classes
-never raises it: (f + g) / (F + G) is at most the greater of f / F and g / G, so at most their sum. With a fraction
+The share depends on all classes together, so this is a table-level model. With a population table, merging classes
+never raises it: (f + g) / (F + G) is at most the larger of f / F and g / G, so at most their sum. With a fraction,
 the law of F is fitted to all classes, and nothing is declared monotone.
 
 When to use
 -----------
-Where a rule bounds the expected share of correct links, as for data that are sold or widely shared.
+When a rule bounds the expected share of correct links, as for data that is sold or widely shared.
 
 When not
 --------
-Where single people matter: a few may be found for certain as long as the average is low. Add ``journalist``.
+When single people matter: a few may be identified with certainty as long as the average is low. Add ``journalist``.
 
 Cost
 ----
-As ``journalist``, judged over the whole table at every step.
+As for ``journalist``, but evaluated over the whole table at every step.
 
 References
 ----------
@@ -54,15 +54,15 @@ __all__ = ["MarketerRisk"]
 class MarketerRisk(PrivacyModel):
     """The share of correct links when an adversary links every record is bounded.
 
-    Score: the table's share for all classes while the table keeps to it; where it does not, the risk of each class, so
-    that the classes to blame stand out. Satisfied when score <= share.
+    Score: the table's share for all classes if the table meets the bound; otherwise the risk of each class, so that
+    the classes that cause the violation stand out. Satisfied when score <= share.
 
     Parameters
     ----------
     share : float
-        Greatest share of correct links.
+        Maximum share of correct links.
     fraction : float, optional
-        Share of the population that is in the table, where there is no population table.
+        Share of the population that is in the table, if there is no population table.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class MarketerRisk(PrivacyModel):
     [False, True]
     """
 
-    share: Annotated[float, Between(0, 1, closed="right"), "greatest share of correct links"]
+    share: Annotated[float, Between(0, 1, closed="right"), "maximum share of correct links"]
     fraction: SampledFraction = None
 
     name: ClassVar[str] = "marketer"
@@ -84,7 +84,7 @@ class MarketerRisk(PrivacyModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.fraction is not None:
-            # an estimate depends on all classes, so the instance promises less than its class
+            # an estimate depends on all classes, so the instance declares less than its class
             object.__setattr__(self, "monotone", Monotone.NONE)
 
     @property
@@ -93,11 +93,11 @@ class MarketerRisk(PrivacyModel):
         return self.share
 
     def stats_needed(self) -> frozenset[Stat]:
-        """Return the population's, unless the fraction is given."""
+        """Require the population, unless ``fraction`` is set."""
         return self.needs if self.fraction is not None else self.needs | {Stat.POPULATION}
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """The table's share of correct links, or the risk of each group where that is too great."""
+        """The table's share of correct links, or the risk of each group if that share is too large."""
         risk = found_in_register(groups, self.fraction, self.name)
         known = np.where(np.isfinite(risk), risk, 1.0)
         people = per_table(groups, groups.units.astype(np.float64))
@@ -119,6 +119,6 @@ class MarketerRisk(PrivacyModel):
         """The population has too few people."""
         got = float(found_in_register(whole, self.fraction, self.name)[0])
         return Infeasible(
-            f"share={self.share:g} but even the whole table as one class is linked correctly with chance {got:.6g}.",
-            hint=f"Raise share to {got:.6g} or more, or give a larger population table.",
+            f"share={self.share:g} but even with the whole table as one class, the share is {got:.6g}.",
+            hint=f"Raise share to {got:.6g} or more, or provide a larger population table.",
         )

@@ -1,13 +1,13 @@
 """Bounded minimal uniques.
 
-A person is singled out by a set of columns if nobody else in the release shows the same cells there. At most a given
-share of the people of the release are singled out by ``size`` columns or fewer. (Whoever is unique on some columns is
-unique on more of them, so this is the share of people with a minimal unique of up to ``size`` columns, as the risk of
-the same name counts it.) With ``share: 0`` it is k-anonymity with k = 2 and as many ``subsets``.
+A set of columns singles out a person if nobody else in the release has the same cells in them. At most a given share
+of the people in the release are singled out by ``size`` columns or fewer. (A person who is unique on some columns is
+also unique on any superset, so this is the share of people with a minimal unique of up to ``size`` columns, as in the
+risk of the same name.) With ``share: 0``, it is k-anonymity with k = 2 and ``subsets`` = ``size``.
 
-What counts is what is published, so the model judges cells. A class of two people is unique on no columns, so
-algorithms that do not tell what their cells show keep ``sample-uniqueness`` instead, which implies it. Making cells
-coarser never singles anybody out.
+The model evaluates the published cells. People in a class of two are not unique on any columns, so algorithms that do
+not expose their cells enforce ``sample-uniqueness`` instead, which implies this model. Making cells coarser never
+singles anyone out.
 
 When to use
 -----------
@@ -15,7 +15,7 @@ For tables with many columns and adversaries who know a few of them: the special
 
 When not
 --------
-Where somebody may know more columns than ``size``.
+When an adversary may know more columns than ``size``.
 
 Cost
 ----
@@ -47,15 +47,15 @@ __all__ = ["FewSingledOut"]
 class FewSingledOut(PrivacyModel):
     """At most a given share of people are singled out by a few columns.
 
-    Score: the share of the table, for all classes while the table keeps to it; where it does not, for the classes that
-    are singled out, and 0 for the others. Satisfied when score <= share.
+    Score: the table's share, for all classes if the table meets the bound; otherwise only for the classes that are
+    singled out, and 0 for the others. Satisfied when score <= share.
 
     Parameters
     ----------
     size : int
-        Most columns that are known together.
+        Maximum number of columns known together.
     share : float
-        Greatest share of people who are unique on up to so many columns.
+        Maximum share of people who are unique on up to ``size`` columns.
 
     Examples
     --------
@@ -68,8 +68,8 @@ class FewSingledOut(PrivacyModel):
     [False, False, True]
     """
 
-    size: Annotated[int, AtLeast(1), "most columns that are known together"] = 3
-    share: Annotated[float, Between(0, 1, closed="left"), "greatest share of people who are unique on these"] = 0.0
+    size: Annotated[int, AtLeast(1), "maximum number of columns known together"] = 3
+    share: Annotated[float, Between(0, 1, closed="left"), "maximum share of people who are unique on these"] = 0.0
 
     name: ClassVar[str] = "minimal-uniques"
     needs: ClassVar[frozenset[Stat]] = frozenset({Stat.SIZE, Stat.CELLS})
@@ -84,15 +84,15 @@ class FewSingledOut(PrivacyModel):
 
     @property
     def _counted(self) -> KAnonymity:
-        """The model that counts who shares a combination."""
+        """The model that counts the people who share a combination."""
         return KAnonymity(k=2, subsets=self.size)
 
     def of_classes(self) -> SampleUniques:
-        """Return a bound on those who are unique on all columns."""
+        """Return the bound on people who are unique on all columns."""
         return SampleUniques(share=self.share)
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """The table's share of people who are singled out; 0 for classes that are not to blame."""
+        """The table's share of people who are singled out; 0 for classes that do not cause a violation."""
         alone = self._counted.score(groups, table) <= 1 + TOLERANCE
         return share_of(groups, alone, self.share)
 
@@ -105,5 +105,5 @@ class FewSingledOut(PrivacyModel):
         return self._counted.exposing(groups, table)
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """One person alone is unique however she is shown."""
+        """Infeasible for a table of one person, who is always unique."""
         return self.of_classes().feasible(table)

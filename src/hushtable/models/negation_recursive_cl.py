@@ -1,21 +1,21 @@
 """Recursive (c, l)-diversity under n negation statements.
 
-Symbol: (c, l, n). The adversary knows n sensitive values that the victim does not have ("Don does not have
-flu"). Whichever they are, the class must still be recursive (c, l)-diverse once they are struck out. For l >= 2
-the worst case strikes out n of the values between the first and the l-th, so this is the same as (c, l +
-n)-diversity before the statements, which is what is computed.
+Symbol: (c, l, n). The adversary knows n sensitive values that the victim does not have ("Don does not have flu"). For
+any such values, the class must remain recursive (c, l)-diverse after they are removed. For l >= 2, the worst case
+removes n of the values between the first and the l-th, so this equals (c, l + n)-diversity before the statements,
+which is what the model computes.
 
 When to use
 -----------
-Where an adversary can rule out some values (who was seen dancing has no broken leg).
+When an adversary can rule out some values (someone seen dancing has no broken leg).
 
 When not
 --------
-Where nothing is known about such knowledge: n cannot be chosen then, and each statement costs utility.
+When you know nothing about such knowledge: there is no basis for choosing n, and each statement costs utility.
 
 Cost
 ----
-That of recursive-cl with l + n.
+The cost of recursive-cl with l + n.
 
 References
 ----------
@@ -43,17 +43,17 @@ __all__ = ["NegationRecursiveCL"]
 class NegationRecursiveCL(SensitiveModel):
     """A class stays recursive (c, l)-diverse after any n values are ruled out.
 
-    Score: r1 / (r(l + n) + ... + rm), infinite where there are fewer than l + n values or whole people. Satisfied
-    when score < c.
+    Score: r1 / (r(l + n) + ... + rm), infinite if there are fewer than l + n values or whole people. Satisfied when
+    score < c.
 
     Parameters
     ----------
     c : float
-        How many times the rest the most frequent value may not reach.
+        Upper limit (exclusive) for the most frequent value's count, as a multiple of the rest.
     l : int
-        Where the rest begins, after the statements.
+        Rank at which the rest begins, after the statements.
     n : int
-        How many values the adversary can rule out.
+        Number of values the adversary can rule out.
     on : str or list of str, optional
         The sensitive column.
 
@@ -68,9 +68,9 @@ class NegationRecursiveCL(SensitiveModel):
     [False]
     """
 
-    c: Annotated[float, Positive(), "how many times the rest the most frequent value may not reach"]
-    l: Annotated[int, AtLeast(2), "place, by frequency, at which the rest begins after the statements"]
-    n: Annotated[int, AtLeast(1), "how many values the adversary can rule out"]
+    c: Annotated[float, Positive(), "limit (exclusive) for the most frequent value, as a multiple of the rest"]
+    l: Annotated[int, AtLeast(2), "rank by frequency at which the rest begins, after the statements"]
+    n: Annotated[int, AtLeast(1), "number of values the adversary can rule out"]
 
     name: ClassVar[str] = "negation-recursive-cl"
     monotone: ClassVar[Monotone] = Monotone.MERGE
@@ -91,7 +91,7 @@ class NegationRecursiveCL(SensitiveModel):
         return self.before.score(groups, table)
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values that help (c, l + n)-diversity."""
+        """Mark the values that help (c, l + n)-diversity."""
         return self.before.contributes(groups, table)
 
     def min_group_size(self) -> int:
@@ -102,6 +102,6 @@ class NegationRecursiveCL(SensitiveModel):
         """The whole table is not (c, l + n)-diverse."""
         reason = self.before.infeasible(whole, table)
         return Infeasible(
-            f"l={self.l} with n={self.n} statements asks for l={self.l + self.n} before them: {reason.message}",
-            hint=f"{reason.hint} l is l + n here: lowering n helps as well.",
+            f"l={self.l} with n={self.n} statements requires l={self.l + self.n} before them: {reason.message}",
+            hint=f"{reason.hint} Here, l stands for l + n, so lowering n helps as well.",
         )

@@ -1,19 +1,19 @@
 """(p, alpha)-sensitivity: the second half of (p, alpha)-sensitive k-anonymity.
 
-Symbol: (p, alpha). Category i of m weighs (i - 1) / (m - 1): 0 for the most sensitive, 1 for the last. Every class
-holds at least p different sensitive values, and the weights of its records add up to at least alpha. A value that
-occurs in several records counts each time (Table 7 of the paper: cancer, flu, flu, indigestion weighs 3). The k is
-``k-anonymity`` beside it.
+Symbol: (p, alpha). Category i of m has the weight (i - 1) / (m - 1): 0 for the most sensitive, 1 for the last. Every
+class contains at least p distinct sensitive values, and the weights of its records add up to at least alpha. A value
+that occurs in several records counts each time (Table 7 of the paper: cancer, flu, flu, indigestion weighs 3). For
+the k, add ``k-anonymity``.
 
-As for p-sensitivity, a class counts for no more values than it has whole people.
+As with p-sensitivity, the number of values in a class is capped at its number of whole people.
 
 When to use
 -----------
-Where categories are ordered by sensitivity and a class should not consist of the worst ones alone.
+When categories are ordered by sensitivity and a class should not consist of the worst ones alone.
 
 When not
 --------
-Where large classes are expected: the weights are summed over records, so a large class reaches alpha easily.
+When you expect large classes: weights are summed over records, so a large class reaches alpha easily.
 
 Cost
 ----
@@ -45,16 +45,17 @@ __all__ = ["PAlphaSensitive", "too_light", "total_weights"]
 
 @dataclass(frozen=True)
 class PAlphaSensitive(SensitiveModel):
-    """Every class holds at least p different values that together weigh at least alpha.
+    """Every class contains at least p distinct values and has a total weight of at least alpha.
 
-    Score: min(values / p, weight / alpha), values being no more than whole people. Satisfied when score >= 1.
+    Score: min(values / p, weight / alpha), where the values are capped at the number of whole people. Satisfied when
+    score >= 1.
 
     Parameters
     ----------
     p : int
-        Smallest number of different values in a class.
+        Minimum number of distinct values in a class.
     alpha : float
-        Smallest total weight of a class.
+        Minimum total weight of a class.
     on : str or list of str, optional
         The sensitive column; it needs declared categories.
 
@@ -66,15 +67,15 @@ class PAlphaSensitive(SensitiveModel):
     [False, True]
     """
 
-    p: Annotated[int, AtLeast(1), "smallest number of different sensitive values in a class"]
-    alpha: Annotated[float, Positive(), "smallest total weight of a class"]
+    p: Annotated[int, AtLeast(1), "minimum number of distinct sensitive values in a class"]
+    alpha: Annotated[float, Positive(), "minimum total weight of a class"]
 
     name: ClassVar[str] = "p-alpha-sensitive"
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
 
     @property
     def bound(self) -> float:
-        """Return 1: both margins are normalised."""
+        """Return 1: both margins are normalized."""
         return 1.0
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
@@ -83,16 +84,16 @@ class PAlphaSensitive(SensitiveModel):
         return np.minimum(values.values / self.p, weight.values / self.alpha)
 
     def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
-        """The different values, and the total weight."""
+        """The number of distinct values, and the total weight."""
         histogram = self.histogram(groups)
         values = np.minimum(histogram.distinct(), whole_people(groups)).astype(np.float64)
         weight = total_weights(histogram, self.attribute(table))
         return Quantity("p", ">=", self.p, values), Quantity("alpha", ">=", self.alpha, weight)
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values that bring a condition which still fails closer.
+        """Mark the values that help a condition that still fails.
 
-        The default would see nothing where both margins are equal and a value raises only one.
+        The default would mark nothing if both margins are equal and a value raises only one.
         """
         histogram, attribute = self.histogram(groups), self.attribute(table)
         few_values = histogram.distinct() < self.p
@@ -106,11 +107,11 @@ class PAlphaSensitive(SensitiveModel):
         return self.p
 
     def min_group_size(self) -> int:
-        """Return p, or alpha (rounded down) where it is greater: nobody weighs more than 1."""
+        """Return p, or alpha (rounded down) if larger: nobody weighs more than 1."""
         return max(self.p, math.floor(self.alpha))
 
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
-        """The column has fewer than p values, or the table weighs too little, or has fewer than p people."""
+        """The column has fewer than p values, or the table has too little weight or fewer than p people."""
         attribute = self.attribute(table)
         if attribute.n_present() >= self.p and (reason := too_light(self.alpha, whole, attribute)):
             return reason
@@ -130,7 +131,7 @@ def total_weights(histogram: Histogram, attribute: Attribute) -> FloatArray:
 
 
 def too_light(alpha: float, whole: GroupStats, attribute: Attribute) -> Infeasible | None:
-    """Say that the whole table weighs less than alpha, if it does."""
+    """Return an error if the weight of the whole table is below alpha."""
     weight = total_weights(whole.histogram(attribute.key), attribute)
     if compare(weight, ">=", alpha)[0]:
         return None

@@ -1,20 +1,18 @@
-"""p+-sensitivity: the second half of p+-sensitive k-anonymity.
+"""p+-sensitivity: the p+ condition of p+-sensitive k-anonymity.
 
-Symbol: p+. The values of the sensitive column are divided into categories by how sensitive they are
-(``categories`` in the policy); every class holds values of at least p different categories. This answers the
-similarity attack, where all values of a class differ but tell the same secret. The k is ``k-anonymity`` beside
-it.
+Symbol: p+. The values of the sensitive column are divided into categories by how sensitive they are (``categories``
+in the policy); every class contains values of at least p distinct categories. This prevents the similarity attack, in
+which all values of a class differ but reveal the same secret. For the k, add ``k-anonymity``.
 
-As for p-sensitivity, a class counts for no more than its whole people.
+As with p-sensitivity, the number of categories in a class is capped at its number of whole people.
 
 When to use
 -----------
-Where different values tell the same secret (similarity attack) and can be sorted into categories by how sensitive
-they are.
+When different values reveal the same secret (similarity attack) and can be sorted into categories by sensitivity.
 
 When not
 --------
-Without meaningful categories, or where shares matter: it counts categories, not people.
+If there are no meaningful categories, or if shares matter: it counts categories, not people.
 
 Cost
 ----
@@ -45,14 +43,14 @@ __all__ = ["PPlusSensitive", "by_category"]
 
 @dataclass(frozen=True)
 class PPlusSensitive(SensitiveModel):
-    """Every class holds values of at least p different sensitivity categories.
+    """Every class contains values of at least p distinct sensitivity categories.
 
-    Score: different categories, but no more than whole people. Satisfied when score >= p.
+    Score: number of distinct categories, capped at the number of whole people. Satisfied when score >= p.
 
     Parameters
     ----------
     p : int
-        Smallest number of different categories in a class.
+        Minimum number of distinct categories in a class.
     on : str or list of str, optional
         The sensitive column; it needs declared categories.
 
@@ -64,7 +62,7 @@ class PPlusSensitive(SensitiveModel):
     [False, True]
     """
 
-    p: Annotated[int, AtLeast(2), "smallest number of different sensitivity categories in a class"]
+    p: Annotated[int, AtLeast(2), "minimum number of distinct sensitivity categories in a class"]
 
     name: ClassVar[str] = "p-plus-sensitive"
     monotone: ClassVar[Monotone] = Monotone.ADD | Monotone.MERGE
@@ -75,12 +73,12 @@ class PPlusSensitive(SensitiveModel):
         return self.p
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Different categories per group, but no more than its whole people."""
+        """Distinct categories per group, capped at its number of whole people."""
         categories = by_category(self.histogram(groups), self.attribute(table))
         return np.minimum(categories.distinct(), whole_people(groups)).astype(np.float64)
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values of categories that are new to the group; any where people are scarcer than those."""
+        """Mark values of categories new to the group; all values if it has fewer people than categories."""
         attribute = self.attribute(table)
         categories = by_category(self.histogram(groups), attribute)
         new = absent(categories, attribute.n_categories)[:, attribute.category_codes()]

@@ -1,19 +1,19 @@
-"""p-sensitivity: the second half of p-sensitive k-anonymity.
+"""p-sensitivity: the p condition of p-sensitive k-anonymity.
 
-Symbol: p. Within every class the sensitive column takes at least p different values. The k of p-sensitive
-k-anonymity is ``k-anonymity`` beside it; where p > k the effective k is p, since p different values need p people.
+Symbol: p. In every class, the sensitive column has at least p distinct values. For the k of p-sensitive k-anonymity,
+add ``k-anonymity``. If p > k, the effective k is p, since p distinct values need p people.
 
-With an entity column one person may bring several values. They do not hide that person, so a class counts for no
-more than its whole people.
+With an entity column, one person may contribute several values. These do not hide that person, so the score is capped
+at the number of whole people in the class.
 
 When to use
 -----------
-Beside k-anonymity, to keep a class from agreeing on one sensitive value; the weakest protection of values and the
-least loss.
+With k-anonymity, to prevent classes with a single sensitive value. The weakest protection of values, with the least
+loss.
 
 When not
 --------
-Where values are skewed (99 of one and one of another satisfy p = 2) or mean nearly the same.
+When values are skewed (99 of one and one of another satisfy p = 2) or have nearly the same meaning.
 
 Cost
 ----
@@ -43,14 +43,14 @@ __all__ = ["PSensitive", "absent", "alone", "too_few", "whole_people"]
 
 @dataclass(frozen=True)
 class PSensitive(SensitiveModel):
-    """Every class holds at least p different sensitive values.
+    """Every class contains at least p distinct sensitive values.
 
-    Score: different values, but no more than whole people. Satisfied when score >= p.
+    Score: number of distinct values, capped at the number of whole people. Satisfied when score >= p.
 
     Parameters
     ----------
     p : int
-        Smallest number of different values in a class.
+        Minimum number of distinct values in a class.
     on : str or list of str, optional
         The sensitive column.
 
@@ -63,7 +63,7 @@ class PSensitive(SensitiveModel):
     [False, True]
     """
 
-    p: Annotated[int, AtLeast(2), "smallest number of different sensitive values in a class"]
+    p: Annotated[int, AtLeast(2), "minimum number of distinct sensitive values in a class"]
 
     name: ClassVar[str] = "p-sensitive"
     by_support: ClassVar[bool] = True
@@ -75,11 +75,11 @@ class PSensitive(SensitiveModel):
         return self.p
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Different values per group, but no more than its whole people."""
+        """Distinct values per group, capped at its number of whole people."""
         return np.minimum(self.histogram(groups).distinct(), whole_people(groups)).astype(np.float64)
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values that are new to the group; any value where people are scarcer than values."""
+        """Mark the values new to the group; all values if it has fewer people than values."""
         histogram = self.histogram(groups)
         new = absent(histogram, self.attribute(table).n_values)
         return new | (histogram.distinct() > whole_people(groups))[:, None]
@@ -109,7 +109,7 @@ def whole_people(groups: GroupStats) -> IntArray:
 
 
 def alone(groups: GroupStats) -> FloatArray:
-    """One over the whole people of each group: the least confidence that an adversary has, whatever the shares say.
+    """One over each group's number of whole people: an adversary's minimum confidence, regardless of shares.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def alone(groups: GroupStats) -> FloatArray:
 
 
 def absent(histogram: Histogram, n_values: int) -> BoolArray:
-    """(group x value): the group does not hold the value.
+    """(group x value): the value is absent from the group.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def too_few(
     table: Reference,
     nouns: tuple[str, str] = ("distinct value", "distinct values"),
 ) -> Infeasible:
-    """Say that a column has too few values, or else the table too few people.
+    """Return the error that a column has too few values, or the table too few people.
 
     Examples
     --------

@@ -1,29 +1,28 @@
 """Bounded population uniqueness.
 
-At most a given share of the population is unique in it, as estimated from the release by one of four laws of class
-sizes: ``pitman`` (for small sampling fractions), ``snb`` (for large ones), ``zayatz`` (always defined, often too
-high) and ``dankar``, the rule that chooses. The estimates are those of the risks of the same names
-(``hushtable.laws``).
+At most a given share of the population is unique, as estimated from the release with one of four laws of class sizes:
+``pitman`` (for small sampling fractions), ``snb`` (for large ones), ``zayatz`` (always defined, often too high) and
+``dankar``, a rule that chooses among them. The risks of the same names use the same estimates (``hushtable.laws``).
 
 The size of the population comes from the sampling ``fraction``, or from the policy's population table. A release
-without sample uniques has none in the population. An estimate that does not exist (``snb`` often has no answer) keeps
-no promise.
+without sample uniques has no population uniques. If no estimate exists (``snb`` often has none), the model is
+violated.
 
 The laws are fitted to all classes together, so this is a table-level model, and nothing is declared monotone: merging
-two large classes changes the fit, and may raise the estimate for the uniques that are left.
+two large classes changes the fit and may raise the estimate for the remaining uniques.
 
 When to use
 -----------
-Where a regulator bounds how many people of a sample may be unique in the population.
+When a regulator limits how many people of a sample may be unique in the population.
 
 When not
 --------
-Where somebody can know who is in the table: a person who is alone in the table is then found, unique in the
+When an adversary can know who is in the table: then anyone unique in the table is identified, whether unique in the
 population or not.
 
 Cost
 ----
-A fit for every candidate table: a few milliseconds each.
+One fit for every candidate table: a few milliseconds each.
 
 References
 ----------
@@ -60,15 +59,15 @@ SampledFraction = Annotated[
 
 @dataclass(frozen=True)
 class PopulationUniqueness(PrivacyModel):
-    """At most a given share of the population is unique in it, by an estimate from the release.
+    """At most a given share of the population is unique, as estimated from the release.
 
-    Score: the estimated share, for all classes while the table keeps to it; where it does not, for the classes of one
-    person, which are to blame, and 0 for the others. Satisfied when score <= share.
+    Score: the estimated share, for all classes if the table meets the bound; otherwise only for the classes of one
+    person, which cause the violation, and 0 for the others. Satisfied when score <= share.
 
     Parameters
     ----------
     share : float
-        Greatest share of the population that is unique.
+        Maximum share of the population that is unique.
     law : {"dankar", "pitman", "zayatz", "snb"}
     fraction : float, optional
         Share of the population that is in the table.
@@ -82,8 +81,8 @@ class PopulationUniqueness(PrivacyModel):
     [False, False, True]
     """
 
-    share: Annotated[float, Between(0, 1, closed="left"), "greatest share of the population that is unique"]
-    law: Annotated[Law, "law of class sizes that estimates it; dankar chooses one"] = "dankar"
+    share: Annotated[float, Between(0, 1, closed="left"), "maximum share of the population that is unique"]
+    law: Annotated[Law, "law of class sizes for the estimate; dankar chooses one"] = "dankar"
     fraction: SampledFraction = None
 
     name: ClassVar[str] = "population-uniqueness"
@@ -96,11 +95,11 @@ class PopulationUniqueness(PrivacyModel):
         return self.share
 
     def stats_needed(self) -> frozenset[Stat]:
-        """Return the population's, unless the fraction is given."""
+        """Require the population, unless ``fraction`` is set."""
         return self.needs if self.fraction is not None else self.needs | {Stat.POPULATION}
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """The estimated share of the table; 0 for classes that are not to blame."""
+        """The estimated share of the table; 0 for classes that do not cause a violation."""
         offsets = groups.table_offsets()
         share = np.zeros(len(groups))
         for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
@@ -125,7 +124,7 @@ class PopulationUniqueness(PrivacyModel):
 
 
 def sampled(fraction: float | None, people: float, table: Reference, model: str) -> float:
-    """Return the share of the population that is in a table of these people, or say what is needed to know it.
+    """Return the share of the population that is in a table of ``people``, or raise an error if it is unknown.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Privacy skyline: bounded belief under knowledge of three kinds.
+"""Privacy skyline: bounded belief under three kinds of background knowledge.
 
 Symbol: (l, k, m) and c. About a person t and a value s the adversary knows
 
@@ -6,31 +6,32 @@ Symbol: (l, k, m) and c. About a person t and a value s the adversary knows
 - on others: the values of k other people;
 - on families: m other people such that, if one of them has s, t has s too (same-value families).
 
-All worlds that fit the classes and this knowledge are equally likely. The belief that t has s must stay below c,
-whoever t is, whatever s is, and whichever values and people the adversary knows about. A policy that lists this model
-several times, with different (l, k, m), asks for a skyline of such points; each is stronger than all points below it.
+All worlds consistent with the classes and this knowledge are equally likely. The belief that t has s must stay below
+c for every t and s, and for any values and people that the adversary knows about. To require a skyline of such
+points, list the model several times with different (l, k, m); each point implies all points below it.
 
-Let t's class have n people, n_s of them with s, and let the l most frequent other values have X people. Given the
-knowledge the belief is 1 / (1 + R), where R = P(t has not s, nor anybody of the m) / P(t has s), and
+Let t's class have n people, n_s of them with s, and X of them with one of the l most frequent other values. Given the
+knowledge, the belief is 1 / (1 + R), where R = P(neither t nor any of the m has s) / P(t has s), and
 
     R = (n - n_s - X - k) / n_s  *  prod over i < m of  (n - k - 1 - n_s - i) / (n - k - 1 - i)
 
-if all k + m people are in t's class. Each further person in the same class tells more than the one before. So R is
-least where the m are in one class, and so are the k: t's, or that of the m, which may be another. There, m people
-without s have the probability prod over i < m of (n' - k' - n'_s - i) / (n' - k' - i), where n' people, n'_s of them
-with s, are in that class, and k' is k or 0. The three cases are compared, with the best other class for each value.
+if all k + m people are in t's class. Each additional person in the same class reveals more than the one before. So R
+is smallest when the m are in one class, and the k are in one class: t's class or that of the m, which may differ.
+There, the probability that m people do not have s is prod over i < m of (n' - k' - n'_s - i) / (n' - k' - i), where
+the class has n' people, n'_s of them with s, and k' is k or 0. The model compares the three cases, with the best
+other class for each value.
 
-With m = 0 classes are judged one by one; families make it a model of the whole table. Merging classes never makes it
-worse; adding or removing a record may. With an entity column one person may bring several values. They do not hide
-that person, so a class counts for no more than its whole people.
+With m = 0, classes are evaluated one by one; families make it a table-level model. Merging classes never makes the
+result worse; adding or removing a record may. With an entity column, one person may contribute several values. These
+do not hide that person, so a class counts only as many values as it has whole people.
 
 When to use
 -----------
-Where you can say what kind of facts an adversary may collect, and how many of each.
+When you know what kinds of facts an adversary may collect, and how many of each.
 
 When not
 --------
-Where a column has l + 1 values or fewer: l statements rule out all but one of them.
+When a column has l + 1 values or fewer: l statements rule out all but one of them.
 
 Cost
 ----
@@ -63,7 +64,7 @@ __all__ = ["PrivacySkyline", "beliefs", "struck_out"]
 
 
 def struck_out(histogram: Histogram, l: int) -> FloatArray:
-    """Return, for every entry, the people with the l most frequent other values of its group.
+    """Return, for every entry, the number of people with one of the l most frequent other values of its group.
 
     Examples
     --------
@@ -75,13 +76,13 @@ def struck_out(histogram: Histogram, l: int) -> FloatArray:
     top = histogram.sum(np.where(rank < l, counts, 0.0))[group]
     next_one = histogram.sum(np.where(rank == l, counts, 0.0))[group]
     out = np.empty(len(counts))
-    # an entry among the first l makes room for the next one
+    # an entry among the first l is replaced by the next one
     out[order] = np.where(rank < l, top - counts + next_one, top)
     return out
 
 
 def _without(people: FloatArray, having: FloatArray, m: int) -> FloatArray:
-    """Return the probability that m of so many people are none of those who have a value."""
+    """Return the probability that none of m people drawn from ``people`` has a value."""
     chance = np.ones(len(people))
     for i in range(m):
         left = people - i
@@ -90,15 +91,15 @@ def _without(people: FloatArray, having: FloatArray, m: int) -> FloatArray:
 
 
 def beliefs(histogram: Histogram, l: int, k: int, m: int, table: IntArray | None = None) -> FloatArray:
-    """Return, for every entry, the belief that somebody of its group has its value, given the worst such knowledge.
+    """Return, for every entry, the belief that a person in its group has its value, given the worst such knowledge.
 
     Parameters
     ----------
     histogram : Histogram
     l, k, m : int
-        Pieces of knowledge on the target, on others and on families.
+        Numbers of facts about the target, about others and about families.
     table : int64 array, optional
-        The candidate table of each group; one by default.
+        The candidate table of each group. Defaults to a single table.
 
     Examples
     --------
@@ -117,12 +118,12 @@ def beliefs(histogram: Histogram, l: int, k: int, m: int, table: IntArray | None
             which = which + table[group] * (int(which.max(initial=0)) + 1)
         least = np.minimum(least, own * _elsewhere(which, _without(people, having, m)))
         least = np.minimum(least, others * _elsewhere(which, _without(people - k, having, m)))
-    # nobody else in the group can have another value: certain
+    # if nobody in the group can have another value, the belief is certain
     return np.asarray(having / (having + np.maximum(least, 0.0)))
 
 
 def _elsewhere(which: IntArray, chance: FloatArray) -> FloatArray:
-    """Return for each entry the least chance among other entries with the same value (1 where there is none)."""
+    """Return, for each entry, the smallest probability among other entries with the same value (or 1)."""
     order = np.lexsort((chance, which))
     value, sorted_chance = which[order], chance[order]
     first = np.ones(len(order), dtype=np.bool_)
@@ -137,20 +138,20 @@ def _elsewhere(which: IntArray, chance: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class PrivacySkyline(SensitiveModel):
-    """Nobody's value is believed with c or more, given l, k and m pieces of knowledge.
+    """The belief in any person's value stays below c, given l, k and m facts of the three kinds.
 
-    Score: the greatest belief in a value of somebody in the class. Satisfied when score < c.
+    Score: the largest belief in any person's value in the class. Satisfied when score < c.
 
     Parameters
     ----------
     c : float
-        What the belief must stay below.
+        Upper limit for the belief (exclusive).
     l : int
-        Values that the target is known not to have.
+        Number of values that the target is known not to have.
     k : int
-        Other people whose values are known.
+        Number of other people whose values are known.
     m : int
-        People of whom is known that, if one of them has the value, the target has it.
+        Number of people known to imply the target's value: if one of them has it, so does the target.
     on : str or list of str, optional
         The sensitive column.
 
@@ -165,10 +166,10 @@ class PrivacySkyline(SensitiveModel):
     [True, False]
     """
 
-    c: Annotated[float, Between(0, 1, closed="right"), "what the belief in anybody's value must stay below"]
-    l: Annotated[int, AtLeast(0), "values that the target is known not to have"] = 0
-    k: Annotated[int, AtLeast(0), "other people whose values are known"] = 0
-    m: Annotated[int, AtLeast(0), "people of whom one with the value tells that the target has it"] = 0
+    c: Annotated[float, Between(0, 1, closed="right"), "upper limit for the belief in any person's value (exclusive)"]
+    l: Annotated[int, AtLeast(0), "number of values that the target is known not to have"] = 0
+    k: Annotated[int, AtLeast(0), "number of other people whose values are known"] = 0
+    m: Annotated[int, AtLeast(0), "number of people known to imply the target's value"] = 0
 
     name: ClassVar[str] = "privacy-skyline"
     monotone: ClassVar[Monotone] = Monotone.MERGE
@@ -178,7 +179,7 @@ class PrivacySkyline(SensitiveModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.m:
-            # only families reach into other classes, so the instance knows more than its class
+            # only families involve other classes, so the instance overrides its class
             object.__setattr__(self, "table_level", False)
 
     @property
@@ -187,7 +188,7 @@ class PrivacySkyline(SensitiveModel):
         return self.c
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Greatest belief per group."""
+        """Largest belief per group."""
         histogram = self.histogram(groups)
         of_table = np.repeat(np.arange(len(groups.table_offsets()) - 1), np.diff(groups.table_offsets()))
         belief = beliefs(histogram, self.l, self.k, self.m, of_table)
@@ -196,17 +197,17 @@ class PrivacySkyline(SensitiveModel):
         return np.maximum(histogram.max(belief, empty=np.inf), np.where(people > 0, least, 1.0))
 
     def _different(self, people: FloatArray) -> FloatArray:
-        """Return the belief in classes of so many people with different values; no class has a smaller one."""
+        """Return the belief in classes of ``people`` with distinct values, the minimum for any class of that size."""
         one = np.ones(len(people))
         least = np.maximum(people - 1 - self.l - self.k, 0.0) * _without(people - self.k - 1, one, self.m)
         return np.asarray(1.0 / (1.0 + least))
 
     def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
-        """Return c: a share is known without any other knowledge."""
+        """Return c: shares are visible without any other knowledge."""
         return np.full(self.attribute(table).n_values, self.c), 0.0
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values that are rarer than the group's most frequent one; all, where there is none.
+        """Mark the values rarer than the group's most frequent one; all, if there are none.
 
         The default would add a record to all groups of the table at once.
         """
@@ -217,10 +218,10 @@ class PrivacySkyline(SensitiveModel):
         return self.l + 2
 
     def min_group_size(self) -> int:
-        """Return how many people with different values keep the belief below c."""
+        """Return the smallest number of people with distinct values for which the belief is below c."""
         below = max(self.c - TOLERANCE, TOLERANCE / 2)
         size = self.l + self.k + math.floor(1 / below)
-        # families ask for a few more
+        # families need a few more
         while self._different(np.array([float(size)]))[0] >= below:
             size += 1
         return size

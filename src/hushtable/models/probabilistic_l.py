@@ -1,19 +1,19 @@
 """Probabilistic l-diversity.
 
-Symbol: l. In every class no sensitive value is more frequent than 1/l, so nobody's value can be guessed with more
-than that probability. Sun et al. (section 8) call it the most widely used reading of l-diversity. l may be any
-number from 1, not only a whole one.
+Symbol: l. In every class, no sensitive value has a share above 1/l, so nobody's value can be guessed with a higher
+probability. Sun et al. (section 8) call it the most widely used interpretation of l-diversity. l may be any number of
+at least 1, not only an integer.
 
-With an entity column one person may bring several values. They do not hide that person, so a class counts for no
-more than its whole people.
+With an entity column, one person may contribute several values. These do not hide that person, so the score is capped
+at the number of whole people in the class.
 
 When to use
 -----------
-To bound the chance of guessing anybody's value by 1/l, in words that everybody understands.
+To bound the probability of guessing any person's value by 1/l, a guarantee that everyone understands.
 
 When not
 --------
-Where one value is more frequent than 1/l in the whole table: then it is infeasible; value-bounds or t-closeness fit.
+When one value makes up more than 1/l of the whole table: infeasible; use value-bounds or t-closeness.
 
 Cost
 ----
@@ -45,14 +45,14 @@ __all__ = ["ProbabilisticL", "whole_number"]
 
 @dataclass(frozen=True)
 class ProbabilisticL(SensitiveModel):
-    """No value is more frequent in a class than 1/l.
+    """No value makes up more than 1/l of a class.
 
-    Score: 1 / (share of the most frequent value), but no more than whole people. Satisfied when score >= l.
+    Score: 1 / (share of the most frequent value), capped at the number of whole people. Satisfied when score >= l.
 
     Parameters
     ----------
     l : int or float
-        One over the greatest share that a value may have.
+        Inverse of the maximum share of a value.
     on : str or list of str, optional
         The sensitive column.
 
@@ -65,7 +65,7 @@ class ProbabilisticL(SensitiveModel):
     [False, True]
     """
 
-    l: Annotated[int | float, AtLeast(1), "one over the greatest share that a value may have in a class"]
+    l: Annotated[int | float, AtLeast(1), "inverse of the maximum share of a value in a class"]
 
     name: ClassVar[str] = "probabilistic-l"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("probabilistic_l", "l", {"l": 2}),)
@@ -77,7 +77,7 @@ class ProbabilisticL(SensitiveModel):
         return self.l
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """One over the share of the most frequent value, but no more than whole people."""
+        """One over the share of the most frequent value, capped at the number of whole people."""
         histogram = self.histogram(groups)
         top = histogram.max(histogram.units)
         total = histogram.sum(histogram.units)
@@ -89,7 +89,7 @@ class ProbabilisticL(SensitiveModel):
         return np.full(self.attribute(table).n_values, 1 / self.l), 0.0
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell where (n + 1) / (the greatest count then) is above n / (the greatest count now)."""
+        """Mark the values for which (n + 1) / (new largest count) exceeds n / (current largest count)."""
         histogram = self.histogram(groups)
         count = histogram.as_matrix(self.attribute(table).n_values)
         top, total = count.max(axis=1, initial=0.0)[:, None], histogram.totals()[:, None]
@@ -120,7 +120,7 @@ class ProbabilisticL(SensitiveModel):
 
 
 def whole_number(l: float) -> int:
-    """How many whole people or values a diversity of l needs.
+    """Number of whole people or values that a diversity of l needs.
 
     Examples
     --------

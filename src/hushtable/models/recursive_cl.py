@@ -1,19 +1,19 @@
 """Recursive (c, l)-diversity.
 
 Symbol: (c, l). Let r1 >= r2 >= ... >= rm be the counts of the sensitive values of a class. The class is (c,
-l)-diverse when r1 < c (rl + ... + rm), strictly: the most frequent value is not much more frequent than the
-rare ones together. A class with fewer than l different values has no such rest and is never diverse.
+l)-diverse when r1 < c (rl + ... + rm), strictly: the most frequent value is not much more frequent than the rare ones
+together. A class with fewer than l distinct values is never diverse.
 
-With an entity column one person may bring several values. They do not hide that person, so a class needs at
-least l whole people as well.
+With an entity column, one person may contribute several values. These do not hide that person, so a class also needs
+at least l whole people.
 
 When to use
 -----------
-Where a frequent value is acceptable as long as the rare ones together keep it in check; c tunes how far.
+When a frequent value is acceptable as long as the rare ones together balance it; c sets how far.
 
 When not
 --------
-Where readers must understand the promise: c and l have no plain meaning as a probability.
+When readers must understand the guarantee: c and l have no simple meaning as probabilities.
 
 Cost
 ----
@@ -46,17 +46,16 @@ __all__ = ["RecursiveCL"]
 
 @dataclass(frozen=True)
 class RecursiveCL(SensitiveModel):
-    """The most frequent value of a class stays below c times the sum from the l-th most frequent on.
+    """The most frequent value's count stays below c times the total from the l-th most frequent on.
 
-    Score: r1 / (rl + ... + rm), infinite where there are fewer than l values or whole people. Satisfied when
-    score < c.
+    Score: r1 / (rl + ... + rm), infinite if there are fewer than l values or whole people. Satisfied when score < c.
 
     Parameters
     ----------
     c : float
-        How many times the rest the most frequent value may not reach.
+        Upper limit (exclusive) for the most frequent value's count, as a multiple of the rest.
     l : int
-        Where the rest begins.
+        Rank at which the rest begins.
     on : str or list of str, optional
         The sensitive column.
 
@@ -71,8 +70,8 @@ class RecursiveCL(SensitiveModel):
     [False]
     """
 
-    c: Annotated[float, Positive(), "how many times the rest the most frequent value may not reach"]
-    l: Annotated[int, AtLeast(2), "place, by frequency, at which the rest begins"]
+    c: Annotated[float, Positive(), "limit (exclusive) for the most frequent value, as a multiple of the rest"]
+    l: Annotated[int, AtLeast(2), "rank by frequency at which the rest begins"]
 
     name: ClassVar[str] = "recursive-cl"
     audits: ClassVar[tuple[Audited, ...]] = (Audited("recursive_c", "c", {"c": 1.0, "l": 2}),)
@@ -95,7 +94,7 @@ class RecursiveCL(SensitiveModel):
         return np.full(self.attribute(table).n_values, self.c / (1 + self.c)), 0.0
 
     def contributes(self, groups: GroupStats, table: Reference) -> BoolArray:
-        """Tell the values that shrink r1 / rest.
+        """Mark the values that shrink r1 / rest.
 
         Below l values, which is infinitely far off, the new values do. Those that shrink it without a new r1 go
         first; where there are none, values that stay below r1 prepare for it by filling the places before the l-th.
@@ -142,7 +141,7 @@ class RecursiveCL(SensitiveModel):
 
 def _rest(histogram: Histogram, l: int) -> FloatArray:
     """Sum from rl to rm per group, in units."""
-    # Ties may fall either way: equal counts give equal sums.
+    # The order of ties does not matter: equal counts give equal sums.
     order = np.lexsort((-histogram.units, histogram.groups))
     return histogram.sum(np.where(histogram.ranks() >= l - 1, histogram.units[order], 0))
 

@@ -1,20 +1,20 @@
 """Bounded sample uniqueness.
 
-At most a given share of the people of the release are alone in their class. The share depends on all classes together,
-so this is a table-level model. Merging classes never raises it. Adding a record may, if somebody's records are in
-several classes (``entity``): a part of a person that is alone becomes a larger part.
+At most a given share of the people of the release are alone in their class. The share depends on all classes
+together, so this is a table-level model. Merging classes never raises it. Adding a record may, if one person's
+records are in several classes (``entity``): the fraction of a person that is alone in a class may grow.
 
 When to use
 -----------
-Where a rule bounds how many people may be unique ("fewer than 5% sample uniques") and k-anonymity would cost too much.
+When a rule limits how many people may be unique ("fewer than 5% sample uniques") and k-anonymity would cost too much.
 
 When not
 --------
-As the only protection of the people who are unique: they are found by whoever knows that they are in the table.
+As the only protection of unique people: anyone who knows that they are in the table can identify them.
 
 Cost
 ----
-One number per class, but judged over the whole table at every step.
+One number per class, but evaluated over the whole table at every step.
 
 References
 ----------
@@ -42,13 +42,13 @@ __all__ = ["SampleUniques", "per_table", "share_of", "those_to_blame"]
 class SampleUniques(PrivacyModel):
     """At most a given share of people are alone in their class.
 
-    Score: the share of the table, for all classes while the table keeps to it; where it does not, for the classes of
-    one person, which are to blame, and 0 for the others. Satisfied when score <= share.
+    Score: the table's share, for all classes if the table meets the bound; otherwise only for the classes of one
+    person, which cause the violation, and 0 for the others. Satisfied when score <= share.
 
     Parameters
     ----------
     share : float
-        Greatest share of people who are alone in their class.
+        Maximum share of people who are alone in their class.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class SampleUniques(PrivacyModel):
     [False, True]
     """
 
-    share: Annotated[float, Between(0, 1, closed="left"), "greatest share of people who are alone in their class"]
+    share: Annotated[float, Between(0, 1, closed="left"), "maximum share of people who are alone in their class"]
 
     name: ClassVar[str] = "sample-uniqueness"
     monotone: ClassVar[Monotone] = Monotone.MERGE
@@ -72,7 +72,7 @@ class SampleUniques(PrivacyModel):
         return self.share
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """The table's share of uniques; 0 for classes that are not to blame."""
+        """The table's share of uniques; 0 for classes that do not cause a violation."""
         return share_of(groups, groups.units <= groups.unit, self.share)
 
     def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
@@ -82,7 +82,7 @@ class SampleUniques(PrivacyModel):
     def infeasible(self, whole: GroupStats, table: Reference) -> Infeasible:
         """The table has one person."""
         return Infeasible(
-            f"share={self.share:g} but the table has {table.people:g} people, who are unique however they are shown.",
+            f"share={self.share:g} but the table has {table.people:g} people, who are always unique.",
             hint="Add records.",
         )
 
@@ -101,7 +101,7 @@ def per_table(groups: GroupStats, values: FloatArray) -> FloatArray:
 
 
 def share_of(groups: GroupStats, exposed: BoolArray, bound: float) -> FloatArray:
-    """Return the share of people in exposed groups, table by table; if it is too great, 0 for the other groups.
+    """Return each table's share of people in exposed groups; if it is too large, 0 for the other groups.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def share_of(groups: GroupStats, exposed: BoolArray, bound: float) -> FloatArray
 
 
 def those_to_blame(share: FloatArray, blamed: BoolArray, bound: float) -> FloatArray:
-    """Keep a table's score for all its groups if it is within the bound, else for those to blame.
+    """Keep a table's score for all groups if it meets the bound, otherwise only for the groups to blame.
 
     Examples
     --------

@@ -1,30 +1,29 @@
 """t-closeness.
 
-Symbol: t. In every class the distribution of the sensitive values is within t of their distribution in the whole
-table, by the earth mover's distance (see ``earth_mover``). Ground distances between values:
+Symbol: t. In every class, the distribution of the sensitive values is within t of their distribution in the whole
+table, measured by the earth mover's distance. Ground distances between values:
 
 equal
     1 between any two values.
 ordered
-    |i - j| / (m - 1) between the i-th and the j-th of the m values that occur in the table, for ordered columns. A
-    missing value counts as the lowest.
+    |i - j| / (m - 1) between the i-th and the j-th of the m values in the table, for ordered columns. A missing value
+    counts as the lowest.
 hierarchical
     The height of the lowest node above both values, over the height of the hierarchy.
 weights
-    |weight - weight| of the values' sensitivity categories, (i - 1) / (m - 1) for category i of m: Sun et al.
-    propose in section 9 to carry their ordinal metric over to t-closeness. Values of one category are then at
-    distance 0.
+    |weight - weight| of the values' sensitivity categories, (i - 1) / (m - 1) for category i of m: Sun et al. propose
+    in section 9 to apply their ordinal metric to t-closeness. Values of the same category have distance 0.
 
-The whole table as one class is at distance 0, so t-closeness can always be reached. The distance is convex:
+With the whole table as one class, the distance is 0, so t-closeness can always be reached. The distance is convex:
 merging two satisfied classes keeps them satisfied; adding or removing single records may not.
 
 When to use
 -----------
-Where the class must not tell much more than the whole table does, skewed and similar values included.
+When a class must not reveal much more than the whole table does, including for skewed and similar values.
 
 When not
 --------
-Where the sensitive values should still be predictable from the quasi-identifiers: small t removes that on purpose.
+When the sensitive values should still be predictable from the quasi-identifiers: small t removes that on purpose.
 
 Cost
 ----
@@ -55,14 +54,14 @@ __all__ = ["TCloseness", "equal_distance", "hierarchical_distance", "ordered_dis
 
 @dataclass(frozen=True)
 class TCloseness(SensitiveModel):
-    """Every class's distribution of the sensitive values is within t of the whole table's.
+    """The distribution of sensitive values in every class is within t of the whole table's.
 
     Score: the earth mover's distance. Satisfied when distance <= t.
 
     Parameters
     ----------
     t : float
-        Greatest distance.
+        Maximum distance.
     distance : {"equal", "ordered", "hierarchical", "weights"}
         Ground distance between two values.
     on : str or list of str, optional
@@ -76,9 +75,9 @@ class TCloseness(SensitiveModel):
     [0.25, 0.25]
     """
 
-    t: Annotated[float, Between(0, 1), "greatest distance between a class's values and the whole table's"]
+    t: Annotated[float, Between(0, 1), "maximum distance between a class's distribution and the whole table's"]
     distance: Annotated[
-        Literal["equal", "ordered", "hierarchical", "weights"], "how far apart two values of the column are"
+        Literal["equal", "ordered", "hierarchical", "weights"], "ground distance between two values of the column"
     ] = "equal"
 
     name: ClassVar[str] = "t-closeness"
@@ -95,10 +94,10 @@ class TCloseness(SensitiveModel):
         return self.t
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Earth mover's distance of each group to the whole table."""
+        """Earth mover's distance from each group to the whole table."""
         attribute, histogram = self._fitting(table), self.histogram(groups)
         if not attribute.whole:
-            attribute.distribution()  # raises: a published file alone does not tell what is compared with
+            attribute.distribution()  # raises: a published file alone does not contain the reference distribution
         if self.distance == "equal":
             return equal_distance(histogram, attribute.whole_units)
         if self.distance == "hierarchical":
@@ -111,17 +110,17 @@ class TCloseness(SensitiveModel):
         return ordered_distance(histogram.relabel(categories), units)
 
     def share_caps(self, table: Reference) -> tuple[FloatArray, float] | None:
-        """By equal distance, shares exceed the table's by t in all, at most."""
+        """With equal distance, shares exceed the table's by at most t in total."""
         if self.distance != "equal":
             return None
         units = self._fitting(table).whole_units
         return units / max(int(units.sum()), 1), self.t
 
     def keepable(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Bound by convexity where the distance is not equal.
+        """Bound by convexity if the distance is not ``equal``.
 
-        A group's distance is at most the mean of its parts': that of the kept ones is at most t, that of the others at
-        most 1. So at least (distance - t) / (1 - t) of the group goes.
+        A group's distance is at most the mean of its parts' distances: at most t for the kept parts, at most 1 for
+        the others. So at least (distance - t) / (1 - t) of the group is suppressed.
         """
         kept = super().keepable(groups, table)
         if self.distance == "equal" or self.t >= 1:
@@ -131,7 +130,7 @@ class TCloseness(SensitiveModel):
         return np.asarray(np.minimum(kept, np.floor(groups.units * share * (1 + TOLERANCE) + TOLERANCE)))
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Refuse a distance that the column has no meaning for; only an empty table is infeasible."""
+        """Refuse a distance that is undefined for the column; only an empty table is infeasible."""
         self._fitting(table)
         return super().feasible(table)
 
@@ -147,27 +146,27 @@ class TCloseness(SensitiveModel):
             raise PolicyError(
                 f"t-closeness by ordered distance is set on {attribute.name!r}, whose values have no order.",
                 code="not-ordered",
-                hint="Make the column numeric, ordinal or a date, or take distance: equal.",
+                hint="Make the column numeric, ordinal or a date, or use distance: equal.",
             )
         if self.distance == "hierarchical" and not attribute.levels:
             raise PolicyError(
                 f"t-closeness by hierarchical distance is set on {attribute.name!r}, which has no hierarchy.",
                 code="no-hierarchy",
-                hint="Give the column a hierarchy, or take distance: equal.",
+                hint="Give the column a hierarchy, or use distance: equal.",
             )
         if self.distance == "weights":
-            attribute.category_codes()  # raises, with a hint, where there are no categories
+            attribute.category_codes()  # raises, with a hint, if there are no categories
         return attribute
 
 
 def _ordered(histogram: Histogram, attribute: Attribute) -> FloatArray:
-    """Ordered distance over the values that occur; a value foreign to the table is infinitely far."""
+    """Ordered distance over the values that occur; infinite for a value that is not in the table."""
     occurs = attribute.whole_units > 0
     rank = np.cumsum(occurs) - 1
     known = occurs[histogram.values]
     if not known.all():
         foreign = histogram.sum(~known) > 0
-        # taking the foreign groups out keeps the kernel free of values without a place
+        # excluding these groups keeps values without a rank out of the kernel
         score = np.full(len(histogram), np.inf)
         score[~foreign] = _ordered(histogram.take(np.flatnonzero(~foreign)), attribute)
         return score
@@ -176,21 +175,21 @@ def _ordered(histogram: Histogram, attribute: Attribute) -> FloatArray:
 
 # Earth mover's distances between the classes' distributions and the whole table's, all classes at once.
 #
-# The distance is the least work that turns one distribution into the other when moving a share of 1 between two
-# values costs their ground distance. For the ground distances used here it has a closed form:
+# The distance is the minimum work that turns one distribution into the other if moving a share of 1 between two values
+# costs their ground distance. For the ground distances used here it has a closed form:
 #
 # equal
-#     Every two values are 1 apart: half the sum of the absolute differences.
+#     Any two values are 1 apart: half the sum of the absolute differences.
 # ordered
 #     Values i and j of m are |i - j| / (m - 1) apart: the sum of the absolute differences of the cumulative
 #     distributions, over m - 1.
 # hierarchical
-#     Values are as far apart as their lowest common node is high, over the height H of the root. On such a tree the
-#     work is the flow through each edge times its length, 1 / 2H, hence the mean over the levels below the root of
-#     the equal distance between the two distributions of that level's nodes. (Li et al. sum the lesser of what a
-#     node's children have too much and too little of, times the node's height; the tests check that it is the same.)
+#     The distance of two values is the height of their lowest common node over the height H of the root. On such a tree
+#     the work is the flow through each edge times its length, 1 / 2H, hence the mean over the levels below the root of
+#     the equal distance between the two distributions of that level's nodes. (Li et al. sum the smaller of the surplus
+#     and the deficit of a node's children, times the node's height; tests check that the results agree.)
 #
-# A group without records is at infinite distance.
+# The distance of a group without records is infinite.
 #
 # References
 # ----------
@@ -206,16 +205,16 @@ def equal_distance(histogram: Histogram, units: IntArray) -> FloatArray:
     [0.125, 0.125, inf]
     """
     total = max(int(units.sum()), 1)
-    # both distributions sum to 1, so what is too much equals what is too little
+    # both distributions sum to 1, so the surplus equals the deficit
     surplus = np.maximum(histogram.shares() - units[histogram.values] / total, 0.0)
     return np.where(histogram.lengths > 0, histogram.sum(surplus), np.inf)
 
 
 def ordered_distance(histogram: Histogram, units: IntArray) -> FloatArray:
-    """1-D distance of each group to ``units``, values equally spaced from 0 to 1 in code order.
+    """1-D distance from each group to ``units``, with values equally spaced from 0 to 1 in code order.
 
-    Costs O(entries x log values): between two neighbouring values of a group its cumulative share is constant and
-    the table's grows, so their absolute difference is summed by two look-ups in prefix sums.
+    Costs O(entries x log values): between two neighboring values of a group, its cumulative share is constant while
+    the table's grows, so two look-ups in prefix sums give the sum of their absolute differences.
 
     Examples
     --------

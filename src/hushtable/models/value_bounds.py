@@ -1,19 +1,19 @@
 """Per-value confidence bounds: template-based privacy.
 
-Symbol: bounds. For every sensitive value v that the policy names, the share of v in any class is at most
-bounds[v]; other values are free. A common illness may be guessed with more confidence than a rare one, which a
-single bound for all values cannot say.
+Symbol: bounds. For every sensitive value v that the policy names, the share of v in any class is at most bounds[v];
+other values are not bounded. This allows more confidence for a common illness than for a rare one, which a single
+bound for all values cannot express.
 
 A bound is linear in the shares, so merging two satisfied classes keeps them satisfied; adding or removing single
-records may not. It can be reached exactly when each value's share in the whole table is within its bound.
+records may not. The model is feasible exactly when each value's share in the whole table is within its bound.
 
 When to use
 -----------
-Where only some values are delicate, and each may be guessed with a confidence of its own.
+When only some values are sensitive, and each needs its own confidence bound.
 
 When not
 --------
-Where all values need protection: what is not named is free.
+When all values need protection: values that are not named are not bounded.
 
 Cost
 ----
@@ -47,16 +47,16 @@ __all__ = ["ValueBounds"]
 
 @dataclass(frozen=True)
 class ValueBounds(SensitiveModel):
-    """In no class is a named value more frequent than its own bound.
+    """No named value's share in a class exceeds its bound.
 
-    Score: the greatest (share - bound) over the named values. Satisfied when score <= 0.
+    Score: the largest (share - bound) over the named values. Satisfied when score <= 0.
 
     Parameters
     ----------
     bounds : mapping of str to float
-        Value -> its greatest share in a class, from 0 to 1.
+        Value -> its maximum share in a class, from 0 to 1.
     on : str, optional
-        The sensitive column. The values must be its own.
+        The sensitive column, which must contain the values.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class ValueBounds(SensitiveModel):
     [True, False]
     """
 
-    bounds: Annotated[Mapping[str, float], Probabilities(), OfValues(), "value -> its greatest share in a class"]
+    bounds: Annotated[Mapping[str, float], Probabilities(), OfValues(), "value -> its maximum share in a class"]
 
     name: ClassVar[str] = "value-bounds"
     monotone: ClassVar[Monotone] = Monotone.MERGE
@@ -76,7 +76,7 @@ class ValueBounds(SensitiveModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.bounds:
-            raise ParameterError("ValueBounds protects no value: 'bounds' is empty.", hint="Give some value a bound.")
+            raise ParameterError("ValueBounds protects no value: 'bounds' is empty.", hint="Set at least one bound.")
 
     @property
     def bound(self) -> float:
@@ -84,14 +84,14 @@ class ValueBounds(SensitiveModel):
         return 0.0
 
     def score(self, groups: GroupStats, table: Reference) -> FloatArray:
-        """Greatest excess of a named value's share over its bound; negative where all keep to it."""
+        """Largest excess of a named value's share over its bound; negative if all are below their bounds."""
         histogram, allowed = self.histogram(groups), self._allowed(table)
-        # a value that the group lacks is at -bound, and none of these is above minus the least bound
+        # the excess of an absent value is -bound, at most minus the smallest bound
         excess = np.maximum(histogram.shares() - allowed[histogram.values], -min(self.bounds.values()))
         return histogram.max(excess, empty=np.inf)
 
     def quantities(self, groups: GroupStats, table: Reference) -> tuple[Quantity, ...]:
-        """The greatest share of the named value that comes closest to its bound, or exceeds it most."""
+        """The share of the named value that comes closest to its bound or exceeds it most."""
         histogram, allowed = self.histogram(groups), self._allowed(table)
         bounded = np.flatnonzero(np.isfinite(allowed))
         share = histogram.shares()
@@ -101,7 +101,7 @@ class ValueBounds(SensitiveModel):
         code = int(max(excess)[1])
         place = list(self.bounds).index(self.attribute(table).labels[code]) + 1
         own = histogram.max(np.where(histogram.values == code, share, 0.0))
-        # values are not written into messages: their place among the bounds tells which
+        # messages do not show values: the position among the bounds identifies the value
         return (Quantity(f"bound of value {place}", "<=", float(allowed[code]), own),)
 
     def share_caps(self, table: Reference) -> tuple[FloatArray, float]:
@@ -109,7 +109,7 @@ class ValueBounds(SensitiveModel):
         return np.minimum(self._allowed(table), 1.0), 0.0
 
     def feasible(self, table: Reference) -> Infeasible | None:
-        """Refuse names that are not values of the column; else the whole table's shares decide."""
+        """Refuse names that are not values of the column; otherwise check the shares in the whole table."""
         self._allowed(table)
         return super().feasible(table)
 
@@ -121,7 +121,7 @@ class ValueBounds(SensitiveModel):
         share = attribute.distribution()
         code = int(np.argmax(share - self._allowed(table)))
         label = attribute.labels[code]
-        # values are not written into messages: their place among the bounds tells which
+        # messages do not show values: the position among the bounds identifies the value
         place = list(self.bounds).index(label) + 1
         return Infeasible(
             f"At most {self.bounds[label]:g} of a class may have value {place} of 'bounds', but {share[code]:.6g} of "
@@ -130,7 +130,7 @@ class ValueBounds(SensitiveModel):
         )
 
     def _allowed(self, table: Reference) -> FloatArray:
-        """Code -> its bound; infinite where the policy sets none."""
+        """Code -> its bound; infinite if the policy sets none."""
         attribute = self.attribute(table)
         allowed = np.full(attribute.n_values, np.inf)
         for code in known_codes(attribute, tuple(self.bounds)):

@@ -1,1 +1,1 @@
-"""Algorithms that break the link between people and sensitive values instead of generalising."""
+"""Algorithms that break the link between people and sensitive values instead of generalizing."""

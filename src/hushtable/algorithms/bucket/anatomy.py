@@ -3,7 +3,7 @@
 Who has which quasi-identifiers is not hidden, so models against identity disclosure are refused. What a person's
 sensitive value is remains hidden among those of the group, so groups are made by sensitive values alone: the records,
 sorted by value, are dealt out to as many groups as the models allow. Where no value has more than 1/l of n records,
-n/l groups are l different values each, as in Xiao and Tao's algorithm, which draws one record at a time from the l most
+n/l groups are l distinct values each, as in Xiao and Tao's algorithm, which draws one record at a time from the l most
 frequent values; but dealing also gives every group its share of every value, which t-closeness and the like ask for.
 The number of groups is the first that fits of n/s, for sizes s that grow by a quarter, from the least that the models
 allow up to the whole table.
@@ -17,11 +17,11 @@ table is one person's values.
 
 When to use
 -----------
-Where quasi-identifiers must stay exact and only the sensitive values need hiding.
+When quasi-identifiers must stay exact and only the sensitive values need hiding.
 
 When not
 --------
-Where people must not be recognised: everybody's presence is published. Models against identity disclosure are
+When people must not be recognized: everybody's presence is published. Models against identity disclosure are
 refused.
 
 Cost
@@ -72,7 +72,7 @@ class Anatomy(Algorithm):
             if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
                 raise IncompatibleError(
                     f"{member.name} counts people outside the table whom a class covers; {self.name} covers none.",
-                    hint="Choose an algorithm that generalises, such as mondrian.",
+                    hint="Choose an algorithm that generalizes, such as mondrian.",
                 )
 
     def run(self, problem: Problem) -> Partition:

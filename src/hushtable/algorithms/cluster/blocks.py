@@ -1,4 +1,4 @@
-"""Blocks of similar records: the neighbourhoods in which clusters are grown side by side."""
+"""Blocks of similar records: the neighborhoods in which clusters are grown side by side."""
 
 from __future__ import annotations
 

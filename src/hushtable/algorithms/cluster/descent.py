@@ -1,9 +1,9 @@
 """Lowering the loss of groups under any model: moves, swaps, groups dissolved, cut in two, or pooled and cut anew.
 
-Each round proposes one change for every record (to the group of one of its neighbours, alone or in exchange) or for
-every group (dissolved into its neighbours, or pooled with the nearest one), takes those that save most and touch no
+Each round proposes one change for every record (to the group of one of its neighbors, alone or in exchange) or for
+every group (dissolved into its neighbors, or pooled with the nearest one), takes those that save most and touch no
 group twice, asks the model about all touched groups in one call, and keeps those that leave them satisfied; what a
-refused change would have touched is free for the next best. Rounds go through neighbours and partners in turn, so that
+refused change would have touched is free for the next best. Rounds go through neighbors and partners in turn, so that
 what was refused does not keep others from their chance.
 """
 
@@ -53,7 +53,7 @@ def descend(
     points : float64 array
         The space's points as numbers without gaps.
     near : int64 array
-        Records x neighbours, nearest first.
+        Records x neighbors, nearest first.
     labels : int64 array
         Of satisfied groups ``0 .. n - 1``; no point is left out.
     n : int
@@ -80,7 +80,7 @@ def descend(
             proposed = exchanged(now, near[:, turn % near.shape[1]], turn // 2 + each, np.zeros(len(labels)))
         labels, n, kept = keep(problem, space, labels, n, proposed)
         idle = 0 if kept else idle + 1
-        # every neighbour twice, and every direction of a cut
+        # every neighbor twice, and every direction of a cut
         if idle > max(2 * near.shape[1], CYCLE * 2 * (points.shape[1] + 1)):
             break
     return labels, False

@@ -34,7 +34,7 @@ __all__ = ["Improved", "embed", "group_error", "improve"]
 _log = logging.getLogger(__package__)
 
 WIDTH = 24
-"""Neighbours of a record, whose groups it may join."""
+"""Neighbors of a record, whose groups it may join."""
 
 STEPS, STEPS_EACH, LEAST_EACH = 300_000_000, 300_000, 200
 """Steps of annealing: so many for each record, in all no more than the first or the last for each record."""

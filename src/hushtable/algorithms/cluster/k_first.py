@@ -13,7 +13,7 @@ For models that larger groups come to satisfy, with equal sizes, as published by
 
 When not
 --------
-Where the models need groups much larger than k: every size is tried, and all groups grow together. p-first loses
+When the models need groups much larger than k: every size is tried, and all groups grow together. p-first loses
 less.
 
 Cost

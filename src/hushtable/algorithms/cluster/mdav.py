@@ -15,7 +15,7 @@ For numbers that should stay numbers: groups are published as their means, and t
 
 When not
 --------
-Where published cells must contain the original values: a mean does not. Models that count a population are refused.
+When published cells must contain the original values: a mean does not. Models that count a population are refused.
 
 Cost
 ----

@@ -105,15 +105,15 @@ def _squares(x: FloatArray) -> FloatArray:
 
 
 def exchanged(now: Grouped, neighbour: IntArray, number: IntArray, slack: FloatArray) -> list[Change]:
-    """Each record to the group of a neighbour: alone, or for one of its members.
+    """Each record to the group of a neighbor: alone, or for one of its members.
 
     Parameters
     ----------
     now : Grouped
-    neighbour : int64 array
+    neighbor : int64 array
         Of each record.
     number : int64 array
-        Which member of the neighbour's group it may change places with, counted around.
+        Which member of the neighbor's group it may change places with, counted around.
     slack : float64 array
         How much each of the changes may cost.
 
@@ -148,7 +148,7 @@ def exchanged(now: Grouped, neighbour: IntArray, number: IntArray, slack: FloatA
 
 
 def dissolved(now: Grouped, near: IntArray, turn: int) -> list[Change]:
-    """Each group given up: its records go to the groups of their neighbours, each where it costs least.
+    """Each group given up: its records go to the groups of their neighbors, each where it costs least.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def dissolved(now: Grouped, near: IntArray, turn: int) -> list[Change]:
         best = np.argmin(cost, axis=1)
         every = np.arange(len(rows))
         if not np.isfinite(cost[every, best]).all():
-            continue  # a record whose neighbours are all in its own group
+            continue  # a record whose neighbors are all in its own group
         to = choice[every, best]
         takers, which = np.unique(to, return_inverse=True)
         total = now.total[takers].copy()

@@ -1,4 +1,4 @@
-"""The error of the two p-sensitive algorithms: p different values cannot be among fewer than p people."""
+"""The error of the two p-sensitive algorithms: p distinct values cannot be among fewer than p people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_sensitivity(problem: Problem) -> None:
     values = [p for m in problem.model.members if isinstance(p := getattr(m, "p", None), int)]
     if sizes and values and max(values) > max(sizes):
         raise Infeasible(
-            f"p-sensitive k-anonymity infeasible: p={max(values)} different values in classes of k={max(sizes)}.",
+            f"p-sensitive k-anonymity infeasible: p={max(values)} distinct values in classes of k={max(sizes)}.",
             code="p-above-k",
             hint=f"Raise k to {max(values)} or lower p to {max(sizes)}.",
         )

@@ -8,7 +8,7 @@ A gamma of 0 never lets a group grow; about 0.2 suits scattered data, about 1.1 
 
 When to use
 -----------
-Where records lie in natural clusters that fixed sizes would cut apart.
+When records lie in natural clusters that fixed sizes would cut apart.
 
 When not
 --------

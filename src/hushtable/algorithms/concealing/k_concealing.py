@@ -21,7 +21,7 @@ values. Whatever is done about it depends on the draw and on sensitive values, a
 follow from quasi-identifiers: somebody who is moved to another crowd does not have the record there.
 
 Nothing is suppressed. Cells are sets of values, whatever the policy says (form ``concealed``). Tables of more than
-``BLOCK`` records are worked on in blocks of neighbouring classes.
+``BLOCK`` records are worked on in blocks of neighboring classes.
 
 What is left. If the adversary learns by other means which record is somebody's, that makes records of others likelier,
 also beyond the same crowd. A set shows values of real people. Records cannot be
@@ -29,17 +29,17 @@ held against earlier releases (no ledger), nor guarded, and there is no Spark en
 
 When to use
 -----------
-Where detail counts and recipients can work with rows that generalise each for itself: on Adult, 16 to 21% less is lost
+When detail counts and recipients can work with rows that generalize each for itself: on Adult, 16 to 21% less is lost
 than with the best classes that hushtable finds.
 
 When not
 --------
-Where the promise has to be k-anonymity, where the same people will be published again, or where recipients group by
+When the promise has to be k-anonymity, where the same people will be published again, or where recipients group by
 equal rows.
 
 Cost
 ----
-Some thousand exchanges a record: about two minutes for 30,000 records. Neighbours are found in n squared steps inside
+Some thousand exchanges a record: about two minutes for 30,000 records. Neighbors are found in n squared steps inside
 a block.
 
 References
@@ -73,7 +73,7 @@ from hushtable.table.plan import TablePlan
 __all__ = ["KConcealing", "draw_matching"]
 
 BLOCK = 32_768
-"""Records whose crowds may overlap; neighbours are searched in a block."""
+"""Records whose crowds may overlap; neighbors are searched in a block."""
 
 _NEAR = 16
 _SCALE = 10**7
@@ -169,7 +169,7 @@ def _costs(codes: AnyArray, weights: IntArray, crowds: AnyArray) -> FloatArray:
 
 
 def _blocks(problem: Problem, start: Partition) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the rows of neighbouring classes, with the class of each, in an order that tells nothing.
+    """Yield the rows of neighboring classes, with the class of each, in an order that tells nothing.
 
     Rows of a class are in canonical order, those with equal quasi-identifiers in the order of their lots: in canonical
     order, who has the lower sensitive value would be in other crowds than who has the higher one.

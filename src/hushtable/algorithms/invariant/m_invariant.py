@@ -1,4 +1,4 @@
-"""m-invariant re-publication: classes of different values that people keep, with counterfeits where nobody is left.
+"""m-invariant re-publication: classes of distinct values that people keep, with counterfeits where nobody is left.
 
 Four phases, after Xiao and Tao. *Division*: everybody who was published before goes to the bucket of their signature,
 the set of sensitive values of their earlier class. *Assignment*: newcomers make buckets of m values or more, the most
@@ -12,7 +12,7 @@ with 1/m. Differences to the paper, all for that reason:
 
 - Newcomers do not fill the buckets of others. Whoever is drawn to fill one would likely have the rarer value.
 - Newcomers are divided into regions by quasi-identifiers alone before values are looked at, and find their buckets
-  inside. Where more than 1/m of a region's records share a value, it is united with its neighbour, and with the chance
+  inside. Where more than 1/m of a region's records share a value, it is united with its neighbor, and with the chance
   1/4 where that was not needed. So uniting changes an adversary's odds by a factor of 4 at most for each height of the
   tree, as with the minimality guard.
 - Few newcomers, and newcomers of whom more than 1/m share a value, have a class of their own each: with counterfeits of
@@ -32,7 +32,7 @@ class with that person at some time.
 Classes are published with their number, because their cells overlap and may coincide: it is the number that says which
 values belong together. A person whose quasi-identifiers fit several classes is in one of them, and no value is
 likelier than in the worst of those; hence models that do not survive merging are refused, unless they declare that
-(``mixes``). m is the least group that the models allow; where they ask for more than m different values (entropy, say),
+(``mixes``). m is the least group that the models allow; where they ask for more than m distinct values (entropy, say),
 it grows. Without any sensitive column to look at, records are grouped by m in sorted order.
 
 Readings. Where even then no m fits a first release, records are dealt out as by ``anatomy``, up to a single class.
@@ -94,7 +94,7 @@ _EXTRA = 0.25
 
 @dataclass(frozen=True)
 class MInvariant(Algorithm):
-    """Classes of different values that people keep from release to release; counterfeits where nobody is left.
+    """Classes of distinct values that people keep from release to release; counterfeits where nobody is left.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class MInvariant(Algorithm):
         return found
 
     def _sorted(self, problem: Problem, rows: IntArray) -> Partition | None:
-        """Group neighbours in sorted order, ever more of them."""
+        """Group neighbors in sorted order, ever more of them."""
         size = float(problem.model.min_group_size())
         while True:
             groups = max(1, int(len(rows) / size))
@@ -251,7 +251,7 @@ def _enough(algorithm: MInvariant, signatures: list[tuple[int, ...]], m: int) ->
     """Return signatures, or raise where there are not m values for each."""
     if not signatures or min(map(len, signatures)) < m:
         raise NotFound(
-            f"{algorithm.name} needs {m} different sensitive values for newcomers and for people whose value has "
+            f"{algorithm.name} needs {m} distinct sensitive values for newcomers and for people whose value has "
             "changed, and knows too few.",
             hint="Name all values of the sensitive column in the policy ('categories' or 'order').",
         )

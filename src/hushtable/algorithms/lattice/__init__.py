@@ -1,1 +1,1 @@
-"""Full-domain generalisation: searches of the lattice of levels."""
+"""Full-domain generalization: searches of the lattice of levels."""

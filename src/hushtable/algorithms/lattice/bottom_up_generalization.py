@@ -15,11 +15,11 @@ violates when it is no more than the suppression limit is suppressed.
 
 When to use
 -----------
-For a classifier: it keeps what tells the target column apart, and needs few steps where little must be generalised.
+For a classifier: it keeps what tells the target column apart, and needs few steps where little must be generalized.
 
 When not
 --------
-Without a target worth predicting, or where much must be generalised: top-down starts nearer.
+Without a target worth predicting, or where much must be generalized: top-down starts nearer.
 
 Cost
 ----
@@ -63,7 +63,7 @@ class BottomUpGeneralization(CutAlgorithm):
     name: ClassVar[str] = "bottom-up-generalization"
 
     def run(self, problem: Problem) -> Partition:
-        """Generalise from the leaves; see the module's docstring."""
+        """Generalize from the leaves; see the module's docstring."""
         table = CutTable(problem, self.target)
         cut = [tree.paths[-1] for tree in table.trees]
         groups = table.group(cut)

@@ -1,6 +1,6 @@
 """Bounds from projections: what a few columns alone already force every node to suppress.
 
-A group that is too small in the projection on two or three columns (the others generalised away) only gets smaller
+A group that is too small in the projection on two or three columns (the others generalized away) only gets smaller
 when the others are told apart. So for every combination of levels of a pair or triple, the people in too small groups
 are a lower bound of what any node with these levels suppresses: the subset phase of Incognito, turned into numbers.
 """

@@ -54,7 +54,7 @@ def climb(judge: Judge, limit: Limit) -> Verdict | None:
 
     First a node that fits is looked for by halving a chain from the bottom to the top that raises the widest column at
     every step. Then greedily upwards: each step takes the column whose next level saves most people per unit of cost.
-    From the better of the two downwards: each step takes the cheapest finer neighbour that still fits. At last one
+    From the better of the two downwards: each step takes the cheapest finer neighbor that still fits. At last one
     level is lowered for another that is raised, as long as that is cheaper.
     """
     search = _Search(judge, limit)

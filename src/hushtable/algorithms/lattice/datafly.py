@@ -1,6 +1,6 @@
-"""Datafly: generalise the column with most distinct values until few enough records violate; suppress those.
+"""Datafly: generalize the column with most distinct values until few enough records violate; suppress those.
 
-Readings. Distinct values are counted in the table as generalised so far; of equally many, the column that the policy
+Readings. Distinct values are counted in the table as generalized so far; of equally many, the column that the policy
 names first goes up. "Few enough" is the suppression limit (Sweeney allows k records), and "violate" means any of the
 models: groups that fail one, and for models that judge the whole table the worst groups.
 
@@ -10,7 +10,7 @@ As a quick baseline, and to compare with the literature.
 
 When not
 --------
-Where utility matters: it raises whole columns by their number of values alone and overshoots.
+When utility matters: it raises whole columns by their number of values alone and overshoots.
 
 Cost
 ----
@@ -39,7 +39,7 @@ __all__ = ["Datafly", "distinct_values"]
 
 @dataclass(frozen=True)
 class Datafly(FullDomain):
-    """Greedy full-domain generalisation of the column with most distinct values.
+    """Greedy full-domain generalization of the column with most distinct values.
 
     Examples
     --------

@@ -78,7 +78,7 @@ def _space(judge: Judge, minimal: IntArray | None) -> dict[str, AnyArray]:
     The cost of a node that does not fit is infinite.
     """
     seen = judge.seen
-    # a node is judged once for each subset of columns of which the others are generalised away
+    # a node is judged once for each subset of columns of which the others are generalized away
     first = np.unique(seen.nodes, axis=0, return_index=True)[1]
     first.sort()
     known = set() if minimal is None else set(map(tuple, minimal.tolist()))

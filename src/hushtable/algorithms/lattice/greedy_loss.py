@@ -1,4 +1,4 @@
-"""Greedy minimum-loss generalisation with attribute weights, the algorithm of (alp, dif)-anonymity.
+"""Greedy minimum-loss generalization with attribute weights, the algorithm of (alp, dif)-anonymity.
 
 Step 1: until the records that violate k-anonymity are at most v, raise the column whose next level costs least; then
 suppress those records. Step 2: go on in the same way until all models hold.
@@ -20,7 +20,7 @@ For (alp, dif)-anonymity as published, or where columns have weights that should
 
 When not
 --------
-Where the best node is affordable: optimal finds it, with a proof.
+When the best node is affordable: optimal finds it, with a proof.
 
 Cost
 ----

@@ -2,7 +2,7 @@
 
 A node is minimal if it satisfies the models and no finer node does. Two properties of monotone models keep the search
 small. Roll-up: a node that satisfies them vouches for all coarser ones. Subset: if the levels of some columns, the
-others generalised away, violate the models, so does every node with these levels. So the subsets of columns are taken
+others generalized away, violate the models, so does every node with these levels. So the subsets of columns are taken
 by size; a combination of levels is a candidate if all its smaller parts satisfied the models; candidates are judged
 breadth-first from the finest, and what satisfies marks all that is coarser. The groups of a subset are rolled up
 from its projection, not counted from records.
@@ -16,7 +16,7 @@ are left out, which costs time and changes nothing else.
 
 When to use
 -----------
-Where all minimal generalisations are wanted, to choose among them by hand (``hushtable explore``).
+When all minimal generalisations are wanted, to choose among them by hand (``hushtable explore``).
 
 When not
 --------
@@ -175,7 +175,7 @@ def _search(judge: Judge, columns: Columns, candidate: BoolArray) -> BoolArray:
 
 
 def _without_finer(satisfied: BoolArray) -> BoolArray:
-    """Return the satisfied nodes none of whose next finer neighbours is."""
+    """Return the satisfied nodes none of whose next finer neighbors is."""
     minimal = satisfied.copy()
     for axis in range(satisfied.ndim):
         coarser = [slice(None)] * satisfied.ndim

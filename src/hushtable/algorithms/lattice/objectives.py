@@ -252,7 +252,7 @@ class Prec(CellObjective):
 
 
 class Height(CellObjective):
-    """Sum of the levels; a suppressed record counts as fully generalised."""
+    """Sum of the levels; a suppressed record counts as fully generalized."""
 
     def cell_cost(self, j: int, level: int, units: FloatArray) -> FloatArray:
         """Return the level."""
@@ -298,7 +298,7 @@ class Entropy(CellObjective):
 class ClassObjective(Objective):
     """Looks at the sizes of the classes.
 
-    A node's *floor* is what all coarser nodes inherit: groups only grow when they are generalised further, and none of
+    A node's *floor* is what all coarser nodes inherit: groups only grow when they are generalized further, and none of
     ``minimum`` units or fewer is kept smaller than that.
     """
 
@@ -384,7 +384,7 @@ class AverageClassSize(ClassObjective):
         return np.asarray(self.space.units / self.space.table.unit / np.maximum(most, 1))
 
     def floor_of(self, small: int, squares: int, large: int) -> float:
-        """Generalising further makes no new classes."""
+        """Generalizing further makes no new classes."""
         return -float(large * max(self.minimum, 1) + small)
 
     def value_of(self, lost: int, squares: int, classes: int) -> float:

@@ -1,4 +1,4 @@
-"""Optimal full-domain generalisation: the node of least cost, proved.
+"""Optimal full-domain generalization: the node of least cost, proved.
 
 Branch and bound. Every node has a lower bound of its cost: what its levels cost even if nothing is suppressed, and what
 the projections on pairs (and triples, where pairs do not suffice) force to be suppressed. Of the open nodes one with a
@@ -11,7 +11,7 @@ rules out all finer ones. With suppression it is not, unless every model survive
 the number of people in groups that are too small for the models, and only that is used. ``optimum_proven`` in the
 notes says whether the search ran to its end.
 
-Classes only grow when a node is generalised further. So a judged node also bounds the coarser ones, for the objectives
+Classes only grow when a node is generalized further. So a judged node also bounds the coarser ones, for the objectives
 that look at class sizes: each record costs at least its group's size, or the smallest size allowed, and no more classes
 can be made of its groups than smallest ones fit into them. A group that violates a model which is not monotone
 (t-closeness, entropy, recursive, beta, delta) need not violate it as a whole at a finer node. But the parts that are
@@ -26,7 +26,7 @@ node and column.
 
 When to use
 -----------
-Where every column is published at one level, and the best choice must be proved.
+When every column is published at one level, and the best choice must be proved.
 
 When not
 --------
@@ -90,7 +90,7 @@ class Optimal(FullDomain):
     {'fixed': {'sex': 0}, 'objective': 'discernibility', 'nodes': 500}
     """
 
-    objective: Annotated[Goal, "what is minimised"] = "loss"
+    objective: Annotated[Goal, "what is minimized"] = "loss"
     amounts: Annotated[
         Mapping[str, float],
         "money per record for 'payout': the publisher's benefit and loss, the adversary's gain and cost",

@@ -9,7 +9,7 @@ The one algorithm that keeps ``dp``, differential privacy. Every random choice c
        u(g) = detail(g) * sum over combinations of max(0, records - (k - 1) / beta).
 
    detail(g) in [0, 1] is the mean share of levels that are not climbed, weighted as in the policy: a function of the
-   policy alone. One record more raises a single term by 1 at most, so 0 <= u' - u <= 1 for neighbouring tables. Since
+   policy alone. One record more raises a single term by 1 at most, so 0 <= u' - u <= 1 for neighboring tables. Since
    all scores move the same way, the choice is e-differentially private with exp(e u) itself, not its square root.
 2. **Draw records**, each with probability beta.
 3. **Publish** the combinations that at least k drawn records have, as often as they were drawn, and nothing else.

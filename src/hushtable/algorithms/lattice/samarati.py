@@ -11,11 +11,11 @@ projections on pairs of columns already rule out are not judged.
 
 When to use
 -----------
-Where the least total height is wanted, as in the first k-anonymity papers.
+When the least total height is wanted, as in the first k-anonymity papers.
 
 When not
 --------
-Where loss matters: least height is not least loss.
+When loss matters: least height is not least loss.
 
 Cost
 ----
@@ -45,7 +45,7 @@ __all__ = ["Samarati"]
 
 @dataclass(frozen=True)
 class Samarati(FullDomain):
-    """Full-domain generalisation of the least height.
+    """Full-domain generalization of the least height.
 
     Parameters
     ----------

@@ -191,7 +191,7 @@ class Space:
     def source(self, node: IntArray) -> Tuples | Rolled:
         """Return the smallest rolled-up table that is finer than a node, rolling up to the node's anchor first.
 
-        The anchor has the node's levels in the few columns with most values, where generalising merges most tuples,
+        The anchor has the node's levels in the few columns with most values, where generalizing merges most tuples,
         and leaves in the others; many nodes share it.
         """
         best = self.finest(node)

@@ -25,7 +25,7 @@ Without a target worth predicting; for local recoding, which loses less.
 
 Cost
 ----
-One pass over the candidates per step; few steps where much must be generalised.
+One pass over the candidates per step; few steps where much must be generalized.
 
 References
 ----------
@@ -70,7 +70,7 @@ class TopDownSpecialization(CutAlgorithm):
     name: ClassVar[str] = "top-down-specialization"
 
     def run(self, problem: Problem) -> Partition:
-        """Specialise from the roots; see the module's docstring."""
+        """Specialize from the roots; see the module's docstring."""
         table = CutTable(problem, self.target)
         search = _Search(table, beneficial=self.beneficial)
         if not table.fits(search.groups):

@@ -1,4 +1,4 @@
-"""A level of specialisations, known by how often each kind of record occurs: for records that are on other machines.
+"""A level of specializations, known by how often each kind of record occurs: for records that are on other machines.
 
 Per group, column and child there are counts of the kinds of records, and the least and greatest rank of their values
 in every column. From these follow the statistics of the children, what they save, and how many records of which kind
@@ -84,7 +84,7 @@ class CountedBranches:
         return int(self.heights.shape[1])
 
     def children(self, column: int, model: AllOf) -> Counted | None:
-        """Return the children along one column of all groups that can be specialised there."""
+        """Return the children along one column of all groups that can be specialized there."""
         counts, kinds, unit = self._counts, self._kinds, self._problem.store.outline.unit
         mine = np.flatnonzero(counts.column == column)
         if not len(mine):

@@ -1,4 +1,4 @@
-"""What specialising makes of groups, whoever holds their records: children, and what is asked about them."""
+"""What specializing makes of groups, whoever holds their records: children, and what is asked about them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STEP = 1 << 10
 
 @dataclass(frozen=True)
 class Children:
-    """What specialising one column makes of the groups that can be.
+    """What specializing one column makes of the groups that can be.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Children:
 
 
 class Branching(Protocol):
-    """The groups of a level that may still be specialised; their records are here or elsewhere."""
+    """The groups of a level that may still be specialized; their records are here or elsewhere."""
 
     @property
     def open(self) -> int:
@@ -63,7 +63,7 @@ class Branching(Protocol):
         """Units that a satisfied group has at least."""
 
     def children(self, column: int, model: AllOf) -> Children | None:
-        """Return the children along one column of all groups that can be specialised there."""
+        """Return the children along one column of all groups that can be specialized there."""
 
     def kind_counts(self, family: Any, child: IntArray, kinds: Kinds) -> tuple[IntArray, IntArray, IntArray]:
         """Return how many records of each kind some children hold: child (by its place in ``child``), kind, count."""
@@ -130,7 +130,7 @@ def satisfied_children(stats: GroupStats, minimum: int, model: AllOf, reference:
 
 
 def depth_first(coded: Coded) -> AnyArray:
-    """Return each leaf's rank in depth-first order of its tree, so that the leaves of a node are neighbours."""
+    """Return each leaf's rank in depth-first order of its tree, so that the leaves of a node are neighbors."""
     if coded.contiguous:
         return np.arange(coded.size, dtype=np.int64)
     rank = np.empty(coded.size, dtype=np.int64)

@@ -19,11 +19,11 @@ in the hierarchy, or of their labels; one value against all others was tried and
 
 When to use
 -----------
-Where people will draw rows from the release, count combinations of several columns or learn from it.
+When people will draw rows from the release, count combinations of several columns or learn from it.
 
 When not
 --------
-Where narrow cells matter more than what the columns say about each other: Mondrian's ranges are narrower.
+When narrow cells matter more than what the columns say about each other: Mondrian's ranges are narrower.
 
 Cost
 ----
@@ -148,7 +148,7 @@ def coarse_bins(units: IntArray, missing: bool) -> AnyArray:
     if len(known) <= BINS:
         return np.arange(len(units), dtype=np.uint8)
     total = max(int(known.sum()), 1)
-    # by the middle of a value's people: a frequent value does not push its neighbours into one bin
+    # by the middle of a value's people: a frequent value does not push its neighbors into one bin
     bins = (2 * np.cumsum(known) - known) * BINS // (2 * total)
     return np.concatenate([np.zeros(int(missing)), np.minimum(bins, BINS - 1) + missing]).astype(np.uint8)
 

@@ -18,7 +18,7 @@ one, as ``optimal`` finds it.
 
 When to use
 -----------
-For hierarchy nodes as cells (``cells: nodes``) with less loss than full-domain generalisation.
+For hierarchy nodes as cells (``cells: nodes``) with less loss than full-domain generalization.
 
 When not
 --------

@@ -1,19 +1,19 @@
-"""Localpk: top-down local recoding with un-specialisation, under any model.
+"""Localpk: top-down local recoding with un-specialization, under any model.
 
-All records begin in one group at the roots of the hierarchies. Level by level every group is specialised along one
+All records begin in one group at the roots of the hierarchies. Level by level every group is specialized along one
 quasi-identifier: its records move one level down, to the children of the group's node. Children that violate the model
 are moved back to the parent; where what then stays at the parent violates it too, records of satisfied children are
-moved back as well, so that both hold. Where that cannot be done the specialisation is undone.
+moved back as well, so that both hold. Where that cannot be done the specialization is undone.
 
 The paper gives Algorithm 1 for one quasi-identifier. For several:
 
-- a group is specialised along the quasi-identifier that saves most distortion: the sum, over the records that move down
+- a group is specialized along the quasi-identifier that saves most distortion: the sum, over the records that move down
   for good, of the levels that they lie lower afterwards, in all columns, times the column's weight. Equal savings: the
   column that the policy names first. If it cannot be done, the next;
-- what stays at a parent is closed for that quasi-identifier, but goes on being specialised along the others;
+- what stays at a parent is closed for that quasi-identifier, but goes on being specialized along the others;
 - which records are moved back is stated in ``unspecialise``: few, and among equally good ones by secret lots.
 
-Readings. As printed the algorithm never ends: leaves are specialised again and again, so a group stops where no column
+Readings. As printed the algorithm never ends: leaves are specialized again and again, so a group stops where no column
 has a level left. Line 13 (a non-empty parent is output) stands behind the inner loop and would keep the last parent of
 a level only; it belongs inside. A chain of nodes with one child is passed at once, which Figure 1 (b) to (e) does step
 by step. A group publishes the lowest node that covers its records, so what stays at 1424* is 1424* as long as it holds
@@ -24,9 +24,9 @@ Records may be suppressed within the limit: where a parent cannot be mended, wha
 gain more levels than it loses, the greatest gain of a level first.
 
 What stays at a parent overlaps its children (1424* beside 14248). Models that do not survive merging forbid that, and
-where there is a population it would be unclear which class covers whom: then a specialisation is made only where every
+where there is a population it would be unclear which class covers whom: then a specialization is made only where every
 child is satisfied, or the others are suppressed. Models that judge the whole table start from one satisfied group; a
-level's specialisations are then committed in the order of what they save, as many as leave the table satisfied.
+level's specializations are then committed in the order of what they save, as many as leave the table satisfied.
 
 When to use
 -----------
@@ -34,7 +34,7 @@ To follow Sun et al., or where hierarchies should be descended level by level wi
 
 When not
 --------
-Where the least loss is wanted: Mondrian with sets or lattice-sweep lose less.
+When the least loss is wanted: Mondrian with sets or lattice-sweep lose less.
 
 Cost
 ----
@@ -71,7 +71,7 @@ __all__ = ["Localpk", "Specialising"]
 
 @dataclass(frozen=True)
 class Localpk(Refinable):
-    """Top-down local recoding with un-specialisation of records.
+    """Top-down local recoding with un-specialization of records.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Localpk(Refinable):
     )
 
     def run(self, problem: Problem) -> Partition:
-        """Specialise from the top; see the module's docstring."""
+        """Specialize from the top; see the module's docstring."""
         far = problem.store.far
         if far is not None and not (self.refine or problem.budget):
             return self._from_counts(problem, far)
@@ -100,7 +100,7 @@ class Localpk(Refinable):
         return self.refined(problem, branches.partition())
 
     def _from_counts(self, problem: Problem, far: FarStore) -> Partition:
-        """Specialise records that are elsewhere: large groups from counts, small ones where they are."""
+        """Specialize records that are elsewhere: large groups from counts, small ones where they are."""
         from hushtable.algorithms.partition.branch_counts import CountedBranches
 
         if not bool(problem.model.table_satisfied(problem.reference.whole(), problem.reference)[0]):
@@ -137,7 +137,7 @@ class Localpk(Refinable):
         return groups.finish(np.concatenate(leaves), waiting, self.run_group)
 
     def run_group(self, problem: Problem, closed: BoolArray) -> Partition:
-        """Specialise one group of a larger table, whose closed columns stay as they are; nothing is suppressed."""
+        """Specialize one group of a larger table, whose closed columns stay as they are; nothing is suppressed."""
         branches = Branches(problem, np.ones(problem.table.n_rows, dtype=np.bool_), closed=closed)
         self._specialise(problem, branches, 0)
         return branches.partition()
@@ -159,7 +159,7 @@ def _budget(problem: Problem, kept: BoolArray) -> int:
 
 
 class Specialising:
-    """One level of specialisations after the other: what is offered, what can be done, what is done.
+    """One level of specializations after the other: what is offered, what can be done, what is done.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class Specialising:
         self._shrinks = Monotone.ADD in self._groups.flags
 
     def work(self) -> None:
-        """Specialise every open group once, or finish it."""
+        """Specialize every open group once, or finish it."""
         branches = self._branches
         families = [branches.children(j, self._groups) for j in range(branches.width)]
         saving = np.full((branches.open, branches.width), -1, dtype=np.int64)

@@ -20,7 +20,7 @@ The default: fast, little loss, any model, any number of rows.
 
 When not
 --------
-Where all cells of a column must be at one level of its hierarchy (published tables with fixed codes): use optimal.
+When all cells of a column must be at one level of its hierarchy (published tables with fixed codes): use optimal.
 
 Cost
 ----

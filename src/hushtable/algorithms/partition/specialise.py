@@ -1,7 +1,7 @@
-"""Specialising groups of records: every group of a level, along every quasi-identifier, as arrays.
+"""Specializing groups of records: every group of a level, along every quasi-identifier, as arrays.
 
 A group's node in a column is the lowest one that covers its records, so a chain of nodes with a single child is passed
-at once. Specialising a column divides a group by the children of that node. Working memory: the matrix of codes, and
+at once. Specializing a column divides a group by the children of that node. Working memory: the matrix of codes, and
 for one level the children of every column.
 """
 
@@ -45,7 +45,7 @@ class Placed(Children):
 
 
 class Branches:
-    """The groups that may still be specialised, and the finished ones.
+    """The groups that may still be specialized, and the finished ones.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Branches:
     budget : int
         Units that may be suppressed: then what leaves one satisfied child may be divided.
     closed : bool array, optional
-        Columns that are not specialised, where the records are a group of a larger table.
+        Columns that are not specialized, where the records are a group of a larger table.
     """
 
     def __init__(self, problem: Problem, kept: BoolArray, budget: int = 0, closed: BoolArray | None = None) -> None:
@@ -80,7 +80,7 @@ class Branches:
 
     @property
     def open(self) -> int:
-        """How many groups may still be specialised."""
+        """How many groups may still be specialized."""
         return len(self.heights)
 
     @property
@@ -123,7 +123,7 @@ class Branches:
         return total[offsets[1:]] - total[offsets[:-1]]
 
     def children(self, column: int, model: AllOf) -> Placed | None:
-        """Return the children along one column of all groups that can be specialised there."""
+        """Return the children along one column of all groups that can be specialized there."""
         able = (self.heights[:, column] > 0) & ~self.closed[:, column]
         mine = able[self._labels]
         places, labels = self._places[mine], self._labels[mine]
@@ -178,13 +178,13 @@ class Branches:
         Parameters
         ----------
         chosen : int64 array
-            The column along which each group is specialised; -1 for groups that are finished.
+            The column along which each group is specialized; -1 for groups that are finished.
         families : sequence of Children
             By column.
         back : sequence of int64 arrays
             Places of records of good children that go back to the parent.
         unfit : bool array
-            (group x column): no group below this one can be specialised there.
+            (group x column): no group below this one can be specialized there.
         """
         self._finish(self._places, self._labels, chosen < 0)
         places, labels, closed = self.parts(chosen, families, back, unfit)

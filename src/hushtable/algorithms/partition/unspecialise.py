@@ -1,4 +1,4 @@
-"""Un-specialising: moving records of satisfied children back to their parent until what stays there is satisfied too.
+"""Un-specializing: moving records of satisfied children back to their parent until what stays there is satisfied too.
 
 All parents of a level are served at once, a record each per round. A child may give a record if it stays satisfied
 without it. Of the records that may be given the one is moved that

@@ -22,7 +22,7 @@ Readings of what the paper leaves open:
 
 When to use
 -----------
-Where rules are wanted: which combinations of values are common, with their counts.
+When rules are wanted: which combinations of values are common, with their counts.
 
 When not
 --------

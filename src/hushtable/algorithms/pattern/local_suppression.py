@@ -1,10 +1,10 @@
-"""Local suppression: blanks as few cells as possible instead of generalising them.
+"""Local suppression: blanks as few cells as possible instead of generalizing them.
 
 Every record keeps its values, except for the cells that have to be blanked so that it looks like enough others. What a
 blanked cell costs is the weight of its column in the policy: a column of weight 2 is blanked only where that saves two
 cells of weight 1. Of equal costs, columns with more values are blanked first.
 
-Small tables under models that only count people are solved exactly: an integer programme chooses which patterns (some
+Small tables under models that only count people are solved exactly: an integer program chooses which patterns (some
 values kept, the others blank) are published and which records publish each. Otherwise sets of columns are blanked in
 the order of their cost, for all records at once that are then in an acceptable class; of sets with equal cost, the one
 that places most records goes first. Then records change to cheaper patterns, classes are dissolved into others, and
@@ -29,7 +29,7 @@ method of official statistics.
 When not
 --------
 For numeric columns with many values and for many columns: nearly every record is rare, and most cells are blanked.
-Generalise first (give such columns a coarser hierarchy level), or use mondrian.
+Generalize first (give such columns a coarser hierarchy level), or use mondrian.
 
 Cost
 ----
@@ -200,9 +200,9 @@ def _acceptable(groups: Groups, blank: tuple[int, ...]) -> tuple[IntArray, IntAr
     return rest[inside], (np.cumsum(good) - 1)[labels[inside]], int(good.sum())
 
 
-# The least blanking of a small table, as an integer programme.
+# The least blanking of a small table, as an integer program.
 #
-# A pattern keeps some values of a record and blanks the others. The programme opens patterns and gives every record
+# A pattern keeps some values of a record and blanks the others. The program opens patterns and gives every record
 # to an open pattern that matches it, such that each open pattern has enough people; a record that is left out costs
 # as much as blanking all its cells. Only patterns that no finer one matches the same records as are looked at.
 
@@ -211,7 +211,7 @@ MOST_PAIRS = 1500
 """Pairs of a record and a pattern that matches it, up to which a table counts as small."""
 
 MOST_NODES = 100
-"""After so many nodes of the search the programme is given up: a limit in seconds would depend on the machine."""
+"""After so many nodes of the search the program is given up: a limit in seconds would depend on the machine."""
 
 
 def fewest_blanks(groups: Groups, weights: FloatArray, budget: int) -> bool:

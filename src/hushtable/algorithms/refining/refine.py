@@ -36,7 +36,7 @@ ROUNDS = 60
 """How many rounds a refinement takes at most."""
 
 BLOCK = 2**16
-"""Larger tables are refined in blocks of neighbouring groups with about so many rows: the work is quadratic in it."""
+"""Larger tables are refined in blocks of neighboring groups with about so many rows: the work is quadratic in it."""
 
 ENOUGH = 2000
 """A round that saves less than this part of the loss gives way to the next kind of change."""
@@ -115,7 +115,7 @@ def _refine_block(
 
 
 def _blocks(problem: Problem, rows: IntArray, labels: IntArray) -> Iterator[IntArray]:
-    """Yield the rows in blocks of whole groups that are neighbours, in canonical order."""
+    """Yield the rows in blocks of whole groups that are neighbors, in canonical order."""
     if len(rows) <= BLOCK or problem.model.part(table_level=True).members:
         yield rows
         return

@@ -2,7 +2,7 @@
 
 Whoever deals the values of each group anew gets, for any two columns, tables of counts that differ from the original's.
 Inside a single group that cannot be helped, but what one group has too much of another may have too little of. Records
-of neighbouring groups therefore swap places where the difference, summed over all pairs of columns, falls by more than
+of neighboring groups therefore swap places where the difference, summed over all pairs of columns, falls by more than
 the groups get mixed. The numbers of records stay, so sizes do too; where a model asks for more than sizes, it judges
 both groups after a round, and what it refuses is undone.
 
@@ -31,10 +31,10 @@ from hushtable.models.base import Monotone, Stat
 __all__ = ["SWEEPS", "refine_for_samples"]
 
 SWEEPS = 4
-"""How often every pair of neighbouring groups is looked at."""
+"""How often every pair of neighboring groups is looked at."""
 
 NEIGHBOURS = 4
-"""A group's neighbours are those that come at most this many places later."""
+"""A group's neighbors are those that come at most this many places later."""
 
 TRIES = 6
 """Records of the other group that each record tries in one round."""
@@ -50,7 +50,7 @@ def refine_for_samples(
     ----------
     problem : Problem
     partition : Partition
-        Valid for the problem's model; groups that are alike have neighbouring numbers.
+        Valid for the problem's model; groups that are alike have neighboring numbers.
     bins : list of uint8 arrays
         Per quasi-identifier the bin of each code.
     weights : int64 array

@@ -101,7 +101,7 @@ def test_results_of_something_else_are_passed_over(people, base, tmp_path, monke
     elif what == "measures":
         wanted = Wanted.of(["query-error"])
     elif what == "version":
-        monkeypatch.setattr("hushtable.comparison.keys.__version__", "99")
+        monkeypatch.setattr("hushtable.comparison.run.__version__", "99")
     elif what == "secret":
         monkeypatch.setenv("HUSHTABLE_SECRET", str(tmp_path / "other"))
     else:

@@ -144,7 +144,7 @@ class TestUnknownValues:
 
 class TestRefusals:
     def test_a_model_on_the_column_that_is_kept_apart(self):
-        with pytest.raises(IncompatibleError, match=r"within 's'.*distinct-l.*Leave 'within' out"):
+        with pytest.raises(IncompatibleError, match=r"within 's'.*distinct-l.*Remove 'within'"):
             policy("ab", ["s"], [DistinctL(l=2)], within="s").plan()
 
     def test_a_model_on_another_column_is_fine(self):

@@ -244,7 +244,7 @@ def test_without_classes_of_equal_cells_there_are_no_mean_weights(algorithm, mod
 def test_differential_privacy_says_nothing_of_means():
     dp = {"dp": {"epsilon": 1, "delta": 1e-6}}
     age = {"kind": "numeric", "hierarchy": {"intervals": {"widths": [10], "low": 0, "high": 100}}}
-    with pytest.raises(IncompatibleError, match="'w' would stand next to them"):
+    with pytest.raises(IncompatibleError, match="'w' would be published next to them"):
         ht.Policy(weight=SHOWN, quasi={"age": age}, models=[dp], algorithm="safe-pub", suppression=1)
 
 

@@ -1,19 +1,19 @@
-"""Anatomy: exact quasi-identifiers in one table, sensitive values in another, linked by groups alone.
+"""Anatomy: exact quasi-identifiers in one table and sensitive values in another, linked only by group.
 
-Who has which quasi-identifiers is not hidden, so models against identity disclosure are refused. What a person's
-sensitive value is remains hidden among those of the group, so groups are made by sensitive values alone: the records,
-sorted by value, are dealt out to as many groups as the models allow. Where no value has more than 1/l of n records,
-n/l groups are l distinct values each, as in Xiao and Tao's algorithm, which draws one record at a time from the l most
-frequent values; but dealing also gives every group its share of every value, which t-closeness and the like ask for.
-The number of groups is the first that fits of n/s, for sizes s that grow by a quarter, from the least that the models
-allow up to the whole table.
+Anatomy does not hide people's quasi-identifiers, so models against identity disclosure are refused. A person's
+sensitive value remains hidden among those of the group, so groups are based on sensitive values alone: the records,
+sorted by value, are dealt to as many groups as the models allow. If no value makes up more than 1/l of n records,
+this gives n/l groups with l distinct values each, as in Xiao and Tao's algorithm, which draws one record at a time
+from the l most frequent values. Unlike that, dealing also gives every group its share of every value, as t-closeness
+and similar models require. The algorithm tries n/s groups, for sizes s that grow by a quarter, from the smallest that
+the models allow up to the whole table, and takes the first number that fits.
 
-Which records of a value go to which group is decided by secret lots (``Problem.secret_order``). The code is public:
-dealt in an order that everybody knows, records can be found in their groups again. With secret lots every way to give a
-group's values to its people is equally likely, so the promise of the models is exact.
+Secret lots (``Problem.secret_order``) decide which records with a value go to which group. The code is public: if
+records were dealt in a known order, an adversary could trace them to their groups. With secret lots, every assignment
+of a group's values to its people is equally likely, so the models' guarantees are exact.
 
-Several sensitive columns are dealt jointly, as far as models look at them, and published jointly: a row of the second
-table is one person's values.
+Sensitive columns that models use are dealt jointly and published jointly: a row of the second table contains one
+person's values.
 
 When to use
 -----------
@@ -21,12 +21,12 @@ When quasi-identifiers must stay exact and only the sensitive values need hiding
 
 When not
 --------
-When people must not be recognized: everybody's presence is published. Models against identity disclosure are
+When people must not be recognized: the release shows everyone's presence. Models against identity disclosure are
 refused.
 
 Cost
 ----
-A sort of the records by sensitive value, repeated while the number of groups is sought.
+One sort of the records by sensitive value for each number of groups tried.
 
 References
 ----------
@@ -54,7 +54,7 @@ __all__ = ["Anatomy"]
 
 @dataclass(frozen=True)
 class Anatomy(Algorithm):
-    """Exact quasi-identifiers; sensitive values apart, known by group only.
+    """Exact quasi-identifiers; sensitive values in a separate table, linked only by group.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Anatomy(Algorithm):
     reads_sensitive: ClassVar[Reads] = Reads.COINS
 
     def check(self, model: AllOf, suppression: float) -> None:
-        """Refuse models that count an adversary's beliefs or a population: exact cells cover nobody else."""
+        """Refuse models based on an adversary's beliefs or a population: exact cells cover nobody else."""
         for member in model.members:
             if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
                 raise IncompatibleError(
@@ -82,7 +82,7 @@ class Anatomy(Algorithm):
         if kept is None:
             if Monotone.MERGE in problem.model.flags:
                 raise self.not_found(problem)
-            # that the whole table fails as one group says nothing about smaller ones
+            # smaller groups may be satisfied even if the whole table as one group fails
             kept = np.ones(table.n_rows, dtype=np.bool_)
         order = problem.secret_order
         rows = order[kept[order] & (order < table.n_sample)]
@@ -93,7 +93,7 @@ class Anatomy(Algorithm):
 
 
 def _values(problem: Problem, rows: IntArray) -> IntArray:
-    """One code for all the sensitive columns that models look at."""
+    """One joint code for all sensitive columns that models use."""
     table = problem.table
     named = {name for key in problem.model.histogram_keys() for name in key}
     columns = [c for c in table.sensitive if c.name in named]

@@ -1,4 +1,4 @@
-"""Making groups of records by their sensitive values alone."""
+"""Groups records by their sensitive values alone."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from hushtable.arrays import IntArray
 __all__ = ["deal", "deal_until"]
 
 _GROWTH = 1.25
-"""By how much groups grow where the models refuse them."""
+"""Factor by which groups grow if the models refuse them."""
 
 
 def deal_until(problem: Problem, rows: IntArray, values: IntArray) -> Partition | None:
-    """Deal these rows to as many groups as the models allow; None where not even one group satisfies them.
+    """Deal these rows to as many groups as the models allow; None if not even one group satisfies them.
 
-    The number of groups is the first that fits of n/s, for sizes s that grow by a quarter. Rows are dealt in the order
-    given, which has to be a secret one.
+    Tries n/s groups, for sizes s that grow by a quarter, and takes the first number that fits. Rows are dealt in the
+    given order, which must be secret.
     """
     model, reference, table = problem.model, problem.reference, problem.table
     labels = np.full(table.n_rows, -1, dtype=np.int64)
@@ -40,8 +40,8 @@ def deal_until(problem: Problem, rows: IntArray, values: IntArray) -> Partition 
 def deal(values: IntArray, groups: int) -> IntArray:
     """Deal the records, sorted by value, to the groups in turn: every group gets its share of every value.
 
-    Where no value has more records than there are groups, the values of a group are all different. The records of a
-    value go in the order given.
+    If no value has more records than there are groups, all values of a group are distinct. The records of each value
+    are dealt in the given order.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def deal(values: IntArray, groups: int) -> IntArray:
     Returns
     -------
     int64 array
-        The group of every record; sizes differ by one at most.
+        The group of every record; sizes differ by at most one.
 
     Examples
     --------

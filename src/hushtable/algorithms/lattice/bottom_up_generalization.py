@@ -1,25 +1,25 @@
-"""Bottom-up generalization: from the values up, always the step with least information lost per anonymity gained.
+"""Bottom-up generalization: from the leaves up, always the step that loses least information per anonymity gained.
 
-Every column begins with its leaves. A generalization replaces all children of a node by the node, everywhere in the
-table. The one with the least I / P is done, until the models hold:
+Every column starts with its leaves. A generalization replaces all children of a node by the node, everywhere in the
+table. The one with the lowest I / P is applied, until the models hold:
 
-    I = entropy of the class among the records under the node, less the mean of its children's
-    P = anonymity gained;  where nothing is gained, I alone counts
+    I = entropy of the class among the records under the node, minus the mean of its children's
+    P = anonymity gained;  if nothing is gained, I alone counts
 
-Readings. Wang, Yu and Chakraborty measure anonymity by the smallest class, which most steps leave at 1. For any model
-we take the people in groups that violate a groupwise model: P is by how many these become fewer. The class is the first
-sensitive column, or the one that ``target`` names; without sensitive columns I is by how much the column's loss rises,
-(leaves - 1) / (D - 1), times its weight. Of steps with equal I / P the one that gains more is done, then the column
-that the policy names first, then the first node. Nodes above the same leaves count as one, the lowest. What still
-violates when it is no more than the suppression limit is suppressed.
+Details: Wang, Yu and Chakraborty measure anonymity by the smallest class, which most steps leave at 1. To support any
+model, P is the decrease in the number of people in groups that violate a groupwise model. The class is the first
+sensitive column, or the one that ``target`` names; without sensitive columns, I is the increase of the column's loss,
+(leaves - 1) / (D - 1), times its weight. Ties in I / P go to the step that gains more, then to the column that the
+policy names first, then to the first node. Nodes above the same leaves count as one, the lowest. Once the violating
+records are within the suppression limit, they are suppressed.
 
 When to use
 -----------
-For a classifier: it keeps what tells the target column apart, and needs few steps where little must be generalized.
+For training a classifier: it keeps what predicts the target column, and needs few steps if little must be generalized.
 
 When not
 --------
-Without a target worth predicting, or where much must be generalized: top-down starts nearer.
+If there is no target worth predicting, or much must be generalized: top-down starts closer.
 
 Cost
 ----
@@ -52,7 +52,7 @@ class BottomUpGeneralization(CutAlgorithm):
     Parameters
     ----------
     target : str, optional
-        The sensitive column whose values are the classes; the first one where left out.
+        The sensitive column whose values are the classes. Defaults to the first.
 
     Examples
     --------
@@ -98,5 +98,5 @@ def _candidates(
     for node in np.flatnonzero(rising).tolist():
         people = int(gained[node]) / table.problem.table.unit
         loss = float(table.gain[j][node])
-        # rounded, so that equal prices are ties whatever the order of their sums
+        # rounded, so that equal prices are ties regardless of summation order
         yield round(loss / people if people > 0 else loss, 12), -int(gained[node]), j, node

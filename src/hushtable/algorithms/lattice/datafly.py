@@ -1,8 +1,8 @@
-"""Datafly: generalize the column with most distinct values until few enough records violate; suppress those.
+"""Datafly: generalize the column with the most distinct values until few records violate the models; suppress those.
 
-Readings. Distinct values are counted in the table as generalized so far; of equally many, the column that the policy
-names first goes up. "Few enough" is the suppression limit (Sweeney allows k records), and "violate" means any of the
-models: groups that fail one, and for models that judge the whole table the worst groups.
+Details: distinct values are counted in the table as generalized so far; ties go to the column that the policy names
+first. "Few" means within the suppression limit (Sweeney allows k records). A group that fails any model violates; for
+table-level models, the worst groups do.
 
 When to use
 -----------
@@ -10,7 +10,7 @@ As a quick baseline, and to compare with the literature.
 
 When not
 --------
-When utility matters: it raises whole columns by their number of values alone and overshoots.
+When utility matters: it generalizes whole columns based only on their number of values, and often too far.
 
 Cost
 ----
@@ -39,7 +39,7 @@ __all__ = ["Datafly", "distinct_values"]
 
 @dataclass(frozen=True)
 class Datafly(FullDomain):
-    """Greedy full-domain generalization of the column with most distinct values.
+    """Greedy full-domain generalization of the column with the most distinct values.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Datafly(FullDomain):
 
 
 def distinct_values(space: Space) -> IntArray:
-    """Return how many nodes of each column (row) and level occur among the sample's records."""
+    """Return the number of nodes of each column (row) and level that occur in the sample's records."""
     out = np.zeros(space.starts.shape, dtype=np.int64)
     for j, (column, units) in enumerate(zip(space.table.quasi, space.column_units(), strict=True)):
         present = np.flatnonzero(units)

@@ -1,4 +1,4 @@
-"""What the full-domain algorithms share: fixed levels, refusing lattices that are too large, finishing a partition."""
+"""Shared by full-domain algorithms: fixed levels, a limit on the lattice's size, and the final partition."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hushtable.errors import UsageError
 __all__ = ["MOST_NODES", "FullDomain", "Goal", "named_levels"]
 
 MOST_NODES = 2**22
-"""Lattices up to this size are enumerated; 12 bytes a node of working memory and 2 bytes per node and column."""
+"""Largest lattice to enumerate; takes 12 bytes of memory per node, and 2 bytes per node and column."""
 
 Goal: TypeAlias = Literal[
     "loss", "ncp", "prec", "height", "entropy", "discernibility", "average-class-size", "payout", "payout-journalist"
@@ -31,10 +31,10 @@ class FullDomain(Algorithm):
     Parameters
     ----------
     fixed : mapping of str to int
-        Quasi-identifiers that stay at one level, 0 being the values themselves.
+        Quasi-identifiers with a fixed level; 0 means the original values.
     """
 
-    fixed: Annotated[Mapping[str, int], "quasi-identifiers that stay at one level of their hierarchy"] = field(
+    fixed: Annotated[Mapping[str, int], "quasi-identifiers with a fixed level of their hierarchy"] = field(
         default_factory=dict, kw_only=True
     )
 
@@ -42,24 +42,24 @@ class FullDomain(Algorithm):
     reads_cells: ClassVar[bool] = True
 
     def enumerable(self, judge: Judge) -> None:
-        """Refuse a lattice with too many nodes to be enumerated, instead of never coming back."""
+        """Refuse a lattice with too many nodes to enumerate."""
         if judge.space.n_nodes > MOST_NODES:
             raise UsageError(
-                f"The lattice has {judge.space.n_nodes} nodes; {self.name} looks at up to {MOST_NODES}.",
+                f"The lattice has {judge.space.n_nodes} nodes; {self.name} searches at most {MOST_NODES}.",
                 code="lattice-too-large",
                 hint="Fix some levels, use hierarchies with fewer levels, or choose 'optimal', which searches larger "
                 "lattices within a budget.",
             )
 
     def finish(self, judge: Judge, best: Verdict, minimal: IntArray | None = None, **notes: Any) -> Partition:
-        """Return the partition of a node that fits, with what is to be said about it.
+        """Return the partition of a node that fits, with notes.
 
         Parameters
         ----------
         judge : Judge
         best : Verdict
         minimal : int64 array, optional
-            All minimal nodes, one per row, where the algorithm finds them; each was judged.
+            All minimal nodes, one per row, if the algorithm finds them. Each has been evaluated.
         **notes
         """
         space = _space(judge, minimal)
@@ -73,12 +73,12 @@ class FullDomain(Algorithm):
 
 
 def _space(judge: Judge, minimal: IntArray | None) -> dict[str, AnyArray]:
-    """The judged nodes as columns, each once: minimal ones first, then the best; those that do not fit come last.
+    """The evaluated nodes as columns, each once: minimal ones first, then the best; those that do not fit last.
 
     The cost of a node that does not fit is infinite.
     """
     seen = judge.seen
-    # a node is judged once for each subset of columns of which the others are generalized away
+    # a node is evaluated once for each subset of columns whose other columns are fully generalized
     first = np.unique(seen.nodes, axis=0, return_index=True)[1]
     first.sort()
     known = set() if minimal is None else set(map(tuple, minimal.tolist()))

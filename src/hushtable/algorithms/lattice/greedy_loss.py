@@ -1,26 +1,25 @@
 """Greedy minimum-loss generalization with attribute weights, the algorithm of (alp, dif)-anonymity.
 
-Step 1: until the records that violate k-anonymity are at most v, raise the column whose next level costs least; then
-suppress those records. Step 2: go on in the same way until all models hold.
+Step 1: raise the column whose next level costs least until at most v records violate k-anonymity; then suppress those
+records. Step 2: continue in the same way until all models hold.
 
-What raising column i costs is its weight times the sum over the records of equation 9 at the next level, (leaves of
-the node - 1) / D. Equation 10 as printed has 1 - W in place of W, which raises the *most* important column first,
-against the text ("previously generalize the smaller weight attribute"); ``as_printed`` gives that.
+The cost of raising column i is its weight times the sum, over the records, of equation 9 at the next level, (leaves
+of the node - 1) / D. Equation 10 as printed has 1 - W instead of W, which raises the *most* important column first
+and contradicts the text ("previously generalize the smaller weight attribute"); ``as_printed`` selects it.
 
-Readings. Weights are scaled to [0, 1] as shares of their sum; without ``as_printed`` the scale does not matter. "n is
-a gross number": the sum runs over the records that are not suppressed. Step 1 looks at all models that judge group by
-group and survive adding any record, of which k-anonymity is one: for these alone a suppressed group is suppressed for
-good, and step 2 cannot undo what step 1 reached. v is the suppression limit. Whether at most v records violate is asked
-before the first step too. Step 2 suppresses nothing. Of columns that cost equally little, the one that the policy names
-first goes up.
+Details: weights are scaled to [0, 1] as shares of their sum; without ``as_printed``, the scale does not matter. "n is
+a gross number": the sum runs over the records that are not suppressed. Step 1 uses all models that evaluate single
+groups and survive adding any record, such as k-anonymity: only for these is a suppression final, and step 2 cannot
+undo the result of step 1. v is the suppression limit. The first check comes before the first step. Step 2 suppresses
+nothing. Ties go to the column that the policy names first.
 
 When to use
 -----------
-For (alp, dif)-anonymity as published, or where columns have weights that should decide.
+For (alp, dif)-anonymity as published, or if column weights should decide.
 
 When not
 --------
-When the best node is affordable: optimal finds it, with a proof.
+When you can afford the best node: optimal finds it, with proof.
 
 Cost
 ----
@@ -50,7 +49,7 @@ __all__ = ["GreedyLoss"]
 
 @dataclass(frozen=True)
 class GreedyLoss(FullDomain):
-    """Raise the column that loses least, first until k-anonymity holds, then until every model does.
+    """Raises the column that loses least, first until k-anonymity holds, then until every model does.
 
     Parameters
     ----------
@@ -79,12 +78,12 @@ class GreedyLoss(FullDomain):
 
 
 def _first(model: AllOf) -> AllOf:
-    """The models of step 1: those that judge group by group and survive adding any record."""
+    """The models of step 1: those that evaluate single groups and survive adding any record."""
     return AllOf(tuple(m for m in model.members if Monotone.ADD in m.monotone and not m.table_level))
 
 
 class _Climb:
-    """The node that has been reached, and which tuples are suppressed."""
+    """The current node and the suppressed tuples."""
 
     def __init__(self, problem: Problem, algorithm: GreedyLoss) -> None:
         self.problem = problem
@@ -98,7 +97,7 @@ class _Climb:
         self.steps = 0
 
     def until(self, model: AllOf, budget: int) -> BoolArray:
-        """Raise columns until the units that violate fit the budget; return which tuples those are."""
+        """Raise columns until the violating units fit the budget; return the violating tuples."""
         while True:
             grouping = self.space.group(self.node, self.space.base)
             violating = self._violating(grouping, model)
@@ -109,7 +108,7 @@ class _Climb:
             self._raise()
 
     def _violating(self, grouping: Grouping, model: AllOf) -> BoolArray | None:
-        """Which kept tuples lie in groups that violate; None where the whole table does and no group is to blame."""
+        """Kept tuples in violating groups; None if the whole table violates and no group is to blame."""
         stats = self.space.stats_of(grouping.group, len(grouping.sizes), self.kept)
         index = np.flatnonzero(stats.units > 0)
         there = stats.take(index)
@@ -143,11 +142,11 @@ class _Climb:
         return float(self.factor[j]) * int(((leaves - 1) * units).sum()) / coded.size
 
     def suppress(self, lost: BoolArray) -> None:
-        """Leave tuples out for good."""
+        """Suppress tuples permanently."""
         self.kept &= ~lost
 
     def partition(self, **notes: object) -> Partition:
-        """Return the partition at the node that has been reached."""
+        """Return the partition at the current node."""
         grouping = self.space.group(self.node, self.space.base)
         labels = self.space.rows_of(grouping.group, self.kept)
         said = {**notes, "steps": self.steps, "levels": named_levels(self.problem, self.node)}

@@ -1,22 +1,22 @@
 """Incognito: all minimal nodes, subset by subset.
 
 A node is minimal if it satisfies the models and no finer node does. Two properties of monotone models keep the search
-small. Roll-up: a node that satisfies them vouches for all coarser ones. Subset: if the levels of some columns, the
-others generalized away, violate the models, so does every node with these levels. So the subsets of columns are taken
-by size; a combination of levels is a candidate if all its smaller parts satisfied the models; candidates are judged
-breadth-first from the finest, and what satisfies marks all that is coarser. The groups of a subset are rolled up
-from its projection, not counted from records.
+small. Roll-up: if a node satisfies them, so do all coarser ones. Subset: if the levels of some columns violate the
+models with the other columns fully generalized, so does every node with these levels. So the search visits subsets of
+columns by size. A combination of levels is a candidate if all its smaller parts satisfied the models. Candidates are
+evaluated breadth-first from the finest, and a satisfied one marks all coarser ones. The groups of a subset are rolled
+up from its projection, not counted from records.
 
-Only monotone models are accepted: without suppression those that survive merging, with suppression those that
-survive adding any record (see ``monotone.py``); others are refused before any work.
+Only monotone models are accepted: without suppression, those that survive merging; with suppression, those that
+survive adding any record (see ``monotone.py``). Others are refused before any work.
 
-Of the minimal nodes the one with the least objective is published; all of them are in the notes. Memory: one byte
-for every combination of levels of every subset of the current and the last size. Where those are too many, sizes
-are left out, which costs time and changes nothing else.
+The minimal node with the lowest objective is published; the notes list all of them. Memory: one byte for every
+combination of levels of every subset of the current and the last size. If there are too many, some sizes are skipped,
+which costs time but does not change the result.
 
 When to use
 -----------
-When all minimal generalisations are wanted, to choose among them by hand (``hushtable explore``).
+When you want all minimal generalizations, to choose among them by hand (``hushtable explore``).
 
 When not
 --------
@@ -52,19 +52,19 @@ from hushtable.models.compose import AllOf
 __all__ = ["Incognito", "minimal_nodes"]
 
 MOST_PARTS = 2**24
-"""Combinations of levels over all subsets of one size that are worth a subset phase."""
+"""Maximum number of level combinations, over all subsets of one size, for a subset phase."""
 
 Columns: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Incognito(FullDomain):
-    """All minimal nodes; the cheapest of them is published.
+    """Finds all minimal nodes and publishes the cheapest.
 
     Parameters
     ----------
     objective : str
-        Which of the minimal nodes is published.
+        Objective for choosing the published node among the minimal ones.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Incognito(FullDomain):
     {'objective': 'discernibility'}
     """
 
-    objective: Annotated[Goal, "which of the minimal nodes is published"] = "loss"
+    objective: Annotated[Goal, "objective for choosing among the minimal nodes"] = "loss"
 
     name: ClassVar[str] = "incognito"
 
@@ -88,8 +88,8 @@ class Incognito(FullDomain):
                 hint="Set 'suppression: 0', or choose 'optimal'.",
             )
         raise IncompatibleError(
-            f"Incognito needs monotone models, and {names} can fail at a node that is coarser than one that satisfies.",
-            hint="Choose 'optimal', which judges such models node by node.",
+            f"Incognito needs monotone models, and {names} may fail at a node coarser than a satisfied one.",
+            hint="Choose 'optimal', which evaluates such models node by node.",
         )
 
     def run(self, problem: Problem) -> Partition:
@@ -106,7 +106,7 @@ class Incognito(FullDomain):
 
 
 def minimal_nodes(problem: Problem, fixed: Mapping[str, int] | None = None) -> IntArray:
-    """Return all minimal nodes, one per row, a level per quasi-identifier, in lexicographic order.
+    """Return all minimal nodes in lexicographic order, one per row, with a level per quasi-identifier.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def _minimal(judge: Judge) -> IntArray:
 
 
 def _sizes(judge: Judge) -> Iterator[int]:
-    """The sizes of subsets whose combinations of levels are few enough, and all columns."""
+    """The subset sizes with few enough combinations of levels, and the number of all columns."""
     steps = [int(n) for n in judge.space.high - judge.space.low + 1]
     for size in range(1, len(steps)):
         if math.comb(len(steps), size) * math.prod(sorted(steps)[-size:]) <= MOST_PARTS:
@@ -144,7 +144,7 @@ def _sizes(judge: Judge) -> Iterator[int]:
 
 
 def _candidates(judge: Judge, columns: Columns, satisfied: dict[Columns, BoolArray]) -> BoolArray:
-    """Return which combinations of levels have only parts that satisfied the models."""
+    """Return the combinations of levels whose parts all satisfied the models."""
     steps = (judge.space.high - judge.space.low + 1)[list(columns)]
     out = np.ones(steps, dtype=np.bool_)
     size = len(next(iter(satisfied), ()))
@@ -155,7 +155,7 @@ def _candidates(judge: Judge, columns: Columns, satisfied: dict[Columns, BoolArr
 
 
 def _search(judge: Judge, columns: Columns, candidate: BoolArray) -> BoolArray:
-    """Return which combinations of levels satisfy the models: breadth-first from the finest candidates."""
+    """Return the combinations of levels that satisfy the models, breadth-first from the finest candidates."""
     space = judge.space
     index = list(columns)
     node = space.high.copy()
@@ -175,7 +175,7 @@ def _search(judge: Judge, columns: Columns, candidate: BoolArray) -> BoolArray:
 
 
 def _without_finer(satisfied: BoolArray) -> BoolArray:
-    """Return the satisfied nodes none of whose next finer neighbors is."""
+    """Return the satisfied nodes that have no satisfied finer neighbor."""
     minimal = satisfied.copy()
     for axis in range(satisfied.ndim):
         coarser = [slice(None)] * satisfied.ndim

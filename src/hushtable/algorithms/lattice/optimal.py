@@ -1,42 +1,42 @@
-"""Optimal full-domain generalization: the node of least cost, proved.
+"""Optimal full-domain generalization: the node with the lowest cost, with proof.
 
-Branch and bound. Every node has a lower bound of its cost: what its levels cost even if nothing is suppressed, and what
-the projections on pairs (and triples, where pairs do not suffice) force to be suppressed. Of the open nodes one with a
-middling bound and many finer nodes is judged next: if it needs more suppression than allowed, all finer nodes are
-ruled out; if it fits, all nodes whose bound is not below its cost are; and a judged node raises the bounds of the
-finer ones. When no node is open, the best one is optimal.
+The search is a branch and bound. Every node has a lower bound on its cost: the cost of its levels without
+suppression, plus the suppression that the projections on pairs (and triples, if pairs are not enough) force. The next
+node to evaluate is an open one with a medium bound and many finer nodes. If it needs more suppression than allowed,
+it rules out all finer nodes. If it fits, it rules out all nodes whose bound is not below its cost. An evaluated node
+also raises the bounds of finer ones. When no node is open, the best one is optimal.
 
 Without suppression, satisfaction of models that survive merging is monotone in the lattice, and a node that fails
-rules out all finer ones. With suppression it is not, unless every model survives adding records: what is monotone is
-the number of people in groups that are too small for the models, and only that is used. ``optimum_proven`` in the
-notes says whether the search ran to its end.
+rules out all finer ones. With suppression, it is not, unless every model survives adding records: only the number of
+people in groups that are too small for the models is monotone, so the search uses only that. ``optimum_proven`` in
+the notes says whether the search finished.
 
-Classes only grow when a node is generalized further. So a judged node also bounds the coarser ones, for the objectives
-that look at class sizes: each record costs at least its group's size, or the smallest size allowed, and no more classes
-can be made of its groups than smallest ones fit into them. A group that violates a model which is not monotone
-(t-closeness, entropy, recursive, beta, delta) need not violate it as a whole at a finer node. But the parts that are
-kept there satisfy it together, and caps on the shares of values bound how much of the group that can be.
+Classes only grow when a node is generalized further. So for objectives based on class sizes, an evaluated node also
+bounds the coarser ones: each record costs at least its group's size, or the smallest allowed size, and the number of
+classes is at most the number of smallest classes that fit into its groups. If a group violates a model that is not
+monotone (t-closeness, entropy, recursive, beta, delta), parts of it may satisfy the model at a finer node. The parts
+kept there satisfy it together, and caps on the shares of values bound how much of the group can be kept.
 
-Lattices of more than four million nodes are never enumerated. Half of the judged nodes that ``nodes`` allows (2,000 by
-default) go into finding a good node: upwards until a node fits, then down along the cheapest steps, then by exchanging
-levels. The others go into bounding the optimum: the box of levels with the least bound is divided, again and again. The
-notes have the value of the best node, a proved lower bound of the optimum and the gap between the two. Working memory:
-33 bytes a judged node, at most 128 rolled-up tables, and for the lattices that are enumerated 29 bytes a node and 3 per
-node and column.
+Lattices of more than four million nodes are never enumerated. Half of the evaluations that ``nodes`` allows (2,000 by
+default) are spent on finding a good node: up until a node fits, then down along the cheapest steps, then by
+exchanging levels. The others are spent on bounding the optimum, by repeatedly dividing the box of levels with the
+lowest bound. The notes contain the value of the best node, a proved lower bound on the optimum and the gap between
+the two. Working memory: 33 bytes per evaluated node, at most 128 rolled-up tables and, for enumerated lattices, 29
+bytes per node and 3 per node and column.
 
 When to use
 -----------
-When every column is published at one level, and the best choice must be proved.
+When every column is published at one level, and the choice must be provably optimal.
 
 When not
 --------
-With many columns of high hierarchies, if the optimum must be proved: the lattice is their product. ``nodes`` and
-``seconds`` stop the proof, not the result. With ``seconds`` the result depends on the machine, with ``nodes`` it does
-not.
+With many columns and tall hierarchies, if the optimum must be proved: the lattice is their product. ``nodes`` and
+``seconds`` cut off the proof, but still give a result. With ``seconds``, the result depends on the machine; with
+``nodes``, it does not.
 
 Cost
 ----
-Between milliseconds and minutes; grows with the lattice and the distinct combinations, hardly with rows that repeat.
+From milliseconds to minutes; grows with the lattice and the distinct combinations, but hardly with repeated rows.
 
 References
 ----------
@@ -65,24 +65,24 @@ from hushtable.params import AtLeast, Positive
 __all__ = ["MOST_JUDGED", "Optimal"]
 
 MOST_JUDGED = 2000
-"""Nodes judged by default in a lattice that is too large to be enumerated; others are searched to the end."""
+"""Default number of nodes evaluated in a lattice too large to enumerate; smaller ones are searched completely."""
 
 
 @dataclass(frozen=True)
 class Optimal(FullDomain):
-    """The cheapest node of the lattice that satisfies the models within the suppression limit.
+    """Finds the cheapest node of the lattice that satisfies the models within the suppression limit.
 
     Parameters
     ----------
     objective : str
-        What "cheapest" means.
+        Cost to minimize.
     amounts : mapping of str to float, optional
         Money per record for the objective ``payout``: the publisher's ``benefit`` (1200) and ``loss`` (300), the
         adversary's ``gain`` (300) and ``cost`` (4).
     seconds : float, optional
         Stop after this time with the best node so far; whether it is optimal is in the notes.
     nodes : int, optional
-        Stop after judging this many nodes: as ``seconds``, but with the same result on every machine.
+        Stop after evaluating this many nodes: like ``seconds``, but with the same result on every machine.
 
     Examples
     --------
@@ -90,13 +90,13 @@ class Optimal(FullDomain):
     {'fixed': {'sex': 0}, 'objective': 'discernibility', 'nodes': 500}
     """
 
-    objective: Annotated[Goal, "what is minimized"] = "loss"
+    objective: Annotated[Goal, "cost to minimize"] = "loss"
     amounts: Annotated[
         Mapping[str, float],
         "money per record for 'payout': the publisher's benefit and loss, the adversary's gain and cost",
     ] = field(default_factory=dict)
     seconds: Annotated[float | None, Positive(), "time budget"] = None
-    nodes: Annotated[int | None, AtLeast(1), "budget of judged nodes, with the same result on every machine"] = None
+    nodes: Annotated[int | None, AtLeast(1), "maximum number of nodes to evaluate; same result on every machine"] = None
 
     name: ClassVar[str] = "optimal"
 
@@ -105,7 +105,7 @@ class Optimal(FullDomain):
         if self.amounts and not self.objective.startswith("payout"):
             raise ParameterError(
                 "The 'amounts' parameter of Optimal is for 'objective: payout'.",
-                hint="Leave it out, or set the objective.",
+                hint="Remove it, or set the objective.",
             )
         for name, amount in self.amounts.items():
             if name not in AMOUNTS:
@@ -143,8 +143,8 @@ class Optimal(FullDomain):
 
 
 def _search_large(judge: Judge, limit: Limit) -> tuple[Verdict | None, float]:
-    """Search a lattice that cannot be enumerated: half of the nodes for a good one, the others for the bound."""
-    # a module that few runs need
+    """Search a lattice too large to enumerate: spend half of the nodes on a good solution, half on the bound."""
+    # few runs need this module
     from hushtable.algorithms.lattice.boxes import search_boxes
 
     best = climb(judge, replace(limit, nodes=(limit.nodes or MOST_JUDGED) // 2))

@@ -1,26 +1,27 @@
-"""SafePub: draw records at random, recode them whatever they are, and publish combinations that many of them share.
+"""SafePub: draws records at random, recodes them independently of the data and publishes frequent combinations.
 
-The one algorithm that keeps ``dp``, differential privacy. Every random choice comes from the operating system
-(``secrets``), never from a seed, so a release cannot be made again. It does three things.
+The only algorithm for ``dp``, differential privacy. Every random choice comes from the operating system
+(``secrets``), never from a seed, so a release cannot be reproduced. It has three steps.
 
 1. **Choose a recoding**, a level for each quasi-identifier, by an exponential mechanism over all nodes of the lattice:
    node g is chosen with probability proportional to exp(e u(g)), where e is the model's budget for the search and
 
        u(g) = detail(g) * sum over combinations of max(0, records - (k - 1) / beta).
 
-   detail(g) in [0, 1] is the mean share of levels that are not climbed, weighted as in the policy: a function of the
-   policy alone. One record more raises a single term by 1 at most, so 0 <= u' - u <= 1 for neighboring tables. Since
-   all scores move the same way, the choice is e-differentially private with exp(e u) itself, not its square root.
+   detail(g) in [0, 1] is the mean share of levels above the chosen ones, weighted as in the policy: it depends on the
+   policy only. An additional record raises a single term by at most 1, so 0 <= u' - u <= 1 for neighboring tables.
+   Since all scores move in the same direction, the choice is e-differentially private with exp(e u) itself, not its
+   square root.
 2. **Draw records**, each with probability beta.
-3. **Publish** the combinations that at least k drawn records have, as often as they were drawn, and nothing else.
+3. **Publish** the combinations that at least k drawn records have, as often as they were drawn.
 
-That 2 and 3 after a fixed recoding are differentially private is Li, Qardaji and Su's theorem; budgets add up. The
-levels of hierarchies, their labels and the kinds of columns must not depend on the records. So they have to be
-declared, and what is made from the data (``frequency``, ``quantiles``, ``prefix``, inferred kinds) is refused.
-Numbers are published as intervals only, since how a number is written depends on the others. All published columns
-are quasi-identifiers: a sensitive value beside a class would not be covered by k equal records.
+By a theorem of Li, Qardaji and Su, steps 2 and 3 are differentially private after a fixed recoding; budgets add up.
+The levels of hierarchies, their labels and the kinds of columns must not depend on the records. So they must be
+declared, and anything derived from the data (``frequency``, ``quantiles``, ``prefix``, inferred kinds) is refused.
+Numbers are published only as intervals, since the format of a number depends on the others. All published columns are
+quasi-identifiers: otherwise a sensitive value would not be covered by k equal records.
 
-The private companion says which records were drawn. Whoever has it has no promise left.
+The private companion file shows which records were drawn. The guarantee does not hold against anyone who has it.
 
 When to use
 -----------
@@ -28,11 +29,11 @@ With the model ``dp``, on large tables.
 
 When not
 --------
-Without it: other algorithms lose less.
+Without ``dp``: other algorithms lose less.
 
 Cost
 ----
-Every node of the lattice is counted once.
+Evaluates every node of the lattice once.
 
 References
 ----------
@@ -73,7 +74,7 @@ MOST_NODES = 100_000
 
 @dataclass(frozen=True)
 class Rooted(Hierarchy):
-    """A hierarchy that always ends in ``*``: how many levels there are does not depend on which values occur.
+    """A hierarchy that always ends in ``*``: the number of levels does not depend on which values occur.
 
     Attributes
     ----------
@@ -85,10 +86,10 @@ class Rooted(Hierarchy):
     name: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        """The inner one validated itself."""
+        """Do nothing: the inner hierarchy has been validated already."""
 
     def code(self, values: pa.Array, kind: Kind, *, missing: bool, column: str, counts: IntArray) -> Coded:
-        """Apply the recipe, and put a root above it."""
+        """Apply the inner hierarchy and add a root above it."""
         coded = self.inner.code(values, kind, missing=missing, column=column, counts=counts)
         if coded.labels[-1] == (ROOT,):
             return coded
@@ -102,7 +103,7 @@ class Rooted(Hierarchy):
 
 @dataclass(frozen=True)
 class SafePub(Algorithm):
-    """Truthful differential privacy by random sampling, a recoding chosen in private, and classes of k.
+    """Truthful differential privacy by random sampling, a privately chosen recoding, and classes of k.
 
     Examples
     --------
@@ -115,22 +116,22 @@ class SafePub(Algorithm):
     samples: ClassVar[bool] = True
 
     def check(self, model: AllOf, suppression: float) -> None:
-        """Refuse what differential privacy does not allow beside it."""
+        """Refuse anything that cannot be combined with differential privacy."""
         own = [m for m in model.members if m.drawing() is not None]
         if len(own) != 1:
             raise IncompatibleError(
-                f"{self.name} draws records for one promise of differential privacy, and the policy has {len(own)}.",
+                f"{self.name} needs exactly one differential privacy model, and the policy has {len(own)}.",
                 hint="Give the model 'dp: {epsilon: 1, delta: 1.0e-6}' once, or choose another algorithm.",
             )
         for member in model.members:
             if member.stats_needed() != {Stat.SIZE} or member.table_level or Monotone.ADD not in member.monotone:
                 raise IncompatibleError(
-                    f"{self.name} publishes a combination if enough records share it, and {member.name} asks for more.",
-                    hint="Leave it out: differential privacy bounds what is learnt about anybody, whatever it is.",
+                    f"{self.name} publishes a combination if enough records share it, and {member.name} requires more.",
+                    hint="Remove it: differential privacy already bounds what anyone can learn about a person.",
                 )
         if suppression != 1:
             raise IncompatibleError(
-                f"{self.name} leaves out whoever is not drawn, and must not stop because these are many.",
+                f"{self.name} suppresses all records that are not drawn, and must not stop if there are many.",
                 hint="Write 'suppression: 1'.",
             )
 
@@ -139,16 +140,16 @@ class SafePub(Algorithm):
         for column in table.columns:
             if column.published and column.role is not Role.QUASI:
                 raise IncompatibleError(
-                    f"{self.name} publishes combinations that many records share, and {column.name!r} would stand "
-                    "next to them as it is.",
+                    f"{self.name} publishes combinations that many records share, and {column.name!r} would be "
+                    "published next to them unchanged.",
                     hint="Give the column the role 'quasi' or 'drop'.",
                 )
             if column.role is Role.QUASI:
                 self._check_column(column)
         if table.entity is not None:
             raise IncompatibleError(
-                f"{self.name} protects records, and people with several ('entity') would be protected less.",
-                hint="Bring the table to one record for each person, and leave out 'entity'.",
+                f"{self.name} protects records, and people with several records ('entity') would be protected less.",
+                hint="Reduce the table to one record per person, and remove 'entity'.",
             )
         if table.missing is Missing.WILDCARD:
             raise IncompatibleError(
@@ -177,17 +178,17 @@ class SafePub(Algorithm):
             )
         if column.treatments:
             raise IncompatibleError(
-                f"{self.name} publishes records as they are, and a treatment of {column.name!r} looks at the others.",
-                hint="Leave out 'treatment'.",
+                f"{self.name} treats each record by itself, and a treatment of {column.name!r} uses other records.",
+                hint="Remove 'treatment'.",
             )
         if column.cells is not None:
             raise IncompatibleError(
-                f"{self.name} publishes nodes of hierarchies, and {column.name!r} asks for other cells.",
-                hint="Leave out 'cells'.",
+                f"{self.name} publishes nodes of hierarchies, and {column.name!r} requests other cells.",
+                hint="Remove 'cells'.",
             )
 
     def planned(self, table: TablePlan) -> TablePlan:
-        """Give every hierarchy a root of its own."""
+        """Give every hierarchy its own root."""
         columns = [
             replace(c, hierarchy=Rooted(c.hierarchy or Flat()))
             if c.role is Role.QUASI and not isinstance(c.hierarchy, Rooted)
@@ -229,10 +230,10 @@ class SafePub(Algorithm):
 
 
 def choose(scores: FloatArray, epsilon: float) -> int:
-    """Return the place of a score, drawn with probability proportional to exp(epsilon * score).
+    """Return the index of a score, drawn with probability proportional to exp(epsilon * score).
 
-    By whole numbers of 96 bits, so that what is drawn has the probability that is stated. Scores that rise with every
-    record, by 1 at most, are chosen epsilon-differentially private.
+    Uses 96-bit integers, so that the actual probabilities match the stated ones. The choice is epsilon-differentially
+    private if an additional record raises each score by at most 1 and lowers none.
 
     Examples
     --------
@@ -250,7 +251,7 @@ def choose(scores: FloatArray, epsilon: float) -> int:
 
 
 def draw(n: int, rate: float) -> BoolArray:
-    """Return for each of n records whether it is drawn, with probability ``rate``: a multiple of 2^-64.
+    """Return for each of n records whether it is drawn with probability ``rate``, a multiple of 2^-64.
 
     Examples
     --------
@@ -264,7 +265,7 @@ def draw(n: int, rate: float) -> BoolArray:
 
 
 def shared(sizes: IntArray, spare: float) -> float:
-    """Return the sum of max(0, size - spare): one record more raises it by 1 at most.
+    """Return the sum of max(0, size - spare); an additional record raises it by at most 1.
 
     Examples
     --------
@@ -276,12 +277,12 @@ def shared(sizes: IntArray, spare: float) -> float:
 
 
 def _nodes(quasi: Sequence[QuasiColumn]) -> list[tuple[int, ...]]:
-    """All nodes; numbers are never published as they are."""
+    """All nodes; numbers are never published unchanged."""
     ranges = [range(int(c.coded.kind is Kind.NUMERIC), c.coded.height + 1) for c in quasi]
     n = math.prod(map(len, ranges))
     if n > MOST_NODES:
         raise UsageError(
-            f"The lattice has {n} nodes; safe-pub looks at up to {MOST_NODES}.",
+            f"The lattice has {n} nodes; safe-pub evaluates at most {MOST_NODES}.",
             code="lattice-too-large",
             hint="Use hierarchies with fewer levels, or fewer quasi-identifiers.",
         )
@@ -291,13 +292,13 @@ def _nodes(quasi: Sequence[QuasiColumn]) -> list[tuple[int, ...]]:
 def _sizes(
     quasi: Sequence[QuasiColumn], codes: Sequence[AnyArray], records: IntArray, node: tuple[int, ...]
 ) -> IntArray:
-    """How many records have each combination of a node."""
+    """Number of records with each combination of a node."""
     shown = [c.coded.levels[h][own] for c, h, own in zip(quasi, node, codes, strict=True)]
     labels, first = number_rows(shown, [len(c.coded.labels[h]) for c, h in zip(quasi, node, strict=True)])
     return np.asarray(np.bincount(labels, records, minlength=len(first))).astype(np.int64)
 
 
 def _detail(quasi: Sequence[QuasiColumn], node: tuple[int, ...]) -> float:
-    """The share of levels that are not climbed, from 0 to 1."""
+    """The weighted mean share of levels above the node's, from 0 to 1."""
     kept = [c.weight * (1 - h / c.coded.height) for c, h in zip(quasi, node, strict=True)]
     return sum(kept) / sum(c.weight for c in quasi)

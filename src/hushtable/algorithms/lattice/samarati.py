@@ -1,25 +1,25 @@
-"""Samarati: binary search for the least height at which some node satisfies the models, with suppression.
+"""Samarati: binary search for the lowest height at which some node satisfies the models, with suppression.
 
-The height of a node is the sum of its levels. If some node of a height satisfies a monotone model, some node of every
-greater height does, so halving the range of heights finds the least one. Of the satisfying nodes of that height the
-one that suppresses least is published, of equals the one with the least objective, of equals the first in
-lexicographic order of levels.
+The height of a node is the sum of its levels. If some node of a height satisfies a monotone model, so does some node
+of every greater height, so binary search finds the lowest height. Among the satisfying nodes of that height, the one
+that suppresses least is published. Ties go to the lowest objective, then to the first in lexicographic order of
+levels.
 
-For models that are not monotone in the lattice the search is the same, and what it finds is a height at which a
-node satisfies them, not necessarily the least one: ``least_height_proven`` in the notes tells. Nodes that the
-projections on pairs of columns already rule out are not judged.
+For models that are not monotone in the lattice, the search is the same, but the height it finds is not necessarily
+the lowest: see ``least_height_proven`` in the notes. Nodes ruled out by the projections on pairs of columns are not
+evaluated.
 
 When to use
 -----------
-When the least total height is wanted, as in the first k-anonymity papers.
+When you want the lowest total height, as in the first k-anonymity papers.
 
 When not
 --------
-When loss matters: least height is not least loss.
+When loss matters: the lowest height does not mean the least loss.
 
 Cost
 ----
-Judges all nodes of about log2(height) heights.
+Evaluates all nodes of about log2(height) heights.
 
 References
 ----------
@@ -45,12 +45,12 @@ __all__ = ["Samarati"]
 
 @dataclass(frozen=True)
 class Samarati(FullDomain):
-    """Full-domain generalization of the least height.
+    """Full-domain generalization with the lowest height.
 
     Parameters
     ----------
     objective : str
-        What decides between nodes of that height that suppress equally many.
+        Objective that breaks ties between nodes of that height with equal suppression.
 
     Examples
     --------
@@ -58,12 +58,12 @@ class Samarati(FullDomain):
     {'objective': 'prec'}
     """
 
-    objective: Annotated[Goal, "what decides between nodes that suppress equally many"] = "loss"
+    objective: Annotated[Goal, "objective that breaks ties between nodes with equal suppression"] = "loss"
 
     name: ClassVar[str] = "samarati"
 
     def run(self, problem: Problem) -> Partition:
-        """Halve the range of heights; see the module's docstring."""
+        """Run a binary search over heights; see the module's docstring."""
         judge = Judge(problem, self.objective, self.fixed)
         self.enumerable(judge)
         heights = _Heights(judge)
@@ -89,7 +89,7 @@ class Samarati(FullDomain):
 
 
 class _Heights:
-    """The nodes of each height that the projections leave."""
+    """The nodes of each height that the projections do not rule out."""
 
     def __init__(self, judge: Judge) -> None:
         space = judge.space
@@ -99,7 +99,7 @@ class _Heights:
         self._height = space.nodes.sum(axis=1, dtype=np.int64)
 
     def at(self, height: int) -> Iterator[Verdict]:
-        """Judge the nodes of one height, those that are forced to suppress least first."""
+        """Evaluate the nodes of one height, those with the least forced suppression first."""
         judge = self._judge
         here = np.flatnonzero((self._height == height) & (self._forced <= judge.budget))
         for count, place in enumerate(here[np.argsort(self._forced[here], kind="stable")].tolist()):

@@ -1,31 +1,31 @@
-"""Top-down specialization: from the roots down, always the step with most information per anonymity lost.
+"""Top-down specialization: from the roots down, always the step with the most information per anonymity lost.
 
-Every column begins at its root. A specialization replaces one node of a column's cut by its children, everywhere in
-the table. Among those that leave the table valid the one with the greatest score is done, until none is left:
+Every column starts at its root. A specialization replaces one node of a column's cut by its children, everywhere in
+the table. Among those that keep the table valid, the one with the highest score is applied, until none is left:
 
     Score(v) = InfoGain(v) / (AnonyLoss(v) + 1)
 
-InfoGain(v) is the entropy of the class among the records under v, less the mean of its children's; AnonyLoss(v) is by
-how much the smallest class of the release shrinks.
+InfoGain(v) is the entropy of the class among the records under v, minus the mean of its children's; AnonyLoss(v) is
+the decrease in the size of the smallest class of the release.
 
-Readings. The class is the first sensitive column, or the one that ``target`` names; without sensitive columns the
-gain is by how much the column's loss falls, (leaves - 1) / (D - 1), times its weight. Valid means that all models hold
-once the violating groups are suppressed, within the suppression limit. A specialization is beneficial if the records
-under v have more than one class; with ``beneficial`` (Fung's rule) others are not done. Nodes above the same leaves
-count as one, the lowest. Ties go to the column that the policy names first, then to the first node. Models that judge
-the whole table are asked for one candidate after the other, the best first.
+Details: the class is the first sensitive column, or the one that ``target`` names; without sensitive columns, the
+gain is the decrease of the column's loss, (leaves - 1) / (D - 1), times its weight. A table is valid if all models
+hold after the violating groups are suppressed, within the suppression limit. A specialization is beneficial if the
+records under v have more than one class; with ``beneficial`` (Fung's rule), others are skipped. Nodes above the same
+leaves count as one, the lowest. Ties go to the column that the policy names first, then to the first node.
+Table-level models are evaluated for one candidate at a time, the best first.
 
 When to use
 -----------
-For a classifier: from the roots down, always the step that tells the target apart most per anonymity lost.
+For training a classifier: each step separates the target's classes most per anonymity lost.
 
 When not
 --------
-Without a target worth predicting; for local recoding, which loses less.
+If there is no target worth predicting. Local recoding loses less.
 
 Cost
 ----
-One pass over the candidates per step; few steps where much must be generalized.
+One pass over the candidates per step; few steps if much must be generalized.
 
 References
 ----------
@@ -55,9 +55,9 @@ class TopDownSpecialization(CutAlgorithm):
     Parameters
     ----------
     target : str, optional
-        The sensitive column whose values are the classes; the first one where left out.
+        The sensitive column whose values are the classes. Defaults to the first.
     beneficial : bool
-        Whether a node is left alone when all records under it have one class.
+        Whether to skip nodes whose records all have the same class.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class TopDownSpecialization(CutAlgorithm):
     {'beneficial': False}
     """
 
-    beneficial: Annotated[bool, "leave nodes alone whose records all have one class"] = True
+    beneficial: Annotated[bool, "skip nodes whose records all have the same class"] = True
 
     name: ClassVar[str] = "top-down-specialization"
 
@@ -83,7 +83,7 @@ class TopDownSpecialization(CutAlgorithm):
 
 
 class _Search:
-    """The cut that has been reached."""
+    """The current cut."""
 
     def __init__(self, table: CutTable, *, beneficial: bool) -> None:
         self.table = table
@@ -92,17 +92,17 @@ class _Search:
         self.groups = table.group(self.cut)
         leaf = [tree.leaves == 1 for tree in table.trees]
         self._open = [~a & (m | (not beneficial)) for a, m in zip(leaf, table.mixed, strict=True)]
-        # finer tables only get worse: what is refused once is refused for good
+        # finer tables only get worse, so a refusal is final
         self._final = not not_monotone(problem.model, suppression=problem.budget > 0)
 
     def share_done(self) -> float:
-        """Which part of all specializations has been done or refused."""
+        """Share of all specializations that have been applied or refused."""
         inner = sum(int((tree.leaves > 1).sum()) for tree in self.table.trees)
         left = sum(int(open_.sum()) for open_ in self._open)
         return 1 - left / max(inner, 1)
 
     def step(self) -> bool:
-        """Do the best valid specialization; False where there is none."""
+        """Apply the best valid specialization; return False if there is none."""
         for _, j, node in sorted(c for column in range(len(self.cut)) for c in self._candidates(column)):
             tree = self.table.trees[j]
             nodes = np.where(self.cut[j] == node, tree.below(self.cut[j]), self.cut[j])

@@ -1,40 +1,40 @@
 """Localpk: top-down local recoding with un-specialization, under any model.
 
-All records begin in one group at the roots of the hierarchies. Level by level every group is specialized along one
-quasi-identifier: its records move one level down, to the children of the group's node. Children that violate the model
-are moved back to the parent; where what then stays at the parent violates it too, records of satisfied children are
-moved back as well, so that both hold. Where that cannot be done the specialization is undone.
+All records start in one group at the roots of the hierarchies. Level by level, every group is specialized along one
+quasi-identifier: its records move one level down, to the children of the group's node. Children that violate the
+model move back to the parent. If the records at the parent then violate it too, records of satisfied children move
+back as well, so that both hold. If that is impossible, the specialization is undone.
 
 The paper gives Algorithm 1 for one quasi-identifier. For several:
 
-- a group is specialized along the quasi-identifier that saves most distortion: the sum, over the records that move down
-  for good, of the levels that they lie lower afterwards, in all columns, times the column's weight. Equal savings: the
-  column that the policy names first. If it cannot be done, the next;
-- what stays at a parent is closed for that quasi-identifier, but goes on being specialized along the others;
-- which records are moved back is stated in ``unspecialise``: few, and among equally good ones by secret lots.
+- a group is specialized along the quasi-identifier that saves the most distortion: the sum, over the records that
+  stay lower, of the levels they descend in all columns, times the column's weight. Ties go to the column that the
+  policy names first. If it is impossible, the next column is tried;
+- records that stay at a parent are closed for that quasi-identifier, but can still be specialized along the others;
+- ``unspecialise`` determines which records move back: few, with ties broken by secret lots.
 
-Readings. As printed the algorithm never ends: leaves are specialized again and again, so a group stops where no column
-has a level left. Line 13 (a non-empty parent is output) stands behind the inner loop and would keep the last parent of
-a level only; it belongs inside. A chain of nodes with one child is passed at once, which Figure 1 (b) to (e) does step
-by step. A group publishes the lowest node that covers its records, so what stays at 1424* is 1424* as long as it holds
-records of two of its children; should records published alike come from two groups, they are one class, and that is
-verified.
+Differences from the paper: as printed, the algorithm never ends, because leaves are specialized again and again.
+Here, a group stops when no column has a level left. Line 13 (output a non-empty parent) comes after the inner loop
+and would keep only the last parent of a level; it belongs inside. A chain of nodes with one child is passed at once;
+Figure 1 (b) to (e) does so step by step. A group publishes the lowest node that covers its records, so records that
+stay at 1424* are published as 1424* as long as they come from two of its children. If records of two groups are
+published alike, they form one class, which is verified.
 
-Records may be suppressed within the limit: where a parent cannot be mended, what stays there is left out if the others
-gain more levels than it loses, the greatest gain of a level first.
+Records may be suppressed within the limit: if a parent cannot be repaired, the records that stay there are suppressed
+if the others gain more levels than these lose, the largest gain of a level first.
 
-What stays at a parent overlaps its children (1424* beside 14248). Models that do not survive merging forbid that, and
-where there is a population it would be unclear which class covers whom: then a specialization is made only where every
-child is satisfied, or the others are suppressed. Models that judge the whole table start from one satisfied group; a
-level's specializations are then committed in the order of what they save, as many as leave the table satisfied.
+Records that stay at a parent overlap its children (1424* and 14248). Models that do not survive merging forbid that,
+and with a population it would be unclear which class covers whom. In these cases, a specialization is made only if
+every child is satisfied, or the others are suppressed. Table-level models start from one satisfied group; a level's
+specializations are then committed in order of savings, as long as the table stays satisfied.
 
 When to use
 -----------
-To follow Sun et al., or where hierarchies should be descended level by level with nodes as cells.
+To follow Sun et al., or to descend hierarchies level by level with nodes as cells.
 
 When not
 --------
-When the least loss is wanted: Mondrian with sets or lattice-sweep lose less.
+When you want the least loss: Mondrian with sets and lattice-sweep lose less.
 
 Cost
 ----
@@ -83,7 +83,7 @@ class Localpk(Refinable):
     recoding: ClassVar[Recoding] = Recoding.LOCAL
     reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
     disclosure: ClassVar[str] = (
-        "A record that is moved back to its parent has a value that the parent lacked. Coins decide among equal ones."
+        "A record that moves back to its parent has a value that the parent lacked. Coins decide among equal records."
     )
 
     def run(self, problem: Problem) -> Partition:
@@ -100,14 +100,14 @@ class Localpk(Refinable):
         return self.refined(problem, branches.partition())
 
     def _from_counts(self, problem: Problem, far: FarStore) -> Partition:
-        """Specialize records that are elsewhere: large groups from counts, small ones where they are."""
+        """Specialize remote records: large groups from counts, small ones where they are stored."""
         from hushtable.algorithms.partition.branch_counts import CountedBranches
 
         if not bool(problem.model.table_satisfied(problem.reference.whole(), problem.reference)[0]):
             raise self.not_found(problem)
         outline = problem.store.outline
         quasi, minimum = outline.quasi, max(problem.model.min_group_size(), 1) * outline.unit
-        # where no model looks at a sensitive value, nothing is decided by lots
+        # if no model uses a sensitive value, no lots are needed
         groups = far.groups(problem.coins if problem.model.histogram_keys() else None)
         trees, kinds = Trees(quasi), groups.kinds()
         nodes, closed = np.zeros(1, dtype=np.int64), np.zeros((1, len(quasi)), dtype=np.bool_)
@@ -137,7 +137,7 @@ class Localpk(Refinable):
         return groups.finish(np.concatenate(leaves), waiting, self.run_group)
 
     def run_group(self, problem: Problem, closed: BoolArray) -> Partition:
-        """Specialize one group of a larger table, whose closed columns stay as they are; nothing is suppressed."""
+        """Specialize one group of a larger table; closed columns do not change, and nothing is suppressed."""
         branches = Branches(problem, np.ones(problem.table.n_rows, dtype=np.bool_), closed=closed)
         self._specialise(problem, branches, 0)
         return branches.partition()
@@ -150,7 +150,7 @@ class Localpk(Refinable):
 
 
 def _budget(problem: Problem, kept: BoolArray) -> int:
-    """Return how many units may still be suppressed: none where that could change who is covered, or the table."""
+    """Return how many units may still be suppressed: none if that could affect coverage or a table-level model."""
     table = problem.table
     if table.n_rows > table.n_sample or problem.model.part(table_level=True).members:
         return 0
@@ -159,13 +159,13 @@ def _budget(problem: Problem, kept: BoolArray) -> int:
 
 
 class Specialising:
-    """One level of specializations after the other: what is offered, what can be done, what is done.
+    """Specializations, one level at a time: proposed, checked and committed.
 
     Parameters
     ----------
     problem : Problem
     branches : Branching
-        The groups; with models that judge the whole table they are ``Branches``.
+        The groups; ``Branches`` with table-level models.
     budget : int
         Units that may be suppressed.
     kinds : Kinds
@@ -178,11 +178,11 @@ class Specialising:
         self._turns = np.arange(len(kinds.stats), dtype=np.int64)
         if kinds.values:
             self._turns = problem.coins.lots_of_combinations([*kinds.values.values(), kinds.stats.units])
-        # with a population it has to be clear which class covers whom
+        # with a population, it must be clear which class covers whom
         outline = problem.store.outline
         alone = outline.n_rows == outline.n_sample
         self._overlap = alone and Monotone.MERGE in problem.model.flags
-        # where records can only help, a column none of whose children is satisfied stays so for every subset
+        # if records can only help and no child of a column is satisfied, this holds for every subset
         self._shrinks = Monotone.ADD in self._groups.flags
 
     def work(self) -> None:
@@ -222,7 +222,7 @@ class Specialising:
         branches.advance(chosen, families, back, unfit & self._shrinks)
 
     def _judge(self, family: Children, saving: IntArray, broken: BoolArray, unfit: BoolArray) -> None:
-        """Note what a column saves each group, and whether its parent has to be mended."""
+        """Record what a column saves each group, and whether its parent needs repair."""
         n, j = self._branches.open, family.column
         offered = np.zeros(n, dtype=np.bool_)
         offered[family.group] = True
@@ -231,7 +231,7 @@ class Specialising:
         some = np.zeros(n, dtype=np.bool_)
         some[family.group[family.good]] = True
         stays = self._remainder(family, np.arange(n))
-        # population rows alone are not published, so nothing has to hold for them
+        # groups of population rows alone are not published, so no model needs to hold for them
         alive = stays.units > 0
         judged = np.flatnonzero(alive & some)
         mend = np.zeros(n, dtype=np.bool_)
@@ -242,13 +242,13 @@ class Specialising:
         unfit[:, j] = offered & ~some
 
     def _remainder(self, family: Children, groups: IntArray) -> GroupStats:
-        """Return what stays at the parent of each of these groups: the children that violate the model."""
+        """Return the records that stay at the parent of each of these groups: the children that violate the model."""
         place = np.full(self._branches.open, -1, dtype=np.int64)
         place[groups] = np.arange(len(groups))
         return family.stats.merge(np.where(family.good, -1, place[family.group]), len(groups))
 
     def _mend(self, family: Children, wanted: BoolArray) -> tuple[IntArray, list[Any]]:
-        """Move records back until the parents of these groups hold; return the groups where that works, and records."""
+        """Move records back until these groups' parents hold; return the groups where that works, and records."""
         groups = np.flatnonzero(wanted & self._overlap)
         if not len(groups):
             return groups, []
@@ -266,7 +266,7 @@ class Specialising:
         return np.flatnonzero(possible), [branches.going_back(family, child, moved, possible, self._kinds)]
 
     def _suppressed(self, families: Sequence[Children | None], trying: IntArray, saving: IntArray) -> IntArray:
-        """Leave out what stays at parents that cannot be mended, where that pays; return the groups."""
+        """Suppress the records at parents that cannot be repaired if that pays; return the groups."""
         if self._budget <= 0:
             return np.empty(0, dtype=np.int64)
         branches = self._branches
@@ -290,7 +290,7 @@ class Specialising:
         return taken
 
     def _uncover(self, family: Children, chosen: IntArray) -> None:
-        """Leave out what stays at a parent and is population alone: no class covers it."""
+        """Remove population rows at a parent without records: no class covers them."""
         divided = ~family.good & (chosen[family.group] == family.column)
         units = np.zeros(self._branches.open, dtype=np.int64)
         np.add.at(units, family.group[divided], family.stats.units[divided])
@@ -301,7 +301,7 @@ class Specialising:
     def _committed(
         self, chosen: IntArray, families: Sequence[Any], back: list[Any], unfit: BoolArray, saving: IntArray
     ) -> IntArray:
-        """Return the choices that leave the table satisfied, the greatest saving first."""
+        """Return the choices that keep the table satisfied, the largest saving first."""
         branches, model = self._branches, self._table
         assert isinstance(branches, Branches)
         places, parts, closed = branches.parts(chosen, families, back, unfit)
@@ -328,5 +328,5 @@ class Specialising:
 
 
 def _people(groups: GroupStats) -> GroupStats:
-    """Leave out groups of population rows alone: they are not published."""
+    """Drop groups that consist of population rows only: they are not published."""
     return groups.take(groups.units > 0)

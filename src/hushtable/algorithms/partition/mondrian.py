@@ -1,18 +1,18 @@
 """Mondrian: greedy multidimensional partitioning, level by level, under any model.
 
-Start with all records in one group. Cut every group of the level at the median of its widest quasi-identifier; keep
-the cuts whose both halves satisfy the model; where a cut is refused, try the next-widest. A group that admits no cut
-is finished.
+Start with all records in one group. Cut every group of the level at the median of its widest quasi-identifier, and
+keep the cut if both halves satisfy the model. Otherwise, try the next-widest. A group without a valid cut is
+finished.
 
-Readings. The median is the cut that divides the group's people most evenly, the lower one of two equally even: the
-textbook's "at most the median" can leave one side empty where many records are equal. Widths are compared as integers
-on the column's scale times its weight, ties go to the column that the policy names first. A missing value is a
-category of its own: where a group holds both missing and other values, telling them apart counts as the widest cut of
-that column, and goes before all cuts of that width. Strict partitioning keeps equal records together; relaxed
+Details: the median is the cut that divides the group's people most evenly, the lower one of two equally even cuts.
+The textbook's "at most the median" can leave one side empty if many records are equal. Widths are compared as
+integers on the column's scale times its weight; ties go to the column that the policy names first. A missing value is
+a category of its own: if a group contains both missing and other values, separating them counts as the widest cut of
+that column and precedes all cuts of that width. Strict partitioning keeps equal records together; relaxed
 partitioning may divide them.
 
-Models that judge the whole table start from one satisfied group; the cuts of a level are then committed in the order
-of their width, as many as leave the table satisfied.
+Table-level models start from one satisfied group. The cuts of a level are then committed in order of width, as long
+as the table stays satisfied.
 
 When to use
 -----------
@@ -55,10 +55,10 @@ class Mondrian(Refinable):
     Parameters
     ----------
     mode : {"strict", "relaxed"}
-        Whether records that are equal in the cut column stay together.
+        Whether records with equal values in the cut column stay together.
     nominal : {"cuts", "children"}
-        Nominal columns with a hierarchy: binary cuts in leaf order, or one group for each child of the lowest node
-        that covers the group.
+        For nominal columns with a hierarchy: binary cuts in leaf order, or one group for each child of the lowest
+        node that covers the group.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Mondrian(Refinable):
         return self.refined(problem, divide(frontier, problem))
 
     def _from_counts(self, problem: Problem, far: FarStore) -> Partition:
-        """Partition combinations that are elsewhere: large groups from counts, small ones where they are."""
+        """Partition remote combinations: large groups from counts, small ones where they are stored."""
         from hushtable.algorithms.partition.histograms import divide_by_counts
 
         if not bool(problem.model.table_satisfied(problem.reference.whole(), problem.reference)[0]):

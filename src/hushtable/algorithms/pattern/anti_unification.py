@@ -1,28 +1,28 @@
-"""Anti-unification patterns: records are published as what they have in common with enough others.
+"""Anti-unification patterns: each record is published as the values that it shares with enough others.
 
-A set of records is described by the values that all of them share. Where that description is long enough, it is a
-pattern, and stands for its records; where it is too short, the set is divided by the values of one attribute, and its
-parts are described in turn. Which attribute divides is the *condition*: the one that induces the fewest sets (``<``)
-or the most (``>``), and each of them where several induce equally many. Records whose sets become too small to publish
-are searched again, first under the same condition, then under the next one; what is left at the end is discarded.
+The values that all records in a set share describe the set. If that description is long enough, it is a pattern and
+represents its records. If it is too short, the set is divided by the values of one attribute, and its parts are
+described in turn. The *condition* selects the attribute: the one that induces the fewest sets (``<``) or the most
+(``>``), and each of them if several are tied. Records whose sets become too small to publish are searched again,
+first under the same condition, then under the next one; the remaining records are discarded.
 
-Readings of what the paper leaves open:
+The paper leaves some points open. Our interpretation:
 
 - *long*. The text calls it a minimum length and sets it to 2, "that is to say, the maximum number of attributes that
-  can have value indifferent is 2". ``indifferent`` is the second reading, which reproduces the published numbers of
-  discarded records; ``long`` is the first. An empty pattern is never one.
-- A record may match several patterns. In a release it goes to the first of them that keeps enough records, the longest
-  first; the exported patterns also say how many records match each.
-- Discarded records are suppressed where the suppression limit allows it for all of them. Where it does not, the rest
-  is searched for shorter patterns, length by length, until it fits; what even then has nothing in common with enough
-  others joins the group that loses least. ``rest: refuse`` gives up instead and says which limit would do.
-- The sets of the first partition. The paper begins with one set for each value of the confidential attributes, so that
-  a pattern tells that value for certain: ``within``. A model on such an attribute is therefore refused. Without
-  ``within`` the search begins with a single set and stops where the pattern is long enough and every model holds.
+  can have value indifferent is 2". ``indifferent`` is the second interpretation, which reproduces the published
+  numbers of discarded records; ``long`` is the first. A pattern is never empty.
+- A record may match several patterns. In a release, it goes to the first of them with enough records, the longest
+  first; the exported patterns also show how many records match each.
+- Discarded records are suppressed if the suppression limit allows it for all of them. Otherwise, the rest is searched
+  for shorter patterns, length by length, until it fits. Records that still have nothing in common with enough others
+  join the group that loses least. ``rest: refuse`` gives up instead and reports the limit needed.
+- The paper starts with one set for each value of the confidential attributes, so that a pattern reveals that value
+  with certainty: ``within`` does this. A model on such an attribute is therefore refused. Without ``within``, the
+  search starts with a single set and stops when the pattern is long enough and every model holds.
 
 When to use
 -----------
-When rules are wanted: which combinations of values are common, with their counts.
+When you want rules: which combinations of values are common, with their counts.
 
 When not
 --------
@@ -62,22 +62,22 @@ __all__ = ["AntiUnification"]
 
 @dataclass(frozen=True)
 class AntiUnification(Algorithm):
-    """Common values are kept, others blanked.
+    """Keeps values that a group shares and blanks others.
 
     Parameters
     ----------
     conditions : list of {"<", ">"}
-        Which attribute divides a set first, one search after the other: the one with the fewest or the most values.
+        For each search, whether the attribute with the fewest or the most values divides a set first.
     indifferent : int
-        How many attributes a pattern may leave open.
+        Maximum number of attributes that a pattern leaves open.
     long : int, optional
-        How many attributes a pattern has to fix, instead of ``indifferent``.
+        Minimum number of attributes that a pattern fixes; replaces ``indifferent``.
     unknown : {"value", "indifferent"}
-        Whether a missing value may be common to records like any other, or says nothing.
+        Whether records can share a missing value like any other, or it counts as open.
     within : str or list of str, optional
-        Sensitive columns whose values are not mixed: each pattern is of one of them.
+        Sensitive columns whose values are not mixed: each pattern has one value of them.
     rest : {"join", "refuse"}
-        What happens to discarded records beyond the suppression limit.
+        How to treat discarded records beyond the suppression limit.
 
     Examples
     --------
@@ -86,19 +86,19 @@ class AntiUnification(Algorithm):
     """
 
     conditions: Annotated[tuple[Condition, ...], "attributes with fewest (<) or most (>) values first"] = (">", "<")
-    indifferent: Annotated[int, AtLeast(0), "greatest number of attributes that a pattern leaves open"] = 2
-    long: Annotated[int | None, AtLeast(1), "least number of attributes that a pattern fixes, instead"] = None
-    unknown: Annotated[Literal["value", "indifferent"], "what a missing value is to a pattern"] = "value"
+    indifferent: Annotated[int, AtLeast(0), "maximum number of attributes that a pattern leaves open"] = 2
+    long: Annotated[int | None, AtLeast(1), "minimum number of attributes that a pattern fixes, instead"] = None
+    unknown: Annotated[Literal["value", "indifferent"], "how patterns treat a missing value"] = "value"
     within: Annotated[
-        str | tuple[str, ...] | None, "sensitive columns whose values are not mixed; one set where left out"
+        str | tuple[str, ...] | None, "sensitive columns whose values are not mixed. Defaults to none"
     ] = None
-    rest: Annotated[Literal["join", "refuse"], "what happens to discarded records beyond the limit"] = "join"
+    rest: Annotated[Literal["join", "refuse"], "how to treat discarded records beyond the limit"] = "join"
 
     name: ClassVar[str] = "anti-unification"
     recoding: ClassVar[Recoding] = Recoding.PATTERN
     reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
     disclosure: ClassVar[str] = (
-        "With 'within', each pattern is of one value of that column, which is published with it; no model may protect "
+        "With 'within', each pattern has one value of that column, which is published with it; no model may protect "
         "that column. Without it, sensitive values are only checked."
     )
 
@@ -115,14 +115,14 @@ class AntiUnification(Algorithm):
         return (self.within,) if isinstance(self.within, str) else self.within or ()
 
     def check(self, model: AllOf, suppression: float) -> None:
-        """Refuse models on a column whose values are kept apart: every pattern would tell its value for certain."""
+        """Refuse models on a column of ``within``: every pattern would reveal its value with certainty."""
         for member in model.members:
             shown = sorted({name for key in member.histogram_keys() for name in key} & set(self.apart))
             if shown:
                 raise IncompatibleError(
                     f"{self.name} within {shown[0]!r} makes patterns of one value each, so it cannot promise "
                     f"{member.name} on that column.",
-                    hint="Leave 'within' out: the search then goes on until the model holds.",
+                    hint="Remove 'within': the search then continues until the model holds.",
                 )
 
     def run(self, problem: Problem) -> Partition:
@@ -185,9 +185,9 @@ class AntiUnification(Algorithm):
         for column in table.quasi:
             if column.coded.missing and column.coded.size == 1:
                 raise DataError(
-                    f"Column {column.name!r} has no known value, so no pattern can say anything about it.",
+                    f"Column {column.name!r} has no known value, so no pattern can use it.",
                     code="all-unknown",
-                    hint="Give it the role 'identifier', which leaves it out, or fill its missing values.",
+                    hint="Give it the role 'identifier', which drops it, or fill its missing values.",
                 )
         return Records(
             [c.codes for c in table.quasi],
@@ -204,7 +204,7 @@ class AntiUnification(Algorithm):
         for name in self.apart:
             if name not in known:
                 raise PolicyError(
-                    f"{self.name} is to work within {name!r}, which is not a sensitive column.",
+                    f"{self.name} cannot work within {name!r}, which is not a sensitive column.",
                     code="not-sensitive",
                     hint=f"Sensitive columns: {', '.join(known) or 'none'}.",
                 )
@@ -217,7 +217,7 @@ class AntiUnification(Algorithm):
                 f"A group needs {least} people, but no value of {' and '.join(map(repr, self.apart))} has more than "
                 f"{units.max():g}.",
                 code="class-too-small",
-                hint="Lower the parameter, or leave 'within' out.",
+                hint="Lower the parameter, or remove 'within'.",
             )
         return labels
 
@@ -226,5 +226,5 @@ class AntiUnification(Algorithm):
         share = np.ceil(units / problem.table.sample_units * 1e4) / 1e4
         return NotFound(
             f"{self.name} would discard {units / problem.table.unit:g} people, more than the suppression limit allows.",
-            hint=f"Raise the suppression limit to {share:g}, allow more indifferent attributes, or say 'rest: join'.",
+            hint=f"Raise the suppression limit to {share:g}, allow more indifferent attributes, or set 'rest: join'.",
         )

@@ -1,30 +1,30 @@
 """Local suppression: blanks as few cells as possible instead of generalizing them.
 
-Every record keeps its values, except for the cells that have to be blanked so that it looks like enough others. What a
-blanked cell costs is the weight of its column in the policy: a column of weight 2 is blanked only where that saves two
-cells of weight 1. Of equal costs, columns with more values are blanked first.
+Every record keeps its values, except for cells that must be blanked so that it looks like enough others. A blanked
+cell costs the weight of its column in the policy: a column of weight 2 is blanked only if that saves two cells of
+weight 1. If costs are equal, columns with more values are blanked first.
 
 Small tables under models that only count people are solved exactly: an integer program chooses which patterns (some
-values kept, the others blank) are published and which records publish each. Otherwise sets of columns are blanked in
-the order of their cost, for all records at once that are then in an acceptable class; of sets with equal cost, the one
-that places most records goes first. Then records change to cheaper patterns, classes are dissolved into others, and
-new classes are formed wherever that saves cells, until nothing does.
+values kept, the others blank) are published and which records publish each. Otherwise, sets of columns are blanked in
+order of cost, for all records that are then in an acceptable class; among sets with equal cost, the one that places
+the most records goes first. Then records move to cheaper patterns, classes are dissolved into others, and new classes
+are formed if that saves cells, until nothing improves.
 
-Models that judge cells (k-anonymity with ``subsets``) need no classes: single cells are blanked until no combination
-of cells is rare.
+Models that evaluate cells (k-anonymity with ``subsets``) need no classes: single cells are blanked until no
+combination of cells is rare.
 
-What a blank means. A blanked cell is published as ``*``, a category of its own: the records of a class publish the same
-values and the same blanks, and every model holds for every such class. So whoever knows all of somebody's true values
-still finds the whole class: k records at least under k-anonymity. The weaker reading, by which a blank matches
-anything, follows for models that survive merging, and is what sdcMicro counts: it accepts a record with a blank if k
-records might be the same person's for somebody who sees the published table only. Who knows the blanked value can
-exclude those that show another one, and may be left with a single record. Releases are never made to that weaker
-reading; ``missing: wildcard`` verifies it in addition, for cells that were missing in the input.
+A blanked cell is published as ``*``, a category of its own: the records of a class have the same values and the same
+blanks, and every model holds for every such class. So even someone who knows all of a person's true values finds the
+whole class: at least k records under k-anonymity. In the weaker interpretation, a blank matches any value. It follows
+for models that survive merging, and sdcMicro uses it: it accepts a record with a blank if k records are consistent
+with it for someone who sees only the published table. But someone who knows the blanked value can exclude records
+that show another one, and may be left with a single record. hushtable never relies on the weaker interpretation;
+``missing: wildcard`` verifies it in addition, for cells that were missing in the input.
 
 When to use
 -----------
-For categorical columns of which most combinations are common: few cells are lost, and the others stay exact. The usual
-method of official statistics.
+For categorical columns whose combinations are mostly common: few cells are lost, and the others stay exact. The usual
+method in official statistics.
 
 When not
 --------
@@ -33,8 +33,8 @@ Generalize first (give such columns a coarser hierarchy level), or use mondrian.
 
 Cost
 ----
-One grouping for each set of columns (2 to the power of their number; beyond ten columns only sets of up to two, and a
-chain of growing sets), and some rounds of improvement. Adult with six columns takes a few seconds.
+One grouping for each set of columns (2 to the power of their number; beyond ten columns, only sets of up to two and a
+chain of growing sets), plus some rounds of improvement. Adult with six columns takes a few seconds.
 
 References
 ----------
@@ -66,12 +66,12 @@ from hushtable.table.stats import GroupStats
 __all__ = ["LocalSuppression", "blank_rare_cells", "fewest_blanks"]
 
 ALL_SETS = 10
-"""Up to so many columns, every set of them is tried."""
+"""Maximum number of columns for which every set is tried."""
 
 
 @dataclass(frozen=True)
 class LocalSuppression(Algorithm):
-    """Blanks few cells, and leaves the others as they are.
+    """Blanks few cells and leaves the others unchanged.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class LocalSuppression(Algorithm):
 
 
 def _place(groups: Groups, weights: FloatArray, budget: int) -> None:
-    """Blank sets of columns, the cheapest first, for the records that then are in acceptable classes."""
+    """Blank sets of columns, the cheapest first, for records that are then in acceptable classes."""
     columns = range(len(weights))
     steps = _sets(groups.records.sizes, weights) if len(weights) <= ALL_SETS else _few_sets(groups, weights)
     for done, tied in enumerate(steps):
@@ -136,7 +136,8 @@ def _place(groups: Groups, weights: FloatArray, budget: int) -> None:
         groups.problem.progress(done / 2 ** len(columns) if len(columns) <= ALL_SETS else 0.5, "blanking")
         if len(tied[0]) == len(columns) and groups.units(groups.rest) <= budget:
             return
-        # what a set places can only shrink as others are placed, so an old number is a bound, up to rare exceptions
+        # the number a set places can only shrink as others are placed, so an old number is a bound, with rare
+        # exceptions
         bounds = [groups.units(groups.rest)] * len(tied)
         while tied:
             best = int(np.argmax(bounds))
@@ -162,7 +163,7 @@ def _sets(sizes: Sequence[int], weights: FloatArray) -> Iterator[list[tuple[int,
 
 
 def _few_sets(groups: Groups, weights: FloatArray) -> Iterator[list[tuple[int, ...]]]:
-    """Sets of up to two columns; then a chain, growing by the column that leaves fewest classes for its weight."""
+    """Sets of up to two columns, then a chain that adds the column that leaves the fewest classes for its weight."""
     columns = sorted(range(len(weights)), key=lambda j: (-groups.records.sizes[j], j))
     for n in range(3):
         for chosen in combinations(columns, n):
@@ -189,7 +190,7 @@ def _number(groups: Groups, rows: IntArray, columns: list[int]) -> tuple[IntArra
 
 
 def _acceptable(groups: Groups, blank: tuple[int, ...]) -> tuple[IntArray, IntArray, int]:
-    """Rows that are in no group yet and whose classes the models accept once these columns are blank; their classes."""
+    """Ungrouped rows whose classes the models accept if these columns are blank, and their classes."""
     rest = groups.rest
     if not len(rest):
         return rest, rest, 0
@@ -200,37 +201,37 @@ def _acceptable(groups: Groups, blank: tuple[int, ...]) -> tuple[IntArray, IntAr
     return rest[inside], (np.cumsum(good) - 1)[labels[inside]], int(good.sum())
 
 
-# The least blanking of a small table, as an integer program.
+# Minimum blanking of a small table, as an integer program.
 #
-# A pattern keeps some values of a record and blanks the others. The program opens patterns and gives every record
-# to an open pattern that matches it, such that each open pattern has enough people; a record that is left out costs
-# as much as blanking all its cells. Only patterns that no finer one matches the same records as are looked at.
+# A pattern keeps some values of a record and blanks the others. The program opens patterns and assigns every record to
+# an open pattern that matches it, so that each open pattern has enough people; a suppressed record costs as much as
+# blanking all its cells. A pattern is skipped if a finer one matches the same records.
 
 
 MOST_PAIRS = 1500
-"""Pairs of a record and a pattern that matches it, up to which a table counts as small."""
+"""Maximum number of pairs (record, matching pattern) in a small table."""
 
 MOST_NODES = 100
-"""After so many nodes of the search the program is given up: a limit in seconds would depend on the machine."""
+"""Search nodes after which the program is abandoned: a limit in seconds would depend on the machine."""
 
 
 def fewest_blanks(groups: Groups, weights: FloatArray, budget: int) -> bool:
-    """Group the records with the fewest blanks (by weight), where that can be found; return whether it was.
+    """Group the records with the fewest blanks (by weight) if a solution is found; return whether it was.
 
     Parameters
     ----------
     groups : Groups
-        Without any group yet.
+        Must have no groups yet.
     weights : float array
-        What a blank costs, column by column.
+        Cost of a blank in each column.
     budget : int
-        Units that may be left out.
+        Units that may be suppressed.
     """
     least = _least(groups)
     rest = groups.rest
     if least is None or not len(rest) or len(rest) * 2 ** len(weights) > 64 * MOST_PAIRS:
         return False
-    # of equal records, who is given to which pattern is decided as elsewhere: in secret order
+    # equal records are assigned to patterns in secret order, as elsewhere
     place = np.empty(groups.problem.table.n_rows, dtype=np.int64)
     place[groups.problem.secret_order] = np.arange(len(place))
     rest = rest[np.argsort(place[rest], kind="stable")]
@@ -256,7 +257,7 @@ def fewest_blanks(groups: Groups, weights: FloatArray, budget: int) -> bool:
 
 
 def _least(groups: Groups) -> int | None:
-    """The fewest units that satisfy the models; None where they ask for more than size, or for nothing of the kind."""
+    """The fewest units that satisfy the models; None if they require more than size, or no size at all."""
     problem = groups.problem
     model, table = problem.model, problem.table
     sized = model.stats_needed() == frozenset({Stat.SIZE}) and not model.part(table_level=True).members
@@ -270,7 +271,7 @@ def _least(groups: Groups) -> int | None:
 def _pairs(
     codes: IntArray, units: IntArray, total: IntArray, weights: FloatArray, least: int
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Every pair of a record (by kind) and a pattern that enough people match, and what it costs a record."""
+    """Every pair of a record (by kind) and a pattern that enough people match, and its cost for a record."""
     owners, patterns, costs, n = [], [], [], 0
     d = codes.shape[1]
     for blanks in range(d + 1):
@@ -279,7 +280,7 @@ def _pairs(
             sizes = [int(codes[:, j].max()) + 1 for j in shown]
             key = number_rows([codes[:, j] for j in shown], sizes)[0] if shown else np.zeros(len(codes), dtype=np.int64)
             enough = np.bincount(key, total)[key] >= least
-            # where all matches agree in a blanked column, the pattern that keeps it is as good
+            # if all matches agree in a blanked column, the pattern that keeps it is as good
             for j in blank:
                 low = np.full(int(key.max()) + 1, codes[:, j].max())
                 np.minimum.at(low, key, codes[:, j])
@@ -299,7 +300,7 @@ def _solve(
     owner: IntArray, pattern: IntArray, cost: FloatArray, many: IntArray, units: IntArray, least: int, whole: float,
     budget: int,
 ) -> IntArray | None:  # fmt: skip
-    """How many records of each pair's kind publish its pattern, at the least cost; None where that was not found."""
+    """Number of records of each pair's kind that publish its pattern, at minimum cost; None if not found."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, hstack
 
@@ -335,30 +336,30 @@ def _solve(
     return given
 
 
-# Blanking single cells until no rare combination of cells is left, for models that judge cells.
+# Blanking single cells until no rare combination of cells is left, for models that evaluate cells.
 #
-# Each round blanks a cell of every record that shows something rare: the one that takes part in most violations for its
-# weight, of equal ones the one in the column with more values. Later rounds, which few records are left for, blank
-# several. A blank is a value like any other, so blanks may be rare themselves, in combination with what stays; the next
-# round sees that. A record with nothing more to blank is left out as far as the suppression limit goes, else it is
-# blanked altogether, with the records that have most blanks already, so that enough of them look the same. Of small
-# tables, cells are shown again at the end where that makes nothing rare.
+# Each round blanks one cell of every record with a rare combination: the cell that takes part in the most violations
+# for its weight; ties go to the column with more values. Later rounds, with few records left, blank several. A blank is
+# a value like any other, so it may itself form rare combinations with the remaining values; the next round handles
+# that. A record with nothing left to blank is suppressed within the suppression limit. Otherwise it is blanked
+# completely, with the records that already have the most blanks, so that enough of them look the same. In small tables,
+# cells are restored at the end if that makes nothing rare.
 
 
 SLOW_ROUNDS = 12
-"""After so many rounds each, one cell more is blanked at a time."""
+"""Number of rounds after which one more cell is blanked at a time."""
 
 MOST_SHOWN_AGAIN = 5_000
-"""Up to so many cells, every blank is looked at again. It rarely pays, and costs more than all that came before."""
+"""Maximum number of cells for reviewing every blank. It rarely pays, and costs more than everything before."""
 
 
 def blank_rare_cells(problem: Problem) -> Partition | None:
-    """Return the records with the cells to blank; None where that did not satisfy the models.
+    """Return the records with the cells to blank; None if that does not satisfy the models.
 
     Parameters
     ----------
     problem : Problem
-        All of its models judge cells.
+        All of its models evaluate cells.
     """
     table = problem.table
     state = _Cells.of(problem)
@@ -420,11 +421,11 @@ class _Cells:
 
     @property
     def shown(self) -> int:
-        """How many cells of distinct records are shown; every step leaves fewer."""
+        """Number of visible cells in distinct records; every step leaves fewer."""
         return int(np.count_nonzero(~self.blank[self.kept])) + int(self.kept.sum())
 
     def cells(self) -> Mapping[str, IntArray]:
-        """What each record shows: a code, or one more for a blank."""
+        """The cells of each record: a code, or the next higher number for a blank."""
         return {
             name: np.where(self.blank[:, j], self.sizes[j], self.codes[j])[self.kept]
             for j, name in enumerate(self.names)

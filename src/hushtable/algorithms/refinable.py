@@ -1,4 +1,4 @@
-"""The base of algorithms whose groups can be refined; the refinement itself is imported when it is asked for."""
+"""Base of algorithms whose groups can be refined; the refinement itself is imported on demand."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class Refinable(Algorithm):
     Parameters
     ----------
     refine : bool
-        Whether they are; there are no regions for new records then.
+        Whether to refine the groups; if so, there are no regions for new records.
     refine_seconds : float, optional
-        Stop refining after this time. The result then depends on the machine; off by default.
+        Stop refining after this time. The result then depends on the machine. Defaults to no limit.
     """
 
-    refine: Annotated[bool, "whether the groups are refined afterwards"] = field(default=False, kw_only=True)
-    refine_seconds: Annotated[float | None, Positive(), "time limit of refining"] = field(default=None, kw_only=True)
+    refine: Annotated[bool, "whether to refine the groups afterwards"] = field(default=False, kw_only=True)
+    refine_seconds: Annotated[float | None, Positive(), "time limit for refining"] = field(default=None, kw_only=True)
 
     def refined(self, problem: Problem, partition: Partition) -> Partition:
-        """Return the partition, refined where that was asked for."""
+        """Return the partition, refined if requested."""
         if not self.refine:
             return partition
         from hushtable.algorithms.refining.refine import refine

@@ -1,11 +1,11 @@
 """CBFS: centroid-based fixed-size microaggregation, one group at a time.
 
-As long as k records remain, the record farthest from their centroid, recomputed each time, and its k - 1 nearest form a
-group; each record that is left joins the group with the nearest centroid.
+As long as k records remain, the record farthest from their centroid, recomputed each time, and its k - 1 nearest form
+a group. Each leftover record joins the group with the nearest centroid.
 
 When to use
 -----------
-As MDAV, where groups should follow the records that remain more closely.
+Like MDAV, if groups should follow the remaining records more closely.
 
 When not
 --------
@@ -13,7 +13,7 @@ For large tables: the centroid is recomputed for every group.
 
 Cost
 ----
-Above MDAV's, by a small factor.
+A small multiple of MDAV's.
 
 References
 ----------
@@ -47,7 +47,7 @@ class Cbfs(Microaggregation):
     name: ClassVar[str] = "cbfs"
 
     def groups(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
-        """Form groups from the outside, one at a time."""
+        """Form groups from the outside in, one at a time."""
         left, needed = self.remaining(space), needed_units(problem, space)
         found: list[IntArray] = []
         while left.units >= needed and len(left):

@@ -1,24 +1,23 @@
 """k-anonymity first (Domingo-Ferrer, Sebe, Solanas 2007, Algorithm 1), under any model.
 
-MDAV is run with the models' smallest group size k; as long as some group violates a model, it is run again from the
-start with k + 1, k + 2, ... The size that did it is told as ``k_hat``.
+MDAV runs with the models' smallest group size k; as long as some group violates a model, it runs again from the start
+with k + 1, k + 2, ... The notes report the final size as ``k_hat``.
 
-Readings. p-sensitivity is not monotone in that size (on the Census data it is lost again at 144, 427 and 488), so every
-size is tried in turn. A run is given up as soon as one of its groups fails, which changes nothing but the time. Two
-groups need 2k records: beyond half of the table there is only the table as a whole.
+Details: p-sensitivity is not monotone in that size (on the Census data, it fails again at 144, 427 and 488), so every
+size is tried in turn. A run stops as soon as one of its groups fails, which only saves time. Two groups need 2k
+records: beyond half of the table, the only group is the whole table.
 
 When to use
 -----------
-For models that larger groups come to satisfy, with equal sizes, as published by Domingo-Ferrer et al.
+For models that larger groups satisfy, with equal sizes, as published by Domingo-Ferrer et al.
 
 When not
 --------
-When the models need groups much larger than k: every size is tried, and all groups grow together. p-first loses
-less.
+When the models need groups much larger than k: all sizes are tried, and all groups grow together. p-first loses less.
 
 Cost
 ----
-One MDAV for every size that is tried.
+One MDAV run for every size tried.
 
 References
 ----------
@@ -45,12 +44,12 @@ from hushtable.kernels.unassigned import Remaining
 __all__ = ["KFirst"]
 
 BATCH = 16
-"""A run's groups are judged so many at a time."""
+"""Number of groups of a run to evaluate at a time."""
 
 
 @dataclass(frozen=True)
 class KFirst(Microaggregation):
-    """MDAV with ever larger groups until the models hold.
+    """MDAV with growing group sizes until the models hold.
 
     Examples
     --------

@@ -1,25 +1,25 @@
 """Greedy k-member clustering, under any model: the p-sensitive k-member clustering that Sun et al. call Clustering.
 
-Beginning with a seed, a cluster takes the record whose joining makes its cells least imprecise, again and again, until
-it satisfies the model; records whose sensitive value brings it nearer to that come before all others. The next seed is
-the free record that is farthest from the last. Records that are left when no further cluster can be completed join the
-nearest one that stays satisfied.
+Starting from a seed, a cluster repeatedly takes the record that makes its cells least imprecise, until it satisfies
+the model. Records whose sensitive value helps to satisfy it come before all others. The next seed is the free record
+farthest from the last. Records left over when no further cluster can be completed join the nearest cluster that stays
+satisfied.
 
-Readings. As in the papers the first record is a random one, drawn by secret lots; without a model that looks at
-sensitive values it is the first in canonical order. The loss of joining is the NCP of the cells (see ``costs``); of
-equally near records secret lots decide. Rows of a population take part like records without weight.
+Details: as in the papers, the first record is random, drawn by secret lots; if no model uses sensitive values, it is
+the first in canonical order. The loss of joining is the NCP of the cells (see ``costs``); secret lots break ties.
+Rows of a population take part as records without weight.
 
-To an adversary who knows the algorithm, a record that was passed over did not help: see ``p_first``, of which the same
-holds.
+An adversary who knows the algorithm can conclude that a skipped record did not help: see ``p_first``, which has the
+same weakness.
 
-The exact algorithm compares every cluster with every free record, which takes n squared steps. By default it is run
-inside blocks of similar records, cut like Mondrian's along the widest column, side by side; ``exact: true`` makes one
-block of all. Models that judge the whole table, and models under which what is left fits nowhere, have clusters merged
-with their nearest.
+The exact algorithm compares every cluster with every free record, which takes n squared steps. By default, it runs in
+parallel within blocks of similar records, cut along the widest column as in Mondrian; ``exact: true`` puts all
+records into one block. For table-level models, and if leftover records fit nowhere, clusters are merged with their
+nearest.
 
 When to use
 -----------
-For small tables with nominal columns, where each group should lose as little as possible.
+For small tables with nominal columns, if each group should lose as little as possible.
 
 When not
 --------
@@ -27,7 +27,7 @@ For large tables with ``exact: true``, which is quadratic.
 
 Cost
 ----
-Quadratic inside blocks of similar records; linear in the number of blocks.
+Quadratic within blocks of similar records; linear in the number of blocks.
 
 References
 ----------
@@ -64,14 +64,14 @@ __all__ = ["Growth", "KMember"]
 
 @dataclass(frozen=True)
 class KMember(Refinable):
-    """Greedy clustering: the nearest record that helps, until the cluster is satisfied.
+    """Greedy clustering: adds the nearest record that helps, until the cluster is satisfied.
 
     Parameters
     ----------
     exact : bool
         Whether every free record is a candidate, or only those of the same block.
     block : int
-        How many records a block has at most; at least ten times the smallest cluster, whatever is given.
+        Maximum number of records in a block; always at least ten times the smallest cluster.
 
     Examples
     --------
@@ -79,14 +79,14 @@ class KMember(Refinable):
     {'exact': True}
     """
 
-    exact: Annotated[bool, "whether every free record is a candidate, which takes n squared steps"] = False
-    block: Annotated[int, AtLeast(2), "how many records a block has at most"] = 1024
+    exact: Annotated[bool, "whether every free record is a candidate; takes n squared steps"] = False
+    block: Annotated[int, AtLeast(2), "maximum number of records in a block"] = 1024
 
     name: ClassVar[str] = "k-member"
     recoding: ClassVar[Recoding] = Recoding.LOCAL
     reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
     disclosure: ClassVar[str] = (
-        "A cheaper record that a cluster passed over has a value that did not help it. Coins choose the first record "
+        "A cheaper record that a cluster skipped has a value that did not help it. Coins choose the first record "
         "and decide among equally cheap ones."
     )
 
@@ -115,30 +115,30 @@ class KMember(Refinable):
             raise self.not_found(problem)
         everything[rows], n = merged
         partition = Partition(everything, n)
-        # shaving measures ranges, which says little about nodes
+        # shaving measures ranges, which are not meaningful for nodes
         ranges = all(c.cover is not Cover.NODE for c in table.quasi)
         if problem.budget and ranges and not model.part(table_level=True).members:
             partition = shave(problem, partition)
         return self.refined(problem, partition)
 
 
-# Growing clusters record by record, one cluster in every block at a time.
+# Growing clusters record by record, one cluster per block at a time.
 #
-# All blocks take a step together, so that a model is asked once per step and not once per record.
+# All blocks take a step together, so that a model is evaluated once per step, not once per record.
 
 
 class Growth:
     """Clusters that grow in blocks.
 
-    The first seed of a block is its first record, each further one the free record that is farthest from the seed
-    before. A cluster takes the free record that makes its cells cheapest, of those that help a member which still
-    fails, if any does.
+    The first seed of a block is its first record; each later one is the free record farthest from the previous seed.
+    A cluster takes the free record that makes its cells cheapest, among those that help a failing member of the
+    model, if any does.
 
     Parameters
     ----------
     problem : Problem
     model : AllOf
-        The members that judge groups one by one.
+        The members that evaluate groups one by one.
     kinds : Kinds
     costs : CellCosts
         Of the rows in block order.
@@ -167,7 +167,7 @@ class Growth:
         self._choosy = any(isinstance(m, SensitiveModel) for m in model.members)
 
     def run(self) -> tuple[IntArray, int]:
-        """Return the cluster of every row, and how many there are; -1 for rows that are left in the end."""
+        """Return the cluster of every row (-1 for leftover rows), and the number of clusters."""
         n_blocks = len(self._starts)
         serial = np.zeros(n_blocks, dtype=np.int64)
         mine = np.full(len(self._kind), -1, dtype=np.int64)
@@ -196,7 +196,7 @@ class Growth:
             serial[alive[fresh]] += 1
             stays = np.flatnonzero(left[alive] > 0)
             alive, fresh, low, high, stats = alive[stays], fresh[stays], low[stays], high[stays], stats.take(stays)
-        # what a block has collected since its last satisfied cluster is left
+        # records collected since a block's last satisfied cluster are left over
         whole = np.flatnonzero(mine < serial[self._block])
         labels, first = number_rows([self._block[whole], mine[whole]], [n_blocks, int(serial.max(initial=0)) + 1])
         out = np.full(len(mine), -1, dtype=np.int64)

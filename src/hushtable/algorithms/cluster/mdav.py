@@ -1,26 +1,27 @@
-"""MDAV-generic: groups of k around the records that are farthest out, exact at any size.
+"""MDAV-generic: groups of k around the outermost records, exact at any size.
 
-As long as 3k records remain: the record farthest from their centroid and its k - 1 nearest form a group, and the record
-farthest from that one and its k - 1 nearest another. Of 2k and more that remain, the one farthest from the centroid
-and its k - 1 nearest form a group and the rest the last; fewer than 2k form one.
+As long as 3k records remain, the record farthest from their centroid and its k - 1 nearest form a group, and the
+record farthest from that one and its k - 1 nearest form another. If at least 2k then remain, the one farthest from
+the centroid and its k - 1 nearest form a group, and the rest form the last. Fewer than 2k form one group.
 
-Readings. Ties go to the first record in canonical order. The second seed is sought after the first group is taken,
-which matters only where all records are equally far. k is the smallest group that the models allow, in people. Under
-models beyond k-anonymity, groups that violate one are merged with the nearest until none does: MDAV with t-closeness by
-merging.
+Details: ties go to the first record in canonical order. The second seed is chosen after the first group is removed,
+which matters only if all records are equally far. k is the smallest group that the models allow, in people. With
+models beyond k-anonymity, groups that violate one are merged with the nearest until none does, as in MDAV with
+t-closeness by merging.
 
 When to use
 -----------
-For numbers that should stay numbers: groups are published as their means, and totals stay as they are.
+For numbers that should stay numbers: groups are published as their means, and totals do not change.
 
 When not
 --------
-When published cells must contain the original values: a mean does not. Models that count a population are refused.
+When published cells must cover the original values: a mean does not. Models that count a population are refused.
 
 Cost
 ----
-Quadratic in theory; with its index 100,000 records of six numbers in a second, without it 20,000 records of a hundred.
-A graphics card takes 6 seconds for 1,000,000 records of fifty (docs/gpu.md). Else ``quality: fast`` beyond 200,000.
+Quadratic in theory. Takes one second for 100,000 records of six numbers with its index, or for 20,000 records of a
+hundred without it. A graphics card takes 6 seconds for 1,000,000 records of fifty (docs/gpu.md). Otherwise, use
+``quality: fast`` beyond 200,000 records.
 
 References
 ----------
@@ -43,7 +44,7 @@ from hushtable.kernels.unassigned import Remaining
 __all__ = ["Mdav", "mdav_groups"]
 
 TURN = 64
-"""Progress is told every so many groups."""
+"""Number of groups between progress reports."""
 
 
 @dataclass(frozen=True)

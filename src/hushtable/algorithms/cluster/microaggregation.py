@@ -1,4 +1,4 @@
-"""What all microaggregation has in common: points, groups, repair, and a partition to be published as centroids."""
+"""Base of microaggregation: points, groups, repair, and a partition to publish as centroids."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from hushtable.table.stats import GroupStats
 __all__ = ["Microaggregation", "halved", "join_records", "merge_until_satisfied", "needed_units", "part_of"]
 
 BLOCK = 200_000
-"""``quality: fast`` works inside blocks of at most so many records; the edges of smaller ones cost more than 5%."""
+"""Maximum block size for ``quality: fast``; the edges of smaller blocks cost more than 5%."""
 
 
 def separate_blocks(names: Sequence[str], known: Sequence[Sequence[str]]) -> list[list[int]]:
-    """Return the columns as blocks that can be grouped on their own: those known together are in one block.
+    """Return blocks of columns that can be grouped separately: columns known together are in one block.
 
-    Columns of which nothing is said form a block of their own.
+    Columns that ``known`` does not mention form a separate block.
 
     Examples
     --------
@@ -49,46 +49,46 @@ def separate_blocks(names: Sequence[str], known: Sequence[Sequence[str]]) -> lis
 
 
 def needed_units(problem: Problem, space: Space) -> int:
-    """Return the smallest size of a group, in units of the space: what the models cannot do without."""
+    """Return the smallest group size that the models allow, in units of the space."""
     return max(problem.model.min_group_size(), 1) * space.unit
 
 
 @dataclass(frozen=True)
 class Microaggregation(Algorithm):
-    """Base of the algorithms that publish centroids: subclasses say how groups are formed.
+    """Base of the algorithms that publish centroids; subclasses form the groups.
 
     Parameters
     ----------
     scale : {"standard", "range", "none"}
-        How numbers, dates and ranks are made comparable: standard deviations, shares of the range, or not at all.
+        Scaling of numbers, dates and ranks: by standard deviation, by range, or none.
     nominal : {"hierarchy", "equal"}
-        The distance of nominal labels: height of the lowest common node, or 0 and 1.
+        Distance between nominal labels: height of the lowest common node, or 0 and 1.
     round : bool
-        Whether means of integers are rounded to integers.
+        Whether to round means of integers to integers.
     quality : {"fast", "balanced", "best"}
-        ``balanced``: the algorithm as described. ``fast``: the same inside blocks of 200,000 near records and fewer.
-        ``best``: its groups are refined, with about half a minute's work, to a lower sum of squared errors.
+        ``balanced``: the algorithm as described. ``fast``: the same within blocks of at most 200,000 similar records.
+        ``best``: refines the groups, in about half a minute, to a lower sum of squared errors.
     refine_seconds : float, optional
-        With ``best``: stop refining after about this time. Where it cuts the work short, the result depends on the
-        machine and ``stopped_by_time`` in the release's notes says so; where it does not, it changes nothing.
+        With ``best``: stop refining after about this time. If the limit is reached, the result depends on the
+        machine, and the release's notes contain ``stopped_by_time``; otherwise it has no effect.
     refine_steps : int, optional
-        With ``best``: steps of refining for each record; more take longer and lose less. Defaults to what takes about
-        half a minute on small tables, and to 3,000 from 50,000 records on.
+        With ``best``: refinement steps per record; more steps take longer and lose less. Defaults to about half a
+        minute of work on small tables, and to 3,000 steps from 50,000 records on.
     """
 
-    scale: Annotated[Scale, "how numbers, dates and ranks are made comparable"] = "standard"
+    scale: Annotated[Scale, "scaling of numbers, dates and ranks"] = "standard"
     nominal: Annotated[Literal["hierarchy", "equal"], "distance of labels: common node's height, or 0 and 1"] = (
         "hierarchy"
     )
-    round: Annotated[bool, "whether means of integers are rounded to integers"] = False
+    round: Annotated[bool, "whether to round means of integers to integers"] = False
     quality: Annotated[
-        Literal["fast", "balanced", "best"], "fast: inside blocks; balanced: as described; best: refined afterwards"
+        Literal["fast", "balanced", "best"], "fast: within blocks; balanced: as described; best: refined afterwards"
     ] = "balanced"
-    refine_seconds: Annotated[float | None, Positive(), "time limit of refining, with quality: best"] = field(
+    refine_seconds: Annotated[float | None, Positive(), "time limit for refining, with quality: best"] = field(
         default=None, kw_only=True
     )
 
-    refine_steps: Annotated[int | None, AtLeast(1), "steps of refining for each record, with quality: best"] = field(
+    refine_steps: Annotated[int | None, AtLeast(1), "refinement steps per record, with quality: best"] = field(
         default=None, kw_only=True
     )
 
@@ -102,17 +102,17 @@ class Microaggregation(Algorithm):
                 raise ParameterError(
                     f"The '{name}' parameter of {type(self).__name__} limits refining, which 'quality: "
                     f"{self.quality}' does not do.",
-                    hint="Set 'quality: best', or leave it out.",
+                    hint="Set 'quality: best', or remove the parameter.",
                 )
 
     @abstractmethod
     def groups(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
-        """Return groups of points, and notes on them; points may be left out."""
+        """Return groups of points, and notes on them; some points may stay ungrouped."""
 
     def run(self, problem: Problem) -> Partition:
-        """Form groups of whole records, or of the columns that the models say may be known together."""
+        """Form groups of whole records, or of the columns that an adversary may know together."""
         known = problem.model.known_together()
-        # what is judged by cells is promised by groups of the columns in question
+        # groups of these columns satisfy the models that evaluate cells
         problem = problem.of_classes()
         space = self.space(problem)
         parts = None if known is None else separate_blocks([c.name for c in problem.table.quasi], known)
@@ -132,13 +132,13 @@ class Microaggregation(Algorithm):
 
     @staticmethod
     def _everywhere(problem: Problem, space: Space, labels: IntArray) -> IntArray:
-        """The labels of all rows, those without a point included."""
+        """The labels of all rows, including those without a point."""
         everything = np.full(problem.table.n_rows, -1, dtype=np.int64)
         everything[space.rows] = labels
         return everything
 
     def _grouped(self, problem: Problem, space: Space) -> tuple[IntArray, int, dict[str, Any]]:
-        """Form groups, let left-out records join them, merge those that violate the model."""
+        """Form groups, add ungrouped records to them, and merge groups that violate the model."""
         groups, notes = self._in_blocks(problem, space) if self.quality == "fast" else self.groups(problem, space)
         labels, n = join_records(problem, space, labels_of(groups, len(space)), len(groups))
         merged = merge_until_satisfied(problem, space, labels, n) if n else None
@@ -153,7 +153,7 @@ class Microaggregation(Algorithm):
         return *merged, notes
 
     def _in_blocks(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
-        """Form groups in each block on its own; what is left over joins groups of any block."""
+        """Form groups in each block separately; leftover records join groups of any block."""
         blocks = halved(space, max(BLOCK, 8 * needed_units(problem, space) // space.unit))
         if len(blocks) == 1:
             return self.groups(problem, space)
@@ -168,7 +168,7 @@ class Microaggregation(Algorithm):
         return found, {"blocks": len(blocks)}
 
     def space(self, problem: Problem) -> Space:
-        """Place the records; those that make even the whole table unfit are left out, as far as the budget allows."""
+        """Place the records; suppress those that make even the whole table fail, within the budget."""
         table = problem.table
         order = table.canonical_order if self.reads_sensitive is Reads.CHECKS else problem.secret_order
         order = order[order < table.n_sample]
@@ -180,7 +180,7 @@ class Microaggregation(Algorithm):
 
     @staticmethod
     def remaining(space: Space) -> Remaining:
-        """All points, as records that are in no group yet."""
+        """All points, as ungrouped records."""
         return remaining(space.points, space.metric, space.units)
 
 
@@ -190,7 +190,7 @@ class Microaggregation(Algorithm):
 def halved(space: Space, size: int) -> list[IntArray]:
     """Return the points in blocks of at most ``size``, each in canonical order, from the lower half up.
 
-    Points that are equal in the column of a cut are told apart by their rank, so that halves are even.
+    Points with equal values in the cut column are ordered by rank, so that halves are even.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def part_of(space: Space, block: IntArray) -> Space:
 
 
 def _scatter(space: Space, block: IntArray, j: int) -> float:
-    """Half the mean squared distance of two points in a column, hierarchies left out."""
+    """Half the mean squared distance of two points in a column, ignoring hierarchies."""
     values = space.points[block, j]
     if space.metric.labels[j]:
         shares = np.bincount(values.astype(np.int64)) / len(values)
@@ -227,7 +227,7 @@ def _scatter(space: Space, block: IntArray, j: int) -> float:
     return float(known.var()) if len(known) else 0.0
 
 
-# Groups that violate the model join their nearest until all are satisfied, and single records join groups.
+# Groups that violate the model merge with their nearest until all are satisfied, and single records join groups.
 #
 # Adding a record, or a group, can violate models like t-closeness; merging two satisfied groups cannot. So a record
 # joins the nearest group whose union with it is satisfied, and a group that is not satisfied is merged with the group
@@ -236,13 +236,13 @@ def _scatter(space: Space, block: IntArray, j: int) -> float:
 
 
 CANDIDATES = 64
-"""How many groups a record tries before it gives up."""
+"""Number of groups to try for a record."""
 
 
 def join_records(problem: Problem, space: Space, labels: IntArray, n: int) -> tuple[IntArray, int]:
-    """Return the labels with every point that is in no group (-1) in the nearest one that stays satisfied with it.
+    """Return the labels after every ungrouped point (-1) joins the nearest group that stays satisfied.
 
-    Nearest is judged by the groups' centroids as they were formed. Points that no group takes form one together.
+    Distances are to the original centroids of the groups. Points that fit no group form one together.
     """
     left = np.flatnonzero(labels < 0)
     if not len(left):
@@ -276,7 +276,7 @@ def join_records(problem: Problem, space: Space, labels: IntArray, n: int) -> tu
 
 
 def merge_until_satisfied(problem: Problem, space: Space, labels: IntArray, n: int) -> tuple[IntArray, int] | None:
-    """Merge groups until each of them, and the table, satisfies the model; None where even a single one fails."""
+    """Merge groups until each of them, and the table, satisfies the model; None if even a single group fails."""
     groupwise, together = problem.model.part(table_level=False), problem.model.part(table_level=True)
     stats = stats_of(problem, space, labels, n)
     while True:
@@ -293,7 +293,7 @@ def merge_until_satisfied(problem: Problem, space: Space, labels: IntArray, n: i
 
 
 def _partners(space: Space, labels: IntArray, n: int, bad: BoolArray) -> tuple[IntArray, int]:
-    """Number the groups anew, each bad one with its nearest, closest pairs first; no group takes part twice."""
+    """Renumber the groups, merging each bad one with its nearest, closest pairs first; no group merges twice."""
     others = remaining(centroids(space.points, labels, n, space.metric), space.metric)
     pairs = []
     others.expect(np.flatnonzero(bad))

@@ -1,15 +1,15 @@
-"""Optimal microaggregation of one quasi-identifier: the least sum of squared errors, in polynomial time.
+"""Optimal microaggregation of one quasi-identifier: the minimum sum of squared errors, in polynomial time.
 
-Sorted, the groups of an optimal partition are runs of k to 2k - 1 records; the best sequence of runs is a shortest
-path.
+In sorted order, the groups of an optimal partition are runs of k to 2k - 1 records; the best sequence of runs is a
+shortest path.
 
-Readings. Records without a value are sorted first; in a group with others each counts the squared distance of a missing
-value. Under models beyond k-anonymity groups are merged with their nearest until they hold, and the result is no longer
-optimal.
+Details: records with a missing value come first; in a group with others, each counts with the squared distance of a
+missing value. With models beyond k-anonymity, groups are merged with their nearest until the models hold, and the
+result is no longer optimal.
 
 When to use
 -----------
-For one numeric or ordered quasi-identifier: the least squared error, exactly.
+For one numeric or ordered quasi-identifier: the exact minimum of the squared error.
 
 When not
 --------
@@ -17,7 +17,7 @@ For several quasi-identifiers (refused).
 
 Cost
 ----
-A sort and one pass of n times k.
+One sort, and one pass of n times k steps.
 
 References
 ----------
@@ -65,7 +65,7 @@ class OptimalUnivariate(Microaggregation):
         quasi = problem.table.quasi
         _check(len(quasi), [c.name for c in quasi if c.coded.kind is Kind.NOMINAL])
         values = space.points[:, 0]
-        # points are in canonical order, so equal ones stay in it; missing values first
+        # points are in canonical order, which equal ones keep; missing values come first
         order = np.argsort(np.where(np.isnan(values), -np.inf, values), kind="stable")
         units = None if space.units is None else space.units[order]
         needed = needed_units(problem, space)

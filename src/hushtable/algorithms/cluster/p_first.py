@@ -1,23 +1,23 @@
 """p-sensitivity first (Domingo-Ferrer, Sebe, Solanas 2007, Algorithm 2), under any model.
 
-As long as at least k records remain which together satisfy the models: begin a group with the record farthest from the
-centroid of those that remain; add the nearest record to that one, of those that contribute, until the models hold; then
-the nearest of all until the group has k records. Each record that is left joins the group with the nearest centroid
-(where that violates no model, see ``merging``).
+As long as at least k records remain that together satisfy the models, start a group with the record farthest from the
+centroid of the remaining ones. Add the contributing record nearest to it until the models hold, then the nearest of
+all until the group has k records. Each leftover record joins the group with the nearest centroid, unless that
+violates a model.
 
-Readings. The paper does not say what contributes. ``any``: the record brings what is new to the group in any
-confidential attribute, also in one that is satisfied already; this gives the paper's own table, digit by digit.
-``short``: only attributes that are still short count, which is often better. For other models than p-sensitivity, a
-value contributes where the model says so (by default: where it improves its score); where none does, any record counts.
-Of equally near records secret lots decide.
+Details: the paper does not define what contributes. ``any``: the record has a value new to the group in any
+confidential attribute, even one that is already satisfied; this reproduces the paper's table digit by digit.
+``short``: only attributes that are not yet satisfied count, which is often better. For models other than
+p-sensitivity, the model decides whether a value contributes (by default, if it improves the score); if none does, any
+record counts. Secret lots break ties between equally near records.
 
-To an adversary who knows the algorithm, a record that was passed over did not contribute: its value is one that the
-group had. Coins cannot hide that without giving up the nearest record, so the bias is stated and measured
-(``disclosure``), and the minimality guard, which forms groups blind to sensitive values, avoids it.
+An adversary who knows the algorithm can conclude that a skipped record did not contribute: the group already had its
+value. Coins cannot hide that without giving up the nearest record, so the bias is stated and measured
+(``disclosure``). The minimality guard, which forms groups without using sensitive values, avoids it.
 
 When to use
 -----------
-Microaggregation under models of sensitive values: groups take the records that bring what is missing.
+For microaggregation with models of sensitive values: groups first take records that add the values they lack.
 
 When not
 --------
@@ -25,7 +25,7 @@ For k-anonymity alone: it is MDAV with more work.
 
 Cost
 ----
-Above MDAV's: every group searches among the records that contribute.
+Higher than MDAV's: every group searches among the contributing records.
 
 References
 ----------
@@ -56,12 +56,12 @@ __all__ = ["PFirst"]
 
 @dataclass(frozen=True)
 class PFirst(Microaggregation):
-    """Groups take contributing records first, near ones then.
+    """Groups take contributing records first, then near ones.
 
     Parameters
     ----------
     contributes : {"any", "short"}
-        Whether a value that is new in any confidential attribute contributes, or only in those still short of it.
+        Whether a new value contributes in any confidential attribute, or only in those not yet satisfied.
 
     Examples
     --------
@@ -69,19 +69,19 @@ class PFirst(Microaggregation):
     {'contributes': 'short'}
     """
 
-    contributes: Annotated[Literal["any", "short"], "attributes whose new values count: any, or those still short"] = (
-        "any"
-    )
+    contributes: Annotated[
+        Literal["any", "short"], "attributes whose new values count: any, or those not yet satisfied"
+    ] = "any"
 
     name: ClassVar[str] = "p-first"
     reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
     disclosure: ClassVar[str] = (
-        "A nearer record that a group passed over has a value that the group already had. Coins decide among equally "
+        "A nearer record that a group skipped has a value that the group already had. Coins decide among equally "
         "near ones."
     )
 
     def groups(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
-        """Form groups from the outside, each until it is satisfied."""
+        """Form groups from the outside in, each until it is satisfied."""
         check_sensitivity(problem)
         growth = _Growth(problem, space, self.remaining(space), self.contributes == "any")
         found: list[IntArray] = []
@@ -96,7 +96,7 @@ class PFirst(Microaggregation):
 
 
 class _Growth:
-    """Grows one group after the other out of the records that remain."""
+    """Grows one group after another from the remaining records."""
 
     def __init__(self, problem: Problem, space: Space, left: Remaining, every: bool) -> None:
         self._problem, self._space, self.left, self._every = problem, space, left, every
@@ -109,13 +109,13 @@ class _Growth:
         self._rest = problem.table.stats(rows, ends - len(space), ends, problem.model.histogram_keys())
 
     def possible(self) -> bool:
-        """Whether those who remain are enough for another group."""
+        """Whether the remaining records are enough for another group."""
         if not len(self.left) or self.left.units < self._needed:
             return False
         return bool(self._model.satisfied(self._rest, self._problem.reference)[0])
 
     def group(self) -> IntArray | None:
-        """Return the next group; None where everybody together was not enough."""
+        """Return the next group; None if all remaining records together are not enough."""
         seed = self.left.farthest_from_centroid()
         members, chosen = [seed], seed
         stats = self._one(seed)

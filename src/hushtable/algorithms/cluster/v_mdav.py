@@ -1,22 +1,22 @@
 """V-MDAV: microaggregation into groups of variable size.
 
-The record farthest from the centroid of the whole table and its k - 1 nearest form a group. The group then grows, up to
-2k - 1 records: of the records that remain, the one nearest to any member joins if it is closer to the group than gamma
-times its distance to the nearest other record that remains. Fewer than k records that are left join the nearest group.
+The record farthest from the centroid of the whole table and its k - 1 nearest form a group. The group then grows to
+at most 2k - 1 records: the remaining record nearest to any member joins if it is closer to the group than gamma times
+its distance to the nearest other remaining record. If fewer than k records are left, they join the nearest group.
 
-A gamma of 0 never lets a group grow; about 0.2 suits scattered data, about 1.1 clustered data.
+With a gamma of 0, groups never grow; about 0.2 suits scattered data, about 1.1 clustered data.
 
 When to use
 -----------
-When records lie in natural clusters that fixed sizes would cut apart.
+When records form natural clusters that fixed sizes would split.
 
 When not
 --------
-Without knowing ``gamma``: on scattered data a large one adds loss.
+If you do not know a suitable ``gamma``: on scattered data, a large one adds loss.
 
 Cost
 ----
-Above MDAV's, by a small factor.
+A small multiple of MDAV's.
 
 References
 ----------
@@ -42,7 +42,7 @@ from hushtable.params import AtLeast
 __all__ = ["VMdav"]
 
 AHEAD = 256
-"""Records that may be the next seeds."""
+"""Number of candidates for the next seeds."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class VMdav(Microaggregation):
     Parameters
     ----------
     gamma : float
-        How much closer to the group than to others a record must be to join it.
+        Factor that limits growth: a record joins if it is closer to the group than gamma times its distance to others.
 
     Examples
     --------
@@ -60,12 +60,12 @@ class VMdav(Microaggregation):
     {'gamma': 1.1}
     """
 
-    gamma: Annotated[float, AtLeast(0), "how eagerly groups grow beyond k"] = 0.2
+    gamma: Annotated[float, AtLeast(0), "how readily groups grow beyond k"] = 0.2
 
     name: ClassVar[str] = "v-mdav"
 
     def groups(self, problem: Problem, space: Space) -> tuple[list[IntArray], dict[str, Any]]:
-        """Form groups from the outside and let them grow."""
+        """Form groups from the outside in and let them grow."""
         left, needed = self.remaining(space), needed_units(problem, space)
         far = squared_distances(space.points, left.centroid(), space.metric)
         found: list[IntArray] = []

@@ -1,46 +1,48 @@
-"""k-concealing: each record is published with the values of a crowd of its own, and crowds overlap.
+"""k-concealing: each record is published with the values of its own crowd, and crowds overlap.
 
-There are as many crowds as records. Each crowd has k people, and everybody is in exactly k crowds. A record's cells are
-the values of its crowd, so they cover k people, and everybody is covered by k records. In a graph where everyone has k
-edges, every edge is in a perfect matching: so all k are possible, and the release is k-concealed. No two records need
-be equal, and that is what it saves over classes: each crowd is as close as its people allow.
+There are as many crowds as records. Each crowd has k people, and everyone is in exactly k crowds. A record's cells
+are the values of its crowd, so each record covers k people, and k records cover each person. In a graph where every
+vertex has k edges, every edge is part of a perfect matching: so all k are possible, and the release is k-concealed.
+No two records need to be equal, which saves detail compared with classes: each crowd is as compact as its people
+allow.
 
 Three steps:
 
-1. Classes by Mondrian, under the same models. The people of a class stand in a ring; each with the k - 1 next ones is a
-   crowd. People with equal quasi-identifiers stand in the order of their lots.
+1. Mondrian makes classes, under the same models. The people of a class form a ring; each person and the next k - 1
+   are a crowd. People with equal quasi-identifiers are ordered by secret lots.
 2. Crowds exchange people, also across classes, until their cells hardly shrink further (annealing; ``effort``). Only
-   quasi-identifiers decide. With k = 2 this step is left out: crowds of two form cycles, and one known record decides
-   for everybody of its cycle, so that cycles have to stay short.
-3. Coins of the local secret draw which record of its crowd's people is published with each crowd: each of the k with
-   the same chance. An adversary who has everybody's quasi-identifiers and makes the same crowds again believes that a
-   record is somebody's with 1/k, unless that adversary knows how values go with quasi-identifiers, or some records.
+   quasi-identifiers matter here. With k = 2, this step is skipped: crowds of two form cycles, and one known record
+   determines all others in its cycle, so cycles must stay short.
+3. Coins from the local secret decide whose record is published with each crowd: each of its k people has the same
+   probability. An adversary who knows everyone's quasi-identifiers and reconstructs the crowds believes that a record
+   belongs to a given person with probability 1/k, unless the adversary knows how values relate to quasi-identifiers,
+   or knows some records.
 
-Models of sensitive values are refused, ``distinct-l`` included. Some draws leave a person whose k records have too few
-values. Whatever is done about it depends on the draw and on sensitive values, and everybody sees it, because the crowds
-follow from quasi-identifiers: somebody who is moved to another crowd does not have the record there.
+Models of sensitive values are refused, including ``distinct-l``. In some draws, a person's k records have too few
+values. Any correction would depend on the draw and on sensitive values, and would be visible, because the crowds
+follow from quasi-identifiers: a person moved to another crowd does not have the record there.
 
-Nothing is suppressed. Cells are sets of values, whatever the policy says (form ``concealed``). Tables of more than
-``BLOCK`` records are worked on in blocks of neighboring classes.
+Nothing is suppressed. Cells are sets of values, regardless of the policy (form ``concealed``). Tables of more than
+``BLOCK`` records are processed in blocks of neighboring classes.
 
-What is left. If the adversary learns by other means which record is somebody's, that makes records of others likelier,
-also beyond the same crowd. A set shows values of real people. Records cannot be
-held against earlier releases (no ledger), nor guarded, and there is no Spark engine.
+Limits: if an adversary learns from elsewhere which record belongs to a person, links between other people and records
+become more likely, even beyond the same crowd. A set shows values of real people. There is no ledger, no guard and no
+Spark engine for these releases.
 
 When to use
 -----------
-When detail counts and recipients can work with rows that generalize each for itself: on Adult, 16 to 21% less is lost
+When detail matters and recipients can work with individually generalized rows: on Adult, the loss is 16 to 21% lower
 than with the best classes that hushtable finds.
 
 When not
 --------
-When the promise has to be k-anonymity, where the same people will be published again, or where recipients group by
-equal rows.
+When you need k-anonymity, when data about the same people will be published again, or when recipients group by equal
+rows.
 
 Cost
 ----
-Some thousand exchanges a record: about two minutes for 30,000 records. Neighbors are found in n squared steps inside
-a block.
+Several thousand exchanges per record: about two minutes for 30,000 records. Finding neighbors takes n squared steps
+within a block.
 
 References
 ----------
@@ -73,24 +75,24 @@ from hushtable.table.plan import TablePlan
 __all__ = ["KConcealing", "draw_matching"]
 
 BLOCK = 32_768
-"""Records whose crowds may overlap; neighbors are searched in a block."""
+"""Maximum number of records in a block; crowds and neighbors stay within it."""
 
 _NEAR = 16
 _SCALE = 10**7
-"""Of the integers that costs are counted in."""
+"""Scale of the integers that represent costs."""
 
 _HEAT = 0.2
-"""The tolerance at the beginning, in what a crowd of the first classes costs on average."""
+"""Initial tolerance, as a multiple of the average cost of a crowd in the first classes."""
 
 
 @dataclass(frozen=True)
 class KConcealing(Algorithm):
-    """Crowds of k that overlap; each record publishes the values of one.
+    """Overlapping crowds of k; each record publishes the values of one crowd.
 
     Parameters
     ----------
     effort : int
-        Exchanges that are tried for each record; fewer in tables of some hundred records.
+        Number of exchanges to try per record; fewer in tables of a few hundred records.
 
     Examples
     --------
@@ -98,23 +100,23 @@ class KConcealing(Algorithm):
     {'effort': 500}
     """
 
-    effort: Annotated[int, AtLeast(0), "exchanges that are tried for each record"] = 12_000
+    effort: Annotated[int, AtLeast(0), "number of exchanges to try per record"] = 12_000
 
     name: ClassVar[str] = "k-concealing"
     recoding: ClassVar[Recoding] = Recoding.CONCEALED
     reads_sensitive: ClassVar[Reads] = Reads.CHECKS
 
     def check_table(self, table: TablePlan) -> None:
-        """Refuse tables in which people have several records: a matching gives everybody one."""
+        """Refuse tables in which people have several records: a matching gives everyone one."""
         if table.entity is not None:
             raise IncompatibleError(
-                f"{self.name} matches people to records one by one, and with 'entity' people have several.",
+                f"{self.name} matches each person to one record, and with 'entity' people have several.",
                 hint="Publish one record per person, or choose an algorithm that makes classes.",
             )
 
     def run(self, problem: Problem) -> Partition:
-        """Make crowds and draw who gets which; see the module's docstring."""
-        # leaving people out would leave the others with fewer to hide among
+        """Make crowds and assign them by lot; see the module's docstring."""
+        # suppressing people would leave the others with fewer to hide among
         start = Mondrian().run(replace(problem, suppression=0.0))
         table = problem.table
         size = max(problem.model.min_group_size(), 2)
@@ -134,7 +136,7 @@ class KConcealing(Algorithm):
         return Partition(labels, table.n_sample, crowds=(offsets, np.concatenate(members)))
 
     def _crowds(self, table: EncodedTable, rows: IntArray, classes: IntArray, size: int) -> IntArray:
-        """Return crowds of a block: people by their place in ``rows``."""
+        """Return crowds of a block: people by their position in ``rows``."""
         n = len(rows)
         columns = [c.codes[rows].astype(np.int64) for c in table.quasi]
         tuples, first = number_rows(columns, [c.coded.size for c in table.quasi])
@@ -154,13 +156,13 @@ class KConcealing(Algorithm):
 
 
 def _weights(table: EncodedTable) -> IntArray:
-    """What each further value in a cell costs, as NCP counts it."""
+    """Cost of each additional value in a cell, as in NCP."""
     shares = [c.weight * _SCALE / max(c.coded.size - 1, 1) for c in table.quasi]
     return np.round(shares).astype(np.int64)
 
 
 def _costs(codes: AnyArray, weights: IntArray, crowds: AnyArray) -> FloatArray:
-    """What the cells of each crowd cost."""
+    """Cost of the cells of each crowd."""
     total = np.zeros(len(crowds))
     for j, weight in enumerate(weights.tolist()):
         values = np.sort(codes[crowds, j], axis=1)
@@ -169,10 +171,10 @@ def _costs(codes: AnyArray, weights: IntArray, crowds: AnyArray) -> FloatArray:
 
 
 def _blocks(problem: Problem, start: Partition) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the rows of neighboring classes, with the class of each, in an order that tells nothing.
+    """Yield the rows of neighboring classes, with the class of each, in an order that reveals nothing.
 
-    Rows of a class are in canonical order, those with equal quasi-identifiers in the order of their lots: in canonical
-    order, who has the lower sensitive value would be in other crowds than who has the higher one.
+    Rows of a class are in canonical order, but those with equal quasi-identifiers are ordered by lot: in canonical
+    order, people with lower sensitive values would be in other crowds than people with higher ones.
     """
     order = problem.table.canonical_order
     order = order[np.argsort(problem.coins.lots(problem.table)[order], kind="stable")]
@@ -193,7 +195,7 @@ def _blocks(problem: Problem, start: Partition) -> Iterator[tuple[IntArray, IntA
 
 
 def _rings(classes: IntArray, size: int) -> IntArray:
-    """Return a crowd for every person of a block: the person and the next ones of the class, in a ring."""
+    """Return a crowd for every person of a block: the person and the next ones in the ring of the class."""
     counts = np.bincount(classes)
     begin = (np.cumsum(counts) - counts)[classes]
     place = np.arange(len(classes)) - begin
@@ -201,12 +203,12 @@ def _rings(classes: IntArray, size: int) -> IntArray:
 
 
 def _people(crowds: IntArray, tuples: IntArray, times: IntArray) -> IntArray:
-    """Put people in the place of their tuples: everybody in as many crowds, and in none of them twice."""
+    """Replace tuples by people: everyone is in the same number of crowds, and in none of them twice."""
     n, size = crowds.shape
     people = np.argsort(tuples, kind="stable")
     begin = np.cumsum(times) - times
     flat = crowds.reshape(-1)
-    # the places of a tuple, crowd by crowd, go to its people in turn
+    # the positions of a tuple, crowd by crowd, go to its people in turn
     order = np.argsort(flat, kind="stable")
     place = np.arange(n * size) - (begin * size)[flat[order]]
     out = np.empty(n * size, dtype=np.int64)
@@ -214,21 +216,22 @@ def _people(crowds: IntArray, tuples: IntArray, times: IntArray) -> IntArray:
     return out.reshape(n, size)
 
 
-# Drawing who gets which crowd: a perfect matching of a regular graph in which every edge is equally likely.
+# Assigning crowds to people: a perfect matching of a regular graph in which every edge is equally likely.
 #
-# The crowds follow from the quasi-identifiers, so an adversary who knows these and the algorithm can make them again.
-# What is secret is which record of a crowd's k people is published with it. Here it is drawn such that each of the k
-# has the chance 1/k:
+# The crowds follow from the quasi-identifiers, so an adversary who knows these and the algorithm can reconstruct them.
+# Only the choice of whose record is published with each crowd is secret. It is drawn so that each of the k people has
+# probability 1/k:
 #
-# - An even number of crowds a person: edges are paired at every crowd and at every person. The pairs chain all edges
-# to cycles, and of each cycle every other edge is kept: a coin says which half. Half as many crowds a person are
-# left, and each edge is among them with the chance 1/2. - An odd number d: one perfect matching is found. For each
-# connected part a draw keeps that matching, with the chance 1/d, or what is left without it.
+# - Even number of crowds per person: edges are paired at every crowd and at every person. The pairs chain all edges
+#   into cycles, and every other edge of each cycle is kept: a coin chooses the half. Half as many crowds per person are
+#   left, and each edge is among them with probability 1/2.
+# - Odd number d: one perfect matching is found. For each connected component, a draw keeps either that matching, with
+#   probability 1/d, or everything except it.
 #
-# Both steps give every edge the same chance whatever the pairs and the matching are, so coins draw these, too. By a
-# public rule there would be a handful of matchings for thousands of people: whoever knows one record, or how often
-# values go with quasi-identifiers, could tell which of them it is. With two crowds a person there is nothing to draw
-# but one coin a cycle.
+# Both steps give every edge the same probability for any pairs and any matching, so coins draw these, too. With a
+# public rule, there would be only a few matchings for thousands of people: anyone who knows one record, or how often
+# values go with quasi-identifiers, could tell which one was used. With two crowds per person, there is only one coin to
+# toss per cycle.
 #
 # References
 # ----------
@@ -236,12 +239,12 @@ def _people(crowds: IntArray, tuples: IntArray, times: IntArray) -> IntArray:
 
 
 def draw_matching(crowds: IntArray, coins: Coins) -> IntArray:
-    """Return one person of each crowd, everybody for one crowd; each of a crowd's people with the same chance.
+    """Return one person for each crowd, each person once; each of a crowd's people has the same probability.
 
     Parameters
     ----------
     crowds : int64 array
-        Crowds x k: people, everybody in k crowds and in none of them twice.
+        Crowds x k: people; everyone is in k crowds, and in none of them twice.
     coins : Coins
 
     Examples
@@ -252,7 +255,7 @@ def draw_matching(crowds: IntArray, coins: Coins) -> IntArray:
     """
     n, degree = crowds.shape
     crowd, person = np.repeat(np.arange(n), degree), crowds.reshape(-1).astype(np.int64)
-    # edges that were settled in an odd step
+    # edges settled in an odd step
     fixed = np.full(n, -1, dtype=np.int64)
     left = degree
     while left > 1:
@@ -274,7 +277,7 @@ def draw_matching(crowds: IntArray, coins: Coins) -> IntArray:
 
 
 def _matching(crowd: IntArray, person: IntArray, n: int, coins: Coins, turn: str) -> tuple[BoolArray, IntArray]:
-    """Return the edges of one perfect matching of the crowds that are left, and the connected part of every edge.
+    """Return the edges of one perfect matching of the remaining crowds, and the connected component of every edge.
 
     Crowds and people are numbered by lot, because the search prefers low numbers.
     """
@@ -313,7 +316,7 @@ def _half(crowd: IntArray, person: IntArray, coins: Coins, turn: str) -> BoolArr
 
 
 def _paired(vertex: IntArray, lots: npt.NDArray[np.uint64]) -> IntArray:
-    """Return, for every edge, the one that lots pair it with at its vertex, of which each has an even number."""
+    """Return, for every edge, its partner by lot at its vertex; every vertex has an even number of edges."""
     order = np.lexsort((lots, vertex))
     partner = np.empty(len(vertex), dtype=np.int64)
     partner[order[0::2]], partner[order[1::2]] = order[1::2], order[0::2]

@@ -1,55 +1,56 @@
-"""m-invariant re-publication: classes of distinct values that people keep, with counterfeits where nobody is left.
+"""m-invariant republication: people keep the distinct values of their class; counterfeits fill the gaps.
 
-Four phases, after Xiao and Tao. *Division*: everybody who was published before goes to the bucket of their signature,
-the set of sensitive values of their earlier class. *Assignment*: newcomers make buckets of m values or more, the most
-frequent first. *Partitioning*: buckets are cut along quasi-identifiers into smaller ones. *Balancing*: a bucket's
-records are dealt to classes with one record of each value; where a value has too few, counterfeits make up for it.
+There are four phases, after Xiao and Tao. *Division*: everyone who was published before goes to the bucket of their
+signature, the set of sensitive values of their earlier class. *Assignment*: newcomers form buckets of at least m
+values, the most frequent first. *Partitioning*: buckets are cut along quasi-identifiers into smaller ones.
+*Balancing*: a bucket's records are dealt to classes with one record of each value; if a value has too few records,
+counterfeits are added.
 
-The adversary knows all this, so wherever a value decides, secret coins do: which of the records of a value go to a
-bucket, where it is cut among equally good places, who meets whom in a class, which classes have counterfeits. Hence
-every exchange of values that respects the signatures is as likely as the truth, and nobody's value is known better than
-with 1/m. Differences to the paper, all for that reason:
+The adversary knows all this, so secret coins make every choice that involves a value: which records with a value go
+to a bucket, where it is cut among equally good positions, who shares a class, and which classes have counterfeits. So
+every exchange of values that respects the signatures is as likely as the truth, and an adversary's confidence in
+anyone's value is at most 1/m. For that reason, the algorithm differs from the paper:
 
-- Newcomers do not fill the buckets of others. Whoever is drawn to fill one would likely have the rarer value.
-- Newcomers are divided into regions by quasi-identifiers alone before values are looked at, and find their buckets
-  inside. Where more than 1/m of a region's records share a value, it is united with its neighbor, and with the chance
-  1/4 where that was not needed. So uniting changes an adversary's odds by a factor of 4 at most for each height of the
-  tree, as with the minimality guard.
-- Few newcomers, and newcomers of whom more than 1/m share a value, have a class of their own each: with counterfeits of
-  all other values of the value's *block*. Blocks divide the values by what is public, such that none has more than 1/m
-  of its block, so a class tells the block and nothing more. Whoever was alone first stays alone, so that no later
-  release tells who has the same value.
-- Somebody whose value has changed is known not to have a value of the old signature, and is alone in a block of the
+- Newcomers do not fill the buckets of others. A person drawn to fill one would be more likely to have the rarer value.
+- Newcomers are first divided into regions by quasi-identifiers alone, and form buckets within them. If more than 1/m
+  of a region's records share a value, it is merged with its neighbor; otherwise it is merged with probability 1/4. So
+  merging changes an adversary's odds by a factor of at most 4 for each level of the tree, as with the minimality
+  guard.
+- If there are few newcomers, or more than 1/m of them share a value, each gets a separate class, with counterfeits of
+  all other values of the value's *block*. Blocks divide the values based on public information, so that no value
+  makes up more than 1/m of its block, and a class reveals only the block. A person who was alone at first stays
+  alone, so that no later release reveals who has the same value.
+- A person whose value has changed is known not to have a value of the old signature, and is alone in a block of the
   others.
 
-A counterfeit has the cells of its class and one of its values, so it cannot be told from a record. How many there are
-is published nowhere.
+A counterfeit has the cells of its class and one of its values, so it looks like a record. The number of counterfeits
+is not published.
 
-What is left. Where regions had to be united, beliefs may be above 1/m. That more than 1/m of the newcomers
-share a value can be told. Who learns one person's value by other means learns something about those who were in one
-class with that person at some time.
+Limits: where regions had to be merged, beliefs may exceed 1/m. An adversary can tell that more than 1/m of the
+newcomers share a value. Anyone who learns one person's value from elsewhere learns something about people who have
+shared a class with that person.
 
-Classes are published with their number, because their cells overlap and may coincide: it is the number that says which
-values belong together. A person whose quasi-identifiers fit several classes is in one of them, and no value is
-likelier than in the worst of those; hence models that do not survive merging are refused, unless they declare that
-(``mixes``). m is the least group that the models allow; where they ask for more than m distinct values (entropy, say),
-it grows. Without any sensitive column to look at, records are grouped by m in sorted order.
+Classes are published with a number, because their cells overlap and may coincide: the number shows which values
+belong together. A person whose quasi-identifiers fit several classes is in one of them, and no value is more likely
+than in the worst of those. So models that do not survive merging are refused, unless they declare ``mixes``. m is the
+smallest group that the models allow; if they require more than m distinct values (entropy, for example), it grows. If
+no model uses a sensitive column, records are grouped by m in sorted order.
 
-Readings. Where even then no m fits a first release, records are dealt out as by ``anatomy``, up to a single class.
-Several records per person have no signature.
+If no m fits a first release, records are dealt as by ``anatomy``, up to a single class. People with several records
+have no signature.
 
 When to use
 -----------
-For tables that are published again and again, with a ledger of what went out.
+For tables that are republished regularly, with a ledger of earlier releases.
 
 When not
 --------
-For a single release: classes are made by sensitive values first and by quasi-identifiers second, so that their cells
-are wider than mondrian's. Where no invented record may be in the table.
+For a single release: classes are based on sensitive values first and on quasi-identifiers second, so their cells are
+wider than mondrian's. If the table must not contain invented records.
 
 Cost
 ----
-A sort of all records for each halving, of which there are log2(n/m) at most.
+One sort of all records for each of at most log2(n/m) halvings.
 
 References
 ----------
@@ -80,21 +81,21 @@ from hushtable.table.stats import GroupStats, Histogram
 __all__ = ["MInvariant"]
 
 _GROWTH = 1.25
-"""By how much m grows where the models ask for more."""
+"""Factor by which m grows if the models require more."""
 
 _REGION = 16
-"""Regions have at most so many records for each of the m values, and cut buckets a quarter of it."""
+"""Maximum number of records in a region for each of the m values; a quarter of it for cut buckets."""
 
 _FEW = 8
-"""Fewer newcomers than so many for each of the m values have a class of their own each."""
+"""With fewer newcomers for each of the m values, each gets a separate class."""
 
 _EXTRA = 0.25
-"""The chance that two regions are united though they need not be."""
+"""Probability of merging two regions without need."""
 
 
 @dataclass(frozen=True)
 class MInvariant(Algorithm):
-    """Classes of distinct values that people keep from release to release; counterfeits where nobody is left.
+    """People keep the distinct values of their class across releases; counterfeits fill the gaps.
 
     Examples
     --------
@@ -108,7 +109,7 @@ class MInvariant(Algorithm):
     keeps_signatures: ClassVar[bool] = True
 
     def check(self, model: AllOf, suppression: float) -> None:
-        """Refuse models that overlapping classes would break, and those that count people outside the table."""
+        """Refuse models that overlapping classes would violate, and those that count people outside the table."""
         for member in model.members:
             if member.stats_needed() & {Stat.POPULATION, Stat.BACKGROUND}:
                 raise IncompatibleError(
@@ -133,7 +134,7 @@ class MInvariant(Algorithm):
         return found
 
     def _sorted(self, problem: Problem, rows: IntArray) -> Partition | None:
-        """Group neighbors in sorted order, ever more of them."""
+        """Group neighbors in sorted order, in growing groups."""
         size = float(problem.model.min_group_size())
         while True:
             groups = max(1, int(len(rows) / size))
@@ -146,7 +147,7 @@ class MInvariant(Algorithm):
             size = max(size * _GROWTH, size + 1)
 
     def _first(self, problem: Problem, rows: IntArray) -> Partition | None:
-        """Publish for the first time: unique values where they fit, else values dealt out evenly."""
+        """Make the first release: unique values if they fit, otherwise values dealt evenly."""
         key = _joint(problem)
         codes, _ = problem.table.code_column(key)
         m = float(max(problem.model.min_group_size(), 2))
@@ -164,12 +165,12 @@ class MInvariant(Algorithm):
         return None if keep is None else deal_until(problem, rows[keep[rows]], codes[rows[keep[rows]]].astype(np.int64))
 
     def _continued(self, problem: Problem, earlier: Earlier) -> Partition:
-        """Publish again: signatures are kept."""
+        """Make a later release that keeps signatures."""
         table = problem.table
         if table.unit > 1:
             raise NotFound(
                 f"{self.name} keeps the signatures of people, and some people have several records.",
-                hint="Publish one record per person, or leave 'ledger' out of the policy.",
+                hint="Publish one record per person, or remove 'ledger' from the policy.",
             )
         codes, size = table.code_column(earlier.key)
         rows = _order(problem, earlier)
@@ -187,7 +188,7 @@ class MInvariant(Algorithm):
             buckets += alone([row], values, [signature[row]])
         shares = _public_shares(earlier, own, size)
         for number in np.unique(left[left >= 0]).tolist():
-            # a changed value is none of the signature that was left
+            # a changed value is not in the old signature
             others = [v for v in range(size) if v not in earlier.signatures[number]]
             buckets += alone(rows[left == number].tolist(), values, _enough(self, blocks(others, shares, m), m))
         more = _in_regions(problem, codes, new, m) if len(new) >= m * _FEW else None
@@ -198,14 +199,14 @@ class MInvariant(Algorithm):
             raise NotFound(
                 f"{self.name} cannot both keep the signatures of earlier releases and satisfy "
                 f"{', '.join(m.name for m in problem.model.members)}.",
-                hint="Promise no more than the earlier releases did.",
+                hint="Use no stricter models than the earlier releases did.",
             )
         forged = 0 if found.counterfeits is None else len(found.counterfeits)
         return replace(found, notes={"people_kept": int((own >= 0).sum()), "counterfeits": forged})
 
 
 def _joint(problem: Problem) -> tuple[str, ...]:
-    """All sensitive columns that models look at, as one."""
+    """All sensitive columns that models use, as one."""
     named = {name for key in problem.model.histogram_keys() for name in key}
     return tuple(c.name for c in problem.table.sensitive if c.name in named)
 
@@ -218,7 +219,7 @@ def _by_value(codes: IntArray, rows: IntArray) -> ByValue:
 
 
 def _eligible(codes: IntArray, rows: IntArray, m: int, problem: Problem) -> IntArray:
-    """Leave out what the budget allows of values that more than 1/m of the records have, the last rows first."""
+    """Suppress records with values that exceed 1/m of the table, within the budget, the last rows first."""
     values, place = np.unique(codes[rows], return_inverse=True)
     counts = np.bincount(place, minlength=len(values))
     cap = int(counts.max())
@@ -233,7 +234,7 @@ def _eligible(codes: IntArray, rows: IntArray, m: int, problem: Problem) -> IntA
 
 
 def _order(problem: Problem, earlier: Earlier) -> IntArray:
-    """Return the sample's rows in secret order; equal records with different signatures are not the same."""
+    """Return the sample's rows in secret order; equal records with different signatures count as distinct."""
     table = problem.table
     ties = table.tie_rank() if callable(table.tie_rank) else table.tie_rank
     ties = np.zeros(table.n_sample, dtype=np.int64) if ties is None else ties[: table.n_sample]
@@ -248,7 +249,7 @@ def _order(problem: Problem, earlier: Earlier) -> IntArray:
 
 
 def _enough(algorithm: MInvariant, signatures: list[tuple[int, ...]], m: int) -> list[tuple[int, ...]]:
-    """Return signatures, or raise where there are not m values for each."""
+    """Return signatures, or raise an error if one has fewer than m values."""
     if not signatures or min(map(len, signatures)) < m:
         raise NotFound(
             f"{algorithm.name} needs {m} distinct sensitive values for newcomers and for people whose value has "
@@ -259,7 +260,7 @@ def _enough(algorithm: MInvariant, signatures: list[tuple[int, ...]], m: int) ->
 
 
 def _public_shares(earlier: Earlier, own: IntArray, size: int) -> FloatArray:
-    """How frequent values are as far as earlier releases tell: of each signature every value is as likely."""
+    """Frequencies of values according to earlier releases: all values of a signature are equally likely."""
     shares = np.ones(size)
     for number, people in enumerate(np.bincount(own[own >= 0], minlength=len(earlier.signatures)).tolist()):
         signature = np.array(earlier.signatures[number], dtype=np.int64)
@@ -268,7 +269,7 @@ def _public_shares(earlier: Earlier, own: IntArray, size: int) -> FloatArray:
 
 
 def _in_regions(problem: Problem, codes: IntArray, rows: IntArray, m: int) -> list[Bucket] | None:
-    """Assign records to buckets inside of regions; None where a value has more than 1/m even of all."""
+    """Assign records to buckets within regions; None if a value makes up more than 1/m of all records."""
     if not len(rows):
         return []
     block = cut_blocks(problem.table, rows, _REGION * m)
@@ -318,8 +319,8 @@ def _counterfeits(problem: Problem, fakes: list[tuple[int, int]], key: tuple[str
     bare = [*(c.name for c in table.sensitive if c.name not in key), *table.ranked]
     if bare:
         raise IncompatibleError(
-            "Earlier releases ask for counterfeits, which have cells in quasi-identifiers and in the sensitive columns "
-            f"of the models alone, and none in {' and '.join(map(repr, bare))}.",
+            "Earlier releases require counterfeits, which have cells in quasi-identifiers and in the sensitive columns "
+            f"of the models only, and none in {' and '.join(map(repr, bare))}.",
             hint="Give these columns the role 'drop'. If a sensitive one is among them, protect it by a model, and "
             "write equal values alike.",
         )

@@ -1,29 +1,29 @@
-"""Information cuts: a partition whose columns depend on each other as little as possible inside a group.
+"""Information cuts: a partition in which columns depend on each other as little as possible within a group.
 
-Start with all records in one group. Cut every group where knowing the side of the cut, left or right, tells most about
-all columns together; keep the cuts whose both halves satisfy the model; where a cut is refused, try the best cut of the
-next-best column. A group that admits no cut is finished.
+Start with all records in one group. Cut every group where the side of the cut, left or right, reveals most about all
+columns together, and keep the cut if both halves satisfy the model. Otherwise, try the best cut of the next-best
+column. A group without a valid cut is finished.
 
-Rows drawn from the counts of a group deal out its values anew, column by column. What two columns had to do with each
-other inside the group is lost then; what the group itself says about them is kept. So the best groups are those that
-say most.
+When rows are drawn from the counts of a group, values are drawn column by column. This loses the dependence of
+columns within the group, but keeps what the group itself reveals about them. So the best groups are the most
+informative ones.
 
-Readings. A column counts in at most 20 bins with about equally many people; a missing value is a bin of its own. A
-group may be cut at its octiles in each column, and between missing and other values. The score of a cut is the mutual
+Details: a column counts in at most 20 bins with about equally many people; a missing value has its own bin. A group
+may be cut at its octiles in each column, and between missing and other values. The score of a cut is the mutual
 information between its side and the bins, summed over the columns by their weights; plus n log2 of the number of
-groups that fit into either half, less the same for the whole group. That looks ahead: a cut that leaves 1.9 times the
-smallest group on one side wastes nearly half of them, and every group that is lost could have said something. A group
-that lies within one bin of every column counts in its own octiles. Scores are integers; of equal ones the
-column that the policy names first is cut, and the lower cut is taken. Nominal values keep the order of their leaves
-in the hierarchy, or of their labels; one value against all others was tried and was no better.
+groups that fit into either half, minus the same for the whole group. This looks ahead: a cut that leaves 1.9 times
+the smallest group on one side wastes nearly half of it, and every lost group could have carried information. A group
+that lies within one bin of every column uses its own octiles. Scores are integers; ties go to the column that the
+policy names first, then to the lower cut. Nominal values keep the order of their leaves in the hierarchy, or of their
+labels; cutting one value against all others was no better.
 
 When to use
 -----------
-When people will draw rows from the release, count combinations of several columns or learn from it.
+When users will draw rows from the release, count combinations of several columns or train models on it.
 
 When not
 --------
-When narrow cells matter more than what the columns say about each other: Mondrian's ranges are narrower.
+When narrow cells matter more than relationships between columns: Mondrian's ranges are narrower.
 
 Cost
 ----
@@ -57,12 +57,12 @@ BINS = 20
 """Bins in which the values of a column are counted."""
 
 _MOST_UNITS = 30
-"""Bits of a group's units that information is counted with, so that sums over columns do not overflow."""
+"""Bits of a group's units used to compute information, so that sums over columns do not overflow."""
 
 
 @dataclass(frozen=True)
 class InformationCuts(Refinable):
-    """Partitioning where a cut tells most about all columns.
+    """Partitioning by the cuts that reveal most about all columns.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class InformationCuts(Refinable):
 
 
 class _Informed(Frontier):
-    """A frontier that is cut where a cut tells most."""
+    """A frontier that uses the most informative cuts."""
 
     def __init__(self, problem: Problem, kept: BoolArray) -> None:
         table = problem.table
@@ -108,11 +108,11 @@ class _Informed(Frontier):
         super().__init__(problem, kept, relaxed=False, children=False)
 
     def _split_off(self) -> list[int]:
-        # telling missing values apart is one of a column's own cuts
+        # separating missing values is one of a column's own cuts
         return []
 
     def _rank(self) -> None:
-        """Order each group's columns by what their best cut tells; those that offer none come last."""
+        """Order each group's columns by their most informative cut; those without one come last."""
         shape = self.open, self.width
         self._cuts = np.empty(shape, dtype=self._work.dtype)
         self._left = np.empty(shape, dtype=np.int64)
@@ -148,13 +148,13 @@ def coarse_bins(units: IntArray, missing: bool) -> AnyArray:
     if len(known) <= BINS:
         return np.arange(len(units), dtype=np.uint8)
     total = max(int(known.sum()), 1)
-    # by the middle of a value's people: a frequent value does not push its neighbors into one bin
+    # by the midpoint of a value's people, so that a frequent value does not push its neighbors into one bin
     bins = (2 * np.cumsum(known) - known) * BINS // (2 * total)
     return np.concatenate([np.zeros(int(missing)), np.minimum(bins, BINS - 1) + missing]).astype(np.uint8)
 
 
 def column_weights(quasi: Sequence[QuasiColumn]) -> IntArray:
-    """Return how much each column counts, as ``informative_cuts`` takes it; from 1/16 to 16 times."""
+    """Return the weight of each column for ``informative_cuts``, from 1/16 to 16."""
     return np.array([min(max(round(WEIGHT * c.weight), 1), 16 * WEIGHT) for c in quasi], dtype=np.int64)
 
 

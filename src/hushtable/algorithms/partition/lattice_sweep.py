@@ -1,20 +1,20 @@
-"""Lattice sweep: local recoding with hierarchy nodes, from the cheapest node of the lattice upwards.
+"""Lattice sweep: local recoding with hierarchy nodes, from the cheapest node of the lattice up.
 
-At each node the records that are not yet placed are grouped; groups that satisfy the model are kept, at the cost of
-the cells there, and the others wait for a coarser node. The sweep never strands a remainder: what waits must satisfy
-the model as one group, or be small enough to be suppressed; groups are given back, the last one first, until it does.
-The root takes what is left. Where any record may join a satisfied group, those of a group that costs much of the whole
-then join others, if that is cheaper: small groups may have taken a value that every group needs.
+At each node, the records not yet placed are grouped; groups that satisfy the model are kept, and the others wait for
+a coarser node. The sweep never strands a remainder: the waiting records must satisfy the model as one group, or be
+few enough to suppress; groups are dissolved, the last one first, until this holds. The root takes the remaining
+records. If any record may join a satisfied group, the records of a group that accounts for much of the total cost
+then join others if that is cheaper: small groups may have taken a value that every group needs.
 
-Readings. Nodes go by their NCP over the whole table, ties by their levels. Cells of one node differ in cost (a region
-with three countries and one with twenty), so the sweep goes up in bands: in each band, all nodes are swept for the
-cells that cost no more than the band allows. Published cells are the lowest nodes that cover a group, so they are never
-above the node that it was found at. Of a lattice with too many nodes, levels in the middle are passed over, those of
-the column with most levels first; where that is not enough, the last columns rise together.
+Details: nodes are ordered by their NCP over the whole table, then by their levels. Cells of one node differ in cost
+(a region with three countries and one with twenty), so the sweep proceeds in bands: in each band, it visits all nodes
+for the cells that cost no more than the band allows. Published cells are the lowest nodes that cover a group, so they
+are never above the node where it was found. If a lattice has too many nodes, middle levels are skipped, those of the
+column with the most levels first; if that is not enough, the last columns rise together.
 
-Cells of different groups overlap (142** beside 14***). For models that do not survive merging, and where a population
-or an adversary's background is counted by the cells that cover it, one node has to serve all records: the cheapest
-one, as ``optimal`` finds it.
+Cells of different groups may overlap (142** and 14***). For models that do not survive merging, or that count a
+population or an adversary's background by the cells that cover it, one node must serve all records: the cheapest one,
+as found by ``optimal``.
 
 When to use
 -----------
@@ -22,11 +22,11 @@ For hierarchy nodes as cells (``cells: nodes``) with less loss than full-domain 
 
 When not
 --------
-For models beyond k-anonymity that few small groups satisfy: large groups come late, and most of the lattice is visited.
+For models beyond k-anonymity that few small groups satisfy: large groups come late, after most of the lattice.
 
 Cost
 ----
-Groups the waiting records once per node that is visited; grows with the lattice.
+Groups the waiting records once per visited node; grows with the lattice.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from hushtable.table.stats import GroupStats, Histogram
 __all__ = ["MOST_NODES", "LatticeSweep", "SweepNodes", "Waiting", "level_axes"]
 
 TUPLES_PER_BAND = 64
-"""So many distinct records are worth a band."""
+"""Number of distinct records that justify a band."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class LatticeSweep(Refinable):
     Parameters
     ----------
     bands : int
-        In how many bands of cost the lattice is swept, at most; 1 sweeps it once. A small table takes fewer.
+        Maximum number of cost bands for the sweep; 1 sweeps the lattice once. Small tables use fewer.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class LatticeSweep(Refinable):
     {'refine': True}
     """
 
-    bands: Annotated[int, AtLeast(1), "bands of cost that the lattice is swept in"] = 48
+    bands: Annotated[int, AtLeast(1), "maximum number of cost bands for the sweep"] = 48
 
     name: ClassVar[str] = "lattice-sweep"
     recoding: ClassVar[Recoding] = Recoding.LOCAL
@@ -108,18 +108,18 @@ class LatticeSweep(Refinable):
         return replace(partition, levels=None, notes={"one_node": partition.notes["levels"]})
 
 
-# The nodes of a lattice in the order of a sweep, and what their cells cost.
+# The nodes of a lattice in sweep order, and the cost of their cells.
 
 
 MOST_NODES = 2**17
-"""Lattices with more nodes are swept with some levels passed over."""
+"""Lattices with more nodes are swept with some levels skipped."""
 
 
 def level_axes(heights: list[int], most: int = MOST_NODES) -> list[list[tuple[int, ...]]]:
-    """Return what a node is put together from: a list of axes, each a list of levels for some columns.
+    """Return the axes that nodes are composed from, each a list of levels for some columns.
 
-    Without need, an axis is a column with all its levels. Otherwise a middle level of the longest axis is dropped,
-    again and again; once all axes have two, the last two become one.
+    By default, an axis is a column with all its levels. If there are too many nodes, middle levels of the longest
+    axis are dropped one by one; once all axes have two, the last two become one.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def level_axes(heights: list[int], most: int = MOST_NODES) -> list[list[tuple[in
             del axes[longest][len(axes[longest]) // 2]
         else:
             last, before = axes.pop(), axes.pop()
-            # a column without hierarchy has one level, which goes with all of the other's
+            # a column without a hierarchy has one level, which combines with all of the other's
             n = max(len(last), len(before))
             axes.append([before[min(i, len(before) - 1)] + last[min(i, len(last) - 1)] for i in range(n)])
     return axes
@@ -157,7 +157,7 @@ class SweepNodes:
     of_row : int64 array
         The tuple of each kept row.
     lut, cost : int64 arrays
-        The node above each code and what it costs, level by level, column by column.
+        The node above each code and its cost, by level and column.
     """
 
     def __init__(self, table: EncodedTable, kept: BoolArray) -> None:
@@ -175,7 +175,7 @@ class SweepNodes:
                 each = (column.coded.leaves(h)[level] - 1) * leaf_cost(column)
                 starts[j, h] = begin
                 mine = each[self.codes[:, j]]
-                # in whole numbers: the order of the rows must not matter
+                # in integers: the order of the rows must not matter
                 mean[j, h] = sum(int(a) * int(b) for a, b in zip(*_sums(mine, count), strict=True)) / len(rows)
                 least[j, h] = mine.min()
                 lut.append(level)
@@ -197,23 +197,23 @@ class SweepNodes:
         self._top = int(self.cost[self._at[-1] + self.codes.astype(np.int64)].sum(axis=1).max())
 
     def ceilings(self, bands: int) -> list[int]:
-        """Return what a cell may cost in each band: from little to all, in equal proportions."""
+        """Return the maximum cost of a cell in each band: from small to all, in equal proportions."""
         low = math.log2(max(self._top, 1)) - 11
         steps = [2 ** (low + 11 * (i + 1) / bands) for i in range(bands - 1)]
         return [*map(int, steps), max(self._top, int(self.cost.sum()))]
 
     def within(self, ceiling: int) -> IntArray:
-        """Return, node by node, where the look-up tables begin, for nodes with some cell within the ceiling."""
+        """Return the offsets of the look-up tables for each node with some cell within the ceiling."""
         return np.ascontiguousarray(self._at[self._least <= ceiling])
 
 
 def _sums(values: IntArray, count: IntArray) -> tuple[IntArray, IntArray]:
-    """How many records have each value."""
+    """Number of records with each value."""
     present, inverse = np.unique(values, return_inverse=True)
     return present, np.bincount(inverse.reshape(-1), weights=count, minlength=len(present)).astype(np.int64)
 
 
-# The records that a sweep has not placed yet, and the rule that they are never stranded.
+# The records that a sweep has not placed yet. They are never stranded.
 
 
 class Waiting:
@@ -279,9 +279,9 @@ class Waiting:
         return self._tuple_marks[self.tuples]
 
     def place(self, group: IntArray, n_groups: int) -> None:
-        """Keep those of these groups that satisfy the model, as far as the rest can do without them.
+        """Keep the groups that satisfy the model, as long as the rest can spare them.
 
-        ``group`` is the group of each waiting tuple, -1 for those that go on waiting.
+        ``group`` is the group of each waiting tuple, -1 for those that keep waiting.
         """
         grouped = np.flatnonzero(group >= 0)
         stats = self._stats(self.tuples[grouped], group[grouped], n_groups)
@@ -304,14 +304,14 @@ class Waiting:
         self.tuples = self.tuples[label < 0]
 
     def _refuse(self, tuples: IntArray, group: IntArray, bad: BoolArray) -> None:
-        """Remember groups by the marks of their tuples: wherever they turn up again, they are as bad."""
+        """Remember refused groups by the marks of their tuples, so that they are not evaluated again."""
         marks = np.zeros(len(bad), dtype=np.uint64)
         np.add.at(marks, group, self._tuple_marks[tuples])
         self.refused = remember(self.refused, marks[bad], self._n_refused)
         self._n_refused += int(np.count_nonzero(bad))
 
     def _spared(self, stats: GroupStats, good: IntArray) -> int:
-        """How many of the groups, first ones first, the rest can do without: all, or one fewer, two, four, ..."""
+        """How many of the first groups the rest can spare: all, or one fewer, two, four, ..."""
         dropped, step = 0, 1
         while dropped < len(good):
             chosen = stats.take(good[: len(good) - dropped])
@@ -322,7 +322,7 @@ class Waiting:
         return 0
 
     def _stands(self, rest: GroupStats) -> bool:
-        """Whether what would go on waiting is nobody, satisfied as one group, or few enough to be suppressed."""
+        """Whether the remaining records are none, satisfied as one group, or few enough to suppress."""
         units = int(rest.units[0])
         if units <= self._budget and not self._tablewise.members:
             return True
@@ -335,7 +335,7 @@ class Waiting:
         return bool(self._tablewise.table_satisfied(GroupStats.concat(groups), self._problem.reference)[0])
 
     def _stats(self, tuples: IntArray, group: IntArray, n_groups: int) -> GroupStats:
-        """Return the statistics of groups of tuples, as far as the model needs them."""
+        """Return the statistics of groups of tuples that the model needs."""
         table = self._problem.table
         if self._by_size:
             units = np.zeros(n_groups, dtype=np.int64)
@@ -352,7 +352,7 @@ class Waiting:
         return table.stats(rows, ends - per_group, ends, self._problem.model.histogram_keys())
 
     def partition(self) -> Partition:
-        """Return the groups; whoever still waits is one group, or suppressed where that is all that is left."""
+        """Return the groups; the remaining records form one group, or are suppressed if they cannot."""
         labels: AnyArray = np.full(self._problem.table.n_rows, -1, dtype=np.int64)
         n_groups = self._n_groups
         if len(self) and self._satisfied_rest():

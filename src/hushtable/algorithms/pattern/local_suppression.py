@@ -347,7 +347,7 @@ def _solve(
 
 
 SLOW_ROUNDS = 12
-"""Number of rounds after which one more cell is blanked at a time."""
+"""Rounds between each increase in the number of cells blanked at a time."""
 
 MOST_SHOWN_AGAIN = 5_000
 """Maximum number of cells for reviewing every blank. It rarely pays, and costs more than everything before."""

@@ -307,7 +307,7 @@ def test_fixed_levels_that_do_not_exist():
         Optimal(fixed={name: height + 1}).run(problem)
     with pytest.raises(ParameterError, match="no level -1"):
         Optimal(fixed={name: -1}).run(problem)
-    with pytest.raises(ParameterError, match="no quasi-identifier"):
+    with pytest.raises(ParameterError, match="not a quasi-identifier"):
         Optimal(fixed={"nobody": 0}).run(problem)
     with pytest.raises(ParameterError, match="'fixed' parameter"):
         Optimal(fixed={"age": "top"})

@@ -1,7 +1,8 @@
-"""What an algorithm is: something that turns a problem into a partition of the records.
+"""Base classes of algorithms, which turn a problem into a partition of the records.
 
-An algorithm never names a model and never publishes anything: it is given an encoded table and a predicate, and
-returns a group number for every record. Recoding and verifying are done elsewhere, the same way for all of them.
+An algorithm never names a model and never publishes anything: it receives an encoded table and a predicate, and
+returns a group number for every record. Recoding and verification happen elsewhere, in the same way for all
+algorithms.
 """
 
 from __future__ import annotations
@@ -34,22 +35,22 @@ if TYPE_CHECKING:
 __all__ = ["Algorithm", "Partition", "Problem", "Progress", "Reads", "Recoding", "check_compatible", "quietly"]
 
 Progress = Callable[[float, str], None]
-"""Called with the share of the work that is done and a word on it; raises ``Cancelled`` to stop."""
+"""Called with the share of completed work and a description; raises ``Cancelled`` to stop."""
 
 
 def quietly(share: float, what: str) -> None:
-    """Report progress to nobody."""
+    """Ignore progress reports."""
 
 
 class Recoding(Enum):
-    """How the records of a group come to look alike.
+    """How the records of a group are made to look alike.
 
-    ``GLOBAL``: every value of a column the same way everywhere, at one level of its hierarchy or a cut through it.
-    ``LOCAL``: each group at its own cells. ``CENTROID``: one
-    representative record. ``PATTERN``: common values kept, others blanked. ``BUCKET``: quasi-identifiers stay exact
-    and only the link to the sensitive values is broken. ``NUMBERED``: each group at its own cells, with its number
-    beside them, so that groups whose cells coincide stay apart. ``CONCEALED``: each record at its own cells, which
-    cover a crowd of others; who may be which record is a question of matching all people to all records.
+    ``GLOBAL``: each value of a column in the same way everywhere, at one level of its hierarchy or a cut through it.
+    ``LOCAL``: each group with its own cells. ``CENTROID``: one representative record. ``PATTERN``: common values
+    kept, others blanked. ``BUCKET``: quasi-identifiers stay exact, and only the link to the sensitive values is
+    broken. ``NUMBERED``: each group with its own cells and a number, so that groups with equal cells stay separate.
+    ``CONCEALED``: each record with its own cells, which cover a crowd of others; possible links follow from matching
+    all people to all records.
     """
 
     GLOBAL = "global"
@@ -62,19 +63,19 @@ class Recoding(Enum):
 
     @property
     def by_number(self) -> bool:
-        """Whether classes are told apart by a published number, not by their cells alone."""
+        """Whether a published number, not the cells alone, distinguishes classes."""
         return self in (Recoding.BUCKET, Recoding.NUMBERED)
 
 
 class Reads(Enum):
-    """How the choice of groups depends on sensitive values, to an adversary who knows the algorithm.
+    """How the choice of groups depends on sensitive values, for an adversary who knows the algorithm.
 
-    ``CHECKS``: groups are proposed by quasi-identifiers, and sensitive values only decide whether the models hold. What
-    can be learnt from a refused proposal is the minimality attack's business; the minimality guard bounds it.
-    ``COINS``: records are chosen by their sensitive values, and secret coins decide which. Whoever knows everything but
-    the secret believes what the published shares of a class say, and no more.
-    ``CHOOSES``: sensitive values decide by a public rule. What that discloses is stated (``disclosure``), and the
-    known-algorithm attack measures it; the minimality guard avoids it.
+    ``CHECKS``: quasi-identifiers determine the proposed groups, and sensitive values only decide whether the models
+    hold. The minimality attack exploits refused proposals; the minimality guard bounds what they reveal. ``COINS``:
+    records are chosen by their sensitive values, and secret coins decide which. An adversary who knows everything but
+    the secret learns no more than the published shares of a class. ``CHOOSES``: sensitive values decide by a public
+    rule. ``disclosure`` states what that reveals, the known-algorithm attack measures it, and the minimality guard
+    avoids it.
     """
 
     CHECKS = "checks"
@@ -83,14 +84,14 @@ class Reads(Enum):
 
     @property
     def sentence(self) -> str:
-        """What a page or a report says of it."""
+        """The description for pages and reports."""
         return _READS[self][0]
 
     @property
     def excess(self) -> float:
-        """By how much right guesses of who knows the algorithm may exceed the promise, as a share of the people.
+        """How far correct guesses by an informed adversary may exceed the guarantee, as a share of people.
 
-        Measured, not proved: the contract suite holds every algorithm to it.
+        Measured, not proved: the contract suite checks it for every algorithm.
         """
         return _READS[self][1]
 
@@ -98,16 +99,16 @@ class Reads(Enum):
 _READS = {
     Reads.CHECKS: (
         "Only checks sensitive values: it proposes groups by quasi-identifiers, and the models accept or refuse them. "
-        "Refused proposals can tell something; the minimality guard bounds that.",
+        "Refused proposals can reveal something; the minimality guard bounds that.",
         0.2,
     ),
     Reads.COINS: (
-        "Chooses records by sensitive value, and secret coins decide which: somebody who knows everything but the "
+        "Chooses records by sensitive value, and secret coins decide which: someone who knows everything but the "
         "local secret learns no more than the published shares of a class.",
         0.0,
     ),
     Reads.CHOOSES: (
-        "Chooses records by sensitive value with a public rule, which tells something about them. The minimality "
+        "Chooses records by sensitive value with a public rule, which reveals something about them. The minimality "
         "guard avoids that.",
         0.5,
     ),
@@ -116,7 +117,7 @@ _READS = {
 
 @dataclass(frozen=True)
 class Problem:
-    """All that an algorithm is given.
+    """The input of an algorithm.
 
     Attributes
     ----------
@@ -125,15 +126,15 @@ class Problem:
     model : AllOf
     reference : Reference
     suppression : float
-        Share of the sample's people that may be left out, from 0 to 1.
+        Share of the sample's people that may be suppressed, from 0 to 1.
     seed : int
     progress : Progress
     earlier : Earlier, optional
-        What earlier releases of the same people have committed the new one to.
+        Commitments from earlier releases of the same people.
     policy : bytes
-        A digest of the policy: with the table and the local secret it decides the coins.
+        A digest of the policy; with the table and the local secret, it determines the coins.
     tossed : Coins, optional
-        The coins themselves, where they are known already.
+        The coins themselves, if they are already known.
     """
 
     store: TupleStore
@@ -158,27 +159,27 @@ class Problem:
         return self.store.records()
 
     def collapsed(self, why: str) -> Problem:
-        """Return the problem with equal records as one row: for algorithms that never part them.
+        """Return the problem with equal records as one row, for algorithms that never separate them.
 
         Parameters
         ----------
         why : str
-            What an error says the combinations are needed for, should they be too many.
+            Why the combinations are needed, for the error if there are too many.
         """
         return self._on(self.store.combinations(why))
 
     def together(self, why: str) -> Problem:
-        """Return the problem with equal records as one row, unless ``trim`` has to leave out single records."""
+        """Return the problem with equal records as one row, unless ``trim`` has to suppress single records."""
         whole = bool(self.model.table_satisfied(self.reference.whole(), self.reference)[0])
         return self._on(self.store.records()) if self.budget and not whole else self.collapsed(why)
 
     @property
     def grouped(self) -> Problem:
-        """The problem on the rows that the labels of the algorithm's partition are of."""
+        """The problem on the rows to which the labels of the algorithm's partition refer."""
         return self._on(self.store.given)
 
     def as_read_by(self, algorithm: Algorithm) -> Problem:
-        """Return the problem with models of single classes, where the algorithm does not know what cells show."""
+        """Return the problem with models of single classes, if the algorithm does not expose its cells."""
         judged = Stat.CELLS in self.model.stats_needed()
         own_cells = any(column.form is not None and column.form.any_groups for column in self.store.outline.quasi)
         if not judged or (algorithm.reads_cells and self.store.fits and not own_cells):
@@ -194,22 +195,22 @@ class Problem:
         return self if table is self.store else self._as(replace(self, store=table))
 
     def _as(self, other: Problem) -> Problem:
-        """Let another form of the problem toss the same coins."""
+        """Let another form of the problem use the same coins."""
         vars(other)["_tossing"] = self
         return other
 
     @property
     def budget(self) -> int:
-        """How many units may be suppressed."""
+        """Number of units that may be suppressed."""
         return int(np.floor(self.suppression * self.store.sample_units + 1e-9))
 
     def done(self) -> Problem:
-        """Return it as it is kept with a release: with the coins that were tossed, and nobody to report to."""
+        """Return the problem as stored with a release: with the coins used, and without progress reports."""
         return replace(self, progress=quietly, tossed=self.used_coins)
 
     @cached_property
     def coins(self) -> Coins:
-        """What decides wherever sensitive values are looked at; see ``hushtable.table.coins``."""
+        """Coins for every choice that depends on sensitive values; see ``hushtable.table.coins``."""
         same: Problem | None = vars(self).get("_tossing")
         if same is not None:
             return same.coins
@@ -217,16 +218,16 @@ class Problem:
 
     @property
     def used_coins(self) -> Coins | None:
-        """The coins, if any choice came from them so far: whoever has these can make the same choices again."""
+        """The coins, if any choice has used them: anyone who has them can reproduce the choices."""
         same: Problem | None = vars(self).get("_tossing")
         return self.tossed or (vars(self).get("coins") if same is None else same.used_coins)
 
     @cached_property
     def secret_order(self) -> IntArray:
-        """All rows in an order that nobody can predict without the local secret.
+        """All rows, in an order that nobody can predict without the local secret.
 
-        Choices that depend on sensitive values take records in this order, never in canonical order: whoever can
-        predict such a choice can undo it. Where no model looks at a sensitive value it is the canonical order.
+        Choices that depend on sensitive values take records in this order, never in canonical order: an adversary who
+        can predict such a choice can undo it. If no model uses a sensitive value, it is the canonical order.
         """
         order = self.table.canonical_order
         if not self.model.histogram_keys():
@@ -241,33 +242,33 @@ class Partition:
     Attributes
     ----------
     labels : integer array
-        ``0 .. n_groups - 1``; -1 for suppressed rows. Empty where the store of the problem did the grouping.
+        ``0 .. n_groups - 1``; -1 for suppressed rows. Empty if the problem's store did the grouping.
     n_groups : int
     levels : tuple of int, optional
         The level of every quasi-identifier, for global recoding.
     cuts : tuple of int64 arrays, optional
-        The level of every leaf of every quasi-identifier, where a column is generalized to a cut through its
-        hierarchy instead of one level. The leaves under a node of the cut all have its level.
+        The level of every leaf of every quasi-identifier, if columns are generalized to a cut through their hierarchy
+        instead of one level. All leaves under a node of the cut have its level.
     regions : CutTree, optional
-        Where new records would fall, for algorithms that cut space.
+        The regions for new records, for algorithms that cut space.
     whole_numbers : bool
-        Whether centroids of integer columns are rounded to integers.
+        Whether to round centroids of integer columns to integers.
     blank_unknown : bool
-        Whether patterns blank a value that is missing in all records of a group, instead of keeping it as common.
+        Whether patterns blank a value that is missing in all records of a group, instead of keeping it as shared.
     counterfeits : Counterfeits, optional
-        Records to publish that are nobody's.
+        Invented records to publish.
     crowds : pair of int64 arrays, optional
-        Of ``CONCEALED``: offsets and rows, the rows that the cells of each group cover; a group is then one record.
+        For ``CONCEALED``: offsets and rows that the cells of each group cover; each group is then one record.
     blanked : mapping of str to bool array, optional
-        Of ``PATTERN``: which groups blank a column although their records agree in it. Groups are then numbered such
+        For ``PATTERN``: which groups blank a column although their records agree in it. Groups are then numbered so
         that no two of them publish the same cells.
     by_column : mapping of str to integer array, optional
-        Of ``CENTROID``: the group of every row that a column's representative is of, where columns are grouped on
-        their own. Rows with the same label are in the same group of every column.
+        For ``CENTROID``: the group of every row for a column's representative, if columns are grouped separately.
+        Rows with the same label are in the same group of every column.
     notes : mapping
-        What the algorithm says about its result (``optimum_proven`` and the like).
+        Facts about the result (such as ``optimum_proven``).
     space : mapping of str to array
-        Every solution that was looked at, as columns of equal length; empty where the algorithm keeps none.
+        Every evaluated solution, as columns of equal length; empty if the algorithm keeps none.
     """
 
     labels: AnyArray
@@ -287,13 +288,14 @@ class Partition:
 
 @dataclass(frozen=True)
 class Algorithm(Parametrised, ABC):
-    """Base of all algorithms: parameters as fields, ``recoding`` as class attribute, ``run`` as the work.
+    """Base of all algorithms, with parameters as fields, ``recoding`` as a class attribute and ``run``.
 
-    ``keeps_signatures`` says whether the algorithm looks at ``Problem.earlier``; it may then add counterfeits.
-    ``reads_cells`` says whether the algorithm tells models what its groups publish; to others, models that judge cells
-    are models of classes. ``reads_sensitive`` says how groups depend on sensitive values; where they do by a public
-    rule, ``disclosure`` states what that tells an adversary who knows the algorithm. ``samples`` says whether it draws
-    records with the operating system's randomness: what it makes cannot be made again.
+    ``keeps_signatures`` says whether the algorithm uses ``Problem.earlier``; it may then add counterfeits.
+    ``reads_cells`` says whether the algorithm shows models what its groups publish; for other algorithms, models that
+    evaluate cells become models of classes. ``reads_sensitive`` says how groups depend on sensitive values; if they
+    do so by a public rule, ``disclosure`` states what that reveals to an adversary who knows the algorithm.
+    ``samples`` says whether it draws records with the operating system's randomness, so that its results cannot be
+    reproduced.
     """
 
     recoding: ClassVar[Recoding] = Recoding.LOCAL
@@ -305,11 +307,11 @@ class Algorithm(Parametrised, ABC):
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """Sensitive columns whose values no group mixes; by default there are none."""
+        """Sensitive columns whose values no group mixes. Defaults to none."""
         return ()
 
     def check(self, model: AllOf, suppression: float) -> None:
-        """Refuse models that the algorithm cannot handle, before any data are read; most handle all.
+        """Refuse models that the algorithm cannot handle, before any data is read. Most accept all.
 
         Raises
         ------
@@ -324,11 +326,11 @@ class Algorithm(Parametrised, ABC):
         Raises
         ------
         NotFound
-            If this algorithm finds no such partition; it claims nothing more.
+            If this algorithm finds no such partition; one may still exist.
         """
 
     def check_table(self, table: TablePlan) -> None:
-        """Refuse, before any work, columns that the algorithm is not made for; by default there are none.
+        """Refuse, before any work, columns that the algorithm cannot handle. Defaults to none.
 
         Raises
         ------
@@ -336,11 +338,11 @@ class Algorithm(Parametrised, ABC):
         """
 
     def planned(self, table: TablePlan) -> TablePlan:
-        """Return the columns as the algorithm needs them; most take them as the policy says."""
+        """Return the columns as the algorithm needs them; most do not change the policy's plan."""
         return table
 
     def not_found(self, problem: Problem) -> NotFound:
-        """The error of an algorithm that gave up."""
+        """Return the error for an algorithm that gave up."""
         return NotFound(
             f"{self.name} found no partition that satisfies {', '.join(m.name for m in problem.model.members)}.",
             hint="Relax a parameter, raise the suppression limit, or try another algorithm.",
@@ -350,14 +352,14 @@ class Algorithm(Parametrised, ABC):
 def check_compatible(
     algorithm: Algorithm, model: AllOf, missing: Missing, *, population: bool, suppression: float = 0.0
 ) -> None:
-    """Refuse, before any work, what cannot give a sound release.
+    """Refuse, before any work, combinations that cannot give a sound release.
 
-    The refusals are few and declared: bucketization publishes exact quasi-identifiers, so it refuses models against
-    identity disclosure; centroids and patterns do not say whom of the population, or of an adversary's background
-    table, they cover, so they refuse models that count it; missing values as wildcards unite classes, so they refuse
-    models that do not survive merging, and of those that count a population the ones that do not survive a wider cover;
-    records that are concealed among others make no classes, so they refuse models of classes; differential privacy
-    refuses algorithms that do not draw records at random.
+    There are few refusals. Bucketization publishes exact quasi-identifiers, so it refuses models against identity
+    disclosure. Centroids and patterns do not show whom they cover in the population or an adversary's background
+    table, so they refuse models that count them. Missing values as wildcards merge classes, so they refuse models
+    that do not survive merging and population models that do not survive wider coverage. Concealed records form no
+    classes, so they refuse models of classes. Differential privacy refuses algorithms that do not draw records at
+    random.
     """
     algorithm.check(model, suppression)
     for member in model.members:
@@ -368,9 +370,9 @@ def check_compatible(
             )
         if algorithm.recoding is Recoding.CONCEALED and not member.of_crowds:
             raise IncompatibleError(
-                f"{algorithm.name} publishes records that differ from each other, and {member.name} judges classes of "
+                f"{algorithm.name} publishes records that differ from each other, and {member.name} needs classes of "
                 "equal ones.",
-                hint="Promise k-concealment alone, or choose an algorithm that makes classes, such as mondrian.",
+                hint="Use k-concealment alone, or choose an algorithm that makes classes, such as mondrian.",
             )
         if member.drawing() is not None and not algorithm.samples:
             raise IncompatibleError(

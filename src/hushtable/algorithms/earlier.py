@@ -1,4 +1,4 @@
-"""What an algorithm may know of earlier releases of the same people, and what it may add to a new one."""
+"""What an algorithm may know about earlier releases of the same people, and add to a new one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Earlier:
     left : int64 array
         The signature that a row's person had before the value changed; -1 for all others.
     alone : bool array
-        Whose signature was given to them alone: there was nobody else in the first class that had it.
+        People who alone received their signature: nobody else was in the first class with it.
     """
 
     key: Key
@@ -38,7 +38,7 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Counterfeits:
-    """Records that are nobody's: they stand for values that a signature has and nobody present.
+    """Invented records for values of a signature that nobody present has.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Kinds of records: what models see of a record, and which kinds help a group that is not satisfied yet."""
+"""Kinds of records, as models see them, and which kinds help a group that is not yet satisfied."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from hushtable.table.stats import GroupStats, Key
 __all__ = ["Kinds", "add_groups", "helpful"]
 
 _CHUNK = 1 << 24
-"""Entries of a (group x value) matrix that are held at once."""
+"""Maximum number of entries of a (group x value) matrix in memory."""
 
 
 @dataclass(frozen=True)
 class Kinds:
-    """The rows by what models see of them: sensitive values and weight.
+    """The rows as models see them: by sensitive values and weight.
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class Kinds:
     movable : int64 array
         1 for rows of the sample, 0 for others.
     stats : GroupStats
-        One row of each kind as a group of its own.
+        One row of each kind as a separate group.
     values : mapping of Key to int64 array
-        The code of each kind in the columns that the model reads; -1 for kinds that are not the sample's.
+        The code of each kind in the columns that the model reads; -1 for kinds outside the sample.
     """
 
     of_row: IntArray
@@ -45,14 +45,14 @@ class Kinds:
 
     @classmethod
     def of(cls, problem: Problem) -> Kinds:
-        """Tell the kinds of a problem's rows."""
+        """Return the kinds of a problem's rows."""
         table = problem.table
         keys = sorted(problem.model.histogram_keys())
         kinds, first = _sample_kinds(table, keys)
         n_sample = len(first)
         rest = np.arange(table.n_sample, table.n_rows)
         if len(rest):
-            # people of the population are alike; what a background row says may be its own
+            # people of the population are all alike; background rows may differ
             crowd = np.zeros(len(rest), dtype=np.int64)
             start, stop = table.background_rows.start, table.background_rows.stop
             crowd[(rest >= start) & (rest < stop)] = np.arange(1, len(table.background_rows) + 1)
@@ -71,13 +71,13 @@ class Kinds:
         return cls(kinds, movable, stats, values)
 
     def counts(self, rows: IntArray, starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return how many records of each kind the groups ``rows[starts[g]:ends[g]]`` hold: group, kind, count."""
+        """Return the number of records of each kind in the groups ``rows[starts[g]:ends[g]]``: group, kind, count."""
         offsets, kinds, counts = histogram(rows, starts, ends, self.of_row, self.movable, len(self.stats))
         return np.repeat(np.arange(len(starts), dtype=np.int64), np.diff(offsets)), kinds, counts
 
 
 def _sample_kinds(table: EncodedTable, keys: list[Key]) -> tuple[IntArray, IntArray]:
-    """Number the sample's rows by sensitive values and weight; return numbers and a row of each."""
+    """Number the sample's rows by sensitive values and weight; return the numbers and one row for each."""
     columns: list[AnyArray] = []
     sizes: list[int] = []
     for name in dict.fromkeys(name for key in keys for name in key):
@@ -94,7 +94,7 @@ def _sample_kinds(table: EncodedTable, keys: list[Key]) -> tuple[IntArray, IntAr
 
 
 def add_groups(groups: GroupStats, others: GroupStats, sign: int = 1) -> GroupStats:
-    """Return group by group the sum (or, with sign -1, the difference) of two sets of groups.
+    """Return, for each group, the sum (or, with sign -1, the difference) of two sets of groups.
 
     Examples
     --------
@@ -119,9 +119,9 @@ def add_groups(groups: GroupStats, others: GroupStats, sign: int = 1) -> GroupSt
 def helpful(
     model: AllOf, reference: Reference, kinds: Kinds, groups: GroupStats, group: IntArray, kind: IntArray
 ) -> BoolArray:
-    """Return which of the candidates (a group and a kind of record) help a member that the group does not satisfy.
+    """Return which candidates (a group and a kind of record) help a member that the group does not satisfy.
 
-    Where no candidate of a group helps, all of them count: any record may.
+    If no candidate of a group helps, all of them count: any record may help.
 
     Examples
     --------

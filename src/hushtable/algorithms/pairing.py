@@ -1,4 +1,4 @@
-"""Merging groups along a binary tree: where a group violates a model, and here and there where none does."""
+"""Merging groups along a binary tree: where a group violates a model, and at random elsewhere."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["pair_up"]
 def pair_up(
     stats: GroupStats, satisfied: Callable[[GroupStats], BoolArray], extra: float, coins: Coins, floor: int = 0
 ) -> IntArray | None:
-    """Return the class of every group, the groups being the leaves of a binary tree in this order.
+    """Return the class of every group; the groups are the leaves of a binary tree, in this order.
 
-    From the bottom up, two neighbors become one class if one of them cannot stand (it violates the model, and so do
-    its parts), else with the chance ``extra ** h`` at height h, or always up to the height ``floor``. A class that
-    would violate the model is never made. None where even all groups together do.
+    From the bottom up, two neighbors become one class if one of them is invalid (it violates the model, and so do its
+    parts), otherwise with probability ``extra ** h`` at height h, or always up to the height ``floor``. A class that
+    would violate the model is never made. None if even all groups together violate it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The regions behind a partition made by cuts: where a new record would fall.
+"""The regions of a partition made by cuts, for placing new records.
 
 Published cells are tight around the records of a class; regions tile the whole space. ``Anonymizer.transform`` needs
 the regions, because a new record need not lie in any tight cell.
@@ -47,7 +47,7 @@ class CutTree:
     label: IntArray
 
     def assign(self, columns: Sequence[AnyArray]) -> IntArray:
-        """Return the group in whose region each row of codes falls."""
+        """Return the group whose region contains each row of codes."""
         node = np.zeros(len(columns[0]), dtype=np.int64)
         moving = np.arange(len(node)) if self.column[0] >= 0 else np.empty(0, dtype=np.int64)
         while len(moving):
@@ -62,7 +62,7 @@ class CutTree:
         return self.label[node]
 
     def boxes(self, sizes: Sequence[int], n_groups: int) -> tuple[IntArray, IntArray]:
-        """Return the least and greatest code of each group's region, group by column."""
+        """Return the lowest and highest code of each group's region, group by column."""
         low = np.zeros((len(self.column), len(sizes)), dtype=np.int64)
         high = np.tile(np.asarray(sizes, dtype=np.int64) - 1, (len(self.column), 1))
         # children are numbered after their parents, so one pass in order of number is enough

@@ -1,7 +1,7 @@
-"""Suppressing what makes even the whole table unfit, within the suppression budget.
+"""Suppressing records that make even the whole table fail, within the suppression budget.
 
-Most models hold for the whole table as one group; where they do not (one diagnosis is half of all records, say), no
-grouping helps, but leaving out some records of that value may.
+Most models hold for the whole table as one group. If they do not (for example, one diagnosis makes up half of all
+records), no grouping helps, but suppressing some records with that value may.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ STEPS = 256
 def trim(problem: Problem) -> BoolArray | None:
     """Return the rows to keep so that the whole table satisfies the model, or None if the budget does not suffice.
 
-    Greedy: as long as the table as one group fails, some records are left out of the sensitive value whose removal
-    improves the first failing member's score most; of two such values, the first in sorted order. Where no removal
-    improves it (two values that dominate together), the most frequent value goes. Which records of a value go is
-    decided by secret lots.
+    Greedy: as long as the table as one group fails, suppress some records with the sensitive value whose removal
+    improves the first failing member's score most; ties go to the first value in sorted order. If no removal improves
+    it (two values dominate together), take the most frequent value. Secret lots decide which records with a value are
+    suppressed.
     """
     table, model = problem.table, problem.model
     kept = np.ones(table.n_rows, dtype=np.bool_)
@@ -60,7 +60,7 @@ def trim(problem: Problem) -> BoolArray | None:
 
 
 def _best_value(model: SensitiveModel, stats: GroupStats, step: int, problem: Problem) -> int:
-    """Return the value whose records are best left out."""
+    """Return the value whose records are best suppressed."""
     hist = stats.histogram(model.key)
     best, best_score = int(hist.values[np.argmax(hist.units)]), float(model.score(stats, problem.reference)[0])
     for at, value in enumerate(hist.values):

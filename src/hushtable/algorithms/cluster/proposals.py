@@ -110,10 +110,10 @@ def exchanged(now: Grouped, neighbour: IntArray, number: IntArray, slack: FloatA
     Parameters
     ----------
     now : Grouped
-    neighbor : int64 array
-        Of each record.
+    neighbour : int64 array
+        Neighbor of each record.
     number : int64 array
-        Which member of the neighbor's group it may change places with, counted around.
+        Which member of the neighbor's group it may swap with, counted cyclically.
     slack : float64 array
         How much each of the changes may cost.
 

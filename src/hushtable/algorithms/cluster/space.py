@@ -1,7 +1,7 @@
-"""Where records lie: quasi-identifiers as coordinates on comparable scales.
+"""Records as points: quasi-identifiers as coordinates on comparable scales.
 
-Numbers, dates (days) and ordinal labels (ranks) become numbers on the scale asked for: in standard deviations, in
-shares of the range, or as they are. Two nominal labels are 1 apart, or as far as the lowest node above both is high
+Numbers, dates (days) and ordinal labels (ranks) become numbers on the requested scale: in standard deviations, in
+shares of the range, or unscaled. The distance of two nominal labels is 1, or the height of the lowest node above both
 (1 for the root). A missing value is 1 away from every value and 0 from another missing one. A column's weight
 multiplies its distances. All of it is computed from the distinct values and their counts, so that the order of the
 records does not matter.
@@ -40,7 +40,7 @@ class Space:
     metric : Metric
         How they are compared.
     units : int64 array, optional
-        What each record counts towards a group's size; None where every record is a person.
+        Weight of each record in a group's size; None if every record is a person.
     unit : int
         Units per person.
     """
@@ -58,7 +58,7 @@ class Space:
         Raises
         ------
         DataError
-            If a column has numbers too far apart to be compared as they are.
+            If a column has numbers too far apart to compare unscaled.
 
         Examples
         --------
@@ -106,13 +106,13 @@ def _coordinates(column: QuasiColumn, codes: IntArray, scale: Scale) -> FloatArr
 
 
 def _scaled(column: QuasiColumn, counts: IntArray, scale: Scale) -> FloatArray:
-    """The place of each known code."""
+    """The coordinate of each known code."""
     offset, unit = _offsets(column)
     width = float(offset[-1])
     if scale == "none":
         if not width * unit < 1e150:
             raise DataError(
-                f"Column {column.name!r} has numbers too far apart to be compared as they are.",
+                f"Column {column.name!r} has numbers too far apart to compare unscaled.",
                 code="range-too-wide",
                 hint="Use 'scale: standard' or 'scale: range'.",
             )
@@ -123,12 +123,12 @@ def _scaled(column: QuasiColumn, counts: IntArray, scale: Scale) -> FloatArray:
     n = max(int(counts.sum()), 1)
     mean = float((counts * share).sum()) / n
     deviation = float(np.sqrt((counts * (share - mean) ** 2).sum() / n))
-    # of a constant column nothing is left but its zeros
+    # a constant column becomes all zeros
     return (share - mean) / deviation if deviation > 0 else np.zeros(len(share))
 
 
 def _offsets(column: QuasiColumn) -> tuple[FloatArray, float]:
-    """How far each known code is from the least one, and what that is counted in."""
+    """Distance of each known code from the lowest, and its unit."""
     coded = column.coded
     if coded.kind is Kind.ORDINAL:
         return np.arange(len(coded.values), dtype=np.float64), 1.0

@@ -1,7 +1,7 @@
-"""Cuts through the hierarchies: every column has a set of nodes such that each leaf lies under exactly one of them.
+"""Cuts through the hierarchies: each column has a set of nodes, and each leaf lies under exactly one of them.
 
-A cut is one node per leaf. All steps of a column, up or down, are tried at once: they concern different leaves, so
-the table that takes all of them shows the groups of each.
+A cut has one node per leaf. All steps of a column, up or down, are tried at once: they concern different leaves, so
+the table with all steps applied shows the groups of each.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ __all__ = ["CutAlgorithm", "CutTable", "Groups", "NodeTree"]
 
 @dataclass(frozen=True)
 class CutAlgorithm(Algorithm):
-    """Base of the algorithms that move a cut node by node, by what that tells of a target column.
+    """Base of the algorithms that move a cut node by node, guided by information about a target column.
 
     Parameters
     ----------
     target : str, optional
-        The sensitive column whose values are the classes; the first one where left out.
+        The sensitive column whose values are the classes. Defaults to the first.
     """
 
-    target: Annotated[str | None, "sensitive column that information is measured by"] = None
+    target: Annotated[str | None, "sensitive column for measuring information. Defaults to the first"] = None
 
     recoding: ClassVar[Recoding] = Recoding.GLOBAL
     reads_sensitive: ClassVar[Reads] = Reads.CHOOSES
@@ -68,13 +68,13 @@ class Groups:
 
 
 class CutTable:
-    """A table as algorithms on cuts see it.
+    """A table for algorithms on cuts.
 
     Parameters
     ----------
     problem : Problem
     target : str, optional
-        The sensitive column that information is measured by; the first one where left out.
+        The sensitive column for measuring information. Defaults to the first.
     """
 
     def __init__(self, problem: Problem, target: str | None = None) -> None:
@@ -94,14 +94,14 @@ class CutTable:
         names = [c.name for c in self.problem.table.sensitive]
         if name is not None and name not in names:
             hint = did_you_mean(name, names) or "Give a column the role 'sensitive'."
-            raise ParameterError(f"The target {name!r} is no sensitive column.", hint=hint)
+            raise ParameterError(f"The target {name!r} is not a sensitive column.", hint=hint)
         return name or next(iter(names), None)
 
     def _information(self, j: int) -> tuple[FloatArray, BoolArray]:
-        """What telling the children of each node of column j apart is worth, and whether it concerns several classes.
+        """The value of separating the children of each node of column j, and whether it concerns several classes.
 
-        With a target: the entropy of its values among the records under the node, less the mean of the children's.
-        Without: by how much the column's loss falls, times the column's weight.
+        With a target: the entropy of its values among the records under the node, minus the mean of the children's.
+        Without: the decrease of the column's loss, times the column's weight.
         """
         table, tree = self.problem.table, self.trees[j]
         column = table.quasi[j]
@@ -169,7 +169,7 @@ class CutTable:
         return Groups(group, first, units, lost)
 
     def fits(self, groups: Groups) -> bool:
-        """Whether the models hold once the violating groups are suppressed, within the budget."""
+        """Whether the models hold after the violating groups are suppressed, within the budget."""
         gone = int(groups.sizes[groups.lost].sum())
         if gone > self.problem.budget or gone == self.space.units:
             return False
@@ -194,9 +194,9 @@ class CutTable:
         return Partition(labels, int((~groups.lost).sum()), cuts=levels, notes=said)
 
 
-# A column's hierarchy as a tree of nodes that differ: chains of nodes above the same leaves count as their lowest.
+# A column's hierarchy as a tree of distinct nodes: a chain of nodes above the same leaves counts as its lowest.
 #
-# Algorithms that cut through a hierarchy, instead of taking one level, walk this tree.
+# Algorithms that cut through a hierarchy instead of using one level traverse this tree.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Judging one node: which groups must be suppressed, whether that fits the budget, and what it costs."""
+"""Evaluating one node: which groups must be suppressed, whether that fits the budget, and the cost."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ __all__ = ["Evaluated", "Judge"]
 
 
 class Judge:
-    """Judges nodes of one problem's lattice.
+    """Evaluates nodes of one problem's lattice.
 
     Parameters
     ----------
     problem : Problem
     objective : str
     fixed : mapping of str to int
-        Quasi-identifiers that stay at one level.
+        Quasi-identifiers with a fixed level.
     more
-        Parameters of the objective's own.
+        Additional parameters of the objective.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Judge:
         self.space = Space(problem.store.outline, keys, fixed, far)
         unit = self.space.table.unit
         least = problem.model.least_people(problem.reference) if unit == 1 else problem.model.min_group_size()
-        # 1 says nothing: a group may hold one of a person's several rows
+        # 1 is no constraint: a group may contain one of a person's several rows
         self.minimum = least * unit if least > 1 else 1
         self.budget = problem.budget
         self._groupwise = problem.model.part(table_level=False)
@@ -63,15 +63,15 @@ class Judge:
                 hint="Give 'population: file.csv' in the policy, or choose 'payout'.",
             )
         self._additive = additive(self._groupwise)
-        # which records are suppressed at a node are suppressed at every finer one
+        # records suppressed at a node are suppressed at every finer one
         self._inherited = self._additive and not self._tablewise.members
         self.monotone = not not_monotone(problem.model, suppression=self.budget > 0)
         self.seen = Evaluated(self.space.d)
 
     def _by_size(self) -> bool:
-        """Whether a group violates the models exactly where it is below the minimum.
+        """Whether a group violates the models exactly if it is below the minimum.
 
-        Models that only see sizes and survive adding records have a least size; it is asked for.
+        Models that only use sizes and survive adding records have a minimum size.
         """
         seen = self.model.stats_needed() == frozenset({Stat.SIZE})
         if self._tablewise.members or not seen or not additive(self._groupwise):
@@ -81,7 +81,7 @@ class Judge:
         return at and (not below or self.minimum == 1)
 
     def __call__(self, node: IntArray, source: Tuples | Rolled | None = None) -> Verdict:
-        """Judge a node, grouping from a source where one is given, and write it down."""
+        """Evaluate a node, grouping from a source if one is given, and record it."""
         node = np.asarray(node, dtype=np.int64)
         tuples = source or self.space.source(node)
         if isinstance(tuples, Tuples):
@@ -93,11 +93,11 @@ class Judge:
         return verdict
 
     def again(self, node: IntArray) -> Verdict:
-        """Judge a node that may have been judged before."""
+        """Evaluate a node that may have been evaluated before."""
         return self.seen.find(node) or self(node)
 
     def _judge_far(self, node: IntArray, groups: Rolled) -> Verdict:
-        """Judge a node whose groups are elsewhere: their sizes may tell, else they are judged here."""
+        """Evaluate a node whose groups are elsewhere: by their sizes if that is enough, otherwise here."""
         if groups.fits:
             return self._judge(node, next(self.space.groups(node, groups)))
         sizes, times = groups.group_sizes()
@@ -117,16 +117,16 @@ class Judge:
         return Verdict(node, fits, units, small + forced, n, value, floor, extras)
 
     def _lost_of(self, node: IntArray, groups: Rolled) -> Iterator[tuple[Grouping, GroupStats, BoolArray]]:
-        """Bring groups here, some at a time, and tell which violate a model; there are only groupwise ones."""
+        """Bring groups here, some at a time, and find those that violate a model; all models are groupwise."""
         for grouping in self.space.groups(node, groups):
             stats = self._stats(grouping)
             yield grouping, stats, self._violating(stats)
 
     def _forced(self, stats: GroupStats, lost: BoolArray, small: int) -> int:
-        """Units that every finer node has to suppress too: of the groups that violate, what no part of them can keep.
+        """Units that every finer node has to suppress too: those of violating groups that no part can keep.
 
-        Groups that satisfy the models may violate them at a finer node, or may not: nothing is forced there. ``small``
-        are the units in groups that are too small, which is all there is to know where nothing may be suppressed.
+        Groups that satisfy the models may or may not violate them at a finer node, so they force nothing. ``small``
+        counts the units in groups that are too small, which is enough if nothing may be suppressed.
         """
         if self._additive:
             return int(stats.units[lost].sum())
@@ -137,7 +137,7 @@ class Judge:
         return max(small, int((violating.units - np.minimum(kept, violating.units)).sum()))
 
     def _judge_sizes(self, node: IntArray, tuples: Tuples) -> Verdict | None:
-        """Judge a node by the sizes of its groups, where both the models and the objective look at nothing else."""
+        """Evaluate a node by the sizes of its groups, if the models and the objective use nothing else."""
         objective = self.objective
         if not self.by_size or not isinstance(objective, ClassObjective):
             return None
@@ -160,7 +160,7 @@ class Judge:
             small = self._forced(stats, lost, small)
             lost = self._worst_too(grouping, stats, lost)
         else:
-            # groups that are too small are lost, whatever values they have
+            # groups that are too small are lost, regardless of their values
             large = np.flatnonzero(grouping.sizes >= self.minimum)
             stats = self._stats(grouping, large)
             violating = self._violating(stats)
@@ -180,7 +180,7 @@ class Judge:
     def _value(
         self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray, crowds: IntArray | None = None
     ) -> tuple[float, FloatArray | None]:
-        """The value of a node that fits, and what its suppressed records cost more, where finer nodes inherit that."""
+        """The value of a node that fits, and the extra cost of its suppressed records, if finer nodes inherit it."""
         if not isinstance(self.objective, CellObjective):
             return self.objective.value(node, sizes, times, gone, crowds), None
         extras = self.objective.extras(node, gone)
@@ -199,7 +199,7 @@ class Judge:
         return np.asarray(~self._groupwise.satisfied(stats, self.problem.reference) & (stats.units > 0))
 
     def _worst_too(self, grouping: Grouping, stats: GroupStats, lost: BoolArray) -> BoolArray:
-        """Add the groups to suppress for the table-level models, the worst first, as far as the budget goes."""
+        """Add the groups to suppress for the table-level models, the worst first, within the budget."""
         if not self._tablewise.members:
             return lost
         lost = lost.copy()
@@ -218,7 +218,7 @@ class Judge:
         return lost
 
     def _worst(self, stats: GroupStats) -> int:
-        """The group that stands farthest outside the first violated table-level model."""
+        """The group with the worst score under the first violated table-level model."""
         for member in self._tablewise.members:
             if not bool(member.table_satisfied(stats, self.problem.reference)[0]):
                 score = member.score(stats, self.problem.reference)
@@ -239,7 +239,7 @@ class Judge:
         grouping = self.space.group(node, self.space.base)
         stats = self._stats(grouping, node=node)
         lost = self._worst_too(grouping, stats, self._violating(stats))
-        # numbers as short as may be: most of the time goes into looking them up row by row
+        # the smallest integer type that fits: most of the time is spent on looking these up row by row
         short = np.int16 if len(lost) < 2**15 else np.int32
         number = np.where(lost, -1, np.cumsum(~lost) - 1).astype(short)
         labels = spread(number[grouping.group], self.space.of_row)
@@ -256,11 +256,11 @@ class Judge:
         return Partition(np.empty(0, dtype=np.int64), kept, levels=tuple(int(level) for level in node))
 
 
-# What a search has seen: every judged node as one row of a few arrays, no Python object per node.
+# The history of a search: every evaluated node as one row of a few arrays, with no Python object per node.
 
 
 class Evaluated:
-    """Judged nodes in the order of judging; 33 bytes a node, and 2 per node and column.
+    """Evaluated nodes in order of evaluation; 33 bytes per node, and 2 per node and column.
 
     Examples
     --------
@@ -294,7 +294,7 @@ class Evaluated:
 
     @property
     def lost(self) -> IntArray:
-        """Units to be suppressed at each node; at least these, where they are more than the budget."""
+        """Units to suppress at each node; a lower bound if they exceed the budget."""
         return self._counts[: self._n, 0]
 
     @property
@@ -304,12 +304,12 @@ class Evaluated:
 
     @property
     def groups(self) -> IntArray:
-        """Groups of each node, suppressed ones included."""
+        """Number of groups of each node, including suppressed ones."""
         return self._counts[: self._n, 2]
 
     @property
     def value(self) -> FloatArray:
-        """The objective; infinite where the node does not fit."""
+        """The objective; infinite if the node does not fit."""
         return self._costs[: self._n, 0]
 
     def add(self, verdict: Verdict) -> None:
@@ -334,5 +334,5 @@ class Evaluated:
 
 
 def _longer(array: AnyArray) -> AnyArray:
-    """Return the array with as much room again behind what it holds."""
+    """Return the array with its capacity doubled."""
     return np.concatenate([array, np.empty_like(array)])

@@ -1,14 +1,14 @@
-"""What a node costs: objectives that decompose over a node, with lower bounds.
+"""Costs of nodes: objectives that decompose over a node, with lower bounds.
 
-Two families. *Cell* objectives charge every published cell by its column, level and leaf, and a suppressed record a
-charge of its own; the columns' means are then combined. *Class* objectives look at the sizes of the classes. The payout
-of a game looks at both.
+There are two families. *Cell* objectives charge every published cell by its column, level and leaf, and every
+suppressed record separately; the columns' means are then combined. *Class* objectives use the sizes of the classes.
+The payout of a game uses both.
 
 References
 ----------
 Z. Wan et al., "A game theoretic framework for analyzing re-identification risk", PLOS ONE 10(3), 2015 (the payout).
 
-Every objective bounds from below what a node can cost, given that at least ``lost`` units are suppressed there.
+Every objective has a lower bound on a node's cost, given that at least ``lost`` units are suppressed there.
 """
 
 from __future__ import annotations

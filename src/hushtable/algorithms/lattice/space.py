@@ -26,24 +26,24 @@ from hushtable.table.stats import GroupStats, Histogram, Key
 __all__ = ["Grouping", "Space", "Tuples", "level_range"]
 
 MOST_SOURCES = 128
-"""How many rolled-up tables are kept to roll up from; each is at most 3/4 the size of the table it came from."""
+"""Number of rolled-up tables to keep as sources; each has at most 3/4 the size of the table it came from."""
 
 WORTH_ROLLING = 6000
-"""Tables with fewer tuples are grouped as they are."""
+"""Tables with fewer tuples are grouped directly."""
 
 WIDE_COLUMNS = 4
-"""Columns with most values, whose levels make up a node's anchor."""
+"""Number of columns, those with the most values, whose levels make up a node's anchor."""
 
 
 def level_range(table: EncodedTable, fixed: Mapping[str, int]) -> tuple[IntArray, IntArray]:
-    """Return the least and the greatest level of every quasi-identifier."""
+    """Return the lowest and the highest level of every quasi-identifier."""
     names = [c.name for c in table.quasi]
     low = np.zeros(len(names), dtype=np.int64)
     high = np.array([c.coded.height for c in table.quasi], dtype=np.int64)
     for name, level in fixed.items():
         if name not in names:
             raise ParameterError(
-                f"'fixed' names {name!r}, which is no quasi-identifier.", hint=did_you_mean(name, names)
+                f"'fixed' names {name!r}, which is not a quasi-identifier.", hint=did_you_mean(name, names)
             )
         j = names.index(name)
         if not 0 <= level <= high[j]:
@@ -63,10 +63,10 @@ class Space:
     keys : histogram keys
         Sensitive columns that the models need.
     fixed : mapping of str to int
-        Quasi-identifiers that stay at one level.
+        Quasi-identifiers with a fixed level.
     far : Rolled, optional
-        The combinations of quasi-identifiers and the sensitive columns, where they are on other machines; the table's
-        rows are not looked at then.
+        The combinations of quasi-identifiers and the sensitive columns, if they are on other machines; the table's
+        rows are then ignored.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Space:
 
     @cached_property
     def nodes(self) -> AnyArray:
-        """Every node, in lexicographic order of levels: only for lattices that fit."""
+        """Every node, in lexicographic order of levels; only for lattices that fit into memory."""
         steps = np.indices([int(n) for n in self.high - self.low + 1], dtype=np.int16).reshape(self.d, -1).T
         return np.ascontiguousarray(steps + self.low.astype(np.int16))
 
@@ -168,7 +168,7 @@ class Space:
         return Grouping(tuples, *grouped)
 
     def _group_wide(self, tuples: Tuples, at: IntArray, sizes: IntArray) -> tuple[AnyArray, IntArray, IntArray]:
-        """Group where a node has more keys than fit into 62 bits."""
+        """Group tuples at a node that has more keys than fit into 62 bits."""
         looked_up = [self.lut[at[j] + tuples.columns[j]] for j in range(self.d)]
         group, first = number_rows(looked_up, [int(s) for s in sizes])
         units = np.zeros(len(first), dtype=np.int64)
@@ -181,7 +181,7 @@ class Space:
         return math.prod(int(n) for n in self.leaves) < 2**62 and self.units < 2**31
 
     def size_facts(self, node: IntArray, tuples: Tuples, minimum: int) -> tuple[int, int, int, int] | None:
-        """Return what the sizes of a node's groups say (see the kernel); None where its numbers are too large."""
+        """Return facts about the sizes of a node's groups (see the kernel); None if the numbers are too large."""
         if not self._narrow:
             return None
         return size_facts(
@@ -191,8 +191,8 @@ class Space:
     def source(self, node: IntArray) -> Tuples | Rolled:
         """Return the smallest rolled-up table that is finer than a node, rolling up to the node's anchor first.
 
-        The anchor has the node's levels in the few columns with most values, where generalizing merges most tuples,
-        and leaves in the others; many nodes share it.
+        The anchor has the node's levels in the few columns with the most values, where generalizing merges the most
+        tuples, and leaves in the others; many nodes share it.
         """
         best = self.finest(node)
         if len(best) >= WORTH_ROLLING and self.roll_to(np.where(self._wide, node, best.levels)):
@@ -200,7 +200,7 @@ class Space:
         return best
 
     def finest(self, node: IntArray) -> Tuples | Rolled:
-        """Return the smallest table at hand that is finer than a node."""
+        """Return the smallest available table that is finer than a node."""
         finer = np.flatnonzero((self._rolled_levels[: len(self._rolled)] <= node).all(axis=1))
         return self._rolled[int(finer[np.argmin(self._rolled_sizes[finer])])]
 
@@ -212,7 +212,7 @@ class Space:
         return out
 
     def roll_to(self, anchor: IntArray) -> bool:
-        """Keep the table rolled up to a node, as a source for all coarser ones, where that is much smaller.
+        """Keep the table rolled up to a node, as a source for all coarser ones, if that is much smaller.
 
         Returns whether there is a new table.
         """
@@ -233,7 +233,7 @@ class Space:
         return False
 
     def projection(self, node: IntArray) -> Tuples | Rolled | None:
-        """Return the table rolled up to a node, to group many coarser nodes from; None where that does not pay."""
+        """Return the table rolled up to a node, as a source for many coarser nodes; None if that does not pay."""
         source = self.source(node)
         if not self._rolls_up or len(source) < WORTH_ROLLING:
             return None
@@ -243,7 +243,7 @@ class Space:
         return self._roll_up(node, self.group(node, source)) if isinstance(source, Tuples) else source.roll_up(node)
 
     def _nearer(self, rolled: Tuples | Rolled, node: IntArray) -> Tuples | Rolled:
-        """Bring a rolled-up table here for good, if there is room."""
+        """Bring a rolled-up table here permanently, if there is room."""
         if isinstance(rolled, Tuples) or rolled.stays:
             return rolled
         with closing(rolled):
@@ -254,13 +254,13 @@ class Space:
         return Tuples(packed, parts.units, parts.sensitive, node, parts.columns)
 
     def groups(self, node: IntArray, far: Rolled) -> Iterator[Grouping]:
-        """Group tuples that were rolled up to a node elsewhere: all at once if they fit, else some groups at a time."""
+        """Group tuples rolled up to a node elsewhere: all at once if they fit, otherwise some groups at a time."""
         for parts in [far.bring()] if far.fits else far.pieces():
             yield self.group(node, self._brought(parts, node))
 
     @property
     def _rolls_up(self) -> bool:
-        """Whether rolled-up tables keep all that the models need."""
+        """Whether rolled-up tables keep everything that the models need."""
         return len(self.keys) <= 1 and self.table.n_rows == self.table.n_sample
 
     def _roll_up(self, node: IntArray, grouping: Grouping) -> Tuples:
@@ -303,8 +303,8 @@ class Space:
     def stats_of(self, group: IntArray, n: int, kept: BoolArray) -> GroupStats:
         """Return the statistics of groups of the original tuples; -1 is no group, and groups may be empty.
 
-        Of tuples that are not kept, the sample's records are left out; people of the population whom a group covers
-        stay, whoever is published.
+        For tuples that are not kept, the sample's records are dropped; people of the population whom a group covers
+        stay, no matter who is published.
         """
         if self.table.n_rows > self.table.n_sample:
             return self.table.stats_of(self.rows_of(group, kept), n, self.keys)

@@ -137,7 +137,7 @@ class CountedBranches:
     def leave_out(self, family: Counted, children: BoolArray) -> None:
         """Refuse: suppression compares all groups, and only some are here."""
         raise IncompatibleError(
-            "Records that are on other machines cannot be suppressed group by group.",
+            "Records on other machines cannot be suppressed group by group.",
             hint="Set 'suppression: 0', or let the driver hold the table.",
         )
 

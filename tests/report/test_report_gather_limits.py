@@ -21,7 +21,7 @@ def told(algorithm, **more):
     [
         ("anatomy", "secret coins decide which"),
         ("mondrian", "Only checks sensitive values"),
-        ("p-first", "A nearer record that a group passed over"),
+        ("p-first", "A nearer record that a group skipped"),
     ],
 )
 def test_the_report_says_how_sensitive_values_are_used(algorithm, words):

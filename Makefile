@@ -9,7 +9,7 @@ INSTALL := $(PIP) -q setuptools && $(PIP) --no-build-isolation -e
 CASES ?= 100000
 SECONDS ?= 3600
 
-.PHONY: help demo studio screenshots recordings papers test lint docs properties fuzz bench pipelines lock dist try-dist try-bounds clean
+.PHONY: help demo studio screenshots recordings papers test quick lint docs properties fuzz bench pipelines lock dist try-dist try-bounds clean
 
 help:
 	@echo "demo        anonymize generated patients into demo/"
@@ -18,6 +18,7 @@ help:
 	@echo "recordings  pictures of terminals, into docs/recordings"
 	@echo "papers      the papers' experiments, into docs/papers: some minutes"
 	@echo "test        lint, types and tests, as CI runs them"
+	@echo "quick       ruff and the quickest tests: two minutes"
 	@echo "lint        ruff and mypy"
 	@echo "docs        build the documentation into site/"
 	@echo "properties  the long property tests"
@@ -50,6 +51,12 @@ papers: $(VENV)/.installed-dev
 test: $(VENV)/.installed-dev lint
 	@$(BIN)/python -m hushtable.datasets.fetch || echo "Tests that need Adult will be skipped."
 	$(BIN)/python -m pytest -n 3
+
+quick: $(VENV)/.installed-dev
+	$(BIN)/ruff check
+	$(BIN)/python -m pytest -n 2 -q -p no:cacheprovider tests/hierarchy tests/models tests/policy tests/risk tests/schema \
+		tests/table tests/treatments tests/utility tests/test_api.py tests/test_docs.py tests/test_imports.py \
+		tests/test_maintenance.py tests/test_registry.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check

@@ -1,16 +1,16 @@
-"""What algorithms ask of a table, wherever its records are.
+"""The interface between algorithms and tables, wherever the records are stored.
 
 A ``TupleStore`` holds a table as distinct combinations of quasi-identifiers and sensitive values, with their weights.
-The encoded table is one, with arrays in memory; the Spark engine has another, with aggregations. An algorithm asks for
-the coarsest view that it can work with:
+The encoded table is one, with arrays in memory; the Spark engine has another, with aggregations. An algorithm
+requests the coarsest view that it can work with:
 
 - every record as a row (``records``), where it compares records or parts equal ones;
 - every combination as a row with a weight (``combinations``), where it keeps equal records together;
 - counts at the levels of a node (``tuples``), where it searches the lattice;
 - counts of groups, level by level (``groups``), where it divides from the top.
 
-A store that cannot give a view raises an error that says why and what to do instead. So no algorithm names an engine,
-and no engine needs to know how an algorithm works.
+A store that cannot provide a view raises an error with the reason and a remedy. So no algorithm names an engine, and
+no engine needs to know how an algorithm works.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class TupleStore(Protocol):
 
     @property
     def outline(self) -> EncodedTable:
-        """The columns, codes and units of the table; its rows may stand for all with the same sensitive values."""
+        """The columns, codes and units of the table; a row may represent all rows with the same sensitive values."""
 
     @property
     def sample_units(self) -> int:
@@ -48,7 +48,7 @@ class TupleStore(Protocol):
 
     @property
     def fits(self) -> bool:
-        """Whether ``combinations`` are few enough to be given."""
+        """Whether there are few enough ``combinations`` to return."""
 
     def records(self) -> EncodedTable:
         """Return every record as a row.
@@ -60,12 +60,12 @@ class TupleStore(Protocol):
         """
 
     def combinations(self, why: str) -> EncodedTable:
-        """Return the records with equal ones as one row, or as several: both have the same weight.
+        """Return the records, with equal ones as one row or several; the total weight is the same.
 
         Parameters
         ----------
         why : str
-            What an error says the combinations are needed for.
+            Why the combinations are needed, for the error.
 
         Raises
         ------
@@ -75,15 +75,15 @@ class TupleStore(Protocol):
 
     @property
     def given(self) -> EncodedTable:
-        """The records or combinations that the algorithm asked for: what the labels of its partition are of."""
+        """The records or combinations that the algorithm requested, to which the labels of its partition refer."""
 
     @property
     def far(self) -> FarStore | None:
-        """What to ask where the records are not here; None where they are."""
+        """The remote store if the records are not here, otherwise None."""
 
 
 class FarStore(Protocol):
-    """Combinations that are asked for counts, not brought here."""
+    """Remote combinations that are counted where they are."""
 
     def tuples(self, keys: Sequence[Key]) -> Rolled:
         """Return the combinations of quasi-identifiers and these sensitive columns, at the leaves.
@@ -100,7 +100,7 @@ class FarStore(Protocol):
         Parameters
         ----------
         coins : Coins, optional
-            Decide which of several equal records of a kind go first, where that matters.
+            Decide which of several equal records of a kind go first, if that matters.
 
         Raises
         ------
@@ -115,18 +115,18 @@ class FarStore(Protocol):
         ----------
         levels : int64 array
         left_out : (d, n) integer array
-            The leaf codes of one record of every group that is suppressed.
+            The leaf codes of one record of every suppressed group.
         """
 
 
 @dataclass(frozen=True)
 class Brought:
-    """Combinations that were brought here, in canonical order.
+    """Combinations brought here, in canonical order.
 
     Attributes
     ----------
     columns : (d, n) integer array
-        Leaf codes: of combinations that were rolled up, those of the first one behind each.
+        Leaf codes; for rolled-up combinations, those of the first one in each.
     units : int64 array
     sensitive : mapping of Key to int64 array
     """
@@ -140,56 +140,56 @@ class Rolled(Protocol):
     """Combinations at the levels of a node."""
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of combinations."""
 
     @property
     def levels(self) -> IntArray:
-        """The levels that they were rolled up to."""
+        """The levels to which they were rolled up."""
 
     @property
     def fits(self) -> bool:
-        """Whether they may be brought here, to be looked at once."""
+        """Whether they may be brought here for a single pass."""
 
     @property
     def stays(self) -> bool:
-        """Whether they should stay where they are, even if they are to be looked at often."""
+        """Whether they should stay where they are, even for repeated use."""
 
     def roll_up(self, node: IntArray) -> Rolled:
-        """Return them rolled up to the levels of a node; there they are kept until ``close``."""
+        """Return them rolled up to the levels of a node; they are kept until ``close``."""
 
     def bring(self, *, keep: bool = False) -> Brought:
-        """Bring them all here; ``keep`` says that they are going to stay."""
+        """Bring them all here; ``keep`` means permanently."""
 
     def pieces(self) -> Iterator[Brought]:
-        """Bring them here piece by piece; combinations that differ in sensitive values alone come together."""
+        """Bring them here piece by piece; combinations that differ only in sensitive values come together."""
 
     def group_sizes(self) -> tuple[IntArray, IntArray]:
-        """Return the sizes that combinations of quasi-identifiers have, ascending, and how many have each."""
+        """Return the sizes of the combinations of quasi-identifiers, ascending, and how many have each size."""
 
     def cube(self, columns: Sequence[int], nodes: Sequence[int]) -> IntArray:
         """Count the nodes of ``levels`` of up to three columns together, as ``leaf_cube`` does.
 
-        ``nodes`` is how many there are of each column.
+        ``nodes`` is the number of nodes of each column.
         """
 
     def close(self) -> None:
-        """Let go of them."""
+        """Release them."""
 
 
 @dataclass(frozen=True)
 class LevelCounts:
-    """How often values occur in the groups of a level.
+    """Counts of values in the groups of a level.
 
     Attributes
     ----------
     group, column, code : int64 arrays
         One entry per group, quasi-identifier, code and combination of sensitive values.
     units : int64 array
-        The weight of the rows that it stands for.
+        The weight of the rows that it represents.
     values : mapping of Key to int64 array
-        The sensitive (or joint) code of every entry, for each histogram that the model asks for.
+        The sensitive (or joint) code of every entry, for each histogram that the model needs.
     sizes : mapping of Key to int
-        How many codes those have.
+        Number of codes of each.
     n_groups : int
     """
 
@@ -204,7 +204,7 @@ class LevelCounts:
 
 @dataclass(frozen=True)
 class BranchCounts:
-    """How often kinds of records occur among the children of a level's groups.
+    """Counts of kinds of records among the children of a level's groups.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class BranchCounts:
     count : int64 array
         Records of each.
     low, high : (entries, d) int64 arrays
-        Their least and greatest ranks.
+        Their lowest and highest ranks.
     """
 
     group: IntArray
@@ -236,7 +236,7 @@ class Division:
     group, node, part : int64 arrays
         Where the children of the divided groups go.
     taken : (group, node, kind, count, part), int64 arrays
-        The first records of a kind that do not go with their child.
+        The first records of a kind that are separated from their child.
     closed : (parts, d) bool array
     """
 
@@ -251,28 +251,28 @@ class Division:
 class Groups(Protocol):
     """Combinations in numbered groups, divided level by level where they are.
 
-    A group of at most ``most`` combinations (records, once ``kinds`` was asked for) need not be divided from here:
+    A group of at most ``most`` combinations (records, after a call of ``kinds``) need not be divided from here:
     ``finish`` runs the algorithm on it where it is.
     """
 
     def __len__(self) -> int:
-        """How many combinations there are."""
+        """Number of combinations."""
 
     @property
     def most(self) -> int:
-        """How many one task takes."""
+        """Maximum number per task."""
 
     def counts(self, groups: IntArray, keys: Sequence[Key]) -> tuple[LevelCounts, IntArray]:
-        """Count every value of every column in these groups; return also the combinations behind each entry."""
+        """Count every value of every column in these groups; also return the number of combinations in each entry."""
 
     def cut(self, groups: IntArray, columns: IntArray, cuts: IntArray, children: IntArray) -> None:
         """Cut groups in two: codes up to ``cuts`` go to ``children[0::2]``, others to ``children[1::2]``."""
 
     def kinds(self) -> Kinds:
-        """Tell the kinds of records; from then on, records of one combination may be parted."""
+        """Return the kinds of records; from then on, records of one combination may be separated."""
 
     def extents(self, groups: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return the records and units of groups, and the least and greatest rank (``Trees``) in every column."""
+        """Return the records and units of groups, and the lowest and highest rank (``Trees``) in every column."""
 
     def branches(self, groups: IntArray, heights: IntArray, able: BoolArray) -> BranchCounts:
         """Count the kinds of records among the children of groups, along every column that is ``able``.
@@ -291,9 +291,9 @@ class Groups(Protocol):
         Parameters
         ----------
         leaves : int64 array
-            Groups that stay as they are.
+            Groups that are not divided further.
         closed : (int64 array, (groups, d) bool array), optional
-            Groups that are divided where they are, and their closed columns; all others with none closed by default.
+            Groups to divide where they are, and their closed columns. Defaults to all others, with none closed.
         run : callable
             Called with the problem of one such group and its closed columns; returns a partition.
         """

@@ -1,8 +1,9 @@
-"""Bounds from projections: what a few columns alone already force every node to suppress.
+"""Bounds from projections: the suppression that a few columns alone force on every node.
 
-A group that is too small in the projection on two or three columns (the others generalized away) only gets smaller
-when the others are told apart. So for every combination of levels of a pair or triple, the people in too small groups
-are a lower bound of what any node with these levels suppresses: the subset phase of Incognito, turned into numbers.
+A group that is too small in the projection on two or three columns (with the others fully generalized) only gets
+smaller when the others are distinguished. So for every combination of levels of a pair or triple, the number of
+people in groups that are too small is a lower bound on the suppression at any node with these levels: a numeric
+version of Incognito's subset phase.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ from hushtable.kernels.cubes import leaf_cube, small_group_units
 __all__ = ["forced_units", "project", "projectable"]
 
 MOST_KEYS = 2**21
-"""Projections with more combinations of nodes than this are passed over: they cost more than they prune."""
+"""Projections with more combinations of nodes are skipped: they cost more than they prune."""
 
 SPARSE = 4
-"""Tuples per combination of three columns from which on pairs are counted three at a time."""
+"""Minimum number of tuples per combination of three columns for counting pairs three at a time."""
 
 Columns = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class _View:
-    """Tuples at the levels that they were rolled up to, which stand in for the leaves."""
+    """Tuples at the levels to which they were rolled up, which replace the leaves."""
 
     cube: Callable[[Columns, Sequence[int]], IntArray]
     n: int
@@ -49,12 +50,12 @@ class _View:
 
     @cached_property
     def _nodes(self) -> list[int]:
-        """How many nodes each column has over all its levels."""
+        """Number of nodes of each column over all its levels."""
         return [int(n) for n in self.sizes.sum(axis=1)]
 
     @cached_property
     def leaves(self) -> list[int]:
-        """How many leaves each column has."""
+        """Number of leaves of each column."""
         return [int(n) for n in self.sizes[:, 0]]
 
     def projectable(self, columns: Columns) -> bool:
@@ -104,7 +105,7 @@ def projectable(space: Space, columns: Columns) -> bool:
 def project(
     space: Space, minimum: int, columns: int, nodes: AnyArray, lost: IntArray, source: Tuples | Rolled | None = None
 ) -> IntArray:
-    """Raise the lower bounds ``lost`` of some nodes by the projections on every so many columns.
+    """Raise the lower bounds ``lost`` of some nodes by the projections on all sets of ``columns`` columns.
 
     From a rolled-up ``source``, the bounds of nodes that are not coarser are weaker than they could be, but hold.
     """
@@ -123,7 +124,7 @@ def project(
 
 
 def _cubes(view: _View, columns: int) -> Iterator[tuple[Columns, IntArray]]:
-    """Every projection on so many columns, with its leaves counted together."""
+    """Every projection on this many columns, with joint counts of its leaves."""
     wanted = {c for c in itertools.combinations(range(view.d), columns) if view.projectable(c)}
     if columns == 2:
         for triple in _triples(view, wanted):
@@ -139,7 +140,7 @@ def _cubes(view: _View, columns: int) -> Iterator[tuple[Columns, IntArray]]:
 
 
 def _triples(view: _View, pairs: set[Columns]) -> list[Columns]:
-    """Triples of few combinations that contain two or three of these pairs that are in no other."""
+    """Triples with few combinations that contain two or three of these pairs not contained in another."""
     most = min(view.n // SPARSE, MOST_KEYS)
     left: set[Columns] = set(pairs)
     out: list[Columns] = []
@@ -158,6 +159,6 @@ def _triples(view: _View, pairs: set[Columns]) -> list[Columns]:
 
 
 def forced_units(space: Space, minimum: int, columns: Columns) -> IntArray:
-    """Return the units in too small groups of a projection, for every combination of its columns' levels."""
+    """Return the units in groups of a projection that are too small, for every combination of its columns' levels."""
     view = _view(space, space.root)
     return view.forced(view.leaf_cube(columns), columns, minimum)

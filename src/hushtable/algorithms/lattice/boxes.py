@@ -1,6 +1,6 @@
 """Branch and bound without enumerating the lattice: boxes of levels, the most promising first.
 
-A box is a range of levels for every column. Four facts bound the cost of its nodes from below:
+A box is a range of levels for every column. Four facts give a lower bound on the cost of its nodes:
 
 * Every node is coarser than the lower corner, whose levels are the cheapest of the box.
 * Every node is finer than the upper corner, so it has to suppress at least what that has to (``Verdict.small``).
@@ -9,8 +9,8 @@ A box is a range of levels for every column. Four facts bound the cost of its no
   so over pairs that share no column the least sums of the allowed combinations add up.
 * Groups only grow from the lower corner on (``Objective.floor``).
 
-The box with the least bound is taken next; its corners are judged, and it is divided. No node of a box that is thrown
-away can be better than the best node known, so the least bound of the boxes that are left is a bound of the optimum.
+The box with the lowest bound comes next: its corners are evaluated, and it is divided. No node of a discarded box can
+be better than the best known node, so the lowest bound of the remaining boxes is a bound on the optimum.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from hushtable.arrays import BoolArray, FloatArray, IntArray
 __all__ = ["search_boxes"]
 
 CAREFUL = 1 - 1e-12
-"""Sums are rounded, and a bound must not be above what it bounds."""
+"""Sums are rounded, and a lower bound must not exceed the true value."""
 
 Pair = tuple[int, int]
 
 
 def search_boxes(judge: Judge, best: Verdict | None, limit: Limit) -> tuple[Verdict | None, float]:
-    """Return the best node and a lower bound of the optimum: its value, where the search ran to its end."""
+    """Return the best node and a lower bound on the optimum, which is its value if the search finished."""
     search = _Search(judge, best)
     search.add(judge.space.low, judge.space.high, 0)
     while search.heap and search.least() < search.value:
@@ -70,15 +70,15 @@ class _Search:
 
     @property
     def value(self) -> float:
-        """The cost of the best node; infinite where there is none."""
+        """The cost of the best node; infinite if there is none."""
         return float("inf") if self.best is None else self.best.value
 
     def least(self) -> float:
-        """The least bound of the boxes that are left."""
+        """The lowest bound of the remaining boxes."""
         return self.heap[0][0]
 
     def _project(self) -> None:
-        """Find out which levels two columns may have together, and what these cost at least."""
+        """Find which levels two columns may have together, and their minimum cost."""
         judge, space = self.judge, self.judge.space
         for j in range(space.d):
             levels = np.arange(int(space.heights[j]) + 1)
@@ -98,7 +98,7 @@ class _Search:
                 self._costs[pair] = np.where(self._allowed[pair], (first + second).reshape(shape), np.inf)
 
     def _matching(self) -> list[Pair]:
-        """Choose pairs that share no column, those first that say most beyond their columns alone."""
+        """Choose pairs that share no column, the most informative beyond their single columns first."""
         space = self.judge.space
         gain: dict[Pair, float] = {}
         for (i, j), cost in self._costs.items():
@@ -112,7 +112,7 @@ class _Search:
         return out
 
     def _cut(self, low: IntArray, high: IntArray) -> bool:
-        """Cut levels off that occur in no allowed combination; False where no node is left."""
+        """Remove levels that occur in no allowed combination; False if no node is left."""
         changed = True
         while changed:
             changed = False
@@ -131,7 +131,7 @@ class _Search:
         return True
 
     def _bound(self, low: IntArray, lost: int, floor: float, high: IntArray) -> float:
-        """A lower bound of the cost of every node of a box."""
+        """A lower bound on the cost of every node of a box."""
         objective = self.judge.objective
         floors = None if self._cells is not None else np.array([floor])
         bound = float(objective.bound(low[None, :], np.array([lost]), floors)[0])
@@ -145,7 +145,7 @@ class _Search:
         return max(bound, float(self._cells.of_sum(np.asarray(total)))) * CAREFUL
 
     def add(self, low: IntArray, high: IntArray, lost: int, floor: float = -math.inf) -> None:
-        """Put a box on the heap, unless none of its nodes can be the best."""
+        """Add a box to the heap, unless none of its nodes can be the best."""
         low, high = low.copy(), high.copy()
         if not self._cut(low, high):
             return
@@ -162,7 +162,7 @@ class _Search:
         return verdict
 
     def divide(self) -> None:
-        """Judge the corners of the box with the least bound, and divide it."""
+        """Evaluate the corners of the box with the lowest bound, and divide it."""
         _, _, box = heapq.heappop(self.heap)
         top = self._look(box.high)
         if top.small > self.judge.budget or (self.judge.monotone and not top.fits):
@@ -180,11 +180,11 @@ class _Search:
             self.add(low, high, lost, floor)
 
     def _widest(self, box: _Box) -> int:
-        """The column whose levels differ most in what they cost, or in how many nodes they have."""
+        """The column whose levels differ most in cost, or in their number of nodes."""
         space, columns = self.judge.space, range(len(box.low))
         if self._cells is not None:
             spread = [float(self._single[j][box.high[j]] - self._single[j][box.low[j]]) for j in columns]
         else:
             spread = [math.log(space.sizes[j, box.low[j]] / space.sizes[j, box.high[j]]) for j in columns]
-        # a column with one level left cannot be divided, whatever rounding says
+        # a column with one level left cannot be divided, regardless of rounding
         return max((j for j in columns if box.low[j] < box.high[j]), key=lambda j: (spread[j], -j))

@@ -1,4 +1,4 @@
-"""The search behind the optimal algorithm: open nodes, their bounds, and which to judge next."""
+"""The search of the optimal algorithm: open nodes, their bounds, and which to evaluate next."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SHORTEN = 0.7
 
 
 def branch_and_bound(judge: Judge, limit: Limit) -> tuple[Verdict | None, float, bool]:
-    """Return the best node, a lower bound of the optimum, and whether the search ran to its end."""
+    """Return the best node, a lower bound on the optimum, and whether the search finished."""
     open_ = _Open(judge)
     best: Verdict | None = None
     judged = 0
@@ -72,7 +72,7 @@ def branch_and_bound(judge: Judge, limit: Limit) -> tuple[Verdict | None, float,
 
 
 class _Open:
-    """The nodes that may still be the optimum, with lower bounds of their cost.
+    """The nodes that may still be optimal, with lower bounds on their cost.
 
     Nodes are ordered by height, the sum of their levels, so that finer and coarser ones are looked for on one side
     only. A node that is closed gets an infinite bound; the arrays are shortened once many are.
@@ -116,7 +116,7 @@ class _Open:
         return self._n
 
     def least(self) -> float:
-        """The least bound of the open nodes: the optimum is not below it."""
+        """The lowest bound of the open nodes: the optimum is not below it."""
         return float(self._bound.min())
 
     def roll_up(self, node: IntArray, judged: int) -> None:
@@ -164,7 +164,7 @@ class _Open:
         self._n = len(self.nodes)
 
     def project_triples(self, best: Verdict | None) -> bool:
-        """Raise the bounds by the projections on three columns, once; False where that was done."""
+        """Raise the bounds by the projections on three columns, once; False if that has been done."""
         space, judge = self._judge.space, self._judge
         if not self._triples or len(self) < (ENOUGH if self._many and judge.budget else SOME):
             return False
@@ -185,7 +185,7 @@ class _Open:
         return True
 
     def probe(self, best: Verdict) -> IntArray | None:
-        """The node, open or not, that is likely to close most open ones; None where judging is cheaper than that."""
+        """The node, open or not, likely to close the most open ones; None if evaluating is cheaper than choosing."""
         judge = self._judge
         if judge.budget == 0 or judge.minimum <= 1 or not self._many:
             return None
@@ -196,10 +196,10 @@ class _Open:
         return self._probe(self.nodes, self._limits)
 
     def choose(self) -> IntArray:
-        """Return the open node to judge next.
+        """Return the open node to evaluate next.
 
-        Of the last few, the most promising. Where cells are charged, one of middling bound with many finer nodes. Where
-        classes are, the most promising of middling height: its groups bound the coarser nodes, what it suppresses the
+        Among the last few, the most promising. For cell objectives, one with a medium bound and many finer nodes. For
+        class objectives, the most promising of medium height: its groups bound the coarser nodes, its suppression the
         finer ones.
         """
         if len(self) <= FEW:
@@ -226,7 +226,7 @@ class _Open:
         return self._first(middling[reach == reach.max()])
 
     def learn(self, verdict: Verdict, best: Verdict | None) -> None:
-        """Close what a verdict rules out, and raise the bounds of the finer and the coarser nodes."""
+        """Close the nodes that a verdict rules out, and raise the bounds of finer and coarser nodes."""
         judge = self._judge
         height = int(verdict.node.sum())
         begin, end = int(self._end[height - 1]) if height else 0, int(self._end[height])
@@ -254,7 +254,7 @@ class _Open:
         self._close(np.flatnonzero(over))
 
     def _raise_lost(self, nodes: IntArray, verdict: Verdict) -> None:
-        """Raise the bounds of finer nodes by what a verdict says that they have to suppress."""
+        """Raise the bounds of finer nodes by the suppression that a verdict forces."""
         objective = self._judge.objective
         if verdict.extras is None:
             nodes = nodes[self._lost[nodes] < verdict.small]
@@ -283,7 +283,7 @@ class _Open:
 
 
 CAUTION = 0.5
-"""How many standard deviations a forecast is taken lower than it is."""
+"""Number of standard deviations by which a forecast is lowered."""
 
 STEPS = 24
 """Numbers of units for which nodes' costs are compared with the best one."""
@@ -308,7 +308,7 @@ class Probe:
         self._logits = self._forecast.logit(self._grid.astype(np.float64))
 
     def limits(self, nodes: AnyArray, best: float) -> FloatArray:
-        """Return how much each node may have to suppress before it costs more than the best, as a forecast's logit."""
+        """Return how much each node may suppress before it costs more than the best, as a forecast's logit."""
         out = np.full(len(nodes), len(self._grid) - 1)
         left = np.arange(len(nodes))
         for step, units in enumerate(self._grid[:-1].tolist()):
@@ -318,7 +318,7 @@ class Probe:
         return np.asarray(self._logits[out])
 
     def __call__(self, nodes: AnyArray, limits: FloatArray) -> IntArray | None:
-        """Choose a node, given the open ones; None where nothing better than one of those is in sight."""
+        """Choose a node, given the open ones; None if no better one than those is known."""
         seen = self._judge.seen
         self._forecast.fit(seen.nodes, seen.small)
         forecast = self._forecast.logits(nodes)
@@ -362,7 +362,7 @@ class Probe:
 
 
 PULL = 0.3
-"""How strongly the columns' slopes are drawn to a common one, in squared nats."""
+"""How strongly the columns' slopes shrink toward a common one, in squared nats."""
 
 DIGITS = 6
 """Products of matrices are rounded: how a machine adds up must not decide which of equal nodes is judged first."""
@@ -378,7 +378,7 @@ class Forecast:
     Attributes
     ----------
     doubt : float
-        Standard deviation of what the fit leaves over.
+        Standard deviation of the residuals.
     """
 
     def __init__(self, space: Space) -> None:

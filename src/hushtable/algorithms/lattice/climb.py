@@ -1,7 +1,7 @@
 """A heuristic for lattices that cannot be enumerated: up until a node fits, then down while it pays.
 
-It is an anytime search: after a handful of nodes there is one that fits, and the rest makes it cheaper. How far that is
-from the optimum is not known here; ``boxes`` bounds it.
+It is an anytime search: it finds a node that fits after a few evaluations, and then improves it. The distance from
+the optimum is not known here; ``boxes`` bounds it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Limit:
     Attributes
     ----------
     nodes : int, optional
-        After so many judged nodes: the same everywhere.
+        Stop after this many evaluated nodes: the same on every machine.
     deadline : float, optional
-        At this time of the monotonic clock.
+        Stop at this time of the monotonic clock.
     """
 
     nodes: int | None = None
@@ -41,7 +41,7 @@ class Limit:
         return self.deadline is not None and time.monotonic() > self.deadline
 
     def share(self, judge: Judge) -> float:
-        """How much of the judged nodes that are allowed is used up."""
+        """Share of the allowed evaluations used so far."""
         return 0.0 if self.nodes is None else min(len(judge.seen) / self.nodes, 1.0)
 
 
@@ -52,10 +52,10 @@ class _Late(Exception):
 def climb(judge: Judge, limit: Limit) -> Verdict | None:
     """Return a good node, if any.
 
-    First a node that fits is looked for by halving a chain from the bottom to the top that raises the widest column at
-    every step. Then greedily upwards: each step takes the column whose next level saves most people per unit of cost.
-    From the better of the two downwards: each step takes the cheapest finer neighbor that still fits. At last one
-    level is lowered for another that is raised, as long as that is cheaper.
+    First, a binary search looks for a node that fits on a chain from bottom to top that raises the widest column at
+    every step. Then the search climbs greedily: each step raises the column whose next level saves the most people
+    per unit of cost. From the better of the two, it descends: each step takes the cheapest finer neighbor that still
+    fits. Finally, it lowers one level and raises another, as long as that is cheaper.
     """
     search = _Search(judge, limit)
     search.look(judge.space.high)
@@ -76,14 +76,14 @@ class _Search:
         self.best: Verdict | None = None
 
     def look(self, node: IntArray) -> Verdict:
-        """Judge a node and remember it if it is the best so far."""
+        """Evaluate a node and remember it if it is the best so far."""
         verdict = self.judge.again(node)
         if verdict.fits and (self.best is None or verdict.value < self.best.value):
             self.best = verdict
         return verdict
 
     def look_all(self, nodes: Iterable[IntArray]) -> list[Verdict]:
-        """Judge nodes until the limit is reached."""
+        """Evaluate nodes until the limit is reached."""
         found = []
         for node in nodes:
             if self.limit.reached(self.judge):
@@ -93,7 +93,7 @@ class _Search:
         return found
 
     def halve(self) -> None:
-        """Halve the chain that raises the column with most nodes at every step."""
+        """Run a binary search on the chain that raises the column with the most nodes at every step."""
         chain = list(self._chain())
         low, high = 0, len(chain) - 1
         while low < high:
@@ -113,7 +113,7 @@ class _Search:
             yield node.copy()
 
     def up(self) -> None:
-        """Take the step that saves most people per unit of cost, until a node fits."""
+        """Take the step that saves the most people per unit of cost, until a node fits."""
         bound = self.judge.objective.bound
         node = self.space.low
         verdict = self.look_all([node])[0]

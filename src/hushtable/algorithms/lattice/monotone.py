@@ -1,11 +1,11 @@
-"""When satisfaction is monotone in the lattice: a node that satisfies the models vouches for every coarser one.
+"""When satisfaction is monotone in the lattice: if a node satisfies the models, so does every coarser one.
 
 Without suppression, coarser nodes merge satisfied groups, so models that survive merging, or coarser columns, are
-monotone. Models that
-count a population must also survive adding people: a coarser class may cover people whom no class covered before.
-With suppression, violating groups are merged into satisfied ones, so every model must survive adding any record; then
-the records of a violating group violate at every finer node too, and what has to be suppressed only grows downwards.
-Models that judge the whole table are out, because which groups are suppressed for them is a choice.
+monotone. Models that count a population must also survive adding people: a coarser class may cover people whom no
+class covered before. With suppression, violating groups are merged into satisfied ones, so every model must survive
+adding any record; then the records of a violating group violate at every finer node too, and the necessary
+suppression only grows at finer nodes. Table-level models are excluded, because there is a choice of which groups to
+suppress for them.
 """
 
 from __future__ import annotations

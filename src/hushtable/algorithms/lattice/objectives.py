@@ -29,15 +29,15 @@ __all__ = ["AMOUNTS", "OBJECTIVES", "CellObjective", "ClassObjective", "Objectiv
 
 
 class Objective(ABC):
-    """One number per node, the smaller the better.
+    """One number per node; smaller is better.
 
     Parameters
     ----------
     space : Space
     minimum : int
-        Units of the smallest class allowed.
+        Minimum units of a class.
     by_size : bool
-        Whether the groups to be suppressed are those below the minimum, and no others.
+        Whether exactly the groups below the minimum are suppressed.
     suppresses : bool
         Whether anything may be suppressed.
     """
@@ -52,20 +52,20 @@ class Objective(ABC):
 
     @abstractmethod
     def bound(self, nodes: AnyArray, lost: IntArray, floor: FloatArray | None = None) -> FloatArray:
-        """A lower bound of every node's value, where at least ``lost`` units are suppressed.
+        """A lower bound on every node's value if at least ``lost`` units are suppressed.
 
-        ``floor`` is the greatest floor of the finer nodes that are known.
+        ``floor`` is the largest known floor of a finer node.
         """
 
     def bound_alike(self, nodes: AnyArray, lost: int, extras: FloatArray | None = None) -> FloatArray:
-        """The same, where the number is one for all nodes.
+        """The same, with one number for all nodes.
 
-        ``extras`` is what the records cost more that are known to be suppressed; see ``Verdict``.
+        ``extras`` is the extra cost of the records known to be suppressed; see ``Verdict``.
         """
         return self.bound(nodes, np.full(len(nodes), lost, dtype=np.int64))
 
     def floor(self, sizes: IntArray, times: IntArray) -> float:
-        """What coarser nodes inherit: handed to ``bound``, a greater one raises their bounds.
+        """The value that coarser nodes inherit: passed to ``bound``, a larger one raises their bounds.
 
         ``times[i]`` groups of the node have ``sizes[i]`` units.
         """
@@ -77,9 +77,9 @@ class Objective(ABC):
     ) -> float:
         """The value of a node where ``times[i]`` groups of ``sizes[i]`` units are kept.
 
-        ``gone`` are the units that are suppressed, leaf by leaf, one column after the other: each record at some leaf
-        below its node. The value does not depend on which. ``crowds`` are the people of the population in each of the
-        groups, for objectives that ask for them (``by_population``).
+        ``gone`` are the suppressed units, leaf by leaf, one column after another: each record at some leaf below its
+        node. The value does not depend on which. ``crowds`` are the people of the population in each group, for
+        objectives that need them (``by_population``).
         """
 
 
@@ -124,7 +124,7 @@ class CellObjective(Objective):
         return np.ones(len(units))
 
     def term(self, means: FloatArray) -> FloatArray:
-        """What a column's mean contributes, before it is weighted."""
+        """The contribution of a column's mean, before weighting."""
         return means
 
     def of_sum(self, total: FloatArray) -> FloatArray:
@@ -136,14 +136,14 @@ class CellObjective(Objective):
         return np.asarray(self.of_sum(self.term(means) @ self.weights))
 
     def terms(self, j: int, levels: IntArray, lost: IntArray) -> FloatArray:
-        """The least weighted term of column j at each of these levels, where at least ``lost`` units are suppressed."""
+        """The smallest weighted term of column j at each of these levels, if at least ``lost`` units are suppressed."""
         return np.asarray(self.term(self._least_means(j, levels, lost)) * self.weights[j])
 
     def bound_alike(self, nodes: AnyArray, lost: int, extras: FloatArray | None = None) -> FloatArray:
         """Look up one mean per column and level instead of interpolating node by node.
 
-        A suppressed record costs more than its cell by the less, the coarser the cell is. So records that a coarser
-        node suppresses too cost at least as much more here as they do there.
+        The coarser a cell, the smaller the extra cost of suppressing its record. So the extra cost of records that a
+        coarser node suppresses too is at least as large here as there.
         """
         people, cheapest = self._points
         curves = np.arange(len(people))
@@ -154,14 +154,14 @@ class CellObjective(Objective):
         table = self.means.copy()
         more = (y + slope * np.clip(lost - x, 0, width)) / self.space.units
         if extras is not None:
-            # sums are rounded, and a bound must not be above what it bounds
+            # sums are rounded, and a lower bound must not exceed the true value
             more = np.maximum(more, extras[self._column_of] * (1 - 1e-12))
         table[self._has_level] += more
         return self.combine(table[np.arange(self.space.d), nodes])
 
     @cached_property
     def _points(self) -> tuple[FloatArray, FloatArray]:
-        """The curves of all columns and levels, one per row, each drawn out flat to the length of the longest."""
+        """The curves of all columns and levels, one per row, each extended flat to the length of the longest."""
         curves = [curve for column in self._curves for curve in column]
         longest = max(len(people) for people, _ in curves) + 1
         people, cheapest = (
@@ -171,7 +171,7 @@ class CellObjective(Objective):
         return people, cheapest
 
     def bound(self, nodes: AnyArray, lost: IntArray, floor: FloatArray | None = None) -> FloatArray:
-        """Suppressing at least so many costs at least the cheapest records' extra charge, column by column."""
+        """Suppressing ``lost`` units costs at least the cheapest records' extra charge, column by column."""
         means = np.empty((len(nodes), self.space.d))
         for j in range(self.space.d):
             means[:, j] = self._least_means(j, nodes[:, j], lost)
@@ -187,34 +187,34 @@ class CellObjective(Objective):
         return means
 
     def extras(self, node: IntArray, gone: IntArray) -> FloatArray:
-        """By how much the suppressed records raise the mean of each column."""
+        """Increase of each column's mean due to the suppressed records."""
         space, out, end = self.space, np.zeros(self.space.d), 0
         if not gone.any():
             return out
         for j, (size, level) in enumerate(zip(space.leaves.tolist(), node.tolist(), strict=True)):
             start, begin, end = int(space.starts[j, level]), end, end + size
             above = space.lut[start : start + size]
-            # whole numbers, so that no order of adding them up matters
+            # integers, so that the order of summation does not matter
             units = np.bincount(above, weights=gone[begin:end], minlength=int(space.sizes[j, level]))
             extra = np.zeros(len(units))
             extra[above] = self.extra[start : start + size]
-            # added up from left to right, not pairwise, whatever NumPy's version
+            # summed from left to right, not pairwise, in every NumPy version
             out[j] = np.cumsum(units * extra)[-1] / space.units
         return out
 
     def value(
         self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray, crowds: IntArray | None = None
     ) -> float:
-        """Means of the node, plus what its suppressed records cost more."""
+        """Means of the node, plus the extra cost of its suppressed records."""
         return self.value_of(node, self.extras(node, gone))
 
     def value_of(self, node: IntArray, extras: FloatArray) -> float:
-        """The value, given by how much the suppressed records raise the means."""
+        """The value, given the increase of the means due to suppressed records."""
         return float(self.combine(self.means[np.arange(self.space.d), node] + extras))
 
 
 def _alike(extra: FloatArray, nodes: IntArray, units: IntArray) -> FloatArray:
-    """Give all leaves of a node the extra charge of the first that occurs: rounding must not tell them apart."""
+    """Give all leaves of a node the extra charge of the first that occurs: rounding must not make them differ."""
     first = np.full(int(nodes.max(initial=0)) + 1, -1, dtype=np.int64)
     occurs = np.flatnonzero(units > 0)[::-1]
     first[nodes[occurs]] = occurs
@@ -296,7 +296,7 @@ class Entropy(CellObjective):
 
 
 class ClassObjective(Objective):
-    """Looks at the sizes of the classes.
+    """Based on the sizes of the classes.
 
     A node's *floor* is what all coarser nodes inherit: groups only grow when they are generalized further, and none of
     ``minimum`` units or fewer is kept smaller than that.
@@ -317,24 +317,24 @@ class ClassObjective(Objective):
 
     @abstractmethod
     def floor_of(self, small: int, squares: int, large: int) -> float:
-        """What coarser nodes inherit from a node, given what its sizes say (``kernels.tuples.size_facts``)."""
+        """The floor of a node, given facts about its sizes (``kernels.tuples.size_facts``)."""
 
     @abstractmethod
     def value_of(self, lost: int, squares: int, classes: int) -> float:
-        """The value, given the units that are suppressed, the sum of the classes' squared sizes and their number."""
+        """The value, given the suppressed units, the sum of the classes' squared sizes and their number."""
 
 
 class Discernibility(ClassObjective):
     """Sum of squared class sizes, plus suppressed x N.
 
     The floor of a node with groups of s units is the sum of s * max(s, minimum). It bounds every coarser node: each
-    record lies there in a class of at least s units, and of at least the minimum, or counts N, which is no less.
-    Where models judge sizes alone, a record that is lost at a coarser node lies in a group below the minimum there, so
-    also here; it was counted as the minimum and costs N, so ``lost`` records cost N - minimum more.
+    record lies there in a class of at least s units, and of at least the minimum, or counts N, which is no less. If
+    models use only sizes, a record that is lost at a coarser node lies in a group below the minimum there, so also
+    here; it was counted as the minimum and costs N, so ``lost`` records cost N - minimum more.
     """
 
     def bound(self, nodes: AnyArray, lost: IntArray, floor: FloatArray | None = None) -> FloatArray:
-        """Add what is lost to the floor; see the class."""
+        """Add the lost records to the floor; see the class."""
         total, least = float(self.space.units), float(min(self.minimum, self.space.units))
         if self.by_size:
             bound = (total * least if floor is None else floor) + lost * (total - least)
@@ -345,11 +345,11 @@ class Discernibility(ClassObjective):
 
     @property
     def _careful(self) -> float:
-        """Below 1 where squares are rounded: a bound must not be above what it bounds."""
+        """Below 1 if squares are rounded: a lower bound must not exceed the true value."""
         return 1.0 if self.space.units < 2**26 else 1 - 2**-48
 
     def floor_of(self, small: int, squares: int, large: int) -> float:
-        """Count small groups as if they were as large as the smallest class allowed."""
+        """Count small groups as if they had the minimum size."""
         return float(squares + small * min(self.minimum, self.space.units))
 
     def value_of(self, lost: int, squares: int, classes: int) -> float:
@@ -371,12 +371,12 @@ class AverageClassSize(ClassObjective):
 
     The floor of a node is minus the sum of min(s, minimum) over its groups of s units. A class of a coarser node is a
     union of groups: it holds one of at least the minimum, or small ones of together at least the minimum. Either way
-    it uses up the minimum of that sum, so there are at most sum / minimum classes. Where models judge sizes alone,
-    what is lost at the coarser node lies in small groups here too, and makes no class.
+    it uses up the minimum of that sum, so there are at most sum / minimum classes. If models use only sizes, the
+    records lost at the coarser node are in small groups here too, and form no class.
     """
 
     def bound(self, nodes: AnyArray, lost: IntArray, floor: FloatArray | None = None) -> FloatArray:
-        """There are at most as many classes as smallest ones fit; see the class."""
+        """There are at most as many classes as smallest classes fit; see the class."""
         least = max(self.minimum, 1)
         room = self.space.units if floor is None else -floor
         rest = room - lost if self.by_size else np.minimum(room, self.space.units - lost)
@@ -395,7 +395,7 @@ class AverageClassSize(ClassObjective):
 class Spread(CellObjective):
     """Information loss after Wan et al.: the logarithm of the combinations that a row stands for, relative to all.
 
-    Columns count by their number of values, whatever weights the policy gives them.
+    Columns count by their number of values, regardless of the policy's weights.
     """
 
     def __init__(self, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True) -> None:
@@ -415,15 +415,15 @@ class Spread(CellObjective):
 
 
 class Payout(Objective):
-    """What the publisher's payout falls short of publishing everything unharmed, in money.
+    """The publisher's shortfall, in money, from publishing everything without attacks.
 
-    A game of a publisher and an adversary. A published record is worth ``benefit`` times (1 - information loss) to the
-    publisher, a suppressed one nothing. The adversary picks the right one of a class of s people with the chance 1/s,
-    which brings ``gain`` and costs ``cost`` to try. Adversaries attack where that pays, gain / s > cost, and a record
-    that is found costs the publisher ``loss``: s people at loss / s each are one ``loss`` for each attacked class.
+    A game between a publisher and an adversary. A published record is worth ``benefit`` times (1 - information loss)
+    to the publisher, a suppressed one nothing. The adversary picks the right person in a class of s with probability
+    1/s; success brings ``gain``, and each attempt costs ``cost``. Adversaries attack if that pays, gain / s > cost,
+    and an identified record costs the publisher ``loss``: s people at loss / s each are one ``loss`` for each
+    attacked class.
 
-    Wherever the classes of a node are attacked, its value is at least the information that it loses, so the bounds of
-    that hold.
+    Regardless of attacks, a node's value is at least the information that it loses, so the bounds on that hold.
     """
 
     def __init__(
@@ -441,19 +441,19 @@ class Payout(Objective):
         self._worth = self.amounts["benefit"] * space.units / space.table.unit
 
     def bound(self, nodes: AnyArray, lost: IntArray, floor: FloatArray | None = None) -> FloatArray:
-        """Nobody may attack: then what counts is information alone."""
+        """Without attacks, only information counts."""
         return self._spread.bound(nodes, lost, floor) * self._worth
 
     def bound_alike(self, nodes: AnyArray, lost: int, extras: FloatArray | None = None) -> FloatArray:
-        """The same, where the number is one for all nodes."""
+        """The same, with one number for all nodes."""
         return self._spread.bound_alike(nodes, lost, extras) * self._worth
 
     def value(
         self, node: IntArray, sizes: IntArray, times: IntArray, gone: IntArray, crowds: IntArray | None = None
     ) -> float:
-        """Information that is lost, and what attacks cost."""
+        """The lost information, and the cost of attacks."""
         amounts, unit = self.amounts, self.space.table.unit
-        # whom the adversary has to choose from, in units; in whole numbers, so that rounding decides about no attack
+        # the adversary's candidates, in units; integers, so that rounding never decides about an attack
         among = sizes if crowds is None else np.where(crowds > 0, crowds * unit, sizes)
         attacked = (sizes > 0) & (amounts["gain"] * unit > amounts["cost"] * among)
         found = np.cumsum((times * sizes)[attacked] / among[attacked])
@@ -464,7 +464,7 @@ class Payout(Objective):
 class JournalistPayout(Payout):
     """The payout if the adversary does not know who is in the table, and links a class with the population.
 
-    Where the population table has nobody in a class, its own people count.
+    If the population table has nobody in a class, the class's own people count.
     """
 
     by_population: ClassVar[bool] = True
@@ -489,7 +489,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
 def objective_of(
     name: str, space: Space, minimum: int, *, by_size: bool = False, suppresses: bool = True, **more: Any
 ) -> Objective:
-    """Build an objective by name; ``more`` are parameters of its own."""
+    """Build an objective by name; ``more`` contains its own parameters."""
     if name not in OBJECTIVES:
         raise ParameterError(f"There is no objective {name!r}.", hint=did_you_mean(name, OBJECTIVES))
     return OBJECTIVES[name](space, minimum, by_size=by_size, suppresses=suppresses, **more)

@@ -137,7 +137,7 @@ class _Search:
         shrunk = now - np.minimum(others, _smallest(trial, after, tree.size))
         for node in np.flatnonzero(valid).tolist():
             price = max(int(shrunk[node]), 0) / table.problem.table.unit + 1
-            # rounded, so that equal scores are ties whatever the order of their sums
+            # rounded, so that equal scores are ties regardless of summation order
             yield -round(float(table.gain[j][node]) / price, 12), j, node
 
 
@@ -150,7 +150,7 @@ def _smallest(groups: Groups, owner: IntArray, n: int) -> IntArray:
 
 
 def _least_of_others(values: IntArray) -> IntArray:
-    """Return, for each place, the least value at all other places."""
+    """Return, for each position, the smallest value at all other positions."""
     if len(values) == 1:
         return np.full(1, np.iinfo(np.int64).max)
     first, second = np.partition(values, 1)[:2]

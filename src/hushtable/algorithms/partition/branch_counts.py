@@ -1,8 +1,8 @@
-"""A level of specializations, known by how often each kind of record occurs: for records that are on other machines.
+"""A level of specializations, represented by counts of each kind of record, for records on other machines.
 
-Per group, column and child there are counts of the kinds of records, and the least and greatest rank of their values
-in every column. From these follow the statistics of the children, what they save, and how many records of which kind
-go back to a parent; which records those are is told to whoever holds them: the first ones in canonical order.
+For each group, column and child, there are counts of the kinds of records, and the lowest and highest rank of their
+values in every column. These determine the statistics of the children, what they save, and how many records of which
+kind move back to a parent. The machine that holds the records takes the first ones in canonical order.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Counted(Children):
 
 @dataclass(frozen=True)
 class _Back:
-    """What goes back to parents: whole children, and so many records of a kind."""
+    """What moves back to parents: whole children, and numbers of records by kind."""
 
     column: int
     whole: IntArray
@@ -61,7 +61,7 @@ class CountedBranches:
     Attributes
     ----------
     division : Division
-        What was decided.
+        The decisions.
     """
 
     division: Division
@@ -75,12 +75,12 @@ class CountedBranches:
 
     @property
     def open(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
         return len(self.heights)
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return int(self.heights.shape[1])
 
     def children(self, column: int, model: AllOf) -> Counted | None:
@@ -110,7 +110,7 @@ class CountedBranches:
         return Counted(column, group, stats, good, saves, counts.node[mine][first], owner, kind, count)
 
     def kind_counts(self, family: Counted, child: IntArray, kinds: Kinds) -> tuple[IntArray, IntArray, IntArray]:
-        """Return how many records of each kind some children hold: child (by its place in ``child``), kind, count."""
+        """Return record counts by kind for some children: child (index in ``child``), kind, count."""
         place = np.full(len(family.group), -1, dtype=np.int64)
         place[child] = np.arange(len(child))
         here = np.flatnonzero(place[family.owner] >= 0)
@@ -118,7 +118,7 @@ class CountedBranches:
         return place[family.owner[here]], family.kind[here], family.count[here]
 
     def going_back(self, family: Counted, child: IntArray, moved: Moved, possible: BoolArray, kinds: Kinds) -> _Back:
-        """Return what goes back to the parents for which it is possible."""
+        """Return what moves back to the parents for which it is possible."""
         whole = child[moved.dissolved]
         some = child[moved.child]
         goes = possible[family.group[some]]
@@ -131,7 +131,7 @@ class CountedBranches:
         )
 
     def loss(self, groups: IntArray) -> IntArray:
-        """Return what suppressing one unit of each group loses."""
+        """Return the loss of suppressing one unit of each group."""
         return self._trees.loss(self.heights[groups])
 
     def leave_out(self, family: Counted, children: BoolArray) -> None:
@@ -144,7 +144,7 @@ class CountedBranches:
     def advance(
         self, chosen: IntArray, families: Sequence[Counted | None], back: Sequence[_Back], unfit: BoolArray
     ) -> None:
-        """Number the parts of the divided groups: satisfied children, and what stays at each parent."""
+        """Number the parts of the divided groups: satisfied children, and the records that stay at each parent."""
         groups: list[IntArray] = []
         nodes: list[IntArray] = []
         parts: list[IntArray] = []

@@ -1,4 +1,4 @@
-"""What specializing makes of groups, whoever holds their records: children, and what is asked about them."""
+"""The results of specializing groups, wherever their records are: children, and queries about them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hushtable.table.stats import GroupStats
 __all__ = ["Branching", "Children", "Trees", "depth_first", "satisfied_children"]
 
 _STEP = 1 << 10
-"""Fineness of column weights; savings are compared as integers."""
+"""Resolution of column weights; savings are compared as integers."""
 
 
 @dataclass(frozen=True)
 class Children:
-    """What specializing one column makes of the groups that can be.
+    """The result of specializing one column in all groups where that is possible.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Children:
     good : bool array
         Which children satisfy the model.
     saves : int64 array
-        By how much each child's records lie lower in the hierarchies, all columns together.
+        Number of levels that each child's records descend in the hierarchies, over all columns.
     """
 
     column: int
@@ -52,33 +52,33 @@ class Branching(Protocol):
 
     @property
     def open(self) -> int:
-        """How many there are."""
+        """Number of groups."""
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
 
     @property
     def minimum(self) -> int:
-        """Units that a satisfied group has at least."""
+        """Minimum units of a satisfied group."""
 
     def children(self, column: int, model: AllOf) -> Children | None:
         """Return the children along one column of all groups that can be specialized there."""
 
     def kind_counts(self, family: Any, child: IntArray, kinds: Kinds) -> tuple[IntArray, IntArray, IntArray]:
-        """Return how many records of each kind some children hold: child (by its place in ``child``), kind, count."""
+        """Return record counts by kind for some children: child (index in ``child``), kind, count."""
 
     def going_back(self, family: Any, child: IntArray, moved: Moved, possible: BoolArray, kinds: Kinds) -> Any:
-        """Return what goes back to the parents for which it is ``possible``: those with the least secret lots."""
+        """Return the records with the lowest lots, which move back to parents for which it is ``possible``."""
 
     def loss(self, groups: IntArray) -> IntArray:
-        """Return what suppressing one unit of each group loses: the levels between its nodes and the roots."""
+        """Return the loss of suppressing one unit of each group: the levels between its nodes and the roots."""
 
     def leave_out(self, family: Any, children: BoolArray) -> None:
         """Suppress the records of some children."""
 
     def advance(self, chosen: IntArray, families: Sequence[Any], back: Sequence[Any], unfit: BoolArray) -> None:
-        """Divide groups and go on with their parts."""
+        """Divide groups and continue with their parts."""
 
 
 class Trees:
@@ -95,7 +95,7 @@ class Trees:
     nodes : list of (height + 1, leaves) integer arrays
         ``nodes[j][height][rank]`` is a node of column j.
     weights : int64 array
-        What a level of each column is worth.
+        The value of a level of each column.
     """
 
     def __init__(self, quasi: Sequence[QuasiColumn]) -> None:
@@ -115,14 +115,14 @@ class Trees:
         return heights
 
     def loss(self, heights: IntArray) -> IntArray:
-        """Return the levels between nodes of these heights and the roots, by their worth."""
+        """Return the weighted number of levels between nodes of these heights and the roots."""
         full = np.array([len(nodes) - 1 for nodes in self.nodes], dtype=np.int64)
         lost: IntArray = (full - heights) @ self.weights
         return lost
 
 
 def satisfied_children(stats: GroupStats, minimum: int, model: AllOf, reference: Reference) -> BoolArray:
-    """Return which children satisfy the model; those that are too small are not asked about."""
+    """Return which children satisfy the model; those that are too small are not evaluated."""
     good = stats.units >= minimum
     large = np.flatnonzero(good)
     good[large] = model.satisfied(stats.take(large), reference)

@@ -1,8 +1,8 @@
 """The frontier of a top-down partition: all groups of a level, and the rows they own.
 
-Everything is a struct of arrays: a level costs a few kernel calls and a few calls of the model, however many groups
-it has. Working memory is the row-major copy of the codes that is being rearranged, plus 4 bytes a row for where each
-row came from.
+Everything is a struct of arrays: a level costs a few kernel calls and a few calls of the model, regardless of its
+number of groups. Working memory is the row-major copy of the codes that is being rearranged, plus 4 bytes a row for
+where each row came from.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hushtable.table.stats import GroupStats
 __all__ = ["CHUNK", "Frontier", "accepted_cuts", "divide"]
 
 CHUNK = 4096
-"""Groups whose widths are compared at once: keeps a level's working memory small beside the rows."""
+"""Number of groups whose widths are compared at once: keeps a level's memory small compared with the rows."""
 
 
 class Frontier:
@@ -66,7 +66,7 @@ class Frontier:
         self._begin_level(zero, end, self._units(zero, end), zero)
 
     def _split_off(self) -> list[int]:
-        """Return the columns that get another one, which says whether a value is missing."""
+        """Return the columns that get an extra column, which says whether a value is missing."""
         return gap_columns(self._table.quasi)
 
     def _matrix(self) -> AnyArray:
@@ -97,7 +97,7 @@ class Frontier:
             self._rank_columns(slice(first, first + CHUNK))
 
     def _finish(self, *group: IntArray) -> None:
-        """Put groups aside, as small integers: at k = 5 there is one for every few rows."""
+        """Store finished groups, as small integers: at k = 5, there is one for every few rows."""
         starts, ends, nodes = (part.astype(self._index.dtype) for part in group)
         self._done.append((starts, ends, nodes))
 
@@ -111,7 +111,7 @@ class Frontier:
 
     @property
     def open(self) -> int:
-        """How many groups may still be divided."""
+        """Number of groups that may still be divided."""
         return len(self._starts)
 
     def share_done(self) -> float:
@@ -119,7 +119,7 @@ class Frontier:
         return 1.0 - float((self._ends - self._starts).sum()) / max(len(self._index), 1)
 
     def propose(self, turn: int, accepted: Proposals) -> Proposals:
-        """Return each undivided group's cut of its widest column but ``turn``, where every child is large enough."""
+        """Return each undivided group's cut of its widest column but ``turn``, if every child is large enough."""
         waiting = np.ones(self.open, dtype=np.bool_)
         waiting[accepted.group] = False
         group = np.flatnonzero(waiting)
@@ -211,7 +211,7 @@ class Frontier:
         return rows if self._rows is None else self._rows[rows]
 
     def children_stats(self, proposals: Proposals, model: AllOf) -> GroupStats:
-        """Return the statistics of all proposed children, as far as the model needs them."""
+        """Return the statistics of all proposed children that the model needs."""
         return self._stats(proposals.starts, proposals.ends, proposals.units, model)
 
     def judge(self, proposals: Proposals, model: AllOf, reference: Reference) -> BoolArray:
@@ -223,7 +223,7 @@ class Frontier:
         return np.concatenate(verdicts)
 
     def table_stats(self, model: AllOf) -> tuple[GroupStats, int]:
-        """Return the statistics of the table as it stands, and how many finished groups come first."""
+        """Return the statistics of the current table, and the number of finished groups, which come first."""
         starts = np.concatenate([d[0] for d in self._done]).astype(np.int64)
         ends = np.concatenate([d[1] for d in self._done]).astype(np.int64)
         n_done = len(starts)
@@ -264,7 +264,7 @@ class Frontier:
     def partition(self) -> Partition:
         """Return the finished partition, groups numbered from the top left of the tree."""
         starts, ends, nodes = (np.concatenate([d[i] for d in self._done]).astype(np.int64) for i in range(3))
-        # nothing is cut any more, and the labels need the room
+        # nothing more will be cut, and the labels need the memory
         self._work = np.empty((0, self.width), dtype=np.uint8)
         number = np.empty(len(starts), dtype=np.int64)
         number[np.argsort(starts, kind="stable")] = np.arange(len(starts))
@@ -275,7 +275,7 @@ class Frontier:
 
 
 def divide(frontier: Frontier, problem: Problem) -> Partition:
-    """Cut groups as long as the models hold, and spend what may be suppressed on outliers."""
+    """Cut groups as long as the models hold, and spend the suppression budget on outliers."""
     group_model = problem.model.part(table_level=False)
     table_model = problem.model.part(table_level=True)
     while frontier.open:
@@ -295,12 +295,12 @@ def divide(frontier: Frontier, problem: Problem) -> Partition:
 
 
 def accepted_cuts(level: Level, model: AllOf, problem: Problem) -> Proposals:
-    """Return the cuts of one level that the groupwise models accept: of each group its best, else its next best."""
+    """Return the cuts of one level that the groupwise models accept: for each group, the best one possible."""
     accepted = Proposals.none()
     for turn in range(level.width):
         proposals = level.propose(turn, accepted)
         if not len(proposals):
-            continue  # too small to be judged; the next column may still divide
+            continue  # too small to evaluate; the next column may still divide
         satisfied = level.judge(proposals, model, problem.reference)
         accepted = Proposals.concat([accepted, proposals.take(proposals.all_children(satisfied))])
     return accepted

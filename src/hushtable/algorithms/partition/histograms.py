@@ -1,7 +1,8 @@
-"""A level of a top-down partition, known by how often each value occurs: for rows that are on other machines.
+"""A level of a top-down partition, represented by counts of values, for rows on other machines.
 
-Per group and column there is a histogram of codes, split by sensitive values. Its entries stand for rows of that
-weight, so the kernel that cuts rows cuts them too, and the statistics of a proposed child are those of its entries.
+Per group and column there is a histogram of codes, split by sensitive values. Its entries represent rows of that
+weight, so the kernel that cuts rows also cuts entries, and the statistics of a proposed child are those of its
+entries.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class HistogramLevel:
     Parameters
     ----------
     quasi : sequence of QuasiColumn
-        Their codes are not looked at.
+        Their codes are not used.
     counts : LevelCounts
     minimum : int
         Units of the smallest group that can be satisfied.
@@ -48,7 +49,7 @@ class HistogramLevel:
         self._values = {key: values[order] for key, values in counts.values.items()}
         self._sizes, self._minimum, self._unit = counts.sizes, minimum, unit
         code = counts.code[order]
-        # the second column says whether the value is there: 0 is the missing one's code
+        # the second column says whether the value is present: code 0 means missing
         self._work = np.column_stack([code, code > 0]).astype(np.int64)
         place = counts.group[order] * d + counts.column[order]
         edges = np.searchsorted(place, np.arange(n * d + 1)).astype(np.int64)
@@ -71,7 +72,7 @@ class HistogramLevel:
         self._eligible[units < 2 * minimum] = 0
 
     def propose(self, turn: int, accepted: Proposals) -> Proposals:
-        """Return each undivided group's cut of its widest column but ``turn``, where every child is large enough.
+        """Return each undivided group's cut of its widest column but ``turn``, if every child is large enough.
 
         Rows of the proposals are entries.
         """
@@ -108,7 +109,7 @@ class HistogramLevel:
 
 
 def divide_by_counts(problem: Problem, far: FarStore, run: Callable[..., Partition]) -> Partition:
-    """Cut groups that are elsewhere as long as one task cannot take them; ``run`` divides the others where they are."""
+    """Cut remote groups that are too large for one task; ``run`` divides the others where they are."""
     outline, groups = problem.store.outline, far.groups()
     model = problem.model.part(table_level=False)
     keys, minimum = sorted(model.histogram_keys()), problem.model.min_group_size() * outline.unit

@@ -1,4 +1,4 @@
-"""What a level of a top-down partition is made of: cuts proposed for its groups, and how wide the groups are."""
+"""Parts of a level of a top-down partition: cuts proposed for its groups, and the widths of the groups."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Proposals:
     starts, ends, units : int64 arrays
         Row range and units of each child.
     cuts : int64 array
-        The greatest code of each child, but for the last child of a proposal.
+        The highest code of each child, except for the last child of a proposal.
     """
 
     group: IntArray
@@ -105,28 +105,28 @@ class Proposals:
 
 
 class Level(Protocol):
-    """What decides a level: whoever knows its groups, by their rows or by histograms of them."""
+    """The groups of a level, represented by their rows or by histograms."""
 
     width: int
 
     def propose(self, turn: int, accepted: Proposals) -> Proposals:
-        """Return each undivided group's cut of its widest column but ``turn``, where every child is large enough."""
+        """Return each undivided group's cut of its widest column but ``turn``, if every child is large enough."""
 
     def judge(self, proposals: Proposals, model: AllOf, reference: Reference) -> BoolArray:
         """Return which proposed children satisfy a groupwise model."""
 
 
 def gap_columns(quasi: Sequence[QuasiColumn]) -> list[int]:
-    """Return the columns that have missing values beside others.
+    """Return the columns that have both missing and other values.
 
-    Such a column gets another one in front of all, which says whether a value is missing: telling them apart is the
-    widest cut.
+    Such a column gets an extra column in front of all others, which says whether a value is missing: separating
+    missing values is the widest cut.
     """
     return [j for j, c in enumerate(quasi) if c.coded.missing and c.coded.size > 1]
 
 
 def column_spans(quasi: Sequence[QuasiColumn], gaps: Sequence[int], low: IntArray, high: IntArray) -> IntArray:
-    """Return how wide each group is in each column, those for gaps first; -1 where it has one value only."""
+    """Return the width of each group in each column, those for gaps first; -1 if it has only one value."""
     spans = np.empty_like(low)
     for at, j in enumerate([*gaps, *range(len(quasi))]):
         column = quasi[j]

@@ -1,8 +1,8 @@
-"""Spending the suppression budget where it buys most: leaving out the outliers that stretch a group.
+"""Spending the suppression budget where it gains most: on the outliers that stretch a group.
 
-In each round every group offers its best shave (all its records at the lowest or at the highest code of one column),
-if what remains still satisfies the model and the loss falls: the records that stay gain the narrower cell, the
-suppressed ones lose all their detail. Offers are taken by gain per person left out, until the budget is used up.
+In each round, every group offers its best shave (all its records at the lowest or at the highest code of one column),
+if the remaining records still satisfy the model and the loss falls: the remaining records gain a narrower cell, the
+suppressed ones lose all detail. Offers are taken by gain per suppressed person, until the budget is used up.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _ends(codes: AnyArray, rows: IntArray, offsets: IntArray, weights: IntArray)
     at_high, at_low = own == high[group], own == low[group]
     below = np.maximum.reduceat(np.where(at_high, low[group], own), starts)
     above = np.minimum.reduceat(np.where(at_low, high[group], own), starts)
-    # rows of the population stay and hold the cell open, so an end where some lie offers nothing
+    # rows of the population stay and keep the cell wide, so an end with such rows offers nothing
     stays = weights == 0
     units_high = np.add.reduceat(np.where(at_high, weights, 0), starts)
     units_high[np.logical_or.reduceat(at_high & stays, starts)] = 0
@@ -101,7 +101,7 @@ def _ends(codes: AnyArray, rows: IntArray, offsets: IntArray, weights: IntArray)
 def _outlying(
     table: EncodedTable, labels: IntArray, column: IntArray, high: BoolArray, offered: BoolArray
 ) -> BoolArray:
-    """Return the sample rows that lie at the end that their group offers to leave out."""
+    """Return the sample rows at the end that their group offers to suppress."""
     out = np.zeros(table.n_rows, dtype=np.bool_)
     rows = np.flatnonzero(labels >= 0)
     group = labels[rows]

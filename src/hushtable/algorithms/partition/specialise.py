@@ -53,9 +53,9 @@ class Branches:
     kept : bool array
         Rows that take part.
     budget : int
-        Units that may be suppressed: then what leaves one satisfied child may be divided.
+        Units that may be suppressed; if any, a group may be divided even if only one child is satisfied.
     closed : bool array, optional
-        Columns that are not specialized, where the records are a group of a larger table.
+        Columns that are not specialized, if the records are a group of a larger table.
     """
 
     def __init__(self, problem: Problem, kept: BoolArray, budget: int = 0, closed: BoolArray | None = None) -> None:
@@ -80,12 +80,12 @@ class Branches:
 
     @property
     def open(self) -> int:
-        """How many groups may still be specialized."""
+        """Number of groups that may still be specialized."""
         return len(self.heights)
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return int(self._codes.shape[1])
 
     def share_done(self) -> float:
@@ -93,7 +93,7 @@ class Branches:
         return 1.0 - len(self._places) / max(len(self.rows), 1)
 
     def _open(self, places: IntArray, labels: IntArray, closed: BoolArray) -> None:
-        """Begin a level with these groups; those that cannot be divided any further are finished."""
+        """Start a level with these groups; those that cannot be divided further are finished."""
         in_order, offsets = group_rows(labels, len(closed))
         places = places[in_order]
         heights = self._heights(places, offsets)
@@ -140,7 +140,7 @@ class Branches:
         return Placed(column, group, stats, good, stats.units * (lower @ self._trees.weights), places, offsets)
 
     def kind_counts(self, family: Placed, child: IntArray, kinds: Kinds) -> tuple[IntArray, IntArray, IntArray]:
-        """Return how many records of each kind some children hold: child (by its place in ``child``), kind, count."""
+        """Return record counts by kind for some children: child (index in ``child``), kind, count."""
         rows = self.rows[family.places]
         return kinds.counts(rows, family.offsets[:-1][child], family.offsets[1:][child])
 
@@ -150,7 +150,7 @@ class Branches:
         whole = np.zeros(len(family.group), dtype=np.bool_)
         whole[child[moved.dissolved]] = True
         owner = family.place_owner()
-        # how many records of each kind a child gives: those whose quasi-identifiers come first in secret order
+        # records of each kind that a child gives: those whose quasi-identifiers come first in secret order
         key = owner * len(kinds.stats) + kinds.of_row[rows]
         asked = child[moved.child] * len(kinds.stats) + moved.kind
         able = kinds.movable[rows] > 0
@@ -163,7 +163,7 @@ class Branches:
         return self._problem.coins.lots_of_combinations([c.codes[rows] for c in self._table.quasi])
 
     def loss(self, groups: IntArray) -> IntArray:
-        """Return what suppressing one unit of each group loses: the levels between its nodes and the roots."""
+        """Return the loss of suppressing one unit of each group: the levels between its nodes and the roots."""
         return self._trees.loss(self.heights[groups])
 
     def leave_out(self, family: Placed, children: BoolArray) -> None:
@@ -173,7 +173,7 @@ class Branches:
     def advance(
         self, chosen: IntArray, families: Sequence[Placed | None], back: Sequence[IntArray], unfit: BoolArray
     ) -> None:
-        """Divide groups and go on with their parts.
+        """Divide groups and continue with their parts.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class Branches:
             owner = family.place_owner()
             here = mine[owner] & ~self._dropped[family.places]
             place, owner = family.places[here], owner[here]
-            # children keep their number, what stays at the parent is numbered after all children
+            # children keep their number; records that stay at the parent are numbered after all children
             stays = ~family.good[owner] | moved[place]
             key = np.where(stays, len(family.group) + family.group[owner], owner)
             part, first = number_rows([key], [len(family.group) + self.open])
@@ -236,7 +236,7 @@ class Branches:
         return self._table.stats(rows, offsets[:-1], offsets[1:], model.histogram_keys())
 
     def standing(self, model: AllOf) -> tuple[GroupStats, int]:
-        """Return the statistics of the table as it stands, and how many finished groups come first."""
+        """Return the statistics of the current table, and the number of finished groups, which come first."""
         labels = self._final.copy()
         labels[self._places] = self._n_final + self._labels
         n = self._n_final + self.open
@@ -257,7 +257,7 @@ class Branches:
 def _first_of(
     key: IntArray, asked: IntArray, count: IntArray, able: BoolArray, lots: Callable[[IntArray], IntArray]
 ) -> BoolArray:
-    """Return for the places with each key in ``asked`` whether they are among the ``count`` of them with least lots."""
+    """Return whether the places with each key in ``asked`` are among the ``count`` with the lowest lots."""
     place = np.flatnonzero(able & np.isin(key, asked))
     place = place[np.lexsort((lots(place), key[place]))]
     own = key[place]

@@ -1,4 +1,4 @@
-"""Committing a level's cuts under models that judge the whole table."""
+"""Committing a level's cuts under table-level models."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from hushtable.table.stats import GroupStats
 __all__ = ["CHECKS", "commit_prefix", "satisfied_prefix"]
 
 CHECKS = 64
-"""How often the table may be judged in one level."""
+"""Maximum number of evaluations of the table per level."""
 
 
 def commit_prefix(frontier: Frontier, accepted: Proposals, model: AllOf, reference: Reference) -> Proposals:
-    """Return as many of the cuts, widest group first, as leave the table satisfied.
+    """Return as many of the cuts, widest group first, as keep the table satisfied.
 
-    The longest satisfied prefix is found by bisection; the cut after it is given up, and the search goes on with the
-    rest until ``CHECKS`` is used up. What is returned was judged satisfied as a whole, whether or not the model is
+    Bisection finds the longest satisfied prefix; the cut after it is dropped, and the search continues with the rest
+    until ``CHECKS`` is used up. The result was evaluated as a whole, so it is satisfied even if the model is not
     monotone.
     """
     if not len(accepted):
@@ -42,14 +42,14 @@ def commit_prefix(frontier: Frontier, accepted: Proposals, model: AllOf, referen
 
 
 def satisfied_prefix(order: IntArray, holds: Callable[[IntArray], bool]) -> IntArray:
-    """Return as many of the steps, in this order, as leave the table satisfied; sorted.
+    """Return as many of the steps, in this order, as keep the table satisfied; sorted.
 
     Parameters
     ----------
     order : int64 array
         The steps, the one to commit first in front.
     holds : callable
-        Whether the table is satisfied with these steps taken; asked about ``CHECKS`` times at most.
+        Whether the table is satisfied after these steps; called at most about ``CHECKS`` times.
 
     Examples
     --------

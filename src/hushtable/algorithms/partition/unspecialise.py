@@ -1,16 +1,16 @@
-"""Un-specializing: moving records of satisfied children back to their parent until what stays there is satisfied too.
+"""Un-specializing: moving records of satisfied children back to their parent until the records there are satisfied too.
 
-All parents of a level are served at once, a record each per round. A child may give a record if it stays satisfied
-without it. Of the records that may be given the one is moved that
+All parents of a level are processed at once, one record each per round. A child may give a record if it stays
+satisfied without it. Among the possible records, the one that moves back
 
 1. helps a member that still fails at the parent (its ``contributes``), if any record does,
-2. makes the parent satisfy most members, then brings its first failing member closest,
-3. has the sensitive value that is first in a secret order,
-4. and comes from the child with most people, then from the first child.
+2. makes the parent satisfy the most members, then brings its first failing member closest,
+3. has the sensitive value that comes first in a secret order,
+4. and comes from the child with the most people, then from the first child.
 
-Which records of that value are moved is decided by secret lots (``Problem.coins``). Where no single record can be
-given, the child with fewest people goes back whole. At least one child has to stay.
-This is greedy: few records are moved, though not provably the fewest.
+Secret lots (``Problem.coins``) decide which records with that value move. If no single record can be given, the child
+with the fewest people moves back as a whole. At least one child has to stay. This is greedy: few records move, but
+not provably the fewest.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ __all__ = ["Moved", "unspecialise"]
 
 @dataclass(frozen=True)
 class Moved:
-    """What goes back.
+    """The records that move back.
 
     Attributes
     ----------
     possible : bool array
-        Which parents can be satisfied beside at least one child.
+        Which parents can be satisfied while keeping at least one child.
     dissolved : bool array
-        Which children go back whole.
+        Which children move back as a whole.
     child, kind, count : int64 arrays
-        So many records of a kind go back from a child that is not dissolved.
+        Number of records of a kind that move back from a child that is not dissolved.
     """
 
     possible: BoolArray
@@ -55,16 +55,16 @@ def unspecialise(
     model: AllOf, reference: Reference, minimum: int, kinds: Kinds, parents: GroupStats, children: GroupStats,
     owner: IntArray, entries: tuple[IntArray, IntArray, IntArray], turns: IntArray,
 ) -> Moved:  # fmt: skip
-    """Decide which records go back.
+    """Decide which records move back.
 
     Parameters
     ----------
     model, reference
     minimum : int
-        Units that a satisfied group has at least.
+        Minimum units of a satisfied group.
     kinds : Kinds
     parents : GroupStats
-        What stays at each parent, not satisfied.
+        The records at each parent, not satisfied.
     children : GroupStats
         The satisfied children.
     owner : int64 array
@@ -72,7 +72,7 @@ def unspecialise(
     entries : child, kind, count
         The records of each child by kind.
     turns : int64 array
-        Of kinds that are equally good, the one with the least number goes first.
+        Among equally good kinds, the one with the lowest number goes first.
     """
     work = _Round(model, reference, minimum, kinds, parents, children, owner, entries, turns)
     while work.open:
@@ -81,7 +81,7 @@ def unspecialise(
 
 
 class _Round:
-    """The parents that are still not satisfied, their children, and what was decided so far."""
+    """The parents that are not yet satisfied, their children, and the decisions so far."""
 
     def __init__(
         self, model: AllOf, reference: Reference, minimum: int, kinds: Kinds, parents: GroupStats,
@@ -133,7 +133,7 @@ class _Round:
         self._keep(served & ~done, gone)
 
     def _keep(self, parents: BoolArray, gone: BoolArray) -> None:
-        """Go on with these parents and the children that were not dissolved."""
+        """Continue with these parents and the children that were not dissolved."""
         children = parents[self._owner] & ~gone
         new_parent, new_child = np.cumsum(parents) - 1, np.cumsum(children) - 1
         entries = children[self._child] & (self._count > 0)
@@ -144,7 +144,7 @@ class _Round:
         self._parent_name, self._child_name = self._parent_name[parents], self._child_name[children]
 
     def _smallest_children(self, parents: BoolArray) -> IntArray:
-        """Return the child with fewest people of each of these parents that has another one left."""
+        """Return the child with the fewest people of each of these parents that has another one left."""
         n = np.bincount(self._owner, minlength=self.open)
         order = np.lexsort((np.arange(len(self._owner)), self._children.units, self._owner))
         owner = self._owner[order]
@@ -154,7 +154,7 @@ class _Round:
         return smallest[(parents & (n > 1))[self._owner[smallest]]]
 
     def _best_entries(self) -> IntArray:
-        """Return the entry (child, kind) that each parent gets a record from; parents without one are left out."""
+        """Return the entry (child, kind) from which each parent gets a record; parents without one are omitted."""
         kinds, owner = self._kinds, self._owner[self._child]
         spare = np.maximum(self._children.units - self._minimum, 0)
         supply = np.zeros(self.open, dtype=np.int64)
@@ -163,7 +163,7 @@ class _Round:
         able = enough[owner] & (spare[self._child] >= kinds.stats.units[self._kind])
         entry = np.flatnonzero(able)
         entry = entry[helpful(self._model, self._reference, kinds, self._parents, owner[entry], self._kind[entry])]
-        # a child that is asked for several kinds is judged without each of them
+        # a child that could give several kinds is evaluated without each of them
         less = add_groups(self._children.take(self._child[entry]), kinds.stats.take(self._kind[entry]), -1)
         entry = entry[self._model.satisfied(less, self._reference)]
         if not len(entry):
@@ -186,7 +186,7 @@ class _Round:
         held = self._model.score(then, self._reference)
         lead = np.zeros(len(first))
         waiting = np.ones(self.open, dtype=np.bool_)
-        # any record raises a size: what a record's value is worth shows in the other members
+        # any record raises a size, so only the other members show what a record's value is worth
         for member in sorted(self._model.members, key=lambda m: not isinstance(m, SensitiveModel)):
             failing = waiting & ~member.satisfied(self._parents, self._reference)
             waiting &= ~failing
@@ -197,7 +197,7 @@ class _Round:
         return held[pair], lead[pair]
 
     def moved(self) -> Moved:
-        """Return all that was decided."""
+        """Return all decisions."""
         child = np.concatenate([c for c, _ in self._taken]) if self._taken else np.empty(0, dtype=np.int64)
         kind = np.concatenate([k for _, k in self._taken]) if self._taken else np.empty(0, dtype=np.int64)
         stays = ~self._dissolved[child]

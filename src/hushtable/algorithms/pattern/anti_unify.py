@@ -1,4 +1,4 @@
-"""Anti-unification: what a set of records has in common, and by which attribute to divide it where that is too little.
+"""Anti-unification: what a set of records has in common, and by which attribute to divide it if that is too little.
 
 References
 ----------
@@ -17,7 +17,7 @@ from hushtable.arrays import BoolArray, IntArray
 __all__ = ["INDIFFERENT", "Condition", "anti_unify", "attribute_order", "selected"]
 
 INDIFFERENT = -1
-"""Stands in a pattern for an attribute in which the records differ."""
+"""Marks an attribute in which the records of a pattern differ."""
 
 Condition = Literal["<", ">"]
 """Whether the attribute that induces the fewest or the most sets divides first."""
@@ -41,14 +41,14 @@ def anti_unify(records: npt.ArrayLike) -> IntArray:
 
 
 def attribute_order(n_sets: npt.ArrayLike, condition: Condition) -> IntArray:
-    """Return the attributes that divide a set, in the order in which a condition asks for them.
+    """Return the attributes that divide a set, in the order that a condition requires.
 
     Parameters
     ----------
     n_sets : array of int
-        How many sets each attribute induces; an attribute with a single set divides nothing and is left out.
+        Number of sets that each attribute induces; an attribute with a single set divides nothing and is omitted.
     condition : {"<", ">"}
-        Fewest sets first, or most; of equal ones the first.
+        Fewest sets first, or most; ties go to the first.
 
     Examples
     --------

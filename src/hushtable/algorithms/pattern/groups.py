@@ -1,4 +1,4 @@
-"""Groups made of patterns: every record in one of them at most, every group acceptable to the models."""
+"""Groups made of patterns: every record is in at most one group, and the models accept every group."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Groups:
     apart : int64 array
         Records with different numbers are never searched together.
     labels : int64 array
-        The group of every row; -1 for those in none.
+        The group of every row; -1 for ungrouped rows.
     n_groups : int
     bounded : bool
-        Whether some search had to pass over equal attributes.
+        Whether some search had to skip tied attributes.
     """
 
     problem: Problem
@@ -46,26 +46,26 @@ class Groups:
         self._open[self.problem.table.n_sample :] = False
 
     def leave_out(self, rows: BoolArray) -> None:
-        """Take rows out of the search; they stay in no group."""
+        """Remove rows from the search; they stay ungrouped."""
         self._open &= ~rows
 
     @property
     def rest(self) -> IntArray:
-        """The rows that are still in no group."""
+        """The ungrouped rows."""
         return np.flatnonzero(self._open & (self.labels < 0))
 
     def units(self, rows: IntArray) -> int:
-        """How many units some rows weigh."""
+        """Total weight of some rows, in units."""
         weights = self.problem.table.row_units
         return int(weights[rows].sum()) if len(weights) else len(rows)
 
     @property
     def smallest(self) -> int:
-        """Units that a group has at least."""
+        """Minimum units of a group."""
         return self.problem.model.min_group_size() * self.problem.table.unit
 
     def judge(self, rows: IntArray, offsets: IntArray) -> tuple[BoolArray, BoolArray]:
-        """Tell which sets of rows satisfy the models, and which may have proper subsets that do."""
+        """Return which sets of rows satisfy the models, and which may have proper subsets that do."""
         table, model = self.problem.table, self.problem.model.part(table_level=False)
         weights = table.row_units[rows] if len(table.row_units) else np.ones(len(rows), dtype=np.int64)
         total = np.concatenate([[0], np.cumsum(weights)])
@@ -80,7 +80,7 @@ class Groups:
         return good, open_
 
     def extract(self, condition: Condition, length: int) -> None:
-        """Search the rest for patterns, again and again until no more are found, and make groups of them."""
+        """Search the rest for patterns repeatedly, until no more are found, and turn them into groups."""
         while len(rest := self.rest):
             _, owner = np.unique(self.apart[rest], return_inverse=True)
             order, offsets = group_rows(owner.astype(np.int64), int(owner.max()) + 1)
@@ -96,7 +96,7 @@ class Groups:
                 return
 
     def _assign(self, found: Patterns) -> None:
-        """Give each record to the first of its patterns that keeps enough of them, the longest patterns first."""
+        """Assign each record to the first of its patterns that keeps enough records, the longest patterns first."""
         parts: list[IntArray] = []
         bounds = found.offsets.tolist()
         for p in range(len(found)):
@@ -108,7 +108,7 @@ class Groups:
         if not parts:
             return
         rows, offsets = np.concatenate(parts), np.cumsum([0, *map(len, parts)]).astype(np.int64)
-        # what an earlier pattern took away may be missed
+        # an earlier pattern may have taken records that this one needs
         good, _ = self.judge(rows, offsets)
         number = np.where(good, self.n_groups + np.cumsum(good) - 1, -1)
         self.labels[rows] = np.repeat(number, np.diff(offsets))

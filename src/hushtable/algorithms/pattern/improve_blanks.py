@@ -1,7 +1,7 @@
 """Fewer blanks by rearranging groups: records change to cheaper patterns, groups are dissolved, new ones are formed.
 
-Changes are proposed from the quasi-identifiers alone. All that are worth it and do not get in each other's way are made
-at once; where the models refuse a group that results, the changes that touch it are taken back.
+Changes are proposed from the quasi-identifiers alone. All worthwhile changes that do not conflict are made at once;
+if the models refuse a resulting group, the changes that affect it are undone.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ __all__ = ["improve_blanks"]
 
 MOST_ROUNDS = 40
 MOST_SETS = 512
-"""Sets of blank columns that records are tried in."""
+"""Number of sets of blank columns to try for records."""
 
 
 class Change(NamedTuple):
-    """Rows that go to groups together, or not at all. ``targets`` are groups, or -1 for a new one of all of them."""
+    """Rows that move together, or not at all. ``targets`` are groups, or -1 for a new group of all of them."""
 
     saves: float
     rows: IntArray
@@ -40,7 +40,7 @@ def improve_blanks(groups: Groups, weights: FloatArray) -> None:
         before = state.total
         changes = sorted(
             [*_moves(state), *_dissolved(state), *_formed(state)],
-            # of equally good ones by the secret order, never by the input's
+            # ties go by the secret order, never by the input's
             key=lambda c: (-c.saves, len(c.rows), state.place[c.rows].tolist()),
         )
         chosen = state.compatible(changes)
@@ -53,7 +53,7 @@ def improve_blanks(groups: Groups, weights: FloatArray) -> None:
 
 
 class _State:
-    """The groups as they are, what each blanks, and which groups each kind of record could be in."""
+    """The current groups, their blanks, and which groups each kind of record could join."""
 
     def __init__(self, groups: Groups, weights: FloatArray) -> None:
         self.groups, self.weights = groups, weights
@@ -61,7 +61,7 @@ class _State:
         grouped, self.offsets = group_rows(groups.labels, groups.n_groups)
         self.place = np.empty(table.n_rows, dtype=np.int64)
         self.place[groups.problem.secret_order] = np.arange(table.n_rows)
-        # rows of a group in secret order: which of equal ones goes is nobody's guess
+        # rows of a group in secret order, so that nobody can guess which of several equal ones moves
         group = np.repeat(np.arange(groups.n_groups), np.diff(self.offsets))
         self.rows = grouped[np.lexsort((self.place[grouped], group))]
         self.labels = groups.labels[self.rows]
@@ -80,7 +80,7 @@ class _State:
 
     @property
     def spare(self) -> IntArray:
-        """Units that each group can lose, as far as its size goes."""
+        """Units that each group can lose, based on its size."""
         return np.maximum(self.size - self.groups.smallest, 0)
 
     def keys(self, shown: list[int], patterns: bool = False) -> IntArray:
@@ -114,7 +114,7 @@ class _State:
         return best, second
 
     def compatible(self, changes: list[Change]) -> list[Change]:
-        """The changes that can be made together, the most worthwhile first: a group only gives what it can spare."""
+        """The changes that can be made together, the most worthwhile first: a group gives only what it can spare."""
         at = np.empty(len(self.groups.labels), dtype=np.int64)
         at[self.rows] = np.arange(len(self.rows))
         taken = np.zeros(len(self.rows), dtype=np.bool_)
@@ -134,7 +134,7 @@ class _State:
             taken[own] = True
             left[source] -= np.where(whole, left[source], units)
             gone[source[whole]] = True
-            # a group that receives stays, and one that gave does not end
+            # a group that receives records stays, and one that gave some is not dissolved
             frozen[targets] = True
             frozen[source[~whole]] = True
             chosen.append(change)
@@ -163,7 +163,7 @@ def _dissolved(state: _State) -> Iterator[Change]:
 
 
 def _formed(state: _State) -> Iterator[Change]:
-    """New groups: records that would save by blanking these columns only, and others that make up the number."""
+    """New groups: records that would save by blanking only these columns, and others to reach the required size."""
     d = len(state.codes)
     tried = 0
     for n in range(d):
@@ -183,7 +183,7 @@ def _formed_with(state: _State, blank: list[int]) -> Iterator[Change]:
     if not len(at):
         return
     at = at[_can_leave(state, key[at], at)]
-    # the most worthwhile first; of those that lose by it, as many as are needed
+    # the most worthwhile first; of those that lose, only as many as needed
     at = at[np.lexsort((at, -saves[at], key[at]))]
     starts = np.flatnonzero(np.diff(key[at], prepend=-1))
     ends = np.append(starts, len(at))[1:]
@@ -200,7 +200,7 @@ def _formed_with(state: _State, blank: list[int]) -> Iterator[Change]:
 
 
 def _can_leave(state: _State, key: IntArray, at: IntArray) -> BoolArray:
-    """Which records their groups can spare for one new group; a group may also go there as a whole."""
+    """Which records their groups can spare for one new group; a group may also move there as a whole."""
     pair, _ = number_rows([key, state.labels[at]], [int(key.max()) + 1, len(state.size)])
     order = np.lexsort((at, pair))
     running = np.cumsum(state.units[at][order])
@@ -214,7 +214,7 @@ def _can_leave(state: _State, key: IntArray, at: IntArray) -> BoolArray:
 
 
 def _apply(groups: Groups, changes: list[Change]) -> bool:
-    """Make the changes that the models accept together; False where that is none."""
+    """Make the changes that the models accept together; False if there are none."""
     before, n_before = groups.labels.copy(), groups.n_groups
     while changes:
         labels = before.copy()

@@ -1,4 +1,4 @@
-"""What to do with records that no pattern wants: they join the group that loses least by it."""
+"""Records without a pattern join the group that loses least."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from hushtable.kernels.grouping import group_rows
 __all__ = ["join_rest", "merge_worst"]
 
 _CELLS = 4_000_000
-"""How many comparisons are held at a time."""
+"""Maximum number of comparisons in memory."""
 
 
 def join_rest(groups: Groups, budget: int) -> bool:
-    """Put the rest into groups, except for the farthest records as far as the budget goes; False if that fails.
+    """Put the rest into groups and suppress the farthest records, within the budget; False if that fails.
 
-    A record costs a group the common values that it does not share, times the people who lose them. A group that a
-    model would no longer accept gives its new records back; those form a group of their own, together with as many of
-    their nearest groups as it takes.
+    The cost of adding a record to a group is the number of common values that it does not share, times the people who
+    lose them. If a model would no longer accept a group, its new records are removed again; they form a separate
+    group, with as many of their nearest groups as necessary.
     """
     rest = groups.rest
     if not len(rest):
@@ -36,9 +36,9 @@ def join_rest(groups: Groups, budget: int) -> bool:
 
 
 def merge_worst(problem: Problem, records: Records, labels: IntArray, n_groups: int) -> tuple[IntArray, int] | None:
-    """Merge the groups that fail, or that do worst where the table as a whole fails, until every model holds.
+    """Merge the groups that fail, or the worst ones if the table as a whole fails, until every model holds.
 
-    None where that ends in a single group that still fails.
+    None if that ends in a single group that still fails.
     """
     table, model, reference = problem.table, problem.model, problem.reference
     while True:
@@ -68,7 +68,7 @@ def merge_worst(problem: Problem, records: Records, labels: IntArray, n_groups: 
 
 
 def _patterns(groups: Groups) -> tuple[IntArray, IntArray]:
-    """What each group's rows share (unknown or not; the number that sets them apart last), and its units."""
+    """The values that each group's rows share (known or not; last, the number in ``apart``), and its units."""
     rows, offsets = group_rows(groups.labels, groups.n_groups)
     _, shared = groups.records.describe(rows, offsets)
     apart = groups.apart[rows[offsets[:-1]]]
@@ -78,19 +78,19 @@ def _patterns(groups: Groups) -> tuple[IntArray, IntArray]:
 
 
 def _lost(patterns: IntArray, others: IntArray) -> IntArray:
-    """How many values of each pattern each of the others does not share: (patterns, others)."""
+    """Number of values of each pattern that each of the others does not share: (patterns, others)."""
     kept = patterns[:, None, :] != INDIFFERENT
     return np.asarray((kept & (patterns[:, None, :] != others[None, :, :])).sum(axis=2))
 
 
 def _nearest(groups: Groups, rest: IntArray, patterns: IntArray, units: IntArray) -> tuple[IntArray, IntArray]:
-    """The group that each row would cost least, and how much."""
+    """The group with the lowest cost for each row, and that cost."""
     records = np.column_stack([*(c[rest].astype(np.int64) for c in groups.records.columns), groups.apart[rest]])
     tuples, inverse = np.unique(records, axis=0, return_inverse=True)
     nearest = np.empty(len(tuples), dtype=np.int64)
     cost = np.empty(len(tuples), dtype=np.int64)
     step = max(1, _CELLS // patterns.size)
-    # leaving one's own set of the search is worse than any loss of detail
+    # leaving the record's own set is worse than any loss of detail
     alien = len(groups.records.columns) + 1
     for i in range(0, len(tuples), step):
         part = tuples[i : i + step]
@@ -126,7 +126,7 @@ def _join(groups: Groups, rest: IntArray, nearest: IntArray) -> None:
 
 
 def _pool(groups: Groups) -> bool:
-    """Make one group of the rest and of as many of its nearest groups as the models ask for."""
+    """Make one group of the rest and as many of its nearest groups as the models require."""
     rest = groups.rest
     if not len(rest):
         return True

@@ -436,7 +436,7 @@ class _Cells:
         return GroupStats(self.units[self.kept], self.problem.table.unit, cells=self.cells())
 
     def bad(self) -> IntArray:
-        """How many violations each cell takes part in."""
+        """Number of violations that involve each cell."""
         found = np.zeros(self.blank.shape, dtype=np.int64)
         stats = self.stats()
         for member in self.problem.model.members:
@@ -455,7 +455,7 @@ class _Cells:
             self._deal_with(exposed)
 
     def _deal_with(self, stuck: IntArray) -> None:
-        """Leave records out, or blank them altogether with enough others."""
+        """Suppress records, or blank them completely with enough others."""
         fits = stuck[np.cumsum(self.units[stuck]) <= self.budget]
         if len(fits):
             self.kept[fits] = False
@@ -473,7 +473,7 @@ class _Cells:
             nothing[i] = True
 
     def show_again(self) -> None:
-        """Show blanked cells, column by column, where that leaves nothing rare."""
+        """Restore blanked cells, column by column, if that makes nothing rare."""
         for j in np.argsort([-c.weight for c in self.problem.table.quasi], kind="stable").tolist():
             tried = self.blank[:, j] & self.kept
             while tried.any():
@@ -484,5 +484,5 @@ class _Cells:
                     break
                 self.blank[:, j] = before
                 fewer = tried & ~exposed
-                # where others are exposed, who would show a cell again has left their crowd
+                # if others are exposed, the records whose cells would be restored have left their crowd
                 tried = fewer if (fewer != tried).any() else np.zeros_like(tried)

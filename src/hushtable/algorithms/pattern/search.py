@@ -5,8 +5,8 @@ of one depth are described, judged and divided together. Two ways that lead to t
 records (those that match it), so a level keeps each pattern once.
 
 Several attributes may induce equally many sets; the paper divides by each of them, and a record may then match
-several patterns. The copies that this makes are bounded: a level holds at most ``COPIES`` times the records that the
-search began with, and divides by fewer of the equal attributes, the first ones, where more would not fit.
+several patterns. The number of copies is bounded: a level contains at most ``COPIES`` times the records at the start
+of the search, and divides by fewer of the tied attributes, the first ones, if more would not fit.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from hushtable.kernels.grouping import group_rows, histogram, number_rows
 __all__ = ["COPIES", "Judge", "Patterns", "Records", "divide_sets", "find_patterns", "keep_sets"]
 
 COPIES = 16
-"""How many copies of the records a level may hold."""
+"""Maximum number of copies of the records in a level."""
 
 Judge = Callable[[IntArray, IntArray], tuple[BoolArray, BoolArray]]
-"""Given rows and offsets of some sets, tells which may be published and which may be divided further."""
+"""Given rows and offsets of some sets, returns which may be published and which may be divided further."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """What the search sees of the records.
+    """The records as the search sees them.
 
     Attributes
     ----------
     columns : sequence of integer arrays
         The codes of every quasi-identifier.
     sizes : sequence of int
-        How many codes each has.
+        Number of codes of each.
     unknown : sequence of bool
-        In which columns code 0 says nothing: there it is never common to a set.
+        Columns in which code 0 means unknown and never counts as shared by a set.
     """
 
     columns: Sequence[AnyArray]
@@ -48,7 +48,7 @@ class Records:
     unknown: Sequence[bool]
 
     def describe(self, rows: IntArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
-        """Return, of each set of rows, how many sets every attribute induces, and the values that all rows share."""
+        """Return, for each set of rows, how many sets every attribute induces, and the values that all rows share."""
         n_sets = np.empty((len(offsets) - 1, len(self.columns)), dtype=np.int64)
         shared = np.empty_like(n_sets)
         everyone = np.empty(0, dtype=np.int64)
@@ -59,7 +59,7 @@ class Records:
         return n_sets, shared
 
     def patterns(self, shared: IntArray) -> IntArray:
-        """Return what sets have in common, given the values that their rows share: an unknown one says nothing."""
+        """Return the patterns of sets, given the values that their rows share: an unknown value does not count."""
         return np.where((shared == 0) & np.asarray(self.unknown, dtype=np.bool_), INDIFFERENT, shared)
 
 
@@ -87,24 +87,24 @@ class Patterns:
 
     @property
     def lengths(self) -> IntArray:
-        """How many attributes each pattern fixes."""
+        """Number of attributes that each pattern fixes."""
         return np.asarray((self.values != INDIFFERENT).sum(axis=1))
 
 
 def find_patterns(
     records: Records, start: IntArray, offsets: IntArray, *, condition: Condition, length: int, judge: Judge
 ) -> Patterns:
-    """Divide sets of records until what each has in common is long enough.
+    """Divide sets of records until the pattern of each is long enough.
 
     Parameters
     ----------
     records : Records
     start, offsets : int64 arrays
-        The sets to begin with.
+        The initial sets.
     condition : {"<", ">"}
         Which attribute divides first.
     length : int
-        How many attributes a pattern has to fix, 1 at least.
+        Minimum number of attributes that a pattern fixes, at least 1.
     judge : callable
         Which sets are admissible, and which may still have admissible subsets.
 
@@ -161,7 +161,7 @@ def _once(shared: IntArray, sizes: Sequence[int], rows: IntArray, offsets: IntAr
 
 
 def _within(chosen: BoolArray, lengths: IntArray, room: int) -> tuple[BoolArray, bool]:
-    """Take fewer of the equal attributes where all of them would make too many copies."""
+    """Take fewer of the tied attributes if all of them would make too many copies."""
     turn = np.cumsum(chosen, axis=1) * chosen
     most = int(turn.max(initial=0))
     for ties in range(most, 1, -1):
@@ -197,7 +197,7 @@ def divide_sets(records: Records, rows: IntArray, offsets: IntArray, chosen: Boo
 
 
 def _collected(records: Records, found: Sequence[tuple[IntArray, IntArray, IntArray]], bounded: bool) -> Patterns:
-    """Put the levels together, each set once, in an order that depends on content alone."""
+    """Combine the levels, each set once, in an order that depends only on content."""
     shared = np.concatenate([f[0] for f in found])
     rows = np.concatenate([f[1] for f in found])
     lengths = np.concatenate([np.diff(f[2]) for f in found])

@@ -1,4 +1,4 @@
-"""Blocks of similar records: the neighborhoods in which clusters are grown side by side."""
+"""Blocks of similar records: neighborhoods in which clusters grow in parallel."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["cut_blocks"]
 def cut_blocks(table: EncodedTable, rows: IntArray, size: int) -> IntArray:
     """Return a block number for each of these rows: at most ``size`` rows in a block.
 
-    A block that is too large is halved along its widest column; records that are equal there are told apart by their
-    place in ``rows``, so that halves are even. Blocks are numbered from the lower half up.
+    A block that is too large is halved along its widest column; records with equal values there are ordered by their
+    position in ``rows``, so that halves are even. Blocks are numbered from the lower half up.
     """
     labels = np.zeros(len(rows), dtype=np.int64)
     columns = [c.codes[rows] for c in table.quasi]

@@ -1,8 +1,8 @@
-"""What a cluster's cells cost: NCP of the lowest covering node, or of the range, as integers.
+"""The cost of a cluster's cells: NCP of the lowest covering node, or of the range, as integers.
 
-A column that is published as nodes, and every nominal one, costs (leaves of the lowest node - 1) / (D - 1); an ordered
-column that is published as a range costs (leaves inside - 1) / (D - 1); each times the column's weight. Sets of nominal
-values are thus valued by their node.
+A column that is published as nodes, and every nominal one, costs (leaves of the lowest node - 1) / (D - 1); an
+ordered column that is published as a range costs (leaves inside - 1) / (D - 1); each times the column's weight. So a
+set of nominal values costs as much as its node.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["CellCosts"]
 
 @dataclass(frozen=True)
 class CellCosts:
-    """The codes of rows in an order in which a cell is known by its ends, and what each cell costs.
+    """The codes of rows, ordered so that a cell is determined by its ends, and the cost of each cell.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class CellCosts:
         return cls(codes, tables)
 
     def boxes(self, low: IntArray, high: IntArray) -> IntArray:
-        """Return what each box costs."""
+        """Return the cost of each box."""
         return box_costs(self.tables, low, high)
 
 

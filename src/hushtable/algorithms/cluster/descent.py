@@ -1,10 +1,10 @@
 """Lowering the loss of groups under any model: moves, swaps, groups dissolved, cut in two, or pooled and cut anew.
 
 Each round proposes one change for every record (to the group of one of its neighbors, alone or in exchange) or for
-every group (dissolved into its neighbors, or pooled with the nearest one), takes those that save most and touch no
-group twice, asks the model about all touched groups in one call, and keeps those that leave them satisfied; what a
-refused change would have touched is free for the next best. Rounds go through neighbors and partners in turn, so that
-what was refused does not keep others from their chance.
+every group (dissolved into its neighbors, or pooled with the nearest one), takes those that save most and affect no
+group twice, evaluates the model on all affected groups in one call, and keeps the changes that keep them satisfied;
+the groups of a refused change are free for the next best. Rounds cycle through neighbors and partners, so that
+refused changes do not block others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CYCLE = 12
 """Of so many rounds, one cuts and pools groups and one dissolves them."""
 
 TRIES = 4
-"""How often a round fills the places of what the model refused."""
+"""Number of times a round replaces refused changes."""
 
 
 def descend(
@@ -42,9 +42,9 @@ def descend(
     needed: int,
     deadline: float | None = None,
 ) -> tuple[IntArray, bool]:
-    """Return labels of groups that are satisfied as those given are, with at most their sum of squared errors.
+    """Return labels of satisfied groups with at most the sum of squared errors of the given ones.
 
-    Also whether the time ran out before the rounds did.
+    Also return whether the time limit was reached.
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ def descend(
     near : int64 array
         Records x neighbors, nearest first.
     labels : int64 array
-        Of satisfied groups ``0 .. n - 1``; no point is left out.
+        Labels of satisfied groups ``0 .. n - 1``; every point has one.
     n : int
     needed : int
-        The least units of a group.
+        Minimum units of a group.
     deadline : float, optional
-        On the monotonic clock; looked at before each round.
+        On the monotonic clock; checked before each round.
     """
     units = np.ones(len(labels), dtype=np.int64) if space.units is None else space.units
     rounds = max(CYCLE, min(ROUNDS, WORK // len(labels)))
@@ -89,7 +89,7 @@ def descend(
 def keep(
     problem: Problem, space: Space, labels: IntArray, n: int, proposed: Sequence[Change]
 ) -> tuple[IntArray, int, bool]:
-    """Make the changes that save most, touch no group twice and leave the model satisfied."""
+    """Make the changes that save most, affect no group twice and keep the model satisfied."""
     groupwise, together = problem.model.part(table_level=False), problem.model.part(table_level=True)
     waiting = sorted(proposed, key=lambda c: c.order)
     used: set[int] = set()
@@ -114,7 +114,7 @@ def keep(
 
 
 def _apart(changes: Sequence[Change], used: set[int]) -> tuple[list[Change], list[Change]]:
-    """Return the first changes that touch no group twice, nor a used one, and those that stood back for them."""
+    """Return the first changes that affect no group twice, nor a used one, and the conflicting ones."""
     taken = set(used)
     first: list[Change] = []
     rest: list[Change] = []
@@ -128,7 +128,7 @@ def _apart(changes: Sequence[Change], used: set[int]) -> tuple[list[Change], lis
 
 
 def _applied(labels: IntArray, n: int, chosen: Sequence[Change]) -> tuple[IntArray, IntArray, int]:
-    """Return the new labels without gaps, which change each group comes from (-1: none), and how many groups."""
+    """Return the new labels without gaps, the change each group comes from (-1: none), and the number of groups."""
     trial = labels.copy()
     source = np.full(2 * n, -1, dtype=np.int64)
     for at, change in enumerate(chosen):

@@ -1,4 +1,4 @@
-"""Groups of points: their centroids, who is nearest to them, and what the model says of them."""
+"""Groups of points: their centroids, nearest points and statistics for models."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from hushtable.table.stats import GroupStats
 __all__ = ["centroids", "labels_of", "stats_of", "worst_groups"]
 
 SHARE = 64
-"""Where only the table as a whole fails, one in so many groups is merged at a time."""
+"""If only the table as a whole fails, one in this many groups is merged at a time."""
 
 
 def labels_of(groups: Sequence[IntArray], n: int) -> IntArray:
-    """Return each point's group; -1 where it is in none.
+    """Return each point's group; -1 if it is in none.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def centroids(points: FloatArray, labels: IntArray, n_groups: int, metric: Metri
 
 
 def stats_of(problem: Problem, space: Space, labels: IntArray, n_groups: int) -> GroupStats:
-    """Return what models may know of groups of points."""
+    """Return the statistics of groups of points that models need."""
     member = np.full(problem.table.n_rows, -1, dtype=np.int64)
     member[space.rows] = labels
     return problem.table.stats_of(member, n_groups, problem.model.histogram_keys())

@@ -1,11 +1,11 @@
-"""Microaggregation of less loss: any valid groups, refined until their sum of squared errors is lower.
+"""Microaggregation with less loss: refines any valid groups to a lower sum of squared errors.
 
-Where the models ask for nothing but a size, groups are annealed (``kernels.anneal``): records move and change places,
-groups dissolve and are founded, at first also where that costs something. Large tables are annealed many groups at once
-(``kernels.rounds``). Under other models (``descent`` and ``tempering``) changes are made in rounds, and the model is
-asked about all groups that a round touches. Either way every group stays satisfied, the loss is never above the one at
-the start, the budget is a number of steps, and the result depends on the table's content alone. With a time limit, the
-result is what was reached by then, which depends on the machine: the result says so.
+If the models require only a size, groups are annealed (``kernels.anneal``): records move and swap places, and groups
+dissolve and form, at first even if that costs something. In large tables, many groups are annealed at once
+(``kernels.rounds``). With other models (``descent`` and ``tempering``), changes are made in rounds, and the model is
+evaluated on all groups that a round affects. Either way, every group stays satisfied, the loss never exceeds the
+initial loss, the budget is a number of steps, and the result depends only on the table's content. With a time limit,
+the result may depend on the machine, and says so.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["Improved", "embed", "group_error", "improve"]
 _log = logging.getLogger(__package__)
 
 WIDTH = 24
-"""Neighbors of a record, whose groups it may join."""
+"""Number of neighbors of a record whose groups it may join."""
 
 STEPS, STEPS_EACH, LEAST_EACH = 300_000_000, 300_000, 200
 """Steps of annealing: so many for each record, in all no more than the first or the last for each record."""
@@ -43,13 +43,13 @@ CHUNKS = 60
 """Annealing is done in so many parts, between which progress is told and sums are computed anew."""
 
 COOLING = 3
-"""Heat falls with this power of the steps left: the few far records are settled early, most need a long cool end."""
+"""Heat falls with this power of the remaining steps: few distant records settle early, most need slow final cooling."""
 
 ROUNDS_FROM = 50_000
-"""Records from which groups are annealed in rounds, many at once, instead of step by step."""
+"""Minimum number of records for annealing groups in rounds, many at once, instead of step by step."""
 
 ROUND_STEPS, WARMTH = 3000, 0.2
-"""In rounds: steps for each record, and the heat at the beginning, in mean errors of a record."""
+"""In rounds: steps per record, and the initial heat, in mean errors of a record."""
 
 MEMORY = 1 << 27
 """No annealing where groups of such different sizes would need a larger table of members."""
@@ -65,9 +65,9 @@ class Improved:
     n : int
         The number of groups.
     saved : float
-        The share of the loss that was saved.
+        Share of the loss saved.
     in_time : bool
-        False where a time limit ended the work, so that the groups depend on the machine.
+        False if a time limit ended the work, so that the groups depend on the machine.
     """
 
     labels: IntArray
@@ -92,18 +92,18 @@ def improve(
     problem : Problem
     space : Space
     labels : int64 array
-        Of satisfied groups ``0 .. n - 1``; no point is left out.
+        Labels of satisfied groups ``0 .. n - 1``; every point has one.
     n : int
     needed : int
-        The least units of a group.
+        Minimum units of a group.
     seconds : float, optional
-        Stop after this time; off by default.
+        Stop after this time. Defaults to no limit.
     steps : int, optional
-        Steps of annealing for each record. Defaults to what takes about half a minute.
+        Annealing steps per record. Defaults to about half a minute of work.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     start = group_error(space, labels, n)
-    # less than a float's precision is nothing
+    # differences below floating-point precision do not count
     if len(labels) < 2 or not start > 1e-12 * len(labels):
         return Improved(labels, n)
     points = embed(space)
@@ -124,7 +124,7 @@ def improve(
 
 
 def _sizes_alone(problem: Problem, needed: int) -> bool:
-    """Whether a group of the units needed satisfies the models whoever is in it."""
+    """Whether any group with the needed units satisfies the models."""
     members = problem.model.members
     sized = all(m.stats_needed() <= {Stat.SIZE} for m in members) and Monotone.ADD in problem.model.flags
     return needed > 0 and sized and not problem.model.part(table_level=True).members
@@ -149,7 +149,7 @@ def _annealed(
     each: int | None,
     deadline: float | None,
 ) -> tuple[IntArray | None, bool]:
-    """Return labels after all steps, and whether time cut them short; None where groups are too uneven to hold."""
+    """Return labels after all steps, and whether the time limit was reached; None if group sizes are too uneven."""
     if space.units is None and len(labels) >= ROUNDS_FROM:
         return _in_rounds(problem, points, near, labels, needed, error, each, deadline)
     units = np.ones(len(labels), dtype=np.int64) if space.units is None else space.units
@@ -157,7 +157,7 @@ def _annealed(
         return None, False
     steps = min(STEPS_EACH * len(labels), max(STEPS, LEAST_EACH * len(labels)))
     steps = steps if each is None else each * len(labels)
-    # the more steps there are, the more heat can be cooled down again
+    # more steps allow more initial heat
     hot = error / len(labels) * min(2.0, (steps / len(labels) / 2800) ** 0.5)
     tolerance = exponential_quantiles(4096)
     pace, done = _Pace(deadline), 0
@@ -177,7 +177,7 @@ def _annealed(
 
 @dataclass
 class _Pace:
-    """How much of the work fits into the time, at the pace so far."""
+    """How much of the work fits into the remaining time, at the current pace."""
 
     deadline: float | None
     begin: float = field(default_factory=lambda: time.monotonic())
@@ -185,7 +185,7 @@ class _Pace:
     over: bool = False
 
     def fitting(self, size: int, part: int, done: int) -> int:
-        """Return how many of a part's steps fit, if the rest of the cooling has to fit too; at least one."""
+        """Return how many of a part's steps fit, at least one, leaving time for the rest of the cooling."""
         if self.deadline is None or not part:
             return size
         now = time.monotonic()
@@ -204,7 +204,7 @@ def _in_rounds(
     each: int | None,
     deadline: float | None,
 ) -> tuple[IntArray, bool]:
-    """Return labels after all rounds, and whether time cut them short."""
+    """Return labels after all rounds, and whether the time limit was reached."""
     given = (points, labels, near, needed, exponential_quantiles(QUANTILES))
     rounds = max((each or ROUND_STEPS) * len(labels) // (int(labels.max()) + 1) // CHUNKS, 1)
     try:
@@ -235,7 +235,7 @@ def _cooled(
 
 
 WIDEST = 64
-"""Levels with more nodes are left out."""
+"""Levels with more nodes are skipped."""
 
 
 def embed(space: Space) -> FloatArray:

@@ -1,8 +1,8 @@
-"""What is left when no further cluster can be completed: records join clusters, and clusters join each other.
+"""Leftover records, when no further cluster can be completed: they join clusters, and clusters merge.
 
-A record joins the cluster whose total cost rises least, of those that stay satisfied with it, in its own block. Records
-that no cluster takes form a group for each block, and every group that is not satisfied is merged with the one that
-raises the cost least, until all are. For a model that survives merging this ends at the latest with the whole table.
+A record joins the cluster in its block whose total cost rises least, among those that stay satisfied. Records that
+fit no cluster form one group per block, and every group that is not satisfied is merged with the one that raises the
+cost least, until all are. For a model that survives merging, this ends with the whole table at the latest.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from hushtable.table.stats import GroupStats
 __all__ = ["Clusters", "join_rows", "merge_until_satisfied", "without_costly"]
 
 BLOCK = 8192
-"""Records among whose groups one that is left looks for the cheapest, where a group is dissolved."""
+"""Number of records whose groups a leftover record considers when a group is dissolved."""
 
 COSTLY = 20
-"""A group with more than one part in so many of the whole cost is worth dissolving."""
+"""A group is worth dissolving if its share of the total cost exceeds one over this number."""
 
 
 class Clusters:
@@ -58,7 +58,7 @@ class Clusters:
         return len(self.rows)
 
     def rise(self, low: IntArray, high: IntArray, rows: int, cost: int, among: IntArray) -> IntArray:
-        """Return by how much the total cost rises if a box of so many rows joins each of these groups."""
+        """Return the increase of the total cost if a box of ``rows`` rows joins each of these groups."""
         joint = self._costs.boxes(np.minimum(self.low[among], low), np.maximum(self.high[among], high))
         rise: IntArray = joint * (self.rows[among] + rows) - self.cost[among] * self.rows[among] - cost * rows
         return rise
@@ -75,7 +75,7 @@ def join_rows(
     problem: Problem, model: AllOf, kinds: Kinds, costs: CellCosts, kind: IntArray, block: IntArray,
     labels: IntArray, n: int, stats: GroupStats,
 ) -> tuple[IntArray, int]:  # fmt: skip
-    """Return the labels with every row that was left in a cluster of its block that takes it, else in a group."""
+    """Return the labels after every leftover row joins a cluster of its block, or a new group."""
     labels = labels.copy()
     left = np.flatnonzero(labels < 0)
     if not len(left):
@@ -155,10 +155,10 @@ def _clusters_of(labels: IntArray, block: IntArray, n: int) -> tuple[IntArray, I
 def merge_until_satisfied(
     problem: Problem, costs: CellCosts, labels: IntArray, n: int, rows: IntArray
 ) -> tuple[IntArray, int] | None:
-    """Merge groups until every one, and the table, satisfies the model; None where a single one still fails.
+    """Merge groups until every one, and the table, satisfies the model; None if a single group still fails.
 
-    Groups that fail are merged first, the smallest in front. Where only the table as a whole fails, the worst-scoring
-    groups are, a few at a time.
+    Groups that fail are merged first, starting with the smallest. If only the table as a whole fails, the
+    worst-scoring groups are merged, a few at a time.
     """
     table, model = problem.table, problem.model
     everything = np.full(table.n_rows, -1, dtype=np.int64)
@@ -183,7 +183,7 @@ def merge_until_satisfied(
 
 
 def _merge(costs: CellCosts, labels: IntArray, n: int, stats: GroupStats, worst: IntArray) -> tuple[IntArray, int]:
-    """Merge each of these groups, in this order, with the group that raises the cost least; none takes part twice."""
+    """Merge each of these groups, in this order, with the group that raises the cost least; none merges twice."""
     groups = Clusters(costs, labels, n, stats)
     target = np.arange(n, dtype=np.int64)
     able: BoolArray = np.ones(n, dtype=np.bool_)

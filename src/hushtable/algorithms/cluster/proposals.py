@@ -1,4 +1,4 @@
-"""Changes to groups that would lower the sum of squared errors, whatever a model says of them.
+"""Changes to groups that would lower the sum of squared errors, regardless of the models.
 
 The error of a partition is a constant minus the sum over groups of |S|^2 / n, with S the sum of a group's n points; so
 what a change saves follows from the sums of the groups that it touches.
@@ -32,12 +32,12 @@ class Change:
     Attributes
     ----------
     saved : float
-        By how much the sum of squared errors falls.
+        Decrease of the sum of squared errors.
     touched : tuple of int
-        The groups that lose or get records.
+        The groups that lose or gain records.
     rows, to : int64 arrays
     slack : float
-        How much it may cost.
+        Maximum cost.
     """
 
     saved: float
@@ -48,12 +48,12 @@ class Change:
 
     @property
     def order(self) -> tuple[float, int]:
-        """What to sort changes by, the most welcome first."""
+        """Sort key for changes, the best first."""
         return -self.saved - self.slack, int(self.rows[0])
 
 
 class Grouped:
-    """Points in groups, and what is known of the groups.
+    """Points in groups, with facts about the groups.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ class Grouped:
         Groups ``0 .. n - 1``, none of them empty.
     n : int
     units : int64 array
-        What each record counts.
+        Weight of each record.
     needed : int
-        The least units of a group.
+        Minimum units of a group.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Grouped:
         return self._members[self._offsets[group] : self._offsets[group + 1]]
 
     def member(self, groups: IntArray, number: IntArray) -> IntArray:
-        """One record of each of these groups: the one of that number, counted around."""
+        """One record of each of these groups: the one with that number, counted cyclically."""
         return self._members[self._offsets[groups] + number % self.count[groups]]
 
     def some(self, turn: int) -> range:
@@ -105,7 +105,7 @@ def _squares(x: FloatArray) -> FloatArray:
 
 
 def exchanged(now: Grouped, neighbour: IntArray, number: IntArray, slack: FloatArray) -> list[Change]:
-    """Each record to the group of a neighbor: alone, or for one of its members.
+    """Propose moving each record to the group of a neighbor, alone or in exchange for one of its members.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def exchanged(now: Grouped, neighbour: IntArray, number: IntArray, slack: FloatA
     number : int64 array
         Which member of the neighbor's group it may swap with, counted cyclically.
     slack : float64 array
-        How much each of the changes may cost.
+        Maximum cost of each change.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def exchanged(now: Grouped, neighbour: IntArray, number: IntArray, slack: FloatA
 
 
 def dissolved(now: Grouped, near: IntArray, turn: int) -> list[Change]:
-    """Each group given up: its records go to the groups of their neighbors, each where it costs least.
+    """Propose dissolving each group: its records move to the groups of their neighbors, each where it costs least.
 
     Examples
     --------
@@ -181,13 +181,13 @@ def dissolved(now: Grouped, near: IntArray, turn: int) -> list[Change]:
 
 
 def _joining(now: Grouped, rows: IntArray, groups: IntArray) -> FloatArray:
-    """By how much the error of each of these groups (records x groups) grows when its record joins."""
+    """Increase of each group's error (records x groups) when its record joins."""
     apart = now.points[rows][:, None, :] - now.total[groups] / now.count[groups][..., None]
     return np.asarray(np.einsum("ngd,ngd->ng", apart, apart) * (now.count[groups] / (now.count[groups] + 1)))
 
 
 def cut_or_pooled(now: Grouped, turn: int) -> list[Change]:
-    """Large groups cut in two, and each group pooled with one of its nearest and cut anew.
+    """Propose cutting large groups in two, and pooling each group with one of its nearest and cutting again.
 
     Cuts go across the longest line between two records first, then across each column, and then again into halves:
     what a model refuses in one direction it may allow in another.
@@ -220,7 +220,7 @@ def cut_or_pooled(now: Grouped, turn: int) -> list[Change]:
 def _cut(
     now: Grouped, rows: IntArray, gap: float, touched: tuple[int, ...], names: tuple[int, int], turn: int
 ) -> Change | None:
-    """Cut records in two, in a direction whose turn it is: where their error falls most, or in halves."""
+    """Cut records in two, along the direction for this turn: where the error falls most, or in halves."""
     if len(rows) < 2:
         return None
     x = now.points[rows]

@@ -1,4 +1,4 @@
-"""The error of the two p-sensitive algorithms: p distinct values cannot be among fewer than p people."""
+"""The error of the two p-sensitive algorithms: fewer than p people cannot have p distinct values."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ __all__ = ["check_sensitivity"]
 
 
 def check_sensitivity(problem: Problem) -> None:
-    """Refuse p > k before any work, where the models have both; too few values were refused by the models themselves.
+    """Refuse p > k before any work, if the models have both; the models themselves refuse too few values.
 
     Raises
     ------
     Infeasible
-        With the paper's words.
+        In the paper's words.
     """
     counting = [m for m in problem.model.members if Stat.HISTOGRAM not in m.stats_needed()]
-    # a bound on risk asks for sizes too, but is no k that somebody chose below p
+    # a bound on risk requires sizes too, but is not a k that someone chose below p
     sizes = [m.min_group_size() for m in counting if isinstance(getattr(m, "k", None), int)]
     values = [p for m in problem.model.members if isinstance(p := getattr(m, "p", None), int)]
     if sizes and values and max(values) > max(sizes):

@@ -1,9 +1,9 @@
-"""Refining under any model where downhill ends too soon: changes that cost something are taken too, ever less of them.
+"""Refining under any model, beyond local optima: changes that cost something are accepted too, ever fewer of them.
 
-As in annealing, a change is proposed if what it costs is below an exponentially distributed tolerance, whose mean falls
-to nothing. But it is made by rounds, as in ``descent``: one proposal for every record, those that touch no group twice
-are tried together, and the model is asked about all touched groups in one call. So it costs little whatever the model
-is, and every partition on the way is satisfied.
+As in annealing, a change is proposed if its cost is below an exponentially distributed tolerance, whose mean falls to
+zero. But it works in rounds, as in ``descent``: there is one proposal for every record, those that affect no group
+twice are tried together, and the model is evaluated on all affected groups in one call. So it is cheap for any model,
+and every intermediate partition is satisfied.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ ROUNDS, WORK = 4000, 4_500_000
 """So many rounds, fewer for tables of more than WORK / ROUNDS records."""
 
 LEAST = 100
-"""Fewer rounds are not worth the heat: they would not cool down again."""
+"""Minimum number of rounds: with fewer, the search would not cool down again."""
 
 COOLING = 3
-"""Heat falls with this power of the rounds that are left."""
+"""Heat falls with this power of the remaining rounds."""
 
 
 def temper(
@@ -41,9 +41,9 @@ def temper(
     needed: int,
     deadline: float | None = None,
 ) -> tuple[IntArray, bool]:
-    """Return labels of satisfied groups, with at most the error that ``descend`` alone leaves; see there.
+    """Return labels of satisfied groups, with at most the error of ``descend`` alone; see there.
 
-    Also whether the time cut it short.
+    Also return whether the time limit was reached.
     """
     plain, late = descend(problem, space, points, near, labels, n, needed, deadline)
     rounds = min(ROUNDS, WORK // len(labels))
@@ -58,7 +58,7 @@ def temper(
     while turn < rounds:
         problem.progress(turn / rounds, "refining")
         if deadline is not None and done:
-            # at the pace so far, what is left of the cooling must fit into what is left of the time
+            # at the current pace, the rest of the cooling must fit into the remaining time
             now = time.monotonic()
             fits = max(done * (deadline - now) / (now - begin), 1.0)
             late = late or fits < rounds - turn

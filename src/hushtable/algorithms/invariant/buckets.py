@@ -1,7 +1,7 @@
-"""Buckets of m-invariant re-publication: records whose classes all have one signature, and how they become classes.
+"""Buckets of m-invariant republication: records whose classes all have one signature, and how they become classes.
 
-Records are known by their row numbers; ``FAKE`` is a counterfeit. Rows are given in secret order, and every other draw
-comes from coins, so that each way to give a class's values to its people is as likely as any other.
+Records are identified by row number; ``FAKE`` is a counterfeit. Rows are given in secret order, and every other draw
+comes from coins, so that all assignments of a class's values to its people are equally likely.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["FAKE", "Bucket", "alone", "assign", "blocks", "deal", "divide", "eli
 FAKE = -1
 
 _SPARED = 16
-"""How many people there are at least for each counterfeit that cutting a bucket costs."""
+"""Minimum number of people for each counterfeit that cutting a bucket costs."""
 
 Signature = tuple[int, ...]
 ByValue = dict[int, list[int]]
@@ -27,14 +27,14 @@ ByValue = dict[int, list[int]]
 
 @dataclass
 class Bucket:
-    """Records by value; every class takes one of each, a counterfeit where there are too few."""
+    """Records by value; every class takes one of each, or a counterfeit if there are too few."""
 
     signature: Signature
     rows: ByValue = field(default_factory=dict)
 
     @property
     def depth(self) -> int:
-        """How many classes it will make."""
+        """Number of classes it will make."""
         return max(map(len, self.rows.values()))
 
 
@@ -55,7 +55,7 @@ def divide(rows: Sequence[int], values: Mapping[int, int], signature: Mapping[in
 
 
 def eligible(counts: Sequence[int], m: int) -> bool:
-    """Whether no value has more than 1/m of all records.
+    """Whether no value makes up more than 1/m of all records.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def eligible(counts: Sequence[int], m: int) -> bool:
 
 
 def assign(new: ByValue, m: int) -> list[Bucket] | None:
-    """Put newcomers into buckets of m values or more, the most frequent values first; None where that cannot be.
+    """Put newcomers into buckets of at least m values, the most frequent values first; None if that is impossible.
 
     Every bucket has equally many records of each of its values, so it needs no counterfeits.
     """
@@ -88,9 +88,9 @@ def assign(new: ByValue, m: int) -> list[Bucket] | None:
 
 
 def blocks(values: Sequence[int], shares: FloatArray, m: int) -> list[Signature]:
-    """Divide values into blocks of m or more, of which none has more than 1/m of its block's share.
+    """Divide values into blocks of at least m, so that no value makes up more than 1/m of its block.
 
-    The most frequent values come first. Where a value has more than 1/m of all, there is one block.
+    The most frequent values come first. If a value makes up more than 1/m of all, there is one block.
 
     Examples
     --------
@@ -112,10 +112,10 @@ def blocks(values: Sequence[int], shares: FloatArray, m: int) -> list[Signature]
 
 
 def alone(rows: Sequence[int], values: Mapping[int, int], signatures: Sequence[Signature]) -> Iterator[Bucket]:
-    """Give each of these people a bucket of their own, with the one of these signatures that has their value.
+    """Give each of these people a separate bucket, with the signature that contains their value.
 
-    Signatures are a public division of the values. So a person's says which part the value is in, and nothing more:
-    every value of it would have given the same.
+    Signatures are a public division of the values. So a person's signature reveals only which part the value is in:
+    every value of that part would give the same signature.
     """
     of_value = {value: signature for signature in signatures for value in signature}
     for row in rows:
@@ -126,8 +126,8 @@ def alone(rows: Sequence[int], values: Mapping[int, int], signatures: Sequence[S
 def _next(left: ByValue, m: int) -> tuple[list[Signature], int]:
     """Return the next signatures and how many records of each of their values they take.
 
-    The rest must stay such that no value has more than 1/m of it. Of n records, with counts n1 >= n2 >= ..., taking a
-    of each of the b most frequent values leaves max(n1 - a, n[b+1]) <= (n - a b) / m.
+    In the rest, no value may make up more than 1/m. Of n records, with counts n1 >= n2 >= ..., taking a of each of
+    the b most frequent values leaves max(n1 - a, n[b+1]) <= (n - a b) / m.
     """
     ranked = sorted(left, key=lambda value: (-len(left[value]), value))
     counts = [len(left[value]) for value in ranked]
@@ -148,12 +148,12 @@ def _next(left: ByValue, m: int) -> tuple[list[Signature], int]:
 
 
 def halve(bucket: Bucket, positions: Sequence[IntArray], depth: int, coins: Coins, name: str) -> list[Bucket]:
-    """Cut a bucket along quasi-identifiers into buckets of about ``depth`` classes each, with few counterfeits more.
+    """Cut a bucket along quasi-identifiers into buckets of about ``depth`` classes each, with few more counterfeits.
 
-    A bucket is sorted along its widest quasi-identifier and cut in its middle half, at a place that coins draw from
-    those where both parts together need the fewest classes. Where that takes more than one counterfeit for ``_SPARED``
-    people, it is cut along the next widest, or not at all. Which places these are depends on how often values occur on
-    both sides, not on which value is which.
+    A bucket is sorted along its widest quasi-identifier and cut in its middle half, at a position that coins draw
+    from those where both parts together need the fewest classes. If that takes more than one counterfeit for
+    ``_SPARED`` people, it is cut along the next widest, or not at all. The possible positions depend on how often
+    values occur on both sides, not on which values they are.
     """
     if bucket.depth <= depth:
         return [bucket]
@@ -186,7 +186,7 @@ def halve(bucket: Bucket, positions: Sequence[IntArray], depth: int, coins: Coin
 
 
 def deal(bucket: Bucket, coins: Coins, name: str) -> IntArray:
-    """Return the bucket's classes: one row of records for each, by value, counterfeits where coins put them.
+    """Return the bucket's classes: one row of records for each, by value, with counterfeits placed by coins.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What publishing a group costs, as integers: NCP of the cells in the style that each column is published in.
+"""The cost of publishing a group, as integers: NCP of the cells in each column's published style.
 
 A cell costs (leaves that it covers - 1) / (leaves of the domain - 1) times the column's weight, on a scale of 2**32.
 """
@@ -17,13 +17,13 @@ __all__ = ["COST_SCALE", "cost_tables", "leaf_cost"]
 _KINDS = {Cover.NODE: NODE, Cover.RANGE: RANGE, Cover.SET: SET}
 
 COST_SCALE = 2**32
-"""What a cell costs that says nothing, in a column of weight 1."""
+"""Cost of a fully generalized cell in a column of weight 1."""
 
 
 def cost_tables(table: EncodedTable, rows: IntArray) -> tuple[AnyArray, Tables, FloatArray]:
-    """Return the codes of these rows, the tables that their cells are looked up in, and unrounded leaf costs.
+    """Return the codes of these rows, the look-up tables for their cells, and unrounded leaf costs.
 
-    Columns come in descending order of what one leaf costs, so that a comparison fails early.
+    Columns are in descending order of the cost of one leaf, so that a comparison fails early.
     """
     d = len(table.quasi)
     weight = np.array([leaf_cost(c) for c in table.quasi], dtype=np.int64)
@@ -57,5 +57,5 @@ def cost_tables(table: EncodedTable, rows: IntArray) -> tuple[AnyArray, Tables, 
 
 
 def leaf_cost(column: QuasiColumn) -> int:
-    """What one leaf more in a cell costs each record of a group."""
+    """Cost of one more leaf in a cell for each record of a group."""
     return round(COST_SCALE * column.weight / max(column.coded.size - 1, 1))

@@ -1,4 +1,4 @@
-"""The changes that a refinement tries: records that move, change places, or leave a group for new and other ones."""
+"""The changes that a refinement tries: records that move, swap places, or leave a group for new and other ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def move(state: State) -> list[Change]:
 
 
 def dissolve(state: State) -> list[Change]:
-    """Return the groups whose records all have a cheaper place elsewhere, taken together."""
+    """Return the groups whose records together would be cheaper in other groups."""
     homeless = np.zeros(state.n, dtype=np.bool_)
     homeless[state.labels[state.best < 0]] = True
     gain = state.cost * state.sizes - np.add.reduceat(state.price[state.rows], state.offsets[:-1])
@@ -33,11 +33,11 @@ def dissolve(state: State) -> list[Change]:
 
 
 def swap(state: State) -> list[Change]:
-    """Return pairs of records that had better change places: each record with the best one of its cheapest group."""
+    """Return pairs of records worth swapping: each record with the best one of its cheapest group."""
     sizes, labels, best = state.sizes, state.labels, state.best
     seek = (best >= 0) & (state.cost[labels] > 0) & (sizes[labels] <= DETAIL)
     seek[seek] &= sizes[best[seek]] <= DETAIL
-    # a record that could leave does so by moving
+    # a record that its group can spare moves instead
     one = np.flatnonzero(seek & (state.group_units[labels] - state.units < state.minimum))
     if not len(one):
         return []
@@ -54,10 +54,10 @@ def swap(state: State) -> list[Change]:
 
 
 def split(state: State) -> list[Change]:
-    """Return the groups that had better be two.
+    """Return the groups worth splitting in two.
 
-    In a small group each record is tried with the records nearest to it, as many as a group needs; a large one is cut
-    in half along its costliest column.
+    In a small group, each record is tried with its nearest records, as many as a group needs; a large group is cut in
+    half along its costliest column.
     """
     able = (state.group_units >= 2 * state.minimum) & (state.cost > 0) & (state.sizes > _want(state))
     small, large = np.flatnonzero(able & (state.sizes <= DETAIL)), np.flatnonzero(able & (state.sizes > DETAIL))
@@ -65,7 +65,7 @@ def split(state: State) -> list[Change]:
 
 
 def _want(state: State) -> int:
-    """How many records a group needs."""
+    """Number of records that a group needs."""
     return max(-(-state.minimum // state.problem.table.unit), 1)
 
 
@@ -102,7 +102,7 @@ def _halve(state: State, group: int) -> list[Change]:
     rows, codes = rows[np.lexsort((rows, codes))], np.sort(codes)
     edges = np.flatnonzero(np.diff(codes)) + 1
     upper = rows[edges[int(np.argmin(np.abs(2 * edges - len(rows))))] :]
-    # what it saves is known once it is tried; large groups go first, as they may save most
+    # savings are known only after trying; large groups go first, as they may save most
     return [Change(int(state.cost[group] * len(rows)), upper, np.full(len(upper), state.n))]
 
 
@@ -124,7 +124,7 @@ def _loss_with(state: State, out: IntArray, into: IntArray) -> IntArray:
 
 
 def found(state: State) -> list[Change]:
-    """Return groups that dissolve into new ones with companions that larger groups can spare."""
+    """Return groups that dissolve into new ones, with companions that larger groups can spare."""
     want = max(_want(state), 2)
     room = np.maximum(state.sizes - want, 0)
     able = np.flatnonzero((room[state.labels] > 0) & (state.group_units[state.labels] - state.units >= state.minimum))

@@ -1,19 +1,19 @@
 """Refining: lowering the loss of any valid partition while every group stays satisfied.
 
-A local search. Records move to the group whose loss grows least; records of groups that cannot spare any change
-places; groups split in two, or dissolve where their records are better off elsewhere; and records that lack a few
-companions found new groups with some that larger groups lend. Each round proposes such changes for all groups at once,
-takes the ones that save most and touch no group twice, computes exactly what they save, asks the model about all
-touched groups in one call, and keeps those that save something and leave every group satisfied. So the loss never
-rises, whatever the model.
+This is a local search. Records move to the group whose loss grows least; records of groups that cannot spare any swap
+places; groups split in two, or dissolve if their records are better off elsewhere; and records that lack a few
+companions form new groups with records that larger groups can spare. Each round proposes such changes for all groups
+at once, takes the ones that save most and affect no group twice, computes their exact savings, evaluates the model on
+all affected groups in one call, and keeps the changes that save something and keep every group satisfied. So the loss
+never rises, for any model.
 
-The loss is NCP of the cells in the style that each column is published in, weighted by the columns' weights, in
-integers. Nothing is random; ties go by canonical order, so the result depends on the table's content alone. The budget
-is a number of rounds, not of seconds.
+The loss is the NCP of the cells in each column's published style, weighted by the columns' weights, in integers.
+Nothing is random; ties go by canonical order, so the result depends only on the table's content. The budget is a
+number of rounds, not of seconds.
 
-Readings. Refined groups overlap: a record lies in the cells of several. That is sound for models that survive merging;
-for others, and where a population or an adversary's background is counted by the cells that cover it, the partition is
-returned as it is.
+Refined groups overlap: the cells of several groups may cover a record. That is sound for models that survive merging.
+For others, and if a population or an adversary's background is counted by the cells that cover it, the partition is
+returned unchanged.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from hushtable.models.base import Monotone
 __all__ = ["ROUNDS", "refine"]
 
 ROUNDS = 60
-"""How many rounds a refinement takes at most."""
+"""Maximum number of rounds of a refinement."""
 
 BLOCK = 2**16
-"""Larger tables are refined in blocks of neighboring groups with about so many rows: the work is quadratic in it."""
+"""Approximate number of rows in a block of neighboring groups, for larger tables: the work is quadratic in it."""
 
 ENOUGH = 2000
-"""A round that saves less than this part of the loss gives way to the next kind of change."""
+"""After a round that saves less than this share of the loss, the next kind of change is tried."""
 
 
 def refine(problem: Problem, partition: Partition, *, rounds: int = ROUNDS, seconds: float | None = None) -> Partition:
@@ -49,17 +49,17 @@ def refine(problem: Problem, partition: Partition, *, rounds: int = ROUNDS, seco
     ----------
     problem : Problem
     partition : Partition
-        Valid for the problem's model, of an algorithm that recodes locally.
+        Valid for the problem's model, from an algorithm with local recoding.
     rounds : int
         The budget.
     seconds : float, optional
-        Stop after this time; the result then depends on the machine. Off by default.
+        Stop after this time; the result then depends on the machine. Defaults to no limit.
 
     Returns
     -------
     Partition
-        Without regions: groups are no longer regions of space. ``refine_rounds`` in the notes says what it took, and
-        ``stopped_by_time``, under a time limit, whether that cut it short.
+        Without regions: groups are no longer regions of space. In the notes, ``refine_rounds`` is the number of
+        rounds, and ``stopped_by_time``, with a time limit, says whether it was reached.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def refine(problem: Problem, partition: Partition, *, rounds: int = ROUNDS, seco
 def _refine_block(
     problem: Problem, rows: IntArray, labels: IntArray, rounds: int, deadline: float | None
 ) -> tuple[IntArray, int, bool]:
-    """Return the new labels, the rounds they took, and whether time cut them short."""
+    """Return the new labels, the number of rounds, and whether the time limit was reached."""
     state = State(problem, rows, labels)
     kinds = (
         lambda: changes.move(state) + changes.dissolve(state) + changes.split(state),
@@ -107,7 +107,7 @@ def _refine_block(
         gain = state.try_all(kinds[turn]())
         used += 1
         if gain * ENOUGH > loss:
-            turn, idle = 0, 0  # what was gained opens new moves, the cheapest change to find
+            turn, idle = 0, 0  # a gain allows new moves, the cheapest change to find
         else:
             turn, idle = (turn + 1) % len(kinds), idle + 1
         loss -= gain

@@ -1,4 +1,4 @@
-"""The state of a refinement: groups, their cells, where each record would go, and changes made to all that."""
+"""The state of a refinement: groups, their cells, the best target of each record, and changes to them."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from hushtable.table.stats import GroupStats
 __all__ = ["Change", "State"]
 
 DETAIL = 32
-"""In groups with more records than this, one record's leaving is taken to narrow nothing."""
+"""In groups with more records, removing one record is assumed not to narrow the cells."""
 
 PATIENCE = 4
-"""A record does not look for groups that cost more than this many times its own."""
+"""A record ignores groups that cost more than this many times its own."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Some records that go to other groups; group numbers from ``State.n`` on are new.
+    """Some records that move to other groups; group numbers from ``State.n`` on are new.
 
     Attributes
     ----------
     gain : int
-        By how much the loss falls, as far as is known before trying.
+        Decrease of the loss, as estimated before trying.
     rows, to : int64 arrays
     """
 
@@ -41,7 +41,7 @@ class Change:
 
 
 class State:
-    """The groups of some records, and what publishing them costs.
+    """The groups of some records, and the cost of publishing them.
 
     Rows are numbered in canonical order and groups by their first row, so that nothing depends on the input's order.
 
@@ -67,7 +67,7 @@ class State:
         self._take(labels, np.ones(int(labels.max()) + 1, dtype=np.bool_))
 
     def _take(self, labels: IntArray, touched: BoolArray) -> None:
-        """Renumber groups by their first row; look up the cells of touched ones, and where rows would go now."""
+        """Renumber groups by their first row; look up the cells of changed ones, and the new targets of rows."""
         _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
         old = labels[np.sort(first)]
         rank = np.empty(len(first), dtype=np.int64)
@@ -102,7 +102,7 @@ class State:
             self._look(changed[self.labels] | lost, changed)
 
     def _spare(self) -> None:
-        """Find what each group saves when one of its records leaves."""
+        """Compute what each group saves when one of its records leaves."""
         own = self.cost[self.labels]
         self.saving = own.copy()
         small = np.flatnonzero((self.sizes[self.labels] <= DETAIL) & (self.sizes[self.labels] > 1) & (own > 0))
@@ -119,7 +119,7 @@ class State:
         self.saving[small] = size * own[small] - (size - 1) * without
 
     def _look(self, anew: BoolArray, changed: BoolArray) -> None:
-        """Find each row's cheapest other group: among all for rows that look anew, else among changed ones."""
+        """Find each row's cheapest other group: among all groups for rows in ``anew``, otherwise among changed ones."""
         by_cost = np.argsort(self.cost, kind="stable")
         rows = np.flatnonzero(anew)
         own = self.cost[self.labels[rows]]
@@ -131,7 +131,7 @@ class State:
 
     @property
     def loss(self) -> int:
-        """The sum over records of what their cells cost."""
+        """The total cost of all records' cells."""
         return sum(int(c) * int(s) for c, s in zip(self.cost.tolist(), self.sizes.tolist(), strict=True))
 
     @property
@@ -146,9 +146,9 @@ class State:
         return self.rows[self.offsets[group] : self.offsets[group + 1]]
 
     def try_all(self, changes: Sequence[Change]) -> int:
-        """Make those changes that lower the loss and leave every group satisfied; return by how much it fell.
+        """Make the changes that lower the loss and keep every group satisfied; return the decrease.
 
-        Changes are taken by their gain; one that touches a group that another already touches has to wait.
+        Changes are taken by their gain; a change that affects the same group as an earlier one has to wait.
         """
         chosen, groups = self._compatible(changes)
         if not chosen:
@@ -181,7 +181,7 @@ class State:
         return int(gain[accepted].sum())
 
     def _compatible(self, changes: Sequence[Change]) -> tuple[list[Change], list[IntArray]]:
-        """Return the changes, greatest gain first, that touch no group twice, and the groups that they touch."""
+        """Return the changes, largest gain first, that affect no group twice, and the groups that they affect."""
         taken = np.zeros(self.n, dtype=np.bool_)
         chosen, groups, new = [], [], self.n
         for i in sorted(range(len(changes)), key=lambda i: (-changes[i].gain, i)):
@@ -202,7 +202,7 @@ class State:
         return chosen, groups
 
     def _key(self, change: Change, groups: IntArray) -> tuple[int, ...]:
-        """Tell a change from others for as long as the groups that it touches stay as they are."""
+        """Identify a change for as long as the groups that it affects do not change."""
         standing = groups[groups < self.n]
         to = np.where(change.to < self.n, change.to, -1)
         here = self.labels[change.rows]
@@ -214,7 +214,7 @@ class State:
         return group_rows(number[labels], len(groups))
 
     def _satisfied(self, rows: IntArray, offsets: IntArray) -> BoolArray:
-        """Whether each group satisfies the models that judge groups; an empty one does."""
+        """Whether each group satisfies the groupwise models; an empty one does."""
         good: BoolArray = np.diff(offsets) == 0
         filled = np.flatnonzero(~good)
         stats = self._stats(rows, offsets[:-1][filled], offsets[1:][filled])
@@ -230,7 +230,7 @@ class State:
         return table.stats(self.origin[rows], starts, ends, model.histogram_keys())
 
     def _whole_table(self, chosen: Sequence[Change], accepted: list[int]) -> list[int]:
-        """Return as many of the accepted changes as leave the table satisfied: all, or the first half, or ..."""
+        """Return as many of the accepted changes as keep the table satisfied: all, or the first half, or ..."""
         model = self.problem.model.part(table_level=True)
         while model.members and accepted:
             labels = self.labels.copy()

@@ -1,17 +1,17 @@
-"""Refining for samples: records change places until the groups together say what the table says.
+"""Refining for samples: records swap places until the groups together represent the table's pairs of columns.
 
-Whoever deals the values of each group anew gets, for any two columns, tables of counts that differ from the original's.
-Inside a single group that cannot be helped, but what one group has too much of another may have too little of. Records
-of neighboring groups therefore swap places where the difference, summed over all pairs of columns, falls by more than
-the groups get mixed. The numbers of records stay, so sizes do too; where a model asks for more than sizes, it judges
-both groups after a round, and what it refuses is undone.
+When the values of each group are redrawn, the counts for any two columns differ from the original's. Within a single
+group that is unavoidable, but one group's surplus may offset another's deficit. So records of neighboring groups swap
+places if the difference, summed over all pairs of columns, falls by more than the groups get mixed. Swaps do not
+change group sizes. If a model requires more than sizes, it evaluates both groups after a round, and refused swaps are
+undone.
 
 Each round pairs every group with one that comes one to four places later in the order of the cuts; a few sweeps over
-all pairs are enough. Records are taken by their quasi-identifiers, equal ones in secret order, so nothing depends on
-the order of the input, and the choice never looks at sensitive values.
+all pairs are enough. Records are ordered by their quasi-identifiers, equal ones in secret order, so nothing depends
+on the order of the input, and the choice never uses sensitive values.
 
-Readings. Refined groups overlap, as after any refinement: for models that do not survive merging, and where a
-population is counted by the cells that cover it, the partition is returned unchanged.
+Refined groups overlap, as after any refinement. For models that do not survive merging, and if a population is
+counted by the cells that cover it, the partition is returned unchanged.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from hushtable.models.base import Monotone, Stat
 __all__ = ["SWEEPS", "refine_for_samples"]
 
 SWEEPS = 4
-"""How often every pair of neighboring groups is looked at."""
+"""Number of sweeps over all pairs of neighboring groups."""
 
 NEIGHBOURS = 4
 """A group's neighbors are those that come at most this many places later."""
 
 TRIES = 6
-"""Records of the other group that each record tries in one round."""
+"""Number of records of the other group that each record tries in one round."""
 
 
 def refine_for_samples(
     problem: Problem, partition: Partition, bins: list[AnyArray], weights: IntArray, *, sweeps: int = SWEEPS,
     seconds: float | None = None,
 ) -> Partition:  # fmt: skip
-    """Return a partition whose groups together tell more about the pairs of columns.
+    """Return a partition whose groups together represent the pairs of columns better.
 
     Parameters
     ----------
@@ -54,17 +54,17 @@ def refine_for_samples(
     bins : list of uint8 arrays
         Per quasi-identifier the bin of each code.
     weights : int64 array
-        How much each column counts, from 1 to 256.
+        Weight of each column, from 1 to 256.
     sweeps : int
         The budget.
     seconds : float, optional
-        Stop after this time; the result then depends on the machine. Off by default.
+        Stop after this time; the result then depends on the machine. Defaults to no limit.
 
     Returns
     -------
     Partition
-        Without regions. ``refine_rounds`` in the notes says how many rounds changed anything, and ``stopped_by_time``,
-        under a time limit, whether that cut it short.
+        Without regions. In the notes, ``refine_rounds`` is the number of rounds with changes, and
+        ``stopped_by_time``, with a time limit, says whether it was reached.
     """
     table = problem.table
     if Monotone.MERGE not in problem.model.flags or table.n_rows > table.n_sample or partition.n_groups < 2:
@@ -92,7 +92,7 @@ def _rounds(sweeps: int) -> Iterator[tuple[int, int, int]]:
 
 
 class _Groups:
-    """The groups, the records they own, and what they let expect about pairs of columns."""
+    """The groups, their records, and the expected counts for pairs of columns."""
 
     def __init__(self, problem: Problem, partition: Partition, bins: list[AnyArray], weights: IntArray) -> None:
         self._problem, self._partition = problem, partition
@@ -144,7 +144,7 @@ class _Groups:
         return bool(len(first))
 
     def _accepted(self, first: IntArray, second: IntArray) -> BoolArray:
-        """Return which pairs of groups the models accept; none where they refuse the table that results."""
+        """Return which pairs of groups the models accept; none if they refuse the resulting table."""
         problem = self._problem
         model, keys = problem.model, problem.model.histogram_keys()
         rows = self._order[self._rows]

@@ -131,7 +131,7 @@ def test_infeasible_says_why():
     _, table = described([[("HIV", "HIV", 3), ("flu", "", 1)]])
     reason = model().feasible(table)
     assert reason is not None
-    assert "still 0.75 of their classes" in reason.message
+    assert "make up 0.75 of their classes" in reason.message
     assert model(0.75).feasible(table) is None
     _, everything = described([[("HIV", "*", 1), ("flu", "", 1)]])
     reason = model().feasible(everything)

@@ -4,10 +4,10 @@ A ``TupleStore`` holds a table as distinct combinations of quasi-identifiers and
 The encoded table is one, with arrays in memory; the Spark engine has another, with aggregations. An algorithm
 requests the coarsest view that it can work with:
 
-- every record as a row (``records``), where it compares records or parts equal ones;
-- every combination as a row with a weight (``combinations``), where it keeps equal records together;
-- counts at the levels of a node (``tuples``), where it searches the lattice;
-- counts of groups, level by level (``groups``), where it divides from the top.
+- every record as a row (``records``), if it compares records or separates equal ones;
+- every combination as a row with a weight (``combinations``), if it keeps equal records together;
+- counts at the levels of a node (``tuples``), if it searches the lattice;
+- counts of groups, level by level (``groups``), if it divides from the top.
 
 A store that cannot provide a view raises an error with the reason and a remedy. So no algorithm names an engine, and
 no engine needs to know how an algorithm works.

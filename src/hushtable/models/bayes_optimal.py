@@ -10,9 +10,9 @@ where f(s|q*) = sum f(s, q) / sum f(q) over the q generalized to q*. The model h
 strictly, for every q in the class and every s. There are two adversaries:
 
 without ``background``
-    f(s|q) = f(s), the value's share in the whole table, for all q. The posterior is then the value's share in
-    the class, and the gap is the greatest |share in the class - share in the table|. It is convex: merging two
-    satisfied classes keeps them satisfied.
+    f(s|q) = f(s), the value's share in the whole table, for all q. The posterior is then the value's share in the
+    class, and the gap is the largest |share in the class - share in the table|. It is convex: merging two satisfied
+    classes keeps them satisfied.
 with ``background``
     f is the policy's background table, and the condition covers every q in it that falls into a class. Not monotone.
 

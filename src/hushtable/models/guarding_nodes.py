@@ -137,8 +137,8 @@ class GuardingNodes(SensitiveModel):
         if least <= self.breach + TOLERANCE:
             return None
         return Infeasible(
-            f"breach={self.breach:g} but {self.guard!r} guards a node of {self.on!r} for so many people under it "
-            f"that with everybody outside it they are still {least:.6g} of their classes.",
+            f"breach={self.breach:g} but {self.guard!r} guards a node of {self.on!r} for too many people under "
+            f"it: even with everyone outside it, they make up {least:.6g} of their classes.",
             hint=f"Raise breach to {least:.6g} or more, or guard lower nodes." if least < 1 else "Guard lower nodes.",
         )
 

@@ -23,10 +23,10 @@ from hushtable.arrays import FloatArray, IntArray
 __all__ = ["CYCLE", "descend", "keep"]
 
 ROUNDS, WORK = 720, 12_000_000
-"""So many rounds, fewer for tables of more than WORK / ROUNDS records."""
+"""Number of rounds; fewer for tables of more than WORK / ROUNDS records."""
 
 CYCLE = 12
-"""Of so many rounds, one cuts and pools groups and one dissolves them."""
+"""In each cycle of this many rounds, one cuts and pools groups and one dissolves them."""
 
 TRIES = 4
 """Number of times a round replaces refused changes."""

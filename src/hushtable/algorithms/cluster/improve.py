@@ -37,10 +37,10 @@ WIDTH = 24
 """Number of neighbors of a record whose groups it may join."""
 
 STEPS, STEPS_EACH, LEAST_EACH = 300_000_000, 300_000, 200
-"""Steps of annealing: so many for each record, in all no more than the first or the last for each record."""
+"""Annealing steps: in total, per record at most, and per record at least."""
 
 CHUNKS = 60
-"""Annealing is done in so many parts, between which progress is told and sums are computed anew."""
+"""Number of parts of annealing; between parts, progress is reported and sums are recomputed."""
 
 COOLING = 3
 """Heat falls with this power of the remaining steps: few distant records settle early, most need slow final cooling."""

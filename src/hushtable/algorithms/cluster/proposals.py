@@ -16,10 +16,10 @@ from hushtable.kernels.grouping import group_rows
 __all__ = ["Change", "Grouped", "cut_or_pooled", "dissolved", "exchanged"]
 
 PARTNERS = 3
-"""A group is pooled with so many of its nearest in turn."""
+"""Number of nearest groups with which a group is pooled in turn."""
 
 BUSY = 2048
-"""At most about so many groups look for a partner, or dissolve, in a round."""
+"""Approximate maximum number of groups that look for a partner, or dissolve, in a round."""
 
 LEAST = 1e-9
 """A change that saves less than this part of a record's mean square is none."""

@@ -22,7 +22,7 @@ from hushtable.rng import bits, exponential_quantiles
 __all__ = ["temper"]
 
 ROUNDS, WORK = 4000, 4_500_000
-"""So many rounds, fewer for tables of more than WORK / ROUNDS records."""
+"""Number of rounds; fewer for tables of more than WORK / ROUNDS records."""
 
 LEAST = 100
 """Minimum number of rounds: with fewer, the search would not cool down again."""

@@ -16,10 +16,10 @@ from hushtable.kernels.cubes import related
 __all__ = ["Forecast", "Probe", "branch_and_bound"]
 
 PATIENCE = 48
-"""Nodes judged before triples are projected: an easy search is over by then."""
+"""Number of nodes evaluated before triples are projected: an easy search is over by then."""
 
 MANY = 1 << 16
-"""Tuples from which on judging a node is dear: projections come from rolled-up tables, and nodes are well chosen."""
+"""Minimum number of tuples for costly evaluation: projections use rolled-up tables, and nodes are chosen carefully."""
 
 LOW = 0.3
 """Share of the open nodes that may be finer, in one column, than the table that triples are projected from."""
@@ -28,19 +28,19 @@ LOWEST = 0.15
 """The same for the tables that nodes are grouped from."""
 
 TRIED = 16
-"""Nodes judged before others are chosen by what they are likely to close."""
+"""Number of nodes evaluated before others are chosen by what they are likely to close."""
 
 FEW = 8
-"""Open nodes from which on the one with the least bound is taken."""
+"""With this many open nodes or fewer, the one with the lowest bound is taken."""
 
 ENOUGH = 512
-"""Open nodes below which triples of many tuples cost more than they close, where something may be suppressed."""
+"""With fewer open nodes, triples of many tuples are not worth their cost if something may be suppressed."""
 
 SOME = 192
-"""Open nodes below which judging them is cheaper than triples, however few tuples there are."""
+"""With fewer open nodes, evaluating them is cheaper than triples, even for few tuples."""
 
 SHORTEN = 0.7
-"""Share of the nodes that are open when the arrays are shortened to these."""
+"""The arrays are shortened to the open nodes when these make up this share."""
 
 
 def branch_and_bound(judge: Judge, limit: Limit) -> tuple[Verdict | None, float, bool]:
@@ -275,7 +275,7 @@ class _Open:
         self._bound[nodes] = np.maximum(self._bound[nodes], bound)
 
 
-# Which node to judge next, where judging is dear: the one that is likely to close most open nodes.
+# Which node to evaluate next, if evaluation is costly: the one likely to close the most open nodes.
 #
 # A node closes every finer one if it has to suppress more than the budget, or so much that the finer ones, which have
 # to suppress at least as much, cost more than the best node known. It need not be open itself: going up from an open
@@ -353,19 +353,19 @@ class Probe:
                 best, most = node.copy(), int(count[j])
 
 
-# Forecasting how much a node suppresses, from the nodes judged so far.
+# Forecasting how much a node suppresses, from the nodes evaluated so far.
 #
 # What a node has to suppress depends, to a good approximation, on how finely each of its columns tells people apart:
-# the logit of the share that is lost is a sum over the columns of a slope times the column's entropy at its level.
-# The slopes are fitted anew to the judged nodes, drawn towards one common slope while these are few. A forecast only
-# decides which node is judged next: what is proved never rests on one.
+# the logit of the share that is lost is a sum over the columns of a slope times the column's entropy at its level. The
+# slopes are refitted to the evaluated nodes, and shrink toward one common slope while these are few. A forecast only
+# decides which node is evaluated next; proofs never depend on it.
 
 
 PULL = 0.3
 """How strongly the columns' slopes shrink toward a common one, in squared nats."""
 
 DIGITS = 6
-"""Products of matrices are rounded: how a machine adds up must not decide which of equal nodes is judged first."""
+"""Matrix products are rounded: a machine's summation order must not decide which of several equal nodes comes first."""
 
 
 class Forecast:
@@ -395,7 +395,7 @@ class Forecast:
         self.doubt = 0.0
 
     def fit(self, nodes: AnyArray, lost: IntArray) -> None:
-        """Fit to judged nodes and the units that they have to suppress."""
+        """Fit to evaluated nodes and the units that they have to suppress."""
         x = self.entropy[self._columns, nodes]
         y = np.log((lost + 0.5) / (self._total - lost + 0.5))
         self._mean, self._level = x.mean(axis=0), float(y.mean())

@@ -31,7 +31,7 @@ class Tuples:
     all_columns : (d, n) integer array
         Leaf codes of the original tuples, one row per column.
     rows : int64 array, optional
-        Which original tuple each one stands for, where they were rolled up.
+        The original tuple that each one represents, if they were rolled up.
     """
 
     packed: AnyArray

@@ -1,4 +1,4 @@
-"""What judging a node found."""
+"""The result of evaluating a node."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Verdict"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What judging a node found.
+    """The result of evaluating a node.
 
     Attributes
     ----------
@@ -19,17 +19,17 @@ class Verdict:
     fits : bool
         Whether the node satisfies the models within the suppression budget.
     lost : int
-        Units that have to be suppressed; at least these, where they are more than the budget.
+        Units to suppress; a lower bound if they exceed the budget.
     small : int
         Units that every finer node has to suppress too: those in groups that are too small for any of the models, all
-        that violate where adding records never hurts, and what no part of a violating group can keep.
+        violating ones if adding records never hurts, and those that no part of a violating group can keep.
     groups : int
     value : float
-        The objective; infinite where the node does not fit.
+        The objective; infinite if the node does not fit.
     floor : float
-        What the bounds of all coarser nodes inherit; see ``Objective.floor``.
+        The value that the bounds of all coarser nodes inherit; see ``Objective.floor``.
     extras : float64 array, optional
-        What the suppressed records cost more, column by column, where every finer node has to suppress them too.
+        Extra cost of the suppressed records, column by column, if every finer node has to suppress them too.
     """
 
     node: IntArray

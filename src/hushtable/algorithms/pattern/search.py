@@ -1,8 +1,8 @@
 """The search for patterns, whole levels of sets at a time.
 
 *Analyze-set* of the paper divides one set after the other by recursion. Sets do not influence each other, so all sets
-of one depth are described, judged and divided together. Two ways that lead to the same pattern lead to the same
-records (those that match it), so a level keeps each pattern once.
+of one depth are described, evaluated and divided together. Two paths to the same pattern lead to the same records
+(those that match it), so a level keeps each pattern once.
 
 Several attributes may induce equally many sets; the paper divides by each of them, and a record may then match
 several patterns. The number of copies is bounded: a level contains at most ``COPIES`` times the records at the start

@@ -2,11 +2,11 @@
 
 A box is a range of levels for every column. Four facts give a lower bound on the cost of its nodes:
 
-* Every node is coarser than the lower corner, whose levels are the cheapest of the box. * Every node is finer than
-the upper corner, so it has to suppress at least what that has to (``Verdict.small``). * The projection on two columns
-forces some suppression on nodes with their levels. Levels that occur in no allowed
-  combination are cut off the box; objectives that charge cells are a rising function of a sum of terms, one per column,
-  so over pairs that share no column the least sums of the allowed combinations add up.
+* Every node is coarser than the lower corner, whose levels are the cheapest of the box.
+* Every node is finer than the upper corner, so it has to suppress at least as much (``Verdict.small``).
+* The projection on two columns forces some suppression on nodes with their levels. Levels that occur in no allowed
+  combination are removed from the box; objectives that charge cells are a rising function of a sum of terms, one per
+  column, so over pairs that share no column the smallest sums of the allowed combinations add up.
 * Groups only grow from the lower corner on (``Objective.floor``).
 
 The box with the lowest bound comes next: its corners are evaluated, and it is divided. No node of a discarded box can

@@ -60,7 +60,7 @@ def refused(**settings: Any) -> PolicyError:
         (
             {"quasi": ["age", "person"], "entity": "person"},
             "entity-role",
-            "entity: 'person' says whose a row is; published, it would link the rows of a person. "
+            "entity: 'person' identifies each row's person; published, it would link the rows of a person. "
             "Give the column the role 'identifier'.",
         ),
         (

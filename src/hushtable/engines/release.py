@@ -164,7 +164,7 @@ class Release(Released, Generic[F]):
         Parameters
         ----------
         measures : sequence of str, optional
-            Utility measures by name; a few cheap ones where left out.
+            Utility measures by name. Defaults to a few cheap ones.
 
         Examples
         --------

@@ -284,7 +284,7 @@ class Saved:
         return table
 
     def _columns(self, roles: Sequence[Role]) -> TablePlan:
-        """The plan with the columns of these roles, and the one that says whose a row is."""
+        """The plan with the columns of these roles, and the one that identifies each row's person."""
         plan = self.plan.table
         return replace(plan, columns=tuple(c for c in plan.columns if c.role in roles or c.name == plan.entity))
 

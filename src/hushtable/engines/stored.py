@@ -76,7 +76,7 @@ class StoredTable:
 def store(files: Sequence[Source], plan: TablePlan, work: Workspace, progress: Progress) -> StoredTable:
     """Encode the files' columns into the work folder, or take up what an earlier run left there.
 
-    Identifiers are not read, but for the one that says whose a row is.
+    Identifiers are not read, except the one that identifies each row's person.
     """
     wanted = [c.name for c in plan.columns if c.role.published or c.role.of_survey or c.name == plan.entity]
     outside = list(plan.named(Role.INSENSITIVE))

@@ -46,7 +46,7 @@ class Prefix(Recipe):
     mask : str
         The character written in place of a masked one.
     steps : tuple of int, optional
-        How many characters each level masks; 1, 2, 3, ... where left out.
+        How many characters each level masks. Defaults to 1, 2, 3, ...
     from_end : bool
         Whether the last characters are masked first, as suits postcodes; otherwise the first ones.
 

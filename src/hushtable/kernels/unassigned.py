@@ -117,7 +117,7 @@ class Remaining(ABC):
         Records x columns.
     metric : Metric
     units : int64 array, optional
-        What each record counts towards a group's size; 1 where left out.
+        What each record counts towards a group's size. Defaults to 1.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ def best_runs(values: FloatArray, needed: int, missing: float, units: IntArray |
     missing : float
         What a missing value costs in a run that has others.
     units : int64 array, optional
-        What each value counts; 1 where left out.
+        What each value counts. Defaults to 1.
 
     Examples
     --------

@@ -88,7 +88,7 @@ def _entity(policy: Policy) -> Iterator[Fault]:
         hint = did_you_mean(entity, policy.columns)
         yield Fault(("entity",), f"The policy has no column {entity!r}.", hint, "unknown-column")
     elif policy.columns[entity].role is not Role.IDENTIFIER:
-        sentence = f"{entity!r} says whose a row is; published, it would link the rows of a person."
+        sentence = f"{entity!r} identifies each row's person; published, it would link the rows of a person."
         yield Fault(("entity",), sentence, "Give the column the role 'identifier'.", "entity-role")
 
 

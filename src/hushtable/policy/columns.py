@@ -168,7 +168,7 @@ class LedgerPolicy(StrictModel):
     file: str
     """the ledger"""
     person: str | None = None
-    """the column that says whose a row is; the entity, or the only identifier, where left out"""
+    """column that identifies each row's person; defaults to the entity, or the only identifier"""
     key: str | None = None
     """the ledger's key, where it does not lie beside it"""
     new: bool = False

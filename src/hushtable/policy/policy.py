@@ -79,7 +79,7 @@ class Policy(StrictModel):
     models : list
         Model objects, or ``{name: parameters}``.
     algorithm : object, name or ``{name: parameters}``
-        ``mondrian`` where left out.
+        Defaults to ``mondrian``.
     suppression : float
         Share of people that may be left out, from 0 to 1.
     missing : {"own_category", "wildcard", "error"}
@@ -90,7 +90,7 @@ class Policy(StrictModel):
         How generalised values are published.
     seed : int
     entity : str, optional
-        The identifier that says whose a row is; then people are counted, not rows.
+        The column that identifies each row's person. People are then counted, not rows.
     population : path or DataFrame, optional
         Table of the population, for models that count it.
     background : mapping, optional
@@ -163,7 +163,7 @@ class Policy(StrictModel):
     seed: Annotated[int, Field(ge=0, lt=2**64, strict=True)] = 0
     """the start of all randomness"""
     entity: str | None = None
-    """identifier that says whose a row is: people are counted, not rows"""
+    """column that identifies each row's person: people are counted, not rows"""
     population: str | None = None
     """file of the population table"""
     background: BackgroundPolicy | None = None

@@ -21,11 +21,11 @@ __all__ = ["judge", "judge_counted"]
 def judge(problem: Problem, plan: TablePlan, recoded: Recoded, published: pa.Table, rows: IntArray) -> Verification:
     """Verify a published table from its cells.
 
-    What its cells cannot tell (whose a row is, which of the population it covers) comes from the encoded table:
-    ``rows`` says where each published row (its sensitive values, where those are apart) came from, and population and
-    background rows are recoded like the others. Where records are concealed among others, the original's
-    quasi-identifiers tell who may be which. Where quasi-identifiers are exact, classes are the published groups;
-    where groups have cells and a number, both tell classes apart.
+    What its cells cannot tell (which person each row belongs to, which of the population it covers) comes from the
+    encoded table: ``rows`` says where each published row (its sensitive values, where those are apart) came from,
+    and population and background rows are recoded like the others. Where records are concealed among others, the
+    original's quasi-identifiers tell who may be which. Where quasi-identifiers are exact, classes are the published
+    groups; where groups have cells and a number, both tell classes apart.
     """
     table = problem.table
     if plan.shown_weight is not None and table.survey is not None:

@@ -124,7 +124,7 @@ def _from_rows(
     model has to give one answer whatever it is.
     """
     if plan.entity is not None:
-        raise _needs_companion("The policy counts people, and the published file does not tell whose a row is.")
+        raise _needs_companion("The policy counts people, but the published file does not say whose rows are whose.")
     for member in model.members:
         if Stat.POPULATION in member.stats_needed():
             raise _needs_companion(f"{member.name} counts a population, which the published file does not tell.")

@@ -169,7 +169,7 @@ def cross_cells(
     seconds : float
         Limit per cell, and per attack on its release.
     models, algorithms : sequence of str, optional
-        All where left out.
+        Defaults to all.
     """
     cross_table(1)  # without Adult, stop here
     worker = _Worker(rows)

@@ -65,7 +65,7 @@ _CENSUS = {"age": (16, 93, 10), "birthplace": (1, 710, 50), "occupation": (1, 98
 
 
 def adult_table(seed: int, n: int | None = None) -> pa.Table:
-    """Return the first n of Adult's 45,222 complete records (all where left out) with a column ``condition``."""
+    """Return the first n of Adult's 45,222 complete records (by default all) with a column ``condition``."""
     table = load_adult("complete45222").select(ADULT)
     table = table if n is None else table.slice(0, n)
     names = [name for values in CATEGORIES.values() for name in values]

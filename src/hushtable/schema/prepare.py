@@ -105,7 +105,7 @@ def prepare(
     name : str
         For error messages.
     kind : Kind, optional
-        Inferred where left out; see the rules at the top of this module.
+        Defaults to the inferred kind; see the rules at the top of this module.
     missing_values : sequence of str
         Tokens that stand for a missing value, besides null, NaN and ``''``.
     order : sequence of str

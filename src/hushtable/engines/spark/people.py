@@ -1,4 +1,4 @@
-"""Whose a row is: every row's share of a person, where the policy counts people.
+"""Each row's share of a person, if the policy counts people.
 
 The same shares as on one machine: a person's rows share them equally, and what does not divide evenly goes to the
 person's first rows in canonical order.
@@ -37,7 +37,7 @@ def with_units(
     ----------
     jobs, work, plan
     entity : str
-        The column that says whose a row is.
+        The column that identifies each row's person.
     ranks : callable
         Adds columns that put rows in canonical order, and names them; called only if something does not divide evenly.
 

@@ -59,7 +59,7 @@ def sample_table(
         Of the algorithm that made it.
     seed : int
     rows : int, optional
-        How many; as many as published where left out. Fewer are a random choice. For more, everything is dealt
+        How many. Defaults to as many as were published. Fewer are a random choice. For more, everything is dealt
         several times.
     where : sequence of str
         Rules that every row keeps; see ``hushtable.release.sample.rules``.

@@ -120,7 +120,9 @@ def test_weights_and_tables_from_elsewhere(page, base, tmp_path):
     file.write_text("age,sex,postcode,country,education,occupation,admission\n30,male,10115,Germany,,,2020-01-01\n")
     go(page, base, "protect")
     page.get_by_text("What is known from elsewhere", exact=True).first.click()
-    page.locator("input[type=file]").set_input_files(file)
+    # the page loads again once the file is there; until then it shows what it showed before
+    with page.expect_event("load"):
+        page.locator("input[type=file]").set_input_files(file)
     page.get_by_text("No problems found").wait_for()
     page.get_by_text("What is known from elsewhere", exact=True).first.click()
     choose(page, "Table of the population", "register.csv")

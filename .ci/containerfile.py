@@ -102,6 +102,6 @@ def faults(stages: list[Stage]) -> list[str]:
         if stage.last("ENTRYPOINT"):
             if stage.last("USER") in ([], ["0"], ["root"]):
                 wrong.append(f"{stage.name} runs as root")
-            if set(stage.last("VOLUME")) != {"/work", "/var/lib/hushtable"}:
+            if set(stage.last("VOLUME")) != {"/data", "/var/lib/hushtable"}:
                 wrong.append(f"{stage.name} writes elsewhere than its volumes say")
     return wrong

@@ -47,7 +47,7 @@ def test_every_target_runs_as_nobody_and_writes_to_its_volumes(reader):
     [
         ("USER 10001", "USER root", "runs as root"),
         ("--from=build ", "--from=elsewhere ", "no stage above"),
-        ('VOLUME ["/work", "/var/lib/hushtable"]', 'VOLUME ["/work"]', "writes elsewhere"),
+        ('VOLUME ["/data", "/var/lib/hushtable"]', 'VOLUME ["/data"]', "writes elsewhere"),
         ("--constraint constraints.txt ", "", "pip without"),
         ("--no-install-recommends ", "", "apt-get without"),
         ("FROM base AS build\n", "FROM bass AS build\n", "neither a stage above"),

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from hushtable.datasets.hospital import hospital, hospital_policy
-from hushtable.errors import DataError, OutputError, UsageError
+from hushtable.errors import DataError, OutputError, UsageError, VerificationError
 from hushtable.io.files import read_table, write_table
 from hushtable.linked.attacks import ATTACKS, attack_release
+from hushtable.linked.loss import order_kept
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.release import open_linked
 from hushtable.linked.run import anonymize_linked
@@ -43,6 +46,37 @@ def test_no_original_key_is_published(made, tmp_path):
     text = "".join(file.read_text() for file in release.save(tmp_path / "out").iterdir())
     assert not any(key in text for key in tables["people"]["person"].to_pylist()[:50])
     assert not any(key in text for key in tables["stays"]["stay"].to_pylist()[:50])
+
+
+def test_keys_have_no_gaps_that_would_count_what_is_suppressed():
+    tables = {
+        "people": pa.table({"id": ["a", "b", "c", "d"], "age": [30, 30, 30, 30]}),
+        "stays": pa.table({"id": list("abcdaab"), "stay": list("1234567"), "ward": list("AAAABCD")}),
+        "notes": pa.table({"stay": list("1234567"), "note": list("xxxxxxx")}),
+    }
+    quasi = {"role": "quasi"}
+    policy = LinkedPolicy(
+        tables={
+            "people": {"key": "id", "columns": {"age": quasi}},
+            "stays": {"of": "people", "key": "stay", "columns": {"ward": quasi}},
+            "notes": {"of": "stays", "columns": {"note": quasi}},
+        },
+        knows=1, models=[{"k-anonymity": {"k": 2}}], suppression=1.0,
+    )  # fmt: skip
+    release = anonymize_linked(tables, policy)
+    assert 0 < release.tables["stays"].num_rows < 7
+    for name, key in (("people", "id"), ("stays", "stay")):
+        assert sorted(release.tables[name][key].to_pylist()) == list(range(1, release.tables[name].num_rows + 1))
+
+
+def test_cells_that_overlap_tell_no_order():
+    """January and the year around it differ, but nobody knows which was first."""
+    column = SimpleNamespace(
+        column=SimpleNamespace(codes=np.array([0, 1, 0, 2])), shown=((np.array([0, 1, 2]), np.array([3, 3, 4])), ())
+    )
+    person, gone = np.array([0, 0, 1, 1]), np.zeros(4, dtype=bool)
+    assert order_kept(person, column, np.array([0, 1, 0, 1]), gone) == 0.5
+    assert order_kept(person, column, np.array([0, 0, 0, 0]), gone) == 1.0
 
 
 def test_rows_are_sorted_by_what_they_show(made):
@@ -81,8 +115,12 @@ def test_an_edited_table_fails(made, tmp_path):
     rows = read_table(folder / "labs.csv").to_pylist()
     rows[0]["test"] = "cortisol"
     write_table(pa.Table.from_pylist(rows), folder / "labs.csv")
-    found = open_linked(folder).verification
+    opened = open_linked(folder)
+    found = opened.verification
     assert not found.ok
+    with pytest.raises(VerificationError):
+        opened.save(tmp_path / "again")
+    assert not (tmp_path / "again").exists()
     assert [one.tables for one in found.found if one.failing and len(one.tables) == 1] == [("labs",)]
 
 

@@ -27,9 +27,17 @@ MOST_STATES = 20_000
 
 
 def fewest_dropped(
-    links: Links, columns: Mapping[str, list[EventColumn]], classes: IntArray, levels: Levels
+    links: Links, columns: Mapping[str, list[EventColumn]], classes: IntArray, levels: Levels, lots: IntArray
 ) -> Outcome:
     """Generalise as chosen, and drop the events that lose least so that the promise holds.
+
+    Parameters
+    ----------
+    links, columns, classes, levels
+        As for ``recode_events``.
+    lots : int64 array
+        A secret number for each event. They decide between equally good sets: with models of sensitive values, nobody
+        may foresee the choice.
 
     Raises
     ------
@@ -46,7 +54,7 @@ def fewest_dropped(
         failing = _failing(links, classes, recoded, dropped)
         if failing is None:
             return Outcome(recoded, dropped)
-        for event in failing.tolist():
+        for event in failing[np.argsort(lots[failing], kind="stable")].tolist():
             more = dropped.copy()
             more[event] = True
             more = ~links.alive(more)

@@ -52,6 +52,7 @@ def order_kept(person: IntArray, column: EventColumn, levels: AnyArray, gone: Bo
     order = np.lexsort((codes, person))
     one, two = order[:-1], order[1:]
     pairs = (person[one] == person[two]) & (codes[one] != codes[two])
-    cells = column.cells(levels)
-    told = pairs & (cells[one] != cells[two]) & ~gone[one] & ~gone[two]
+    # a month and the year around it differ, but do not say which was first: compare at the coarser level
+    nodes, coarser = np.stack(column.shown[0]), np.maximum(levels[one], levels[two])
+    told = pairs & (nodes[coarser, codes[one]] != nodes[coarser, codes[two]]) & ~gone[one] & ~gone[two]
     return float(told.sum() / pairs.sum()) if pairs.any() else 1.0

@@ -103,7 +103,13 @@ class LinkedRelease:
         format : {"csv", "parquet"}, optional
             Defaults to the policy's.
         overwrite : bool
+
+        Raises
+        ------
+        VerificationError
+            If the tables break their promise, as those of an edited folder may.
         """
+        self.verification.raise_if_violated()
         ending = format or self.policy.output.format
         guarded = ending == "csv" and self.policy.output.reader == "spreadsheet"
         with release_folders(folder, overwrite=overwrite) as (target, private):
@@ -188,7 +194,11 @@ def publish_linked(
         Deal the keys: nobody else can tell which original key a new one stands for.
     """
     policy = links.policy
-    keys = {name: _fresh(links, name, coins) for name in policy.parents() | {policy.people}}
+    keys = {
+        name: _fresh(links, name, ~dropped[links.offsets[name] :][: links.tables[name].num_rows], coins)
+        for name in policy.parents() - {policy.people}
+    }
+    keys[policy.people] = _fresh(links, policy.people, np.ones(links.people.num_rows, dtype=np.bool_), coins)
     root = keys[policy.people][source_rows]
     first = _sorted(people, dict.fromkeys(policy.tables[policy.people].key, root))
     tables, origin = {policy.people: first[0]}, {policy.people: source_rows[first[1]]}
@@ -212,15 +222,19 @@ def publish_linked(
     return tables, origin
 
 
-def _fresh(links: Links, name: str, coins: Coins) -> IntArray:
-    """Return a new key for each row of a table: 1, 2, 3, ... in an order that needs the secret to be known."""
+def _fresh(links: Links, name: str, kept: BoolArray, coins: Coins) -> IntArray:
+    """Return a new key for each published row of a table: 1, 2, 3, ... in an order that only the secret tells.
+
+    Suppressed rows get none: gaps between the keys would say how many there are.
+    """
     codes = []
     for key in links.policy.tables[name].key:
         column = encode(links.tables[name][key])
         codes.append(value_ranks(to_labels(column.dictionary))[to_codes(column)])
     lots = coins.purse(f"keys of {name}").lots_of_combinations(codes)
-    found = np.empty(len(lots), dtype=np.int64)
-    found[np.argsort(lots, kind="stable")] = np.arange(1, len(lots) + 1)
+    rows = np.flatnonzero(kept)
+    found = np.zeros(len(lots), dtype=np.int64)
+    found[rows[np.argsort(lots[rows], kind="stable")]] = np.arange(1, len(rows) + 1)
     return found
 
 

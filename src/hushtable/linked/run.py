@@ -117,7 +117,7 @@ class _Tried:
     def outcome(self, links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins) -> Outcome:
         """Return all events, generalised in this way."""
         if links.policy.algorithm == "exact":
-            return fewest_dropped(links, columns, self.classes, self.levels)
+            return fewest_dropped(links, columns, self.classes, self.levels, _lots(links, coins))
         return recode_events(links, columns, self.classes, self.levels, coins)
 
 
@@ -208,6 +208,19 @@ def _coins(links: Links) -> Coins:
         total = int(hash_rows(codes, table.num_rows).view(np.uint64).sum(dtype=np.uint64))
         digest.update(repr((name, table.column_names, total)).encode())
     return Coins.of_release(digest.digest(), policy_digest(links.policy.document(), links.policy.seed))
+
+
+def _lots(links: Links, coins: Coins) -> IntArray:
+    """Return a secret number for each event that depends on what it holds and whose it is, not on the order of rows."""
+    people = links.policy.tables[links.policy.people].key
+    found = np.zeros(links.n_events, dtype=np.int64)
+    for name in links.policy.events:
+        table, person = links.tables[name], links.person[name]
+        codes = [_ranks(links.people[key])[person] for key in people]
+        codes += [_ranks(table[column]) for column in table.column_names]
+        mine = slice(links.offsets[name], links.offsets[name] + table.num_rows)
+        found[mine] = coins.purse(f"events of {name}").lots_of_combinations(codes)
+    return found
 
 
 def _ranks(column: pa.ChunkedArray, digest: hashlib._Hash | None = None) -> IntArray:

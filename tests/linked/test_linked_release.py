@@ -126,7 +126,7 @@ def test_an_edited_table_fails(made, tmp_path):
 
 def test_attacks_are_scored_against_a_baseline(made):
     results = attack_release(made[1])
-    assert [r.name for r in results] == list(ATTACKS)
+    assert [r.name for r in results] == [name for name in ATTACKS if name != "event-membership"]
     linkage, *_ = results
     assert linkage.counts["fewest_candidates"] >= 5
     assert linkage.interval[0] <= 1 / 5

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,8 @@ from hushtable.io.dictionaries import encode, to_codes
 from hushtable.io.text import to_labels
 from hushtable.linked.events import joint_codes
 from hushtable.linked.policy import LinkedPolicy
-from hushtable.schema.columns import Role
+from hushtable.schema.columns import Kind, Role
+from hushtable.schema.parse import convert
 from hushtable.table.plan import check_columns
 
 __all__ = ["Links", "cell_codes", "link"]
@@ -116,7 +118,7 @@ class Links:
 
 
 def link(tables: Mapping[str, pa.Table], policy: LinkedPolicy, *, published: bool = False) -> Links:
-    """Match the keys of all tables.
+    """Match the keys of all tables; dates that are published relative to another become days since then.
 
     Parameters
     ----------
@@ -157,7 +159,26 @@ def link(tables: Mapping[str, pa.Table], policy: LinkedPolicy, *, published: boo
         above = str(policy.tables[name].of)
         keys_above = [found[above][key] for key in policy.tables[above].key]
         owner[name] = _matched(name, above, [found[name][key] for key in policy.by(name)], keys_above)
-    return Links(policy, {name: found[name] for name in (policy.people, *policy.events)}, owner)
+    links = Links(policy, {name: found[name] for name in (policy.people, *policy.events)}, owner)
+    return links if published else _relative_dates(links)
+
+
+def _relative_dates(links: Links) -> Links:
+    """Replace dates that are published relative to a date of the person by days since then."""
+    tables = dict(links.tables)
+    for name, table in links.policy.tables.items():
+        for column, anchor in table.relative.items():
+            since = _days(links.people[anchor], anchor)[links.person[name]]
+            days = pa.array(_days(links.tables[name][column], column) - since, from_pandas=True)
+            place = tables[name].column_names.index(column)
+            tables[name] = tables[name].set_column(place, column, days.cast(pa.int64()))
+    return replace(links, tables=tables)
+
+
+def _days(column: pa.ChunkedArray, name: str) -> Any:
+    one = encode(column)
+    days = convert(one.dictionary, Kind.DATE, name).cast(pa.int32()).cast(pa.float64())
+    return np.append(days.to_numpy(zero_copy_only=False), np.nan)[to_codes(one)]
 
 
 def cell_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> IntArray:

@@ -30,10 +30,11 @@ from hushtable.linked.events import Events, Lists, joint_codes
 from hushtable.models.base import PrivacyModel
 from hushtable.models.compose import AllOf
 from hushtable.parallel import each
+from hushtable.release.verify import Evidence
 from hushtable.table.reference import Reference
 from hushtable.table.stats import GroupStats, Histogram, Key
 
-__all__ = ["MOST_SUBSETS", "Found", "Promise", "Sensitive", "check_countable", "combinations"]
+__all__ = ["MOST_SUBSETS", "Found", "Promise", "Sensitive", "check_countable", "combination_ids", "combinations"]
 
 MOST_SUBSETS = 4_000_000_000
 """Combinations in all that are worth counting: above, it takes hours."""
@@ -159,11 +160,10 @@ class Promise:
                 failing = bad[place] == keys
             known = [groups // shapes // base**i % base + low for i in range(rows.shape[1])]
             return Found(rows, failing, sizes, good, _packed([events.table_of[i] for i in known], len(self.caps)))
-        groups, where, ids = np.unique(_keys(events, rows), return_index=True, return_inverse=True)
-        ids = ids.astype(np.int64)
-        person = np.searchsorted(events.starts, rows[:, 0], side="right") - 1
-        sizes, good = self._judge(ids, person, len(groups))
-        good &= self._judge_events(events, rows.T.ravel(), np.tile(ids, rows.shape[1]), len(groups))
+        ids, person = combination_ids(events, rows)
+        where = np.unique(ids, return_index=True)[1]
+        sizes, good = self._judge(ids, person, len(where))
+        good &= self._judge_events(events, rows.T.ravel(), np.tile(ids, rows.shape[1]), len(where))
         return Found(rows, ~good[ids], sizes, good, _packed(events.table[rows[where]].T, len(self.caps)))
 
     def _judge(self, ids: IntArray, person: IntArray, n: int) -> tuple[IntArray, BoolArray]:
@@ -173,13 +173,55 @@ class Promise:
         ids, person = pairs // count, pairs % count
         sizes = np.bincount(ids, minlength=n).astype(np.int64)
         good = np.ones(n, dtype=np.bool_)
+        for member, stats in self._stats(ids, person, sizes):
+            good &= member.satisfied(stats, self.reference)
+        return sizes, good
+
+    def _stats(self, ids: IntArray, person: IntArray, sizes: IntArray) -> Iterator[tuple[PrivacyModel, GroupStats]]:
+        """Yield every model with what it judges: the people of each group, each of them once."""
         for member in self.model.members:
             stats = GroupStats(sizes)
             for key in member.histogram_keys():
                 place, values = self.sensitive[key].of_person.of_each(person)
-                stats = GroupStats(sizes, histograms={key: _votes(ids[place], person[place], values, n)})
-            good &= member.satisfied(stats, self.reference)
-        return sizes, good
+                stats = GroupStats(sizes, histograms={key: _votes(ids[place], person[place], values, len(sizes))})
+            yield member, stats
+
+    def evidence(self, events: Events) -> tuple[Evidence, ...]:
+        """Return what every model achieves for the worst of all combinations, and how many violate it."""
+        worst: dict[int, list[float]] = {i: [] for i in range(len(self.model.members))}
+        violations = [0] * len(self.model.members)
+
+        def note(which: int, member: PrivacyModel, stats: GroupStats) -> None:
+            worst[which].append(member.achieved(stats, self.reference))
+            violations[which] += int(np.count_nonzero(~member.satisfied(stats, self.reference)))
+
+        everybody = np.arange(len(events.classes), dtype=np.int64)
+        for i, found in enumerate(self._stats(events.classes, everybody, np.bincount(events.classes).astype(np.int64))):
+            note(i, *found)
+        for size in range(1, self.total + 1):
+            for piece in combinations(events, self.caps, size):
+                rows = piece()
+                if len(rows):
+                    self._note(events, rows, note)
+        return tuple(
+            Evidence(member.name, member.told(), member.sense, float(member.bound),
+                     (min if member.sense == ">=" else max)(worst[i]), violations[i])
+            for i, member in enumerate(self.model.members)
+        )  # fmt: skip
+
+    def _note(self, events: Events, rows: IntArray, note: Callable[[int, PrivacyModel, GroupStats], None]) -> None:
+        """Let every model judge some combinations."""
+        ids, person = combination_ids(events, rows)
+        count = int(person.max()) + 1
+        pairs = np.unique(ids * count + person)
+        for i, found in enumerate(self._stats(pairs // count, pairs % count, np.bincount(pairs // count))):
+            note(i, *found)
+        for i, member in enumerate(self.model.members):
+            for key in member.histogram_keys():
+                lists = self.sensitive[key].of_event
+                known = rows.T.ravel(), np.tile(ids, rows.shape[1])
+                if lists is not None and (seen := _own_stats(key, lists, events, *known)) is not None:
+                    note(i, member, seen[0])
 
     def _judge_events(self, events: Events, rows: IntArray, ids: IntArray, n: int) -> BoolArray:
         """Return which groups satisfy the models with the values of the known events themselves."""
@@ -194,19 +236,28 @@ class Promise:
     def _own_values(
         self, member: PrivacyModel, key: Key, lists: Lists, events: Events, rows: IntArray, ids: IntArray, n: int
     ) -> BoolArray:
-        place, values = lists.of_each(rows)
         good = np.ones(n, dtype=np.bool_)
-        if not len(place):
+        found = _own_stats(key, lists, events, rows, ids)
+        if found is None:
             return good
-        # equal events of a combination are looked at together
-        own = joint_codes([ids[place], events.item[rows[place]]])
-        count = int(own.max()) + 1
-        person = np.searchsorted(events.starts, rows[place], side="right") - 1
-        votes = _votes(own, person, values, count)
-        stats = GroupStats(votes.sum(votes.units).astype(np.int64), histograms={key: votes})
+        stats, own, place = found
         bad = np.flatnonzero(~member.satisfied(stats, self.reference))
         good[ids[place[np.isin(own, bad)]]] = False
         return good
+
+
+def _own_stats(
+    key: Key, lists: Lists, events: Events, rows: IntArray, ids: IntArray
+) -> tuple[GroupStats, IntArray, IntArray] | None:
+    """Return the values of known events themselves: the groups, the group of each value, and the event of each."""
+    place, values = lists.of_each(rows)
+    if not len(place):
+        return None
+    # equal events of a combination are looked at together
+    own = joint_codes([ids[place], events.item[rows[place]]])
+    person = np.searchsorted(events.starts, rows[place], side="right") - 1
+    votes = _votes(own, person, values, int(own.max()) + 1)
+    return GroupStats(votes.sum(votes.units).astype(np.int64), histograms={key: votes}), own, place
 
 
 def combinations(
@@ -231,6 +282,12 @@ def combinations(
     counts = count_subsets(part.starts, *shared, size, mark)
     for people, first, total in _pieces(part, counts, caps, size, mark):
         yield partial(_filled, lean, part.starts, people, *shared, mark, first, total, size)
+
+
+def combination_ids(events: Events, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Return a number for each row of events, equal for equal combinations, and its person."""
+    ids = np.unique(_keys(events, rows), return_inverse=True)[1].astype(np.int64)
+    return ids, np.searchsorted(events.starts, rows[:, 0], side="right") - 1
 
 
 def _filled(lean: IntArray, *given: Any) -> IntArray:

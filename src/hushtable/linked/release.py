@@ -5,31 +5,35 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
-from hushtable._version import __version__
+from hushtable._version import __version__, code_digest
+from hushtable.algorithms.base import Progress
 from hushtable.arrays import BoolArray, IntArray
-from hushtable.errors import DataError
+from hushtable.errors import DataError, UsageError
 from hushtable.io.atomic import atomic_write_text
 from hushtable.io.dictionaries import encode, to_codes, value_ranks
 from hushtable.io.files import read_table, write_table
 from hushtable.io.formulas import guard_table
+from hushtable.io.frames import to_arrow
+from hushtable.io.secret import keyed_hash, load_secret
 from hushtable.io.text import to_labels
 from hushtable.io.versions import FORMATS
 from hushtable.linked.links import Links, link
 from hushtable.linked.policy import LinkedPolicy, read_policy
 from hushtable.linked.recoding import EventColumn, Recoded
-from hushtable.linked.sources import read_events
+from hushtable.linked.sources import read_events, read_linked
 from hushtable.linked.verify import LinkedVerification, verify_linked
 from hushtable.params import typed
 from hushtable.release.companion import (
     check_private,
+    load_evidence,
     own_companion,
     read_companion,
     release_folders,
@@ -39,6 +43,11 @@ from hushtable.release.companion import (
 from hushtable.release.publish import published_order
 from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins
+
+if TYPE_CHECKING:
+    from hushtable.attacks.base import AttackResult
+    from hushtable.report.content.report import Report
+    from hushtable.risk.before_after import RiskSummary
 
 __all__ = ["KIND", "LinkedRelease", "open_linked", "publish_linked"]
 
@@ -72,6 +81,10 @@ class LinkedRelease:
     measures: Mapping[str, Any] = field(default_factory=dict)
     links: Links | None = field(default=None, repr=False)
     origin: Mapping[str, IntArray] = field(default_factory=dict, repr=False)
+    folder: Path | None = None
+    """where it was opened from"""
+    made_by: tuple[str, str | None] = ("", None)
+    """the version that made it, and the digest of its code if that is known"""
 
     def verify(self) -> LinkedVerification:
         """Recompute the promise from the published tables."""
@@ -86,6 +99,111 @@ class LinkedRelease:
         rows = {name: table.num_rows for name, table in self.tables.items()}
         return {"hushtable": __version__, "kind": KIND, "rows": rows, **self.verification.as_dict(),
                 "measures": dict(self.measures)}  # fmt: skip
+
+    def original(self) -> Links:
+        """Return the original tables.
+
+        Raises
+        ------
+        UsageError
+            If the release was opened without them.
+        """
+        if self.links is None or not self.origin:
+            raise UsageError(
+                "The release was opened without its original.",
+                code="needs-original",
+                hint="Open it with the original tables: open_release(folder, tables), or --data.",
+            )
+        return self.links
+
+    @typed
+    def risk(self, *, threshold: float = 0.09, comparison: Literal[">", ">="] = ">") -> RiskSummary:
+        """Assess how exposed people are to somebody who knows as many of their events as the policy says.
+
+        Parameters
+        ----------
+        threshold : float
+            Above it a person is at risk.
+        comparison : {">", ">="}
+
+        Returns
+        -------
+        RiskSummary
+            ``attributes``: nothing is known but attributes. ``events``: the most telling events that the policy lets
+            an adversary know. ``combinations``: how many of those there are, and how many only one person has.
+        """
+        from hushtable.linked.risk import linked_risks
+
+        return linked_risks(self, threshold, comparison)
+
+    @typed
+    def attack(self, name: str, *, control: Mapping[str, Any] | None = None) -> AttackResult:
+        """Run one attack; ``hushtable.linked.attacks.ATTACKS`` names them.
+
+        Parameters
+        ----------
+        name : str
+        control : mapping of str to DataFrame, optional
+            Tables of people who are not in the release, for ``event-membership``.
+        """
+        from hushtable.linked.attacks import attack_release
+
+        return attack_release(self, [name], control=control)[0]
+
+    @typed
+    def sample(self, *, seed: int = 0) -> dict[str, pa.Table]:
+        """Draw tables with the original's columns and types from what is published, and from nothing else.
+
+        Every generalised cell gets a value that is drawn evenly from those that the cell covers. A mask whose values
+        the policy does not list stays a mask. Other cells, rows and keys stay, so that every reference leads to the
+        same row. A row that matches a person does so by chance. All of it follows from public files and the seed, so
+        no promise can be lost.
+
+        Parameters
+        ----------
+        seed : int
+            The same seed gives the same rows.
+        """
+        from hushtable.linked.sample import sample_linked
+
+        return sample_linked(self, seed=seed)
+
+    @typed
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        template: str = "general",
+        *,
+        attacks: bool | Sequence[str] = True,
+        about: Any = None,
+        progress: Progress | None = None,
+        **parameters: Any,
+    ) -> Report:
+        """Gather the evidence about the release, and write it as an HTML page with a JSON file.
+
+        Parameters
+        ----------
+        path : path, optional
+            The HTML file. Without it nothing is written.
+        template : str
+            Whose questions come first.
+        attacks : bool or sequence of str
+            All attacks, none, or those named.
+        about : mapping or path, optional
+            Dataset, purpose, organisation, signer.
+        progress : callable, optional
+        **parameters
+            Of the template: ``threshold``, ``comparison``.
+        """
+        from hushtable.linked.report import report_linked
+        from hushtable.report.files import check_paths, write_report
+
+        if path is not None:
+            check_paths(path)
+        found = report_linked(self, template, parameters, attacks=attacks, about=about, progress=progress)
+        if path is not None:
+            write_report(found, path)
+        return found
 
     @typed
     def save(
@@ -123,18 +241,22 @@ class LinkedRelease:
             if self.origin:
                 # whose row is whose: attacks score their guesses with it
                 write_table(pa.table({"row": self.origin[self.policy.people]}), private / "rows.arrow")
-            write_companion(
-                private, target, {"kind": KIND, "release": mark["release"], "measures": dict(self.measures)}
-            )
+            kept = {"kind": KIND, "release": mark["release"], "code_sha256": code_digest(), "input": self._input()}
+            write_companion(private, target, {**kept, "measures": dict(self.measures)})
         _log.info("Saved a release of %d tables", len(self.tables), extra={"tables": len(self.tables)})
         return Path(folder)
+
+    def _input(self) -> str | None:
+        return None if self.links is None else _input_mark(self.links)
 
 
 @typed
 def open_linked(
     folder: str | os.PathLike[str],
     policy: LinkedPolicy | None = None,
-    original: Mapping[str, pa.Table] | None = None,
+    original: Any = None,
+    *,
+    files: str | os.PathLike[str] | None = None,
 ) -> LinkedRelease:
     """Open a linked release from its folder, and verify it.
 
@@ -143,30 +265,66 @@ def open_linked(
     folder : path
     policy : LinkedPolicy, optional
         What was promised. Defaults to the folder's ``policy.yaml``.
-    original : mapping of str to pyarrow.Table, optional
+    original : mapping of str to DataFrame, or path or address, or several; optional
         The very tables that were released. With them, the private companion is read too.
+    files : path, optional
+        Base folder for files that the policy refers to. Defaults to the release's folder.
+
+    Raises
+    ------
+    DataError
+        If a table is absent, or these are not the tables that were released.
     """
     place = Path(folder)
     found = read_policy(place / "policy.yaml") if policy is None else policy
+    if files is not None:
+        found = found.based_in(files)
     if not isinstance(found, LinkedPolicy):
         raise DataError(f"The release in {place.name!r} is not one of linked tables.", code="not-linked",
                         hint="Open it with hushtable.open_release.")  # fmt: skip
     tables = {}
     for name in (found.people, *found.events):
-        files = [file for file in (place / f"{name}.csv", place / f"{name}.parquet") if file.exists()]
-        if len(files) != 1:
+        there = [file for file in (place / f"{name}.csv", place / f"{name}.parquet") if file.exists()]
+        if len(there) != 1:
             raise DataError(f"The folder does not have one file of table {name!r}.", code="no-table",
                             hint="A release of linked tables is whole: copy all of its files.")  # fmt: skip
-        unescape = found.output.reader == "spreadsheet" and files[0].suffix == ".csv"
-        tables[name] = read_events(files[0], unescape_formulas=unescape)
+        unescape = found.output.reader == "spreadsheet" and there[0].suffix == ".csv"
+        tables[name] = read_events(there[0], unescape_formulas=unescape)
     verification = verify_linked(tables, found)
+    told = load_evidence(place / "release.json") if (place / "release.json").is_file() else {}
+    opened = LinkedRelease(tables, found, verification, folder=place, made_by=(str(told.get("hushtable", "")), None))
     if original is None:
-        return LinkedRelease(tables, found, verification)
+        return opened
     private = own_companion(place)
     kept = read_companion(private, place)
     check_private(private, kept, ["rows.arrow"])
+    links = link(_tables(original, found), found)
+    if kept.get("input") not in (None, _input_mark(links)):
+        raise DataError("These are not the tables that were released: people, their order or the number of events "
+                        "differ.", code="other-input", hint="Give the very tables of the run.")  # fmt: skip
     origin = {found.people: read_table(private / "rows.arrow")["row"].to_numpy()}
-    return LinkedRelease(tables, found, verification, kept["measures"], link(original, found), origin)
+    made_by = (opened.made_by[0], kept.get("code_sha256"))
+    return replace(opened, measures=kept["measures"], links=links, origin=origin, made_by=made_by)
+
+
+def _tables(original: Any, policy: LinkedPolicy) -> dict[str, pa.Table]:
+    """Return the original tables, read from their sources unless they are tables."""
+    if isinstance(original, Mapping):
+        return {name: to_arrow(table) for name, table in original.items()}
+    sources = [original] if isinstance(original, str | os.PathLike) else list(original)
+    return read_linked([s if isinstance(s, str) else Path(s) for s in sources], policy)
+
+
+def _input_mark(links: Links) -> str:
+    """Return a keyed hash of who is in the tables, in which order, and of how many events there are."""
+    people, secret = links.people, load_secret()
+    parts = [repr({name: table.num_rows for name, table in links.tables.items()}).encode()]
+    for key in links.policy.tables[links.policy.people].key:
+        one = encode(people[key])
+        texts = to_labels(one.dictionary).to_pylist()
+        parts += [str(text).encode("utf-8", "surrogatepass") for text in texts]
+        parts.append(to_codes(one).astype("<i8").tobytes())
+    return keyed_hash(parts, secret, "people of linked tables")
 
 
 def publish_linked(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,11 +31,10 @@ from hushtable.linked.recoding import EventColumn, Levels, event_columns
 from hushtable.linked.release import LinkedRelease, publish_linked
 from hushtable.linked.verify import verify_linked
 from hushtable.params import typed
-from hushtable.schema.columns import Kind, Role
-from hushtable.schema.parse import convert
+from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins, policy_digest
 
-__all__ = ["anonymize_linked", "check_data", "relative_dates"]
+__all__ = ["anonymize_linked", "check_data"]
 
 LARGEST = 10_000
 """People in a class that are tried at most, unless the policy asks for more: attributes say nothing then."""
@@ -79,7 +78,7 @@ def anonymize_linked(
     """
     report = progress or (lambda done, text: None)
     report(0.0, "matching keys")
-    links = relative_dates(link({name: to_arrow(table) for name, table in tables.items()}, policy))
+    links = link({name: to_arrow(table) for name, table in tables.items()}, policy)
     links = _in_order(links) if links.nested else links
     columns = event_columns(links)
     _check_known(links, columns)
@@ -235,24 +234,6 @@ def _ranks(column: pa.ChunkedArray, digest: hashlib._Hash | None = None) -> IntA
     return np.append(ranks, 0)[to_codes(one)]
 
 
-def relative_dates(links: Links) -> Links:
-    """Replace dates that are published relative to a date of the person by days since then."""
-    tables = dict(links.tables)
-    for name, table in links.policy.tables.items():
-        for column, anchor in table.relative.items():
-            since = _days(links.people[anchor], anchor)[links.person[name]]
-            days = pa.array(_days(links.tables[name][column], column) - since, from_pandas=True)
-            place = tables[name].column_names.index(column)
-            tables[name] = tables[name].set_column(place, column, days.cast(pa.int64()))
-    return replace(links, tables=tables)
-
-
-def _days(column: pa.ChunkedArray, name: str) -> Any:
-    one = encode(column)
-    days = convert(one.dictionary, Kind.DATE, name).cast(pa.int32()).cast(pa.float64())
-    return np.append(days.to_numpy(zero_copy_only=False), np.nan)[to_codes(one)]
-
-
 def _in_order(links: Links) -> Links:
     """Sort events by what they hold: where events hang on events, what happens to equal ones depends on their order."""
     policy = links.policy
@@ -271,7 +252,7 @@ def _in_order(links: Links) -> Links:
 
 def check_data(tables: Mapping[str, Any], policy: LinkedPolicy) -> dict[str, Any]:
     """Match keys and read columns without anonymizing: say what a run would begin with."""
-    links = relative_dates(link({name: to_arrow(table) for name, table in tables.items()}, policy))
+    links = link({name: to_arrow(table) for name, table in tables.items()}, policy)
     columns = event_columns(links)
     _check_known(links, columns)
     if not links.n_events:

@@ -22,7 +22,15 @@ from hushtable.table.encode import sensitive_column
 from hushtable.table.plan import TablePlan
 from hushtable.table.reference import Attribute, Reference
 
-__all__ = ["Combinations", "LinkedVerification", "judge_links", "promise_of", "signatures", "verify_linked"]
+__all__ = [
+    "Combinations",
+    "LinkedVerification",
+    "judge_links",
+    "promise_of",
+    "shown_cells",
+    "signatures",
+    "verify_linked",
+]
 
 
 @dataclass(frozen=True)
@@ -110,10 +118,17 @@ def verify_linked(tables: Mapping[str, pa.Table], policy: LinkedPolicy) -> Linke
     (False, 'visits: 1 of 2 combinations fail; smallest crowd 1')
     """
     links = link(tables, policy, published=True)
-    plain = {name: {c: links.tables[name][c] for c in policy.tables[name].named(Role.QUASI)} for name in links.tables}
-    classes = cell_codes(list(plain[policy.people].values()), links.people.num_rows)
-    cells = {name: cell_codes(list(plain[name].values()), links.tables[name].num_rows) for name in links.quasi}
-    return judge_links(links, classes, cells)
+    return judge_links(links, *shown_cells(links))
+
+
+def shown_cells(links: Links) -> tuple[IntArray, dict[str, IntArray]]:
+    """Return the class of each person, and for each table that others may know what each event shows, as numbers."""
+
+    def codes(name: str) -> IntArray:
+        table = links.tables[name]
+        return cell_codes([table[c] for c in links.policy.tables[name].named(Role.QUASI)], table.num_rows)
+
+    return codes(links.policy.people), {name: codes(name) for name in links.quasi}
 
 
 def judge_links(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -> LinkedVerification:

@@ -1,8 +1,9 @@
-"""What ``run``, ``verify``, ``check`` and ``attack`` do with linked tables."""
+"""What commands do with linked tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,8 +14,12 @@ if TYPE_CHECKING:
 
     from hushtable.cli.options import Format
     from hushtable.linked.policy import LinkedPolicy
+    from hushtable.linked.release import LinkedRelease
 
-__all__ = ["attack_linked", "check_linked", "is_linked_release", "run_linked", "verify_folder"]
+__all__ = [
+    *("attack_linked", "check_linked", "is_linked_release", "measure_linked", "no_options", "opened_linked"),
+    *("risk_linked", "run_linked", "sample_tables", "verify_folder"),
+]
 
 
 def is_linked_release(folder: Path | None) -> bool:
@@ -22,6 +27,29 @@ def is_linked_release(folder: Path | None) -> bool:
     from hushtable.policy.files import is_linked
 
     return folder is not None and (folder / "policy.yaml").is_file() and is_linked(folder / "policy.yaml")
+
+
+def no_options(given: Mapping[str, Any], command: str) -> None:
+    """Refuse options that do not go with linked tables."""
+    from hushtable.errors import UsageError
+
+    for option, value in given.items():
+        if value is not None:
+            raise UsageError(f"{option} does not go with linked tables.", code="linked",
+                             hint=f"Run 'hushtable {command}' without it.")  # fmt: skip
+
+
+@contextmanager
+def opened_linked(
+    folder: Path, data: Sequence[str], files: Path | None
+) -> Iterator[tuple[LinkedRelease, Callable[[float, str], None]]]:
+    """Open a linked release with its original, if that is given, and show progress until the work on it is done."""
+    from hushtable.cli.progress import progress_bar
+    from hushtable.linked.release import open_linked
+
+    with progress_bar() as progress:
+        progress(0.0, "opening")
+        yield open_linked(folder, original=list(data) or None, files=files), progress
 
 
 def run_linked(
@@ -63,13 +91,7 @@ def run_linked(
         from hushtable.cli.output import put
 
         _print_verified(to, found)
-        lost = found["measures"]
-        put(to, f"People are in classes of at least {lost['crowd']:,}; {lost['suppressed']:.1%} of the events are "
-                "suppressed:")  # fmt: skip
-        for name, entry in lost["tables"].items():
-            order = f", order kept {entry['order_kept']:.0%}" if "order_kept" in entry else ""
-            general = f", generality {entry['generality']:.3f}" if "generality" in entry else ""
-            put(to, f"  {name:<16} {entry['kept']:.1%} of {entry['events']:,} events kept{general}{order}", wrap=False)
+        _print_losses(to, found["measures"])
         put(to, f"Verified from the published tables and written to {output}.", style="green")
 
     deliver(found, as_json, text)
@@ -119,24 +141,67 @@ def check_linked(policy_file: Path, data: Sequence[str], *, as_json: bool) -> No
     deliver(found, as_json, text)
 
 
-def attack_linked(folder: Path, data: Sequence[str], only: Sequence[str] | None, *, as_json: bool) -> None:
+def attack_linked(
+    folder: Path,
+    data: Sequence[str],
+    files: Path | None,
+    only: Sequence[str] | None,
+    control: str | None,
+    *,
+    as_json: bool,
+) -> None:
     """Attack a release of linked tables."""
-    from hushtable.cli.output import deliver, put
-    from hushtable.cli.progress import waiting
-    from hushtable.linked.attacks import attack_release
-    from hushtable.linked.release import open_linked
+    from hushtable.cli.attack import print_attacks
+    from hushtable.cli.output import deliver
+    from hushtable.linked.attacks import play_linked
     from hushtable.linked.sources import read_linked
 
-    with waiting("attacking"):
-        policy = _policy(folder / "policy.yaml")
-        release = open_linked(folder, policy, read_linked(data, policy))
-        results = attack_release(release, only)
+    with opened_linked(folder, data, files) as (release, progress):
+        others = None if control is None else read_linked([control], release.policy)
+        results, refused = play_linked(release, True if only is None else only, control=others, progress=progress)
+    found = {"release": folder, "attacks": [r.as_dict() for r in results], "not_run": refused}
+    deliver(found, as_json, lambda to: print_attacks(to, results, refused))
+
+
+def measure_linked(folder: Path, *, as_json: bool) -> None:
+    """Say what a release of linked tables lost, as the run measured it."""
+    from hushtable.cli.output import deliver
+    from hushtable.linked.release import linked_measures
+
+    measured = linked_measures(folder)
+    deliver({"release": folder, "measures": measured}, as_json, lambda to: _print_losses(to, measured))
+
+
+def risk_linked(
+    folder: Path, data: Sequence[str], files: Path | None, threshold: float | None, *, as_json: bool
+) -> None:
+    """Assess how exposed people are by their attributes and events, before and after."""
+    from hushtable.cli.output import deliver
+    from hushtable.cli.risk_words import print_risks
+
+    with opened_linked(folder, data, files) as (release, progress):
+        progress(0.3, "counting combinations")
+        found = release.risk(threshold=0.09 if threshold is None else threshold).as_dict()
+    answer = {"target": str(folder), "before_only": False, "risks": found}
+    deliver(answer, as_json, lambda to: print_risks(to, str(folder), found))
+
+
+def sample_tables(folder: Path, output: Path, files: Path | None, seed: int, *, as_json: bool) -> None:
+    """Draw tables from a release of linked tables into a new folder."""
+    from hushtable.cli.output import deliver, put
+    from hushtable.linked.sample import check_sample_folder, write_linked_sample
+
+    check_sample_folder(output)
+    with opened_linked(folder, [], files) as (release, progress):
+        progress(0.5, "drawing values")
+        found = write_linked_sample(release, output, seed=seed)
 
     def text(to: Console) -> None:
-        for result in results:
-            put(to, repr(result))
+        for name, rows in found["rows"].items():
+            put(to, f"{output}/{name}.csv: {rows:,} rows", wrap=False)
+        put(to, found["note"])
 
-    deliver({"release": folder, "attacks": [r.as_dict() for r in results]}, as_json, text)
+    deliver({"output": str(output), **found}, as_json, text)
 
 
 def _policy(policy_file: Path) -> LinkedPolicy:
@@ -145,6 +210,17 @@ def _policy(policy_file: Path) -> LinkedPolicy:
     policy = read_policy(policy_file)
     assert isinstance(policy, LinkedPolicy)
     return policy
+
+
+def _print_losses(to: Console, lost: Mapping[str, Any]) -> None:
+    from hushtable.cli.output import put
+
+    put(to, f"People are in classes of at least {lost['crowd']:,}; {lost['suppressed']:.1%} of the events are "
+            "suppressed:")  # fmt: skip
+    for name, entry in lost["tables"].items():
+        order = f", order kept {entry['order_kept']:.0%}" if "order_kept" in entry else ""
+        general = f", generality {entry['generality']:.3f}" if "generality" in entry else ""
+        put(to, f"  {name:<16} {entry['kept']:.1%} of {entry['events']:,} events kept{general}{order}", wrap=False)
 
 
 def _print_verified(to: Console, found: Mapping[str, Any]) -> None:

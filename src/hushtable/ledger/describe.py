@@ -145,6 +145,10 @@ def describe(
     folder : Path, optional
         What the files of its policy are relative to.
     """
+    own_words = getattr(release, "described", None)
+    if own_words is not None:  # linked tables
+        told: Described = own_words(key, name=name, person=person)
+        return told
     if not isinstance(release, Released):
         raise UsageError(
             f"A ledger takes releases. Got a {type(release).__name__}.",

@@ -46,10 +46,12 @@ from hushtable.table.coins import Coins
 
 if TYPE_CHECKING:
     from hushtable.attacks.base import AttackResult
+    from hushtable.ledger.describe import Described
+    from hushtable.ledger.key import Key
     from hushtable.report.content.report import Report
     from hushtable.risk.before_after import RiskSummary
 
-__all__ = ["KIND", "LinkedRelease", "open_linked", "publish_linked"]
+__all__ = ["KIND", "LinkedRelease", "linked_measures", "open_linked", "publish_linked"]
 
 KIND = "linked"
 """What ``release.json`` calls a release of linked tables."""
@@ -149,6 +151,12 @@ class LinkedRelease:
         from hushtable.linked.attacks import attack_release
 
         return attack_release(self, [name], control=control)[0]
+
+    def described(self, key: Key, *, name: str = "", person: str | None = None) -> Described:
+        """Return what a ledger keeps of the release."""
+        from hushtable.linked.ledger import describe_linked
+
+        return describe_linked(self, key, name=name, person=person)
 
     @typed
     def sample(self, *, seed: int = 0) -> dict[str, pa.Table]:
@@ -305,6 +313,12 @@ def open_linked(
     origin = {found.people: read_table(private / "rows.arrow")["row"].to_numpy()}
     made_by = (opened.made_by[0], kept.get("code_sha256"))
     return replace(opened, measures=kept["measures"], links=links, origin=origin, made_by=made_by)
+
+
+def linked_measures(folder: Path) -> dict[str, Any]:
+    """Return what a linked release lost, from its private companion: nothing else has it."""
+    found: dict[str, Any] = read_companion(own_companion(folder), folder)["measures"]
+    return found
 
 
 def _tables(original: Any, policy: LinkedPolicy) -> dict[str, pa.Table]:

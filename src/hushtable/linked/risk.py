@@ -36,17 +36,17 @@ class KnownEvents(Finding):
     ----------
     combinations : int
         Different combinations of attributes and known events.
-    unique_combinations : int
+    of_one_person : int
         Those that one person alone has.
-    share_unique : float
-    unique_people : int
+    share_of_one_person : float
+    people_found : int
         People whom one of those leads to.
     """
 
     combinations: int
-    unique_combinations: int
-    share_unique: float
-    unique_people: int
+    of_one_person: int
+    share_of_one_person: float
+    people_found: int
 
 
 @dataclass(frozen=True)

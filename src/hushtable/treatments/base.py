@@ -227,4 +227,3 @@ class Treatment(Parametrised, ABC):
                 f"The treatment {self.name} takes {takes} columns, and {name!r} is {kind}.",
                 hint="Choose another treatment, or declare another 'kind'.",
             )
-

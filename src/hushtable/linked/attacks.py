@@ -375,20 +375,25 @@ class LinkedAttack:
 
     Attributes
     ----------
+    summary : str
+        What it does, in a sentence.
     learns : str
         What a right guess tells: who a row is, a sensitive value, or that somebody is in the tables.
     run : callable
     """
 
+    summary: str
     learns: str
     run: Callable[[_View], AttackResult] = field(repr=False)
 
 
 ATTACKS = {
-    "event-linkage": LinkedAttack("person", _linkage),
-    "event-sweep": LinkedAttack("person", _sweep),
-    "event-membership": LinkedAttack("presence", _membership),
-    "event-inference": LinkedAttack("value", _inference),
+    "event-linkage": LinkedAttack("Links people by as many events as the policy says.", "person", _linkage),
+    "event-sweep": LinkedAttack("Links people by events and columns that nobody thought of.", "person", _sweep),
+    "event-membership": LinkedAttack(
+        "Tells who is in the tables from real people who are not.", "presence", _membership
+    ),
+    "event-inference": LinkedAttack("Guesses sensitive values from known events.", "value", _inference),
 }
 """The attacks on linked releases, by name."""
 

@@ -29,7 +29,7 @@ from hushtable.linked.links import Links, link
 from hushtable.linked.policy import LinkedPolicy, read_policy
 from hushtable.linked.recoding import EventColumn, Recoded
 from hushtable.linked.sources import read_events, read_linked
-from hushtable.linked.verify import LinkedVerification, verify_linked
+from hushtable.linked.verify import LinkedVerification, promise_of, shown_cells, verify_linked
 from hushtable.params import typed
 from hushtable.release.companion import (
     check_private,
@@ -41,6 +41,7 @@ from hushtable.release.companion import (
     write_companion,
 )
 from hushtable.release.publish import published_order
+from hushtable.release.verify import Evidence
 from hushtable.schema.columns import Role
 from hushtable.table.coins import Coins
 
@@ -95,6 +96,12 @@ class LinkedRelease:
     def published(self) -> Links:
         """Return the published tables with their keys matched."""
         return link(self.tables, self.policy, published=True)
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Return what every model achieves for the worst that an adversary may know."""
+        links = self.published()
+        events, promise = promise_of(links, *shown_cells(links))
+        return promise.evidence(events)
 
     def summary(self) -> dict[str, Any]:
         """Return what was done, as data; no value of a record."""

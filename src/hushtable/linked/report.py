@@ -11,8 +11,7 @@ from hushtable._version import __version__, code_digest
 from hushtable.io.canonical import digest
 from hushtable.io.secret import keyed_hash, load_secret
 from hushtable.linked.attacks import ATTACKS, play_linked
-from hushtable.linked.risk import Exposed, exposed
-from hushtable.linked.verify import promise_of, shown_cells
+from hushtable.linked.risk import MEANINGS, Exposed, exposed
 from hushtable.registry import templates
 from hushtable.report.content.about import read_about
 from hushtable.report.content.base import finite
@@ -34,10 +33,6 @@ _KNOWS = {
     "events": "attributes and the most telling events that the policy lets an adversary know, and that the person is "
     "in the tables",
     "attributes": "attributes, and that the person is in the tables",
-}
-_SUMMARY = {
-    "events": "Chance of finding somebody whose attributes and most telling events are known: 1 / (people who match).",
-    "attributes": "Chance of finding somebody whose attributes alone are known: 1 / (people in the class).",
 }
 _RECODING = (
     "people are divided into classes by their attributes; within a class, events are generalised along their "
@@ -83,11 +78,10 @@ def report_linked(
     step(0.9, "putting it together")
     policy = release.policy
     shown = {c.name for c in _columns(release)} | set(policy.sensitive())
-    events, promise = promise_of(release.published(), *shown_cells(release.published()))
     facts = Facts(
         provenance=_provenance(release),
         treatment=_treatment(release, after),
-        models=models_found(policy.model().members, promise.evidence(events), shown),
+        models=models_found(policy.model().members, release.evidence(), shown),
         adversaries=(
             *(Adversary(name=n, knows=k, wants="find this person's rows", evidence="risk") for n, k in _KNOWS.items()),
             *tried_out(tried),
@@ -144,7 +138,7 @@ def _risks(before: Exposed, after: Exposed, threshold: float, comparison: str) -
             for side in (before, after)
         )
         yield RiskEvidence(
-            name=name, summary=_SUMMARY[name], basis=other.basis, threshold=threshold, comparison=comparison,
+            name=name, summary=MEANINGS[name], basis=other.basis, threshold=threshold, comparison=comparison,
             before=risk_numbers(one), after=risk_numbers(other),
         )  # fmt: skip
 

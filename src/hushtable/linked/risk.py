@@ -25,7 +25,14 @@ from hushtable.risk.linkage import Linkage, summarise
 if TYPE_CHECKING:
     from hushtable.linked.release import LinkedRelease
 
-__all__ = ["Exposed", "KnownEvents", "exposed", "linked_risks"]
+__all__ = ["MEANINGS", "Exposed", "KnownEvents", "exposed", "linked_risks"]
+
+MEANINGS = {
+    "attributes": "Chance of finding somebody whose attributes alone are known: 1 / (people in the class).",
+    "events": "Chance of finding somebody whose attributes and most telling events are known: 1 / (people who match).",
+    "combinations": "What may be known of people's attributes and events, and how much of it one person alone has.",
+}
+"""What each risk is, in words."""
 
 
 @dataclass(frozen=True)

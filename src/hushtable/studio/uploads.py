@@ -17,6 +17,7 @@ __all__ = [
     "OUTSIDE",
     "TABLES",
     "UNPACKED",
+    "UPLOADS",
     "check_content",
     "check_unpacked",
     "check_upload_name",
@@ -26,7 +27,10 @@ LARGEST = 4 * 2**30
 """Bytes of an upload."""
 
 TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet", ".pq", ".arrow", ".feather", ".xlsx")
-"""Endings of the tables that may be uploaded."""
+"""Endings of tables."""
+
+UPLOADS = (*TABLES, ".zip")
+"""Endings of what may be uploaded as data: a ZIP file holds linked tables and their policy."""
 
 HIERARCHIES = (".csv", ".tsv", ".txt", ".yaml", ".yml")
 """Endings of the other files of a project: hierarchies and tables beside the data."""
@@ -37,10 +41,10 @@ OUTSIDE = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
 UNPACKED = "HUSHTABLE_STUDIO_UNPACKED"
 """Environment variable: MiB that an upload may unpack to."""
 
-_BEGINS = {".parquet": b"PAR1", ".pq": b"PAR1", ".xlsx": b"PK", ".gz": b"\x1f\x8b", ".arrow": b"ARROW1"}
+_BEGINS = {".parquet": b"PAR1", ".pq": b"PAR1", ".xlsx": b"PK", ".zip": b"PK", ".gz": b"\x1f\x8b", ".arrow": b"ARROW1"}
 
 
-def check_upload_name(name: str, endings: tuple[str, ...] = TABLES) -> str:
+def check_upload_name(name: str, endings: tuple[str, ...] = UPLOADS) -> str:
     """Return the name of an upload, if the studio takes such files.
 
     Examples
@@ -76,7 +80,7 @@ def check_content(path: Path, name: str) -> None:
             code="file-content",
             hint="Give it the ending of what it is, or save it again.",
         )
-    if ending == ".xlsx":
+    if ending in (".xlsx", ".zip"):
         # its table of contents says how large it is; a .gz file has to be unpacked for that, which a job does
         check_unpacked(path, name)
 
@@ -92,11 +96,11 @@ def check_unpacked(path: Path, name: str) -> None:
     DataError
     """
     ending = Path(name.lower()).suffix
-    if ending not in (".gz", ".xlsx"):
+    if ending not in (".gz", ".xlsx", ".zip"):
         return
     limit = _limit(path.stat().st_size)
     try:
-        seen = _workbook_bytes(path) if ending == ".xlsx" else _unpacked_bytes(path, limit)
+        seen = _packed_bytes(path) if ending != ".gz" else _unpacked_bytes(path, limit)
     except (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, NotImplementedError):
         raise DataError(
             f"The {ending} file is damaged or not complete.", code="file-content", hint="Save it again."
@@ -128,6 +132,6 @@ def _unpacked_bytes(path: Path, limit: int) -> int:
     return seen
 
 
-def _workbook_bytes(path: Path) -> int:
+def _packed_bytes(path: Path) -> int:
     with zipfile.ZipFile(path) as book:
         return sum(entry.file_size for entry in book.infolist())

@@ -91,7 +91,9 @@ def draft_policy(data: Any) -> Policy:
 
 
 @overload
-def anonymize(data: pd.DataFrame, policy: Policy, *, progress: Progress | None = None) -> Release[pd.DataFrame]: ...
+def anonymize(
+    data: pd.DataFrame, policy: Policy, *, progress: Progress | None = None
+) -> Release[pd.DataFrame]: ...
 
 
 @overload

@@ -108,12 +108,8 @@ def attack(
         if others:
             given["others"] = _opened(others, other_data or [], data, files)
         results, refused = _run(release, names, given, progress, strict=only is not None)
-
-    def text(to: Console) -> None:
-        print_attacks(to, results, refused)
-
     found = {"release": folder, "attacks": [r.as_dict() for r in results], "not_run": refused}
-    deliver(found, as_json, text)
+    deliver(found, as_json, lambda to: print_attacks(to, results, refused))
 
 
 def _opened(others: Sequence[Path], theirs: Sequence[str], data: Sequence[str], files: Path | None) -> list[Release]:

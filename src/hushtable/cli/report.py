@@ -74,13 +74,11 @@ def report(
         raise UsageError("--only names attacks, and --no-attacks switches them off.", hint="Leave one of them out.")
     ours = [file.name for file in folder.iterdir()] if linked else OURS
     _check_files(output, [*(folder / name for name in ours), *data], overwrite=overwrite)
-    given: dict[str, Any] = {"attacks": attacks if names is None else names, "about": said, **parameters}
-    if linked:
-        with opened_linked(folder, data, files) as (tables, progress):
-            made = tables.report(output, template, progress=progress, **given)
-    else:
-        with opened(folder, data, files) as (release, progress):
-            made = release.report(output, template, labels=labels, progress=progress, **given)
+    given = {"attacks": attacks if names is None else names, "about": said, **parameters}
+    given |= {} if linked else {"labels": labels}
+    opening: Any = opened_linked if linked else opened
+    with opening(folder, data, files) as (release, progress):
+        made = release.report(output, template, progress=progress, **given)
     nearly_done()
     files_made = [output, json_path(output)]
     found = {"release": folder, "files": files_made, **_found(made)}

@@ -134,17 +134,8 @@ def run(
     from hushtable.io.urls import source_of
     from hushtable.release.targets import check_target, written_by_hand
 
-    one = {
-        "query": query,
-        "table": table,
-        "to": address,
-        "master": master,
-        "stream": stream,
-        "part-rows": part_rows,
-        "engine": engine is Engine.SPARK or None,
-        "expect-new-people": expect_new_people or None,
-        "metrics": metrics,
-    }
+    one = {"query": query, "table": table, "to": address, "master": master, "stream": stream, "part-rows": part_rows,
+           "engine": engine is Engine.SPARK or None, "expect-new-people": expect_new_people or None, "metrics": metrics}
     if _ran_linked(policy_file, data, output, one, seed, file_format, overwrite, as_json):
         return
     with _measured(metrics, output) as known, progress_bar() as progress:

@@ -203,3 +203,4 @@ def settle(
             diff = points[r, c] - points[i, c]
             total[a, c] += diff
             total[b, c] -= diff
+

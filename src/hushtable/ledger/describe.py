@@ -149,14 +149,7 @@ def describe(
     if own_words is not None:  # linked tables
         told: Described = own_words(key, name=name, person=person)
         return told
-    if not isinstance(release, Released):
-        raise UsageError(
-            f"A ledger takes releases. Got a {type(release).__name__}.",
-            code="not-a-release",
-            hint="Open a saved one with hushtable.open_release(folder, original).",
-        )
-    release.plan.refuse_treatments("A ledger follows true values and rows that cannot be linked")
-    release.plan.refuse_class_weights("A ledger", "follow")
+    _check_release(release)
     spelling = Spelling.of(release.policy, folder)
     column = person_column(release.policy, person)
     rows = release.source_rows  # another original is refused here
@@ -200,6 +193,18 @@ def describe(
         sealed=sealed(promise, key),
     )
     return Described(entry, own, promise, older, spelling)
+
+
+def _check_release(release: Any) -> None:
+    """Refuse what a ledger cannot follow."""
+    if not isinstance(release, Released):
+        raise UsageError(
+            f"A ledger takes releases. Got a {type(release).__name__}.",
+            code="not-a-release",
+            hint="Open a saved one with hushtable.open_release(folder, original).",
+        )
+    release.plan.refuse_treatments("A ledger follows true values and rows that cannot be linked")
+    release.plan.refuse_class_weights("A ledger", "follow")
 
 
 def _columns(release: Released) -> list[tuple[str, IntArray, Sequence[str | None]]]:

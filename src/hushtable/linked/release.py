@@ -18,7 +18,7 @@ from hushtable.algorithms.base import Progress
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import DataError, UsageError
 from hushtable.io.atomic import atomic_write_text
-from hushtable.io.dictionaries import encode, to_codes, value_ranks
+from hushtable.io.dictionaries import compact, encode, to_codes, value_ranks
 from hushtable.io.files import read_table, write_table
 from hushtable.io.formulas import guard_table
 from hushtable.io.frames import to_arrow
@@ -423,4 +423,5 @@ def _sorted(cells: pa.Table, keys: Mapping[str, IntArray]) -> tuple[pa.Table, In
     whole = pa.table({**{name: cells[name] for name in cells.column_names}, **numbers})
     order = published_order(whole)
     names = [*keys, *cells.column_names]
-    return whole.select(names).take(pa.array(order)), order
+    # no value of a dropped row stays behind in a dictionary
+    return compact(whole.select(names).take(pa.array(order))), order

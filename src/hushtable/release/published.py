@@ -174,9 +174,7 @@ def _kept(
     reference = saved_reference(kept, model)
     kinds = {name: Kind(kind) for name, kind in kept["kinds"].items()}
     published = Published(
-        quasi=quasi,
-        sensitive=sensitive_codes(table, plan, reference, kinds),
-        sizes=_sizes(reference),
+        quasi=quasi, sensitive=sensitive_codes(table, plan, reference, kinds), sizes=_sizes(reference),
         names=plan.named(Role.QUASI),
     )
     if classes is not None:

@@ -133,7 +133,9 @@ def _figure(name: str, run: Run) -> Item:
     return item_of(name, f"{y} by k", rows, _reason(name, main, run.ks), readings=readings, pictures=drawn, more=more)
 
 
-def _said(curves: Mapping[str, Mapping[float, Point]], value: _Value, above: str, below: str) -> tuple[bool, bool]:
+def _said(
+    curves: Mapping[str, Mapping[float, Point]], value: _Value, above: str, below: str
+) -> tuple[bool, bool]:
     """Whether no line ends higher than it begins and one ends lower; whether one lies above the other on average."""
     moves = [value(list(points.values())[-1]) - value(next(iter(points.values()))) for points in curves.values()]
     sums = {line: sum(value(p) for p in points.values()) for line, points in curves.items()}

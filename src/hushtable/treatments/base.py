@@ -227,3 +227,4 @@ class Treatment(Parametrised, ABC):
                 f"The treatment {self.name} takes {takes} columns, and {name!r} is {kind}.",
                 hint="Choose another treatment, or declare another 'kind'.",
             )
+

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["save_parts"]
 
-
 def save_parts(
     release: Release,
     outcome: SparkOutcome,

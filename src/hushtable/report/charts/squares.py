@@ -46,3 +46,4 @@ def square_chart(
     svg = plane.draw(key, title, f"{len(points)} points in {len(boxes)} boxes.", across, up, show, *drawn)
     counts = [["points", f"{len(points):,}"], ["boxes", f"{len(boxes):,}"]]
     return figure(svg, caption, data_table(title, ["what", "how many"], counts))
+

@@ -80,8 +80,8 @@ def _failing(links: Links, classes: IntArray, recoded: Recoded, dropped: BoolArr
         # might become like them
         return nodes[events.source]
     for found in promise.judge(events):
-        if found.failing.any():
-            rows = found.rows[found.failing]
+        if len(found.rows):
+            rows = found.rows
             items = events.item[rows]
             same = (items == items[0]).all(axis=1)
             if events.nested or not promise.fixed:

@@ -196,7 +196,7 @@ def _check_known(links: Links, columns: Mapping[str, list[EventColumn]]) -> None
     above = (np.arange(len(person)),) if links.nested else ()
     place = np.arange(len(person))
     events = Events.build(everybody, person, np.concatenate(cells), table, place, everybody, above)
-    check_countable(events.keep(events.copy < caps[events.table]), int(policy.knows))
+    check_countable(events, caps, int(policy.knows))
 
 
 def _coins(links: Links) -> Coins:

@@ -8,6 +8,7 @@ changes. It ends, since events only ever go, and people without events are a cla
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 
 import numpy as np
 
@@ -26,7 +27,12 @@ AT_ONCE = 10
 
 
 def settle(
-    links: Links, classes: IntArray, cells: Mapping[str, IntArray], dropped: BoolArray, coins: Coins
+    links: Links,
+    classes: IntArray,
+    cells: Mapping[str, IntArray],
+    dropped: BoolArray,
+    coins: Coins,
+    rounds: int | None = None,
 ) -> BoolArray:
     """Return which events are dropped so that the promise holds for the others.
 
@@ -41,6 +47,9 @@ def settle(
         Events that are dropped already.
     coins : Coins
         Decide between items that are equally rare: with models of sensitive values nobody may foresee it.
+    rounds : int, optional
+        How often combinations are counted, at most. Few rounds drop nearly all that has to go: enough to compare
+        choices, never to publish one.
 
     Raises
     ------
@@ -52,21 +61,21 @@ def settle(
     while True:
         if every:
             alive = _equalised(links, classes, cells, alive, coins)
-        left = _settled(links, classes, cells, alive, coins)
-        if not every or np.array_equal(left, alive):
+        left = _settled(links, classes, cells, alive, coins, rounds)
+        if not every or rounds or np.array_equal(left, alive):
             return ~left
         alive = left
 
 
 def _settled(
-    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins
+    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins, rounds: int | None
 ) -> BoolArray:
     """Drop items of failing combinations until none fails."""
     alive = alive.copy()
     nodes, events, promise = part_of(links, classes, cells, alive)
     _check_classes(promise, events)
     touched: BoolArray | None = None
-    while True:
+    for done in count(1):
         changed, rebuilt = np.zeros(len(events.table_of), dtype=np.bool_), False
         for size in range(1, promise.total + 1):
             gone = _victims(events, promise, size, touched, coins)
@@ -83,9 +92,10 @@ def _settled(
                 # with events, sensitive values go
                 _check_classes(promise, events)
                 touched, rebuilt = None, True
-        if not rebuilt and not changed.any():
-            return alive
+        if done == rounds or (not rebuilt and not changed.any()):
+            break
         touched = None if rebuilt else changed
+    return alive
 
 
 def part_of(
@@ -111,23 +121,23 @@ def _victims(events: Events, promise: Promise, size: int, touched: BoolArray | N
     marked = np.zeros(len(events.item), dtype=np.bool_)
     rarity: IntArray | None = None
     for found in promise.judge_size(events, size, touched):
-        if not found.failing.any():
+        rows = found.rows
+        if not len(rows):
             continue
         if rarity is None:
             support = events.support()
             lots = coins.words(f"rarest {size}", len(support))
             rarity = np.empty(len(support), dtype=np.int64)
             rarity[np.lexsort((lots, support))] = np.arange(len(support))
-        rows = found.rows[found.failing]
         # of equal items the last one is taken, which keeps the others
         turned = rows[:, ::-1]
         marked[turned[np.arange(len(rows)), rarity[events.item[turned]].argmin(axis=1)]] = True
     if not marked.any():
         return marked
     # later copies of an event go before earlier ones
-    count = np.cumsum(marked)
+    so_far = np.cumsum(marked)
     first = np.arange(len(marked)) - events.copy
-    return np.asarray(count - count[first] + marked[first] > 0)
+    return np.asarray(so_far - so_far[first] + marked[first] > 0)
 
 
 def _equalised(

@@ -123,14 +123,12 @@ def judge_links(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) 
     found: dict[tuple[str, ...], list[int]] = {(): [len(sizes), int(np.count_nonzero(~good)), int(sizes.min())]}
     for one in promise.judge(events):
         size = one.rows.shape[1]
-        for code in np.unique(one.tables).tolist():
-            mine = one.tables == code
+        for code in np.flatnonzero(one.kinds[:, 0]).tolist():
             digits = [code // len(promise.caps) ** i % len(promise.caps) for i in range(size)]
             names = tuple(sorted(links.quasi[digit] for digit in digits))
             entry = found.setdefault(names, [0, 0, 2**62])
-            entry[0] += int(np.count_nonzero(mine))
-            entry[1] += int(np.count_nonzero(~one.good[mine]))
-            entry[2] = min(entry[2], int(one.sizes[mine].min()))
+            combinations, failing, smallest = one.kinds[code].tolist()
+            entry[:] = entry[0] + combinations, entry[1] + failing, min(entry[2], smallest)
     kinds = sorted(found.items(), key=lambda item: (len(item[0]), item[0]))
     people, n_classes = len(classes), len(np.unique(classes))
     return LinkedVerification(people, n_classes, links.n_events, tuple(Combinations(k, *v) for k, v in kinds))

@@ -17,10 +17,8 @@ from hushtable._version import __version__
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import DataError
 from hushtable.io.atomic import atomic_write_text
-from hushtable.io.dictionaries import encode, to_codes, value_ranks
 from hushtable.io.files import read_table, write_table
 from hushtable.io.formulas import guard_table
-from hushtable.io.text import to_labels
 from hushtable.io.versions import FORMATS
 from hushtable.linked.links import Links, link
 from hushtable.linked.policy import LinkedPolicy, read_policy
@@ -227,11 +225,7 @@ def _fresh(links: Links, name: str, kept: BoolArray, coins: Coins) -> IntArray:
 
     Suppressed rows get none: gaps between the keys would say how many there are.
     """
-    codes = []
-    for key in links.policy.tables[name].key:
-        column = encode(links.tables[name][key])
-        codes.append(value_ranks(to_labels(column.dictionary))[to_codes(column)])
-    lots = coins.purse(f"keys of {name}").lots_of_combinations(codes)
+    lots = coins.purse(f"keys of {name}").lots_of_combinations(links.key_ranks(name))
     rows = np.flatnonzero(kept)
     found = np.zeros(len(lots), dtype=np.int64)
     found[rows[np.argsort(lots[rows], kind="stable")]] = np.arange(1, len(rows) + 1)

@@ -7,7 +7,7 @@ changes. It ends, since events only ever go, and people without events are a cla
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 import numpy as np
@@ -21,6 +21,9 @@ from hushtable.linked.verify import promise_of
 from hushtable.table.coins import Coins
 
 __all__ = ["part_of", "settle"]
+
+COMPARED = 12
+"""Of each person's events, how many decide who is similar."""
 
 AT_ONCE = 10
 """Of the items of people whose events are to be equal, the rarest tenth goes at once."""
@@ -60,7 +63,7 @@ def settle(
     every = any(links.policy.known(name) == "all" for name in links.quasi)
     while True:
         if every:
-            alive = _equalised(links, classes, cells, alive, coins)
+            alive = _equalised(links, classes, cells, alive, coins, rounds)
         left = _settled(links, classes, cells, alive, coins, rounds)
         if not every or rounds or np.array_equal(left, alive):
             return ~left
@@ -141,15 +144,14 @@ def _victims(events: Events, promise: Promise, size: int, touched: BoolArray | N
 
 
 def _equalised(
-    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins
+    links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins, rounds: int | None
 ) -> BoolArray:
     """Drop events of tables that are known altogether until enough people have equal ones."""
-    alive = alive.copy()
     tables = [name for name in links.quasi if links.policy.known(name) == "all"]
     node = np.concatenate([links.offsets[n] + np.arange(links.tables[n].num_rows) for n in tables])
     person = np.concatenate([links.person[n] for n in tables])
-    shift = np.cumsum([0, *(int(cells[n].max(initial=-1)) + 1 for n in tables)])
-    kind = np.concatenate([cells[n] + s for n, s in zip(tables, shift, strict=False)])
+    kind = _paths(links, cells, tables)
+    alive = _shared(links, classes, (node, person, kind), alive, coins)
     while True:
         _, events, promise = part_of(links, classes, cells, alive)
         sizes, good = promise.judge_classes(events)
@@ -157,6 +159,10 @@ def _equalised(
             return alive
         unsettled = np.zeros(len(classes), dtype=np.bool_)
         unsettled[events.people[~good[events.classes]]] = True
+        if rounds:
+            # a choice that leaves people unlike anybody else has to drop at most their events
+            alive[node[unsettled[person]]] = False
+            return links.alive(~alive)
         open_rows = np.flatnonzero(alive[node] & unsettled[person])
         if not len(open_rows):
             unsettled = _reopened(events, classes, sizes, good, unsettled)
@@ -174,6 +180,54 @@ def _equalised(
             most = np.bincount(owner)[owner] // AT_ONCE
             alive[node[open_rows[(rank <= most)[items]]]] = False
         alive = links.alive(~alive)
+
+
+def _paths(links: Links, cells: Mapping[str, IntArray], tables: Sequence[str]) -> IntArray:
+    """Return what each event shows, with what those show that it hangs on, as numbers over several tables."""
+    found: dict[str, IntArray] = {}
+    shift = 0
+    for name in tables:
+        above = str(links.policy.tables[name].of)
+        own = [cells[name]] if above not in found else [found[above][links.owner[name]], cells[name]]
+        found[name] = joint_codes(own) + shift
+        shift = int(found[name].max(initial=shift - 1)) + 1
+    return np.concatenate([found[name] for name in tables])
+
+
+def _shared(
+    links: Links, classes: IntArray, rows: tuple[IntArray, IntArray, IntArray], alive: BoolArray, coins: Coins
+) -> BoolArray:
+    """Form groups of people of a class with similar events, and keep what all of a group have.
+
+    People are sorted by their events, the most frequent ones of the class first; neighbours become groups. Where tables
+    hang on tables, people of a group may still differ in which event hangs on which.
+    """
+    node, person, kind = (one[alive[rows[0]]] for one in rows)
+    n = len(classes)
+    what = _numbered(person, kind)
+    item = joint_codes([classes[person], what])
+    if not len(item):
+        return alive
+    lots = coins.words("shared", int(item.max()) + 1)
+    rank = np.empty(len(lots), dtype=np.int64)
+    rank[np.lexsort((lots, -np.bincount(item)))] = np.arange(len(lots))
+    order = np.lexsort((rank[item], person))
+    place = np.arange(len(order)) - np.searchsorted(person[order], person[order])
+    keys = np.full((COMPARED, n), len(lots), dtype=np.int64)
+    first = order[place < COMPARED]
+    keys[place[place < COMPARED], person[first]] = rank[item[first]]
+    # between people with the same first events the secret decides
+    own = coins.purse("similar people").lots_of_combinations(links.key_ranks(links.policy.people))
+    queue = np.lexsort((own, *keys[::-1], classes))
+    begins = np.searchsorted(classes[queue], classes[queue])
+    least = links.policy.model().min_group_size()
+    many = np.bincount(classes)[classes[queue]]
+    group = np.empty(n, dtype=np.int64)
+    group[queue] = begins + np.minimum((np.arange(n) - begins) // least, np.maximum(many // least - 1, 0))
+    together = joint_codes([group[person], what])
+    alive = alive.copy()
+    alive[node[np.bincount(together)[together] < np.bincount(group, minlength=n)[group[person]]]] = False
+    return links.alive(~alive)
 
 
 def _numbered(person: IntArray, kind: IntArray) -> IntArray:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hushtable.algorithms.base import Progress
+from hushtable.algorithms.base import Progress, quietly
 from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.release import Release
 from hushtable.errors import DataError, NotFound
 from hushtable.io.dictionaries import encode, to_codes, value_ranks
-from hushtable.io.frames import to_arrow
+from hushtable.io.frames import is_spark_frame, to_arrow
 from hushtable.io.text import to_labels
 from hushtable.kernels.xxhash import hash_rows
 from hushtable.linked.events import Events, joint_codes
@@ -52,7 +52,8 @@ def anonymize_linked(
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        One for each table of the policy.
+        One for each table of the policy. Spark brings its own to the driver, where the work is done: the release is the
+        same as that of local tables.
     policy : LinkedPolicy
     progress : callable, optional
 
@@ -77,9 +78,9 @@ def anonymize_linked(
     >>> release.tables["visits"].num_rows, release.verification.smallest
     (4, 2)
     """
-    report = progress or (lambda done, text: None)
+    report = progress or quietly
     report(0.0, "matching keys")
-    links = relative_dates(link({name: to_arrow(table) for name, table in tables.items()}, policy))
+    links = relative_dates(link(_held(tables, report), policy))
     links = _in_order(links) if links.nested else links
     columns = event_columns(links)
     _check_known(links, columns)
@@ -101,6 +102,17 @@ def anonymize_linked(
     _log.info("Anonymized %d people with %d events", links.people.num_rows, links.n_events,
               extra={"people": links.people.num_rows, "events": links.n_events})  # fmt: skip
     return LinkedRelease(published, policy, verification, measures, links, origin)
+
+
+def _held(tables: Mapping[str, Any], progress: Progress) -> dict[str, pa.Table]:
+    """Return the tables as Arrow; those of Spark come to the driver."""
+    frames = {name: table for name, table in tables.items() if is_spark_frame(table)}
+    if not frames:
+        return {name: to_arrow(table) for name, table in tables.items()}
+    from hushtable.engines.spark.engine import collected
+
+    brought = collected(frames, progress)
+    return {name: brought[name] if name in brought else to_arrow(table) for name, table in tables.items()}
 
 
 @dataclass(frozen=True)
@@ -271,7 +283,7 @@ def _in_order(links: Links) -> Links:
 
 def check_data(tables: Mapping[str, Any], policy: LinkedPolicy) -> dict[str, Any]:
     """Match keys and read columns without anonymizing: say what a run would begin with."""
-    links = relative_dates(link({name: to_arrow(table) for name, table in tables.items()}, policy))
+    links = relative_dates(link(_held(tables, quietly), policy))
     columns = event_columns(links)
     _check_known(links, columns)
     if not links.n_events:

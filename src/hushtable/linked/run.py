@@ -21,7 +21,7 @@ from hushtable.io.frames import is_spark_frame, to_arrow
 from hushtable.io.text import to_labels
 from hushtable.kernels.xxhash import hash_rows
 from hushtable.linked.events import Events, joint_codes
-from hushtable.linked.exact import fewest_dropped
+from hushtable.linked.exact import least_loss
 from hushtable.linked.greedy import Outcome, choose_levels, recode_events
 from hushtable.linked.links import Links, cell_codes, link
 from hushtable.linked.loss import losses
@@ -129,7 +129,7 @@ class _Tried:
     def outcome(self, links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins) -> Outcome:
         """Return all events, generalised in this way."""
         if links.policy.algorithm == "exact":
-            return fewest_dropped(links, columns, self.classes, self.levels, _lots(links, coins))
+            return least_loss(links, columns, self.classes, _lots(links, coins))
         return recode_events(links, columns, self.classes, self.levels, coins)
 
 

@@ -119,8 +119,20 @@ def test_what_is_for_one_table_is_refused(call, release, words):
 
 def test_options_for_one_table_are_refused(call, linked):
     policy, data = linked
-    answer = call("run", policy, "--data", data, "--engine", "spark")
-    assert (answer.code, "--engine does not go with a policy of linked tables" in answer.words) == (2, True)
+    answer = call("run", policy, "--data", data, "--part-rows", 5)
+    assert (answer.code, "--part-rows does not go with a policy of linked tables" in answer.words) == (2, True)
+    answer = call("run", policy, "--data", data, "--master", "local[1]")
+    assert (answer.code, "A master is Spark's." in answer.words) == (2, True)
+    answer = call("verify", data, "--policy", policy, "--rerun")
+    assert (answer.code, "--rerun does not go with a policy of linked tables" in answer.words) == (2, True)
+    answer = call("run", policy, "--data", f"sqlite:///{data}/clinic.db", "--engine", "spark")
+    assert (answer.code, "read by one connection, in one snapshot, without Spark" in answer.words) == (2, True)
+
+
+def test_a_schema_is_for_linked_tables(call, policy, people):
+    for words in (("run", policy, "--data", people), ("check", policy), ("verify", people, "--policy", policy)):
+        answer = call(*words, "--schema", "main")
+        assert (answer.code, "--schema is for a policy of linked tables" in answer.words) == (2, True)
 
 
 def test_other_commands_say_what_they_are_given(call, linked, tmp_path):
@@ -138,6 +150,40 @@ def test_a_database_holds_the_tables(call, linked, tmp_path):
         write_sql(read_table(data / f"{name}.csv"), f"sqlite:///{tmp_path}/clinic.db", table=name)
     answer = call("check", policy, "--data", f"sqlite:///{tmp_path}/clinic.db", "--json")
     assert answer.data["events"] == 25
+
+
+def test_from_a_schema_to_a_schema(call, tmp_path):
+    """A draft by foreign keys, a run into another database, and a check of what is there."""
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "clinic.db")) as session:
+        session.execute("CREATE SCHEMA ward; CREATE TABLE ward.people (id INTEGER PRIMARY KEY, age INTEGER)")
+        session.execute("CREATE TABLE ward.visits (id INTEGER REFERENCES ward.people (id), reason VARCHAR)")
+        session.execute("INSERT INTO ward.people SELECT i, 30 + i FROM range(40) t(i)")
+        session.execute(
+            "INSERT INTO ward.visits SELECT i % 40, CASE i % 3 WHEN 0 THEN 'a' ELSE 'b' END FROM range(160) t(i)"
+        )
+    data = f"duckdb:///{tmp_path}/clinic.db"
+    answer = call("init", data, "--schema", "ward")
+    assert answer.code == 0, answer.words
+    assert "belongs to people" in answer.out
+    text = (tmp_path / "policy.yaml").read_text()
+    (tmp_path / "policy.yaml").write_text(text.replace("suppression: 0.2", "suppression: 1.0"))
+    assert call("check", "policy.yaml", "--data", data, "--schema", "ward", "--json").data["events"] == 160
+    target = f"duckdb:///{tmp_path}/open.db"
+    answer = call("run", "policy.yaml", "--data", data, "--schema", "ward", "--to", target)
+    assert answer.code == 0, answer.words
+    assert "Published at duckdb" in answer.words
+    assert call("verify", target, "--schema", "main", "--policy", "policy.yaml").code == 0
+    answer = call("run", "policy.yaml", "--data", data, "--schema", "ward", "--to", target, "--output", "again")
+    assert (answer.code, "exists" in answer.words, (tmp_path / "again").exists()) == (2, True, False)
+    answer = call("run", "policy.yaml", "--data", data, "--schema", "ward", "--to", f"{data}?schema=ward",
+                  "--output", "again", "--overwrite")  # fmt: skip
+    assert (answer.code, "is the input" in answer.words) == (2, True)
+    answer = call("init", data, "--schema", "ward", "--people", "peple", "--force")
+    assert (answer.code, "Did you mean" in answer.words) == (2, True)
+    answer = call("init", data, "--schema", "main", "--force")
+    assert (answer.code, "No foreign key" in answer.words) == (2, True)
 
 
 def test_bad_input_leaves_nothing(call, linked, tmp_path):

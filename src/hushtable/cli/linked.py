@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("attack_linked", "check_linked", "is_linked_release", "measure_linked", "no_options", "opened_linked"),
-    *("risk_linked", "run_linked", "sample_tables", "verify_folder"),
+    *("init_linked", "refuse_given", "refuse_schema", "risk_linked", "run_linked", "sample_tables", "verify_folder"),
 ]
 
 
@@ -52,11 +53,66 @@ def opened_linked(
         yield open_linked(folder, original=list(data) or None, files=files), progress
 
 
+def refuse_given(one_table: Mapping[str, Any]) -> None:
+    """Refuse options that are for a policy of one table."""
+    from hushtable.errors import UsageError
+
+    given = [option for option, value in one_table.items() if value is not None]
+    if given:
+        raise UsageError(f"--{given[0]} does not go with a policy of linked tables.", code="linked",
+                         hint="Leave it out.")  # fmt: skip
+
+
+def refuse_schema(schema: str | None) -> None:
+    """Refuse a schema without linked tables."""
+    from hushtable.errors import UsageError
+
+    if schema is not None:
+        raise UsageError("--schema is for a policy of linked tables.", code="linked",
+                         hint="Write ?schema=NAME&table=NAME in the address.")  # fmt: skip
+
+
+def init_linked(data: str, output: Path, schema: str | None, people: str | None, *, as_json: bool) -> None:
+    """Draft a policy from the tables of a schema and their foreign keys."""
+    from hushtable.cli.output import deliver, put
+    from hushtable.cli.progress import waiting
+    from hushtable.io.files import atomic_write_text
+    from hushtable.io.sql.access import read_schema, schema_address, schema_keys
+    from hushtable.io.urls import shown
+    from hushtable.linked.draft import draft_policy, join_tables
+    from hushtable.linked.policy import LinkedPolicy
+
+    address = schema_address(data, schema)
+    with waiting("reading and profiling the tables"):
+        keys = schema_keys(address)
+        joined = join_tables(keys, people)
+        tables = read_schema(address, list(joined))
+        text = draft_policy(joined, tables, shown(address), len(keys) - len(joined))
+    LinkedPolicy.from_yaml(text)
+    atomic_write_text(output, text)
+    found: dict[str, Any] = {
+        "data": shown(address), "policy": output, "not_joined": sorted(keys.keys() - joined.keys()),
+        "tables": {name: {"rows": tables[name].num_rows, "of": one.of} for name, one in joined.items()},
+    }  # fmt: skip
+
+    def show(to: Console) -> None:
+        for name, one in joined.items():
+            what = "the people" if one.of is None else f"belongs to {one.of}"
+            put(to, f"  {name:<20} {tables[name].num_rows:,} rows, {what}", wrap=False)
+        if found["not_joined"]:
+            put(to, f"Not joined, and left out: {', '.join(map(str, found['not_joined']))}.", style="yellow")
+        put(to, f"Starter policy written to {output}. Read it, correct the roles, then:")
+        for command in ("check", "run"):
+            put(to, f"  hushtable {command} {quote(str(output))} --data {quote(found['data'])}", wrap=False)
+
+    deliver(found, as_json, show)
+
+
 def run_linked(
     policy_file: Path,
     data: Sequence[str],
     output: Path,
-    one_table: Mapping[str, Any],
+    where: Mapping[str, Any],
     seed: int | None,
     file_format: Format | None,
     *,
@@ -67,25 +123,25 @@ def run_linked(
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import progress_bar
     from hushtable.cli.signals import nearly_done
-    from hushtable.errors import UsageError
+    from hushtable.io.urls import shown
     from hushtable.linked.run import anonymize_linked
-    from hushtable.linked.sources import read_linked
+    from hushtable.linked.sources import check_database, reading_linked
     from hushtable.release.targets import check_target, written_by_hand
 
-    given = [option for option, value in one_table.items() if value is not None]
-    if given:
-        said = f"--{given[0]} does not go with a policy of linked tables."
-        raise UsageError(said, code="linked", hint="Leave it out.")
     policy = _policy(policy_file)
     if seed is not None:
         policy = policy.changed(seed=seed)
-    check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *map(Path, data)])
+    sources, to = _sources(data, where["schema"]), where["to"]
+    check_target(output, overwrite=overwrite, inputs=[*written_by_hand(policy_file), *sources])
+    if to is not None:
+        check_database(to, policy, sources, overwrite=overwrite)
     with progress_bar() as progress:
         progress(0.0, "reading")
-        release = anonymize_linked(read_linked(data, policy), policy, progress=progress)
+        with reading_linked(sources, policy, spark=where["spark"], master=where["master"]) as tables:
+            release = anonymize_linked(tables, policy, progress=progress)
         nearly_done()
-        release.save(output, format=cast(Any, file_format and file_format.value), overwrite=overwrite)
-    found = {**release.summary(), "folder": output}
+        release.save(output, format=cast(Any, file_format and file_format.value), overwrite=overwrite, to=to)
+    found = {**release.summary(), "folder": output, **({} if to is None else {"published": shown(to)})}
 
     def text(to: Console) -> None:
         from hushtable.cli.output import put
@@ -93,19 +149,27 @@ def run_linked(
         _print_verified(to, found)
         _print_losses(to, found["measures"])
         put(to, f"Verified from the published tables and written to {output}.", style="green")
+        if "published" in found:
+            put(to, f"Published at {found['published']}.")
 
     deliver(found, as_json, text)
 
 
-def verify_folder(published: str, policy_file: Path, *, as_json: bool) -> None:
-    """Recompute the promise from the published tables of a folder. Exits with 1 if it is broken."""
+def verify_folder(published: str, policy_file: Path, schema: str | None, *, as_json: bool) -> None:
+    """Recompute the promise from the published tables of a folder or database. Exits with 1 if it is broken."""
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import waiting
     from hushtable.linked.release import open_linked
+    from hushtable.linked.sources import is_database, read_linked
+    from hushtable.linked.verify import verify_linked
 
+    policy, (source,) = _policy(policy_file), _sources([published], schema)
     with waiting("reading and verifying"):
-        release = open_linked(Path(published), _policy(policy_file))
-    found = release.verification.as_dict()
+        if is_database(source):
+            verification = verify_linked(read_linked([source], policy), policy)
+        else:
+            verification = open_linked(Path(source), policy).verification
+    found = verification.as_dict()
 
     def text(to: Console) -> None:
         _print_verified(to, found)
@@ -119,7 +183,7 @@ def verify_folder(published: str, policy_file: Path, *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def check_linked(policy_file: Path, data: Sequence[str], *, as_json: bool) -> None:
+def check_linked(policy_file: Path, data: Sequence[str], schema: str | None, *, as_json: bool) -> None:
     """Match keys and read columns before a run."""
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import waiting
@@ -130,7 +194,7 @@ def check_linked(policy_file: Path, data: Sequence[str], *, as_json: bool) -> No
     found: dict[str, Any] = {"ok": True}
     if data:
         with waiting("reading and checking the tables"):
-            found |= check_data(read_linked(data, policy), policy)
+            found |= check_data(read_linked(_sources(data, schema), policy), policy)
 
     def text(to: Console) -> None:
         if data:
@@ -202,6 +266,13 @@ def sample_tables(folder: Path, output: Path, files: Path | None, seed: int, *, 
         put(to, found["note"])
 
     deliver({"output": str(output), **found}, as_json, text)
+
+
+def _sources(data: Sequence[str], schema: str | None) -> list[str]:
+    """Return the sources, a database with its schema."""
+    from hushtable.io.sql.access import schema_address
+
+    return [schema_address(one, schema) for one in data] if schema is not None else list(data)
 
 
 def _policy(policy_file: Path) -> LinkedPolicy:

@@ -24,6 +24,7 @@ __all__ = [
     "PolicyFile",
     "Query",
     "ReleaseFolder",
+    "Schema",
     "Seed",
     "SqlTable",
     "names",
@@ -81,6 +82,12 @@ SqlTable = Annotated[
     str | None,
     typer.Option(
         "--table", metavar="NAME", help="Which table of the database, or sheet of the Excel file.", show_default=False
+    ),
+]
+Schema = Annotated[
+    str | None,
+    typer.Option(
+        "--schema", metavar="NAME", help="Schema of the database that holds the linked tables.", show_default=False
     ),
 ]
 Query = Annotated[

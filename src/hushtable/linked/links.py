@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import DataError
-from hushtable.io.dictionaries import encode, to_codes
+from hushtable.io.dictionaries import encode, to_codes, value_ranks
 from hushtable.io.text import to_labels
 from hushtable.linked.events import joint_codes
 from hushtable.linked.policy import LinkedPolicy
@@ -71,6 +71,14 @@ class Links:
     def quasi(self) -> tuple[str, ...]:
         """The tables of events that others may know."""
         return tuple(name for name in self.policy.events if self.policy.tables[name].named(Role.QUASI))
+
+    def key_ranks(self, name: str) -> list[IntArray]:
+        """Return the rank of each row in each column of its table's key: the same in whatever order rows are."""
+        found = []
+        for key in self.policy.tables[name].key:
+            column = encode(self.tables[name][key])
+            found.append(value_ranks(to_labels(column.dictionary))[to_codes(column)])
+        return found
 
     def depth(self, name: str) -> int:
         """Return how many tables a table is away from the people."""

@@ -92,7 +92,7 @@ class LinkedPolicy(StrictModel):
     crowd : int, optional
         Smallest number of people with equal published attributes. By default it is chosen by what the release loses.
     algorithm : {"greedy", "exact"}
-        ``exact`` finds the fewest suppressed events of very small tables, by trying.
+        ``exact`` finds the levels and suppressed events that lose least, by trying; for very small tables.
     missing : {"own_category", "error"}
     missing_values : list of str
     seed : int

@@ -138,18 +138,26 @@ class Recoded:
         cls, links: Links, columns: Mapping[str, Sequence[EventColumn]], classes: IntArray, chosen: Levels
     ) -> Recoded:
         """Choose the level of every event."""
-        loss = np.zeros(links.n_events)
-        dropped = np.zeros(links.n_events, dtype=np.bool_)
-        levels: dict[str, list[AnyArray]] = {}
-        cells: dict[str, IntArray] = {}
+        levels = {}
         for name in links.quasi:
-            if not columns[name]:  # a table without rows
-                levels[name], cells[name] = [], np.empty(0, dtype=np.int64)
-                continue
-            mine = slice(links.offsets[name], links.offsets[name] + links.tables[name].num_rows)
             label = classes[links.person[name]]
             floors = [chosen.floors.get((name, c.column.name), 0) for c in columns[name]]
             levels[name] = [_levels(c, label, f, chosen.enough) for c, f in zip(columns[name], floors, strict=True)]
+        return cls.at(links, columns, levels)
+
+    @classmethod
+    def at(
+        cls, links: Links, columns: Mapping[str, Sequence[EventColumn]], levels: Mapping[str, list[AnyArray]]
+    ) -> Recoded:
+        """Return what events show, and lose, at given levels."""
+        loss = np.zeros(links.n_events)
+        dropped = np.zeros(links.n_events, dtype=np.bool_)
+        cells: dict[str, IntArray] = {}
+        for name in links.quasi:
+            if not columns[name]:  # a table without rows
+                cells[name] = np.empty(0, dtype=np.int64)
+                continue
+            mine = slice(links.offsets[name], links.offsets[name] + links.tables[name].num_rows)
             pairs = list(zip(columns[name], levels[name], strict=True))
             cells[name] = joint_codes([c.cells(level) for c, level in pairs])
             weights = [c.column.weight for c in columns[name]]

@@ -18,17 +18,19 @@ from hushtable.algorithms.base import Progress
 from hushtable.arrays import BoolArray, IntArray
 from hushtable.errors import DataError, UsageError
 from hushtable.io.atomic import atomic_write_text
-from hushtable.io.dictionaries import compact, encode, to_codes, value_ranks
+from hushtable.io.dictionaries import compact, encode, to_codes
 from hushtable.io.files import read_table, write_table
 from hushtable.io.formulas import guard_table
 from hushtable.io.frames import to_arrow
 from hushtable.io.secret import keyed_hash, load_secret
+from hushtable.io.sql.access import writing_sql
+from hushtable.io.sql.place import SqlPlace
 from hushtable.io.text import to_labels
 from hushtable.io.versions import FORMATS
 from hushtable.linked.links import Links, link
 from hushtable.linked.policy import LinkedPolicy, read_policy
 from hushtable.linked.recoding import EventColumn, Recoded
-from hushtable.linked.sources import read_events, read_linked
+from hushtable.linked.sources import addresses, read_events, read_linked
 from hushtable.linked.verify import LinkedVerification, promise_of, shown_cells, verify_linked
 from hushtable.params import typed
 from hushtable.release.companion import (
@@ -227,6 +229,7 @@ class LinkedRelease:
         *,
         format: Literal["csv", "parquet"] | None = None,
         overwrite: bool = False,
+        to: str | None = None,
     ) -> Path:
         """Write all tables, ``policy.yaml`` and ``release.json``, all or nothing. The companion says what was lost.
 
@@ -236,6 +239,8 @@ class LinkedRelease:
         format : {"csv", "parquet"}, optional
             Defaults to the policy's.
         overwrite : bool
+        to : str, optional
+            A database that gets the tables too, in one transaction: ``duckdb:///open.db?schema=NAME``.
 
         Raises
         ------
@@ -258,6 +263,11 @@ class LinkedRelease:
                 write_table(pa.table({"row": self.origin[self.policy.people]}), private / "rows.arrow")
             kept = {"kind": KIND, "release": mark["release"], "code_sha256": code_digest(), "input": self._input()}
             write_companion(private, target, {**kept, "measures": dict(self.measures)})
+            if to is not None:
+                # the last step but the folder's appearing: what fails before leaves the database as it was
+                places = [(SqlPlace.of(one), self.tables[name]) for name, one in addresses(to, self.tables).items()]
+                with writing_sql(places, overwrite=overwrite):
+                    pass
         _log.info("Saved a release of %d tables", len(self.tables), extra={"tables": len(self.tables)})
         return Path(folder)
 
@@ -378,8 +388,9 @@ def publish_linked(
         for name in policy.parents() - {policy.people}
     }
     keys[policy.people] = _fresh(links, policy.people, np.ones(links.people.num_rows, dtype=np.bool_), coins)
-    root = keys[policy.people][source_rows]
-    first = _sorted(people, dict.fromkeys(policy.tables[policy.people].key, root))
+    # keys may have columns in common with those of the table above, which keep its number
+    numbers = {policy.people: dict.fromkeys(policy.tables[policy.people].key, keys[policy.people])}
+    first = _sorted(people, {key: values[source_rows] for key, values in numbers[policy.people].items()})
     tables, origin = {policy.people: first[0]}, {policy.people: source_rows[first[1]]}
     for name in policy.events:
         table = policy.tables[name]
@@ -393,10 +404,12 @@ def publish_linked(
                 shown[column] = one.published(levels).take(pa.array(rows))
             elif settings.role.published:
                 shown[column] = links.tables[name][column].take(pa.array(rows))
-        numbers = dict.fromkeys(policy.by(name), keys[str(table.of)][links.owner[name]][rows])
+        above = numbers[str(table.of)]
+        pairs = zip(policy.by(name), policy.tables[str(table.of)].key, strict=True)
+        numbers[name] = {column: above[key][links.owner[name]] for column, key in pairs}
         if name in keys:
-            numbers |= {key: keys[name][rows] for key in table.key if key not in numbers}
-        tables[name], order = _sorted(pa.table(shown), numbers)
+            numbers[name] |= {key: keys[name] for key in table.key if key not in numbers[name]}
+        tables[name], order = _sorted(pa.table(shown), {key: values[rows] for key, values in numbers[name].items()})
         origin[name] = rows[order]
     return tables, origin
 
@@ -406,11 +419,7 @@ def _fresh(links: Links, name: str, kept: BoolArray, coins: Coins) -> IntArray:
 
     Suppressed rows get none: gaps between the keys would say how many there are.
     """
-    codes = []
-    for key in links.policy.tables[name].key:
-        column = encode(links.tables[name][key])
-        codes.append(value_ranks(to_labels(column.dictionary))[to_codes(column)])
-    lots = coins.purse(f"keys of {name}").lots_of_combinations(codes)
+    lots = coins.purse(f"keys of {name}").lots_of_combinations(links.key_ranks(name))
     rows = np.flatnonzero(kept)
     found = np.zeros(len(lots), dtype=np.int64)
     found[rows[np.argsort(lots[rows], kind="stable")]] = np.arange(1, len(rows) + 1)

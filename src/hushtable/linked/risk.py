@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable.arrays import FloatArray, IntArray
 from hushtable.linked.links import Links
-from hushtable.linked.promise import combination_ids, combinations
+from hushtable.linked.promise import combination_ids
 from hushtable.linked.verify import promise_of, shown_cells
 from hushtable.release.exposure import Exposure
 from hushtable.risk.base import Finding
@@ -96,17 +96,13 @@ def exposed(links: Links) -> Exposed:
     sizes = np.bincount(events.classes)
     fewest = sizes[events.classes].astype(np.int64)
     many, unique = len(sizes), int(np.count_nonzero(sizes == 1))
-    for size in range(1, promise.total + 1):
-        for piece in combinations(events, promise.caps, size):
-            rows = piece()
-            if not len(rows):
-                continue
-            ids, person = combination_ids(events, rows)
-            count = int(person.max()) + 1
-            people = np.bincount(np.unique(ids * count + person) // count)
-            np.minimum.at(fewest, person, people[ids])
-            many += len(people)
-            unique += int(np.count_nonzero(people == 1))
+    for rows in promise.rows(events):
+        ids, person = combination_ids(events, rows)
+        count = int(person.max()) + 1
+        people = np.bincount(np.unique(ids * count + person) // count)
+        np.minimum.at(fewest, person, people[ids])
+        many += len(people)
+        unique += int(np.count_nonzero(people == 1))
     crowds = np.empty(len(fewest), dtype=np.int64)
     crowds[events.people] = fewest
     own = np.bincount(classes)

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hushtable.algorithms.base import Progress
+from hushtable.algorithms.base import Progress, quietly
 from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.release import Release
 from hushtable.errors import DataError, NotFound
 from hushtable.io.dictionaries import encode, to_codes, value_ranks
-from hushtable.io.frames import to_arrow
+from hushtable.io.frames import is_spark_frame, to_arrow
 from hushtable.io.text import to_labels
 from hushtable.kernels.xxhash import hash_rows
 from hushtable.linked.events import Events, joint_codes
-from hushtable.linked.exact import fewest_dropped
+from hushtable.linked.exact import least_loss
 from hushtable.linked.greedy import Outcome, choose_levels, recode_events
 from hushtable.linked.links import Links, cell_codes, link
 from hushtable.linked.loss import losses
@@ -51,7 +51,8 @@ def anonymize_linked(
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        One for each table of the policy.
+        One for each table of the policy. Spark brings its own to the driver, where the work is done: the release is the
+        same as that of local tables.
     policy : LinkedPolicy
     progress : callable, optional
 
@@ -76,9 +77,9 @@ def anonymize_linked(
     >>> release.tables["visits"].num_rows, release.verification.smallest
     (4, 2)
     """
-    report = progress or (lambda done, text: None)
+    report = progress or quietly
     report(0.0, "matching keys")
-    links = link({name: to_arrow(table) for name, table in tables.items()}, policy)
+    links = link(_held(tables, report), policy)
     links = _in_order(links) if links.nested else links
     columns = event_columns(links)
     _check_known(links, columns)
@@ -102,6 +103,17 @@ def anonymize_linked(
     return LinkedRelease(published, policy, verification, measures, links, origin)
 
 
+def _held(tables: Mapping[str, Any], progress: Progress) -> dict[str, pa.Table]:
+    """Return the tables as Arrow; those of Spark come to the driver."""
+    frames = {name: table for name, table in tables.items() if is_spark_frame(table)}
+    if not frames:
+        return {name: to_arrow(table) for name, table in tables.items()}
+    from hushtable.engines.spark.engine import collected
+
+    brought = collected(frames, progress)
+    return {name: brought[name] if name in brought else to_arrow(table) for name, table in tables.items()}
+
+
 @dataclass(frozen=True)
 class _Tried:
     """One size of classes, and what is lost with it on a sample."""
@@ -116,7 +128,7 @@ class _Tried:
     def outcome(self, links: Links, columns: Mapping[str, list[EventColumn]], coins: Coins) -> Outcome:
         """Return all events, generalised in this way."""
         if links.policy.algorithm == "exact":
-            return fewest_dropped(links, columns, self.classes, self.levels, _lots(links, coins))
+            return least_loss(links, columns, self.classes, _lots(links, coins))
         return recode_events(links, columns, self.classes, self.levels, coins)
 
 
@@ -195,7 +207,7 @@ def _check_known(links: Links, columns: Mapping[str, list[EventColumn]]) -> None
     above = (np.arange(len(person)),) if links.nested else ()
     place = np.arange(len(person))
     events = Events.build(everybody, person, np.concatenate(cells), table, place, everybody, above)
-    check_countable(events.keep(events.copy < caps[events.table]), int(policy.knows))
+    check_countable(events, caps, int(policy.knows))
 
 
 def _coins(links: Links) -> Coins:
@@ -252,7 +264,7 @@ def _in_order(links: Links) -> Links:
 
 def check_data(tables: Mapping[str, Any], policy: LinkedPolicy) -> dict[str, Any]:
     """Match keys and read columns without anonymizing: say what a run would begin with."""
-    links = link({name: to_arrow(table) for name, table in tables.items()}, policy)
+    links = link(_held(tables, quietly), policy)
     columns = event_columns(links)
     _check_known(links, columns)
     if not links.n_events:

@@ -30,6 +30,7 @@ def changed(table, **settings):
         ({**BASE, "models": [{"k-anonymity": {"k": 2, "subsets": 1}}]}, "more than one group"),
         (changed("people", key=()), "needs 'key'"),
         (changed("people", knows=1), "for tables of events"),
+        (changed("people", counts=True), "'counts' is for tables of events"),
         (changed("people", columns={"age": {"role": "sensitive"}}), "no quasi-identifier"),
         (changed("events", of="person"), "no table 'person'. "),
         (changed("events", of=None), "2 tables belong to no other one"),

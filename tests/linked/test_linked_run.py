@@ -13,6 +13,7 @@ from hushtable.datasets.hospital import hospital, hospital_policy
 from hushtable.errors import Infeasible, NotFound
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.run import anonymize_linked
+from hushtable.linked.verify import verify_linked
 
 
 def released(seed, **settings):
@@ -150,3 +151,52 @@ def test_dates_relative_to_a_person():
         {"people": people, "visits": visits}, LinkedPolicy(tables=tables, models=[{"k-anonymity": {"k": 8}}])
     )
     assert release.tables["visits"]["day"].to_pylist() == ["10"] * 8
+
+
+def counted(policy, seed):
+    """The policy with known numbers of events in some tables."""
+    tables = {name: dict(table) for name, table in policy.document()["tables"].items()}
+    names = list(policy.events)
+    for name in {names[seed % len(names)], names[(seed // 3) % len(names)]}:
+        tables[name]["counts"] = True
+    return policy.changed(tables=tables)
+
+
+def test_known_numbers_of_events_are_judged_and_kept():
+    made = failing = 0
+    for seed in range(60):
+        policy, tables = random_case(seed)
+        policy = counted(policy, seed).changed(suppression=1.0)
+        found = verify_linked(tables, policy)
+        bad = dict(failures(policy, tables))
+        assert {one.tables: one.failing for one in found.found if one.failing} == bad, seed
+        failing += bool(bad)
+        try:
+            release = anonymize_linked(tables, policy)
+        except (Infeasible, NotFound):
+            continue
+        published = {name: table.cast(_text(table)) for name, table in release.tables.items()}
+        assert not failures(policy, published), seed
+        made += 1
+    assert made > 25
+    assert failing > 30
+
+
+def test_numbers_of_events_are_shared_and_the_order_of_rows_does_not_matter():
+    generator = np.random.default_rng(0)
+    many = generator.integers(0, 12, 60)
+    visits = pa.table({"id": np.repeat(np.arange(60), many), "reason": ["x"] * int(many.sum()),
+                       "result": [str(v) for v in generator.integers(0, 9, int(many.sum()))]})  # fmt: skip
+    tables = {"people": pa.table({"id": np.arange(60), "age": [30] * 60}), "visits": visits}
+    columns = {"reason": {"role": "quasi"}, "result": {"role": "insensitive"}}
+    settings = {"people": {"key": "id", "columns": {"age": {"role": "quasi"}}},
+                "visits": {"of": "people", "columns": columns, "counts": True}}  # fmt: skip
+    policy = LinkedPolicy(tables=settings, models=[{"k-anonymity": {"k": 5}}], suppression=0.5, crowd=60)
+    release = anonymize_linked(tables, policy)
+    links = release.published()
+    times = np.bincount(np.bincount(links.person["visits"], minlength=60))
+    assert times[times > 0].min() >= 5
+    assert np.count_nonzero(times) > 4, "people with many events keep many"
+    assert release.tables["visits"].num_rows > 0.75 * len(visits)
+    mixed = {name: t.take(pa.array(generator.permutation(t.num_rows))) for name, t in tables.items()}
+    assert anonymize_linked(mixed, policy).tables == release.tables

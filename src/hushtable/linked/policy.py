@@ -66,6 +66,8 @@ class TablePolicy(StrictModel):
     """columns that name a row of that table. Defaults to the columns of its key"""
     knows: Known | None = None
     """how many events of this table an adversary may know about a person, or all. Defaults to the policy's 'knows'"""
+    counts: Annotated[bool, Field(strict=True)] = False
+    """whether others may know how many events of this table a person has"""
     weight: Annotated[float, Field(gt=0, le=1e6, strict=True, allow_inf_nan=False)] = 1.0
     """how much the detail of this table matters compared with the others"""
     relative: Annotated[Mapping[str, str], AfterValidator(freeze)] = Field(default_factory=dict)
@@ -173,6 +175,11 @@ class LinkedPolicy(StrictModel):
         """Return the columns that name the row of another table that a row belongs to."""
         table = self.tables[name]
         return table.by or (self.tables[table.of].key if table.of else ())
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The tables of which others may know how many events a person has."""
+        return tuple(name for name in self.events if self.tables[name].counts)
 
     def parents(self) -> frozenset[str]:
         """Return the tables that others belong to."""
@@ -386,7 +393,7 @@ def _table(policy: LinkedPolicy, name: str, table: TablePolicy) -> Iterator[Faul
         if not table.named(Role.QUASI):
             yield Fault((*place, "columns"), "The table of people has no quasi-identifier.",
                         "Give at least one column the role 'quasi'.", "no-quasi")  # fmt: skip
-        for setting in ("by", "knows", "relative"):
+        for setting in ("by", "knows", "counts", "relative"):
             if setting in table.model_fields_set:
                 yield Fault((*place, setting), f"{setting!r} is for tables of events.", "Remove it.", "not-for-people")
         return

@@ -80,7 +80,7 @@ def anonymize_linked(
     report = progress or quietly
     report(0.0, "matching keys")
     links = link(_held(tables, report), policy)
-    links = _in_order(links) if links.nested else links
+    links = _in_order(links) if links.nested or policy.counted else links
     columns = event_columns(links)
     _check_known(links, columns)
     coins = _coins(links)
@@ -250,12 +250,14 @@ def _in_order(links: Links) -> Links:
     """Sort events by what they hold: where events hang on events, what happens to equal ones depends on their order."""
     policy = links.policy
     tables, owner = dict(links.tables), dict(links.owner)
+    # people stay where they are; their events are sorted by their keys, whatever the order of rows
+    keys = joint_codes(links.key_ranks(policy.people))
     place: dict[str, IntArray] = {policy.people: np.arange(links.people.num_rows)}
     for name in policy.events:
         above = str(policy.tables[name].of)
         own = place[above][links.owner[name]]
         codes = [_ranks(links.tables[name][c]) for c in links.tables[name].column_names]
-        order = np.lexsort([*codes, own])
+        order = np.lexsort([*codes, keys[own] if above == policy.people else own])
         place[name] = np.empty(len(order), dtype=np.int64)
         place[name][order] = np.arange(len(order))
         tables[name], owner[name] = links.tables[name].take(pa.array(order)), own[order]

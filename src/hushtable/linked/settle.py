@@ -60,7 +60,7 @@ def settle(
         If a class of people fails even without any event.
     """
     alive = links.alive(dropped)
-    every = any(links.policy.known(name) == "all" for name in links.quasi)
+    every = bool(links.policy.counted) or any(links.policy.known(name) == "all" for name in links.quasi)
     while True:
         if every:
             alive = _equalised(links, classes, cells, alive, coins, rounds)
@@ -146,11 +146,17 @@ def _victims(events: Events, promise: Promise, size: int, touched: BoolArray | N
 def _equalised(
     links: Links, classes: IntArray, cells: Mapping[str, IntArray], alive: BoolArray, coins: Coins, rounds: int | None
 ) -> BoolArray:
-    """Drop events of tables that are known altogether until enough people have equal ones."""
-    tables = [name for name in links.quasi if links.policy.known(name) == "all"]
+    """Drop events of tables that are known altogether until enough people have equal ones, or equally many."""
+    everything = [name for name in links.quasi if links.policy.known(name) == "all"]
+    tables = [name for name in links.policy.events if name in everything or name in links.policy.counted]
     node = np.concatenate([links.offsets[n] + np.arange(links.tables[n].num_rows) for n in tables])
     person = np.concatenate([links.person[n] for n in tables])
-    kind = _paths(links, cells, tables)
+    # where only the number is known, all events are alike
+    kind = _paths(links, {n: cells[n] if n in everything else links.owner[n] * 0 for n in tables}, tables)
+    if links.policy.counted:
+        # which of a person's events go is for the secret to say
+        mixed = np.argsort(coins.words("equally many", links.n_events)[node], kind="stable")
+        node, person, kind = node[mixed], person[mixed], kind[mixed]
     alive = _shared(links, classes, (node, person, kind), alive, coins)
     while True:
         _, events, promise = part_of(links, classes, cells, alive)
@@ -188,7 +194,8 @@ def _paths(links: Links, cells: Mapping[str, IntArray], tables: Sequence[str]) -
     shift = 0
     for name in tables:
         above = str(links.policy.tables[name].of)
-        own = [cells[name]] if above not in found else [found[above][links.owner[name]], cells[name]]
+        alone = above not in found or links.policy.known(name) != "all"
+        own = [cells[name]] if alone else [found[above][links.owner[name]], cells[name]]
         found[name] = joint_codes(own) + shift
         shift = int(found[name].max(initial=shift - 1)) + 1
     return np.concatenate([found[name] for name in tables])

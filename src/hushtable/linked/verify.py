@@ -164,6 +164,9 @@ def promise_of(links: Links, classes: IntArray, cells: Mapping[str, IntArray]) -
     everything = tuple(name for name in links.quasi if policy.known(name) == "all")
     if everything:
         classes = joint_codes([classes, signatures(links, cells, everything)])
+    if policy.counted:
+        counts = [np.bincount(links.person[name], minlength=len(classes)) for name in policy.counted]
+        classes = joint_codes([classes, *counts])
     order = np.argsort(classes, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))

@@ -11,6 +11,7 @@ from hushtable._version import __version__, code_digest
 from hushtable.io.canonical import digest
 from hushtable.io.secret import keyed_hash, load_secret
 from hushtable.linked.attacks import ATTACKS, play_linked
+from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.risk import MEANINGS, Exposed, exposed
 from hushtable.registry import templates
 from hushtable.report.content.about import read_about
@@ -44,7 +45,7 @@ _ALGORITHMS = {
 }
 _LIMITS = (
     "Number of events: the promise is about up to as many events as 'knows' says. Somebody who knows how many events a "
-    "person has may find the person.",
+    "person has may find the person, except in tables with 'counts: true' or 'knows: all'.",
     "The code is public. With a model of sensitive values, which events are left out depends on those values. Secret "
     "coins decide between equally rare events, but no guard covers linked tables.",
 )
@@ -124,11 +125,17 @@ def _worded(report: Report, release: LinkedRelease, before: Exposed, after: Expo
                 *report.summary.assumptions[1:],
             ),
             "not_promised": (
-                *report.summary.not_promised, "That others have the same number of events as a person.",
+                *report.summary.not_promised, *_uncounted(policy),
             ),
         }
     )  # fmt: skip
     return report.model_copy(update={"summary": told, "limits": (*_LIMITS, *report.limits)})
+
+
+def _uncounted(policy: LinkedPolicy) -> Iterator[str]:
+    names = [n for n in policy.events if not policy.tables[n].counts and policy.known(n) != "all"]
+    if names:
+        yield f"That others have as many events as a person: {', '.join(names)}."
 
 
 def _risks(before: Exposed, after: Exposed, threshold: float, comparison: str) -> Iterator[RiskEvidence]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -86,3 +87,20 @@ def test_nothing_is_drawn_from_tables_that_break_the_promise(folder, tmp_path):
     write_table(pa.Table.from_pylist(rows), edited / "labs.csv")
     with pytest.raises(VerificationError):
         open_linked(edited).sample()
+
+
+def test_a_column_that_says_nothing_is_left_empty():
+    quasi = {"role": "quasi"}
+    tables = {
+        "people": {"key": "id", "columns": {"age": {**quasi, "kind": "numeric"}, "sex": quasi}},
+        "visits": {"of": "people", "columns": {"code": {**quasi, "hierarchy": {"prefix": "*"}}}},
+    }
+    policy = LinkedPolicy(tables=tables, models=[{"k-anonymity": {"k": 4}}], suppression=1.0, knows=1)
+    release = anonymize_linked(
+        {"people": pa.table({"id": [1, 2, 3, 4], "age": [30, 31, 32, 33], "sex": ["f"] * 4}),
+         "visits": pa.table({"id": [1, 2, 3, 4], "code": ["A1", "A2", "A3", "A4"]})}, policy)  # fmt: skip
+    nothing = release.tables["people"].set_column(1, "age", pa.array(["*"] * 4))
+    drawn = replace(release, tables={**release.tables, "people": nothing}).sample()
+    assert drawn["people"]["age"].null_count == 4
+    assert drawn["people"]["sex"].to_pylist() == ["f"] * 4
+    assert all(code.startswith("A") for code in drawn["visits"]["code"].to_pylist())

@@ -172,9 +172,9 @@ class LinkedRelease:
         """Draw tables with the original's columns and types from what is published, and from nothing else.
 
         Every generalised cell gets a value that is drawn evenly from those that the cell covers. A mask whose values
-        the policy does not list stays a mask. Other cells, rows and keys stay, so that every reference leads to the
-        same row. A row that matches a person does so by chance. All of it follows from public files and the seed, so
-        no promise can be lost.
+        the policy does not list stays a mask, and a column that says nothing ('*') is left empty. Other cells, rows
+        and keys stay, so that every reference leads to the same row. A row that matches a person does so by chance.
+        All of it follows from public files and the seed, so no promise can be lost.
 
         Parameters
         ----------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,14 @@ import pyarrow as pa
 from hushtable._version import __version__
 from hushtable.algorithms.base import Recoding
 from hushtable.errors import OutputError
+from hushtable.hierarchy.base import ROOT
 from hushtable.io.atomic import atomic_folder, atomic_write_text
 from hushtable.io.files import write_table
 from hushtable.release.companion import COMPANION
 from hushtable.release.sample.sample import sample_table, typed_column
 from hushtable.report.signature import file_digest
-from hushtable.schema.columns import Role
+from hushtable.schema.columns import Kind, Role
+from hushtable.table.plan import ColumnPlan
 
 if TYPE_CHECKING:
     from hushtable.linked.release import LinkedRelease
@@ -39,16 +42,27 @@ def sample_linked(release: LinkedRelease, *, seed: int = 0) -> dict[str, pa.Tabl
         people = name == policy.people
         plan = policy.of_people(2).table_plan() if people else policy.table_plan(name)
         shown = {column.name: column for column in plan.columns if column.published}
-        drawn = table.select(list(shown))
-        if table.num_rows and policy.tables[name].named(Role.QUASI):
+        silent = {c: pa.nulls(table.num_rows, pa.string()) for c in shown if _silent(table[c], shown[c])}
+        plan = replace(plan, columns=tuple(c for c in plan.columns if c.name not in silent))
+        drawn = table.select([c for c in shown if c not in silent])
+        if table.num_rows and plan.named(Role.QUASI):
             # events are published as nodes of their hierarchies, people as the algorithm's classes
             recoding = Recoding.LOCAL if people else Recoding.GLOBAL
             drawn = sample_table(drawn, plan, recoding, seed=seed)
         elif table.num_rows:
             columns = [typed_column(drawn[c], shown[c], plan.missing_values) for c in drawn.column_names]
             drawn = pa.table(columns, names=drawn.column_names)
-        found[name] = pa.table({c: drawn[c] if c in shown else table[c] for c in table.column_names})
+        own = {c: drawn[c] for c in drawn.column_names} | silent
+        found[name] = pa.table({c: own.get(c, table[c]) for c in table.column_names})
     return found
+
+
+def _silent(column: pa.ChunkedArray, plan: ColumnPlan) -> bool:
+    """Whether a column is published as ``*`` everywhere, and no value of it is known."""
+    if plan.role is not Role.QUASI or column.unique().to_pylist() != [ROOT]:
+        return False
+    numbers = plan.kind in (Kind.NUMERIC, Kind.DATE)
+    return numbers or not (plan.order or (plan.hierarchy is not None and plan.hierarchy.leaves(plan.name)))
 
 
 def check_sample_folder(folder: Path) -> None:

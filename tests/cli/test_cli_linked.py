@@ -190,5 +190,5 @@ def test_bad_input_leaves_nothing(call, linked, tmp_path):
     policy, data = linked
     (data / "visits.csv").write_text("id,reason,ward\n99,cold,A\n")
     answer = call("run", policy, "--data", data, "--output", tmp_path / "out")
-    assert (answer.code, "1 rows of table 'visits' belong to no row of 'people'" in answer.words) == (2, True)
+    assert (answer.code, "1 row of table 'visits' belongs to no row of 'people'" in answer.words) == (2, True)
     assert not (tmp_path / "out").exists()

@@ -23,8 +23,9 @@ def changed(table, **settings):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({**BASE, "knows": 0}, "knows"),
-        ({**BASE, "knows": 5}, "at most 4"),
+        ({**BASE, "knows": 0}, "knows: It must be a whole number from 1 to 4, or all. Got 0 instead."),
+        ({**BASE, "knows": 5}, "More than 4 known events have too many combinations"),
+        ({**BASE, "knows": "al"}, "knows: It must be a whole number from 1 to 4, or all. Got a str instead."),
         ({**BASE, "models": []}, "no privacy model"),
         ({**BASE, "models": [{"average-risk": {"average": 0.2}}]}, "more than one group"),
         ({**BASE, "models": [{"k-anonymity": {"k": 2, "subsets": 1}}]}, "more than one group"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, PolicyFile, Query, Schema, SqlTable
+from hushtable.cli.options import AsJson, PolicyFile, Query, Schema, SqlTable, no_schema
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,9 +51,7 @@ def check(
         check_linked(policy_file, data or [], schema, as_json=as_json)
         return
     if schema is not None:
-        from hushtable.cli.linked import refuse_schema
-
-        refuse_schema(schema)
+        raise no_schema()
     preflight, problems = _look(policy_file, data or [], table, query)
     result: dict[str, Any] = {"ok": not problems, "problems": [asdict(p) for p in problems]}
     if preflight is not None:

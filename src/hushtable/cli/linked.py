@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("attack_linked", "check_linked", "is_linked_release", "measure_linked", "no_options", "opened_linked"),
-    *("init_linked", "refuse_given", "refuse_schema", "risk_linked", "run_linked", "sample_tables", "verify_folder"),
+    *("init_linked", "refuse_given", "risk_linked", "run_linked", "sample_tables", "verify_folder"),
 ]
 
 
@@ -61,15 +61,6 @@ def refuse_given(one_table: Mapping[str, Any]) -> None:
     if given:
         raise UsageError(f"--{given[0]} does not go with a policy of linked tables.", code="linked",
                          hint="Leave it out.")  # fmt: skip
-
-
-def refuse_schema(schema: str | None) -> None:
-    """Refuse a schema without linked tables."""
-    from hushtable.errors import UsageError
-
-    if schema is not None:
-        raise UsageError("--schema is for a policy of linked tables.", code="linked",
-                         hint="Write ?schema=NAME&table=NAME in the address.")  # fmt: skip
 
 
 def init_linked(data: str, output: Path, schema: str | None, people: str | None, *, as_json: bool) -> None:

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from hushtable.errors import UsageError
+
 __all__ = [
     "AsJson",
     "Data",
@@ -28,6 +30,7 @@ __all__ = [
     "Seed",
     "SqlTable",
     "names",
+    "no_schema",
     "registered",
 ]
 
@@ -116,6 +119,12 @@ def names(text: str | None) -> list[str] | None:
     (['mondrian', 'datafly'], None)
     """
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def no_schema() -> UsageError:
+    """The error of a schema without linked tables."""
+    return UsageError("--schema is for a policy of linked tables.", code="linked",
+                      hint="Write ?schema=NAME&table=NAME in the address.")  # fmt: skip
 
 
 def registered(text: str | None, known: Mapping[str, Any]) -> list[str] | None:

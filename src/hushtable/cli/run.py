@@ -23,6 +23,7 @@ from hushtable.cli.options import (
     Schema,
     Seed,
     SqlTable,
+    no_schema,
 )
 
 if TYPE_CHECKING:
@@ -129,7 +130,6 @@ def run(
     like it, or a folder of them, or the address of a database; --to is a database that gets all tables.
     """
     from hushtable.api import run as run_policy
-    from hushtable.cli.linked import refuse_schema
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import progress_bar
     from hushtable.cli.signals import nearly_done
@@ -142,7 +142,8 @@ def run(
     where = {"schema": schema, "to": address, "spark": engine is Engine.SPARK, "master": master}
     if _ran_linked(policy_file, data, output, one, where, seed, file_format, overwrite, as_json):
         return
-    refuse_schema(schema)
+    if schema is not None:
+        raise no_schema()
     with _measured(metrics, output) as known, progress_bar() as progress:
         policy = _policy(policy_file, seed, file_format, expect_new_people)
         sources = [source_of(source, table=table, query=query) for source in data]

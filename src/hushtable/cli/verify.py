@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.options import AsJson, Original, Schema, SqlTable
+from hushtable.cli.options import AsJson, Original, Schema, SqlTable, no_schema
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,7 +66,6 @@ def verify(
     RELEASE_FILE is the folder of the release or a database, and the published tables are all that is needed.
     """
     from hushtable import api
-    from hushtable.cli.linked import refuse_schema
     from hushtable.cli.output import deliver
     from hushtable.cli.progress import waiting
     from hushtable.cli.rerun import run_again
@@ -81,7 +80,8 @@ def verify(
                       "rerun": rerun or None})  # fmt: skip
         verify_folder(published, policy_file, schema, as_json=as_json)
         return
-    refuse_schema(schema)
+    if schema is not None:
+        raise no_schema()
     source = source_of(published, table=table)
     policy = load_policy(policy_file)
     checked = None

@@ -156,7 +156,10 @@ def link(tables: Mapping[str, pa.Table], policy: LinkedPolicy, *, published: boo
         if published:
             _check_published(name, own, [c.name for c in plan.columns if c.published])
         else:
-            check_columns(own, plan)
+            try:
+                check_columns(own, plan)
+            except DataError as error:
+                raise type(error)(f"Table {name!r}: {error.message}", code=error.code, hint=error.hint) from None
         found[name] = tables[name]
     if not found[policy.people].num_rows:
         raise DataError(f"Table {policy.people!r} has no rows.", code="empty", hint="Check the file and its delimiter.")
@@ -231,6 +234,10 @@ def _codes(columns: Sequence[pa.ChunkedArray]) -> tuple[IntArray, int]:
     return joint_codes([code + 1 for code in codes]), int(np.count_nonzero(lacking))
 
 
+def _rows(n: int, name: str, one: str, many: str) -> str:
+    return f"1 row of table {name!r} {one}" if n == 1 else f"{n:,} rows of table {name!r} {many}"
+
+
 def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A key as text, empty cells as null: files and databases may hold keys in different types."""
     one = encode(column)
@@ -245,11 +252,13 @@ def _check_unique(name: str, columns: Sequence[pa.ChunkedArray]) -> None:
     codes, lacking = _codes([_text(column) for column in columns])
     if lacking:
         raise DataError(
-            f"{lacking} rows of table {name!r} have no key.", code="no-key", hint="Fill the key, or leave them out."
+            f"{_rows(lacking, name, 'has', 'have')} no key.",
+            code="no-key",
+            hint="Fill the key, or leave them out.",
         )
     twice = len(codes) - len(np.unique(codes))
     if twice:
-        raise DataError(f"{twice} rows of table {name!r} repeat the key of another row.", code="duplicate-key",
+        raise DataError(f"{_rows(twice, name, 'repeats', 'repeat')} the key of another row.", code="duplicate-key",
                         hint="Remove them, or add the column to 'key' that tells them apart.")  # fmt: skip
 
 
@@ -266,6 +275,6 @@ def _matched(name: str, above: str, columns: Sequence[pa.ChunkedArray], keys: Se
     found = row[codes[n:]]
     orphans = int(np.count_nonzero(found < 0))
     if orphans:
-        raise DataError(f"{orphans} rows of table {name!r} belong to no row of {above!r}.", code="orphans",
+        raise DataError(f"{_rows(orphans, name, 'belongs', 'belong')} to no row of {above!r}.", code="orphans",
                         hint="Remove them, or add the rows that they belong to.")  # fmt: skip
     return found

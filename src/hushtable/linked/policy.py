@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError
 
-from hushtable.errors import HushtableError, did_you_mean
+from hushtable.errors import HushtableError, ParameterError, did_you_mean
 from hushtable.io.canonical import digest
 from hushtable.io.versions import FORMATS
 from hushtable.models.base import Monotone, PrivacyModel, Stat
@@ -44,7 +44,20 @@ def _names(given: Any) -> Any:
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_names, json_schema_input_type=str | tuple[str, ...])]
-Known = Annotated[int, Field(ge=1, le=MOST_KNOWN, strict=True)] | Literal["all"]
+
+
+def _known(given: Any) -> Any:
+    """Say in one sentence what a number of events may be."""
+    if given != "all" and (type(given) is not int or not 1 <= given <= MOST_KNOWN):
+        got = f"Got {given!r} instead." if type(given) is int else f"Got a {type(given).__name__} instead."
+        raise ParameterError(
+            f"It must be a whole number from 1 to {MOST_KNOWN}, or all. {got}",
+            hint=f"More than {MOST_KNOWN} known events have too many combinations to count.",
+        )
+    return given
+
+
+Known = Annotated[int | Literal["all"], BeforeValidator(_known, json_schema_input_type=int | Literal["all"])]
 
 
 class TablePolicy(StrictModel):
@@ -369,7 +382,7 @@ def _structure(policy: LinkedPolicy) -> Iterator[Fault]:
         while above is not None and above in policy.tables and above not in seen:
             seen.append(above)
             above = policy.tables[above].of
-        if above is not None:
+        if above in seen:
             yield Fault(("tables", name, "of"), "The tables belong to each other in a circle.",
                         "Every table leads to that of people.", "cycle")  # fmt: skip
         key = policy.tables[table.of].key

@@ -345,9 +345,11 @@ def check_countable(events: Events, caps: IntArray, size: int) -> None:
     for i in range(size):
         many *= np.maximum(n - i, 0) / (i + 1)
     if many.sum() > MOST_SUBSETS:
-        busy = int(np.count_nonzero(many > many.sum() / 1000))
+        busy = int(np.count_nonzero(many > many.sum() / 100))
+        most = "one person has most of them" if busy == 1 else f"{busy:,} people have more than 1% of them each"
         raise UsageError(
-            f"People have {many.sum():.0e} combinations of {size} events, too many to count; {busy} have the most.",
+            f"The people have about {many.sum():,.0f} combinations of {size} events, too many to count"
+            f"{f'; {most}' if busy else ''}.",
             code="too-many-combinations",
             hint="Lower 'knows', give event columns a coarser hierarchy, or leave out people with very many events.",
         )

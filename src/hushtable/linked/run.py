@@ -15,7 +15,7 @@ from hushtable.algorithms.base import Progress, quietly
 from hushtable.arrays import IntArray
 from hushtable.engines import local
 from hushtable.engines.release import Release
-from hushtable.errors import DataError, NotFound
+from hushtable.errors import NotFound
 from hushtable.io.dictionaries import encode, to_codes, value_ranks
 from hushtable.io.frames import is_spark_frame, to_arrow
 from hushtable.io.text import to_labels
@@ -269,8 +269,8 @@ def check_data(tables: Mapping[str, Any], policy: LinkedPolicy) -> dict[str, Any
     links = link(_held(tables, quietly), policy)
     columns = event_columns(links)
     _check_known(links, columns)
-    if not links.n_events:
-        raise DataError("No table has an event.", code="empty", hint="Anonymize the people with a policy of one table.")
-    person = np.concatenate([links.person[name] for name in policy.events])
-    without = links.people.num_rows - len(np.unique(person))
+    busy = np.zeros(links.people.num_rows, dtype=np.bool_)
+    for name in policy.events:
+        busy[links.person[name]] = True
+    without = int(np.count_nonzero(~busy))
     return {"people": links.people.num_rows, "events": links.n_events, "people_without_events": without}

@@ -56,6 +56,9 @@ def read_linked(sources: Sequence[str | Path], policy: LinkedPolicy) -> dict[str
 
 def _files(sources: Sequence[str | Path]) -> dict[str, str]:
     """Return the file of each table. An address of a store, which Spark reads, is one table."""
+    if any(map(is_database, sources)):
+        raise UsageError("Linked tables come from one database or from files, not from several sources.",
+                         code="sources", hint="Give --data once for a database, or export it to files.")  # fmt: skip
     files: dict[str, str] = {}
     stores = [str(source) for source in sources if is_url(source)]
     for file in (*map(str, table_files([Path(s) for s in sources if not is_url(s)])), *stores):

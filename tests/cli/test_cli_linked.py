@@ -79,6 +79,11 @@ def test_sample_and_report(call, release, tmp_path):
     assert "canary" not in (tmp_path / "evidence.html").read_text() + (tmp_path / "evidence.json").read_text()
     answer = call("report", folder, "--data", data, "-o", folder / "people.csv.html", "--only", "no-such")
     assert (answer.code, "no attack 'no-such' on linked tables" in answer.words) == (2, True)
+    checked = ["verify", folder, "--policy", folder / "policy.yaml", "--evidence", tmp_path / "evidence.json"]
+    assert "All 4 files are those that the evidence describes" in call(*checked).words
+    (folder / "people.csv").write_text((folder / "people.csv").read_text() + "\n")
+    answer = call(*checked)
+    assert (answer.code != 0, "not the one that the evidence describes" in answer.words) == (True, True)
 
 
 def test_attack_with_a_control(call, release, tmp_path):

@@ -115,6 +115,7 @@ def attack(
 def _opened(others: Sequence[Path], theirs: Sequence[str], data: Sequence[str], files: Path | None) -> list[Release]:
     """Open the other releases, each with its original."""
     from hushtable.api import open_release
+    from hushtable.cli.linked import is_linked_release
     from hushtable.errors import UsageError
 
     if theirs and len(theirs) != len(others):
@@ -122,6 +123,10 @@ def _opened(others: Sequence[Path], theirs: Sequence[str], data: Sequence[str], 
             f"There are {len(others)} --other releases, but {len(theirs)} --other-data.", code="no-other-original",
             hint="Give the original of each release in the same order, or none if --data is the original of all.",
         )  # fmt: skip
+    for folder in others:
+        if is_linked_release(folder):
+            raise UsageError(f"{str(folder)!r} holds linked tables, and 'composition' is about single tables.",
+                             code="linked", hint="Leave it out.")  # fmt: skip
     originals = [[path] for path in theirs] or [list(data)] * len(others)
     return [open_release(folder, original, files=files) for folder, original in zip(others, originals, strict=True)]
 

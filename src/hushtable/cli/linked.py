@@ -146,24 +146,36 @@ def run_linked(
     deliver(found, as_json, text)
 
 
-def verify_folder(published: str, policy_file: Path, schema: str | None, *, as_json: bool) -> None:
-    """Recompute the promise from the published tables of a folder or database. Exits with 1 if it is broken."""
+def verify_folder(
+    published: str, policy_file: Path, schema: str | None, evidence: Path | None, *, as_json: bool
+) -> None:
+    """Recompute the promise from the published tables of a folder or database. Exits with 1 if it is broken.
+
+    With the JSON file of a report, the files of the folder are compared with it, and its signature is checked.
+    """
     from hushtable.cli.output import deliver, put
     from hushtable.cli.progress import waiting
     from hushtable.linked.release import open_linked
     from hushtable.linked.sources import is_database, read_linked
     from hushtable.linked.verify import verify_linked
+    from hushtable.report.checking import check_report
 
     policy, (source,) = _policy(policy_file), _sources([published], schema)
+    checked = None
+    if evidence is not None:
+        # the evidence names all files of the folder
+        checked = check_report(evidence, source if is_database(source) else Path(source) / "release.json")
     with waiting("reading and verifying"):
         if is_database(source):
             verification = verify_linked(read_linked([source], policy), policy)
         else:
             verification = open_linked(Path(source), policy).verification
-    found = verification.as_dict()
+    found = {**verification.as_dict(), "evidence": checked}
 
     def text(to: Console) -> None:
         _print_verified(to, found)
+        if checked is not None:
+            put(to, checked["words"])
         if found["satisfied"]:
             put(to, "Satisfied: every model holds for everything an adversary may know.", style="green")
         else:

@@ -76,9 +76,8 @@ def verify(
     if is_linked(policy_file):
         from hushtable.cli.linked import refuse_given, verify_folder
 
-        refuse_given({"evidence": evidence, "companion": companion, "table": table, "data": data or None,
-                      "rerun": rerun or None})  # fmt: skip
-        verify_folder(published, policy_file, schema, as_json=as_json)
+        refuse_given({"companion": companion, "table": table, "data": data or None, "rerun": rerun or None})
+        verify_folder(published, policy_file, schema, evidence, as_json=as_json)
         return
     if schema is not None:
         raise no_schema()

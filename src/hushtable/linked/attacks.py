@@ -40,7 +40,7 @@ from hushtable.release.recode import form_shown
 from hushtable.schema.columns import Role
 from hushtable.table.plan import ColumnPlan
 
-__all__ = ["ATTACKS", "LinkedAttack", "attack_release", "hold_out", "play_linked"]
+__all__ = ["ATTACKS", "LinkedAttack", "attack_release", "chosen_attacks", "hold_out", "play_linked"]
 
 TARGETS = 400
 """People who are attacked, drawn at random."""
@@ -419,6 +419,15 @@ def attack_release(
     return play_linked(release, True if only is None else only, control=control)[0]
 
 
+def chosen_attacks(wanted: bool | Sequence[str]) -> list[str]:
+    """Return the names of the attacks that are wanted; one that there is not is refused before any work."""
+    names = [] if wanted is False else list(ATTACKS) if wanted is True else list(wanted)
+    for name in names:
+        if name not in ATTACKS:
+            raise UsageError(f"There is no attack {name!r} on linked tables.", hint=did_you_mean(name, ATTACKS))
+    return names
+
+
 def play_linked(
     release: LinkedRelease,
     wanted: bool | Sequence[str] = True,
@@ -435,10 +444,7 @@ def play_linked(
     """
     if wanted is False:
         return [], dict.fromkeys(ATTACKS, "Attacks were switched off.")
-    names = list(ATTACKS) if wanted is True else list(wanted)
-    for name in names:
-        if name not in ATTACKS:
-            raise UsageError(f"There is no attack {name!r} on linked tables.", hint=did_you_mean(name, ATTACKS))
+    names = chosen_attacks(wanted)
     view, results, refused = _View.of(release, control), [], {}
     for i, name in enumerate(names):
         if progress is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from hushtable._version import __version__, code_digest
 from hushtable.io.canonical import digest
 from hushtable.io.secret import keyed_hash, load_secret
-from hushtable.linked.attacks import ATTACKS, play_linked
+from hushtable.linked.attacks import ATTACKS, chosen_attacks, play_linked
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.risk import MEANINGS, Exposed, exposed
 from hushtable.registry import templates
@@ -71,6 +71,7 @@ def report_linked(
     """
     chosen = templates.build(template, dict(parameters))
     said = read_about(about)
+    chosen_attacks(attacks)
     step = progress or (lambda share, what: None)
     step(0.0, "assessing risks")
     before, after = exposed(release.original()), exposed(release.published())

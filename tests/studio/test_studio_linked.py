@@ -130,6 +130,38 @@ def test_what_does_not_fit_leaves_the_project_empty(studio, tmp_path, changes, s
     assert list((project.folder / "data").iterdir()) == []
 
 
+def test_hierarchy_files_travel_and_other_tables_are_refused(studio, tmp_path):
+    tables = POLICY.document()["tables"]
+    tests = sorted(set(hospital(120)["labs"]["test"].to_pylist()))
+    tables["labs"]["columns"]["test"]["hierarchy"] = "tests.csv"
+    policy = POLICY.changed(tables=tables)
+    (tmp_path / "a").mkdir()
+    tree = "".join(f"{test};some\n" for test in tests)
+    project, job = uploaded(studio, packed(tmp_path / "a", policy, tests_csv=tree))
+    finished(studio, job)
+    run = run_of(project, finished(studio, studio.run(project)).result["run"])
+    with bundle(run) as file, zipfile.ZipFile(file) as out:
+        assert "files/tests.csv" in out.namelist()
+    (tmp_path / "b").mkdir()
+    project, job = uploaded(studio, packed(tmp_path / "b", policy, tests_csv=tree, neighbours_csv="person\n1\n"))
+    over = studio.jobs.wait(job.id, 60)
+    assert (over.state, over.error["code"]) == ("failed", "not-joined")
+    assert list((project.folder / "files").iterdir()) == []
+
+
+def test_one_kind_of_data_takes_the_place_of_the_other(studio, tmp_path):
+    project = studio.create("Both")
+    finished(studio, studio.example(project, rows=200))
+    path = studio.new_upload(project, "clinic.zip")
+    shutil.copyfile(packed(tmp_path), path)
+    finished(studio, studio.opened(project, path, "clinic.zip"))
+    assert (project.linked, project.profile) == (True, None)
+    assert [p.name for p in (project.folder / "data").iterdir()] == ["tables"]
+    finished(studio, studio.example(project, rows=200))
+    assert (project.linked, project.facts["rows"]) == (False, 200)
+    assert [p.name for p in (project.folder / "data").iterdir()] == ["patients.csv"]
+
+
 def test_a_zip_without_a_policy_or_with_other_content_is_refused(studio, tmp_path):
     file = tmp_path / "x.zip"
     with zipfile.ZipFile(file, "w") as out:

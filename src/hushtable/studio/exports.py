@@ -7,12 +7,14 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from hushtable.errors import UsageError
 from hushtable.hierarchy.base import Hierarchy
 from hushtable.io.atomic import reported
+from hushtable.linked.policy import LinkedPolicy
 from hushtable.release.recode import forms_shown
+from hushtable.studio.policies import linked_files
 from hushtable.studio.runs import Run
 
 __all__ = ["bundle", "code_of", "export_file", "export_files", "export_path", "pieces", "sample_of"]
@@ -190,9 +192,10 @@ def _quoted(text: str) -> str:
 
 
 def _hierarchy_files(run: Run) -> list[str]:
-    if run.project.linked:
-        return sorted(f"files/{p.name}" for p in (run.project.folder / "files").iterdir())
-    hierarchies: list[Hierarchy | None] = [c.hierarchy for c in run.policy.table_plan().columns]
-    named = [file for h in hierarchies if (file := getattr(h, "file", None))]
     base = run.project.folder.resolve()
-    return sorted({str((base / file).resolve().relative_to(base)) for file in named})
+    if run.project.linked:
+        named, place = linked_files(cast(LinkedPolicy, run.policy)), base / "files"
+    else:
+        hierarchies: list[Hierarchy | None] = [c.hierarchy for c in run.policy.table_plan().columns]
+        named, place = [file for h in hierarchies if (file := getattr(h, "file", None))], base
+    return sorted({str((place / file).resolve().relative_to(base)) for file in named})

@@ -12,7 +12,7 @@ from hushtable.policy.policy import Policy
 from hushtable.studio.home import inside
 from hushtable.studio.projects import Project
 
-__all__ = ["confined", "confined_linked", "policy_of"]
+__all__ = ["confined", "confined_linked", "linked_files", "policy_of"]
 
 
 def policy_of(project: Project, document: Mapping[str, Any] | None = None) -> Policy | Any:
@@ -33,14 +33,22 @@ def confined_linked(project: Project, policy: LinkedPolicy) -> LinkedPolicy:
     """Return a policy of linked tables with its files looked for among the project's own, and nowhere else."""
     base = project.folder / "files"
     policy = policy.based_in(base)
-    for name in policy.events:
-        _check_files(base, [c.hierarchy for c in policy.table_plan(name).columns])
-    _check_files(base, [c.hierarchy for c in policy.of_people(2).table_plan().columns])
+    _check_files(base, linked_files(policy))
     return policy
 
 
-def _check_files(base: Path, hierarchies: Iterable[Any], *more: str) -> None:
-    for file in [*(str(f) for h in hierarchies if (f := getattr(h, "file", None))), *more]:
+def linked_files(policy: LinkedPolicy) -> list[str]:
+    """Return the files that a policy of linked tables names."""
+    plans = [policy.of_people(2).table_plan(), *map(policy.table_plan, policy.events)]
+    return _named(column.hierarchy for plan in plans for column in plan.columns)
+
+
+def _named(hierarchies: Iterable[Any]) -> list[str]:
+    return [str(file) for hierarchy in hierarchies if (file := getattr(hierarchy, "file", None))]
+
+
+def _check_files(base: Path, files: Iterable[str]) -> None:
+    for file in files:
         path = inside(base, file)
         if not path.is_file():
             raise PolicyError(
@@ -65,5 +73,5 @@ def confined(project: Project, policy: Policy) -> Policy:
     policy = policy.based_in(project.folder)
     named = [policy.population] if policy.population else []
     named += [policy.background.file] if policy.background else []
-    _check_files(project.folder, [c.hierarchy for c in policy.table_plan().columns], *named)
+    _check_files(project.folder, [*_named(c.hierarchy for c in policy.table_plan().columns), *named])
     return policy

@@ -19,7 +19,7 @@ from hushtable.linked.run import anonymize_linked, check_data
 from hushtable.linked.sources import read_linked
 from hushtable.schema.columns import Role
 from hushtable.studio.home import safe_name
-from hushtable.studio.policies import confined_linked
+from hushtable.studio.policies import confined_linked, linked_files
 from hushtable.studio.projects import Project
 from hushtable.studio.runs import next_number
 from hushtable.studio.tasks import Report
@@ -33,7 +33,7 @@ _POLICY = "policy.yaml"
 def open_tables(project: Project, report: Report, packed: Path, name: str) -> dict[str, Any]:
     """Make the tables of a ZIP file the project's data, and the policy in it the project's policy.
 
-    Tables are files named like the policy's tables; all other files are what the policy names, such as hierarchies.
+    Tables are files named like the policy's tables; other files are those that the policy names, such as hierarchies.
     """
     check_unpacked(packed, name)
     report(0.0, "unpacking")
@@ -57,6 +57,11 @@ def open_tables(project: Project, report: Report, packed: Path, name: str) -> di
     finally:
         shutil.rmtree(new, ignore_errors=True)
     atomic_write_text(project.policy_file, policy.to_yaml())
+    # what belonged to another table goes
+    for old in [p for p in (project.folder / "data").iterdir() if p != project.tables and not p.name.startswith(".")]:
+        old.unlink()
+    for file in ("profile.json", "preview.parquet", "sparks.json"):
+        (project.folder / file).unlink(missing_ok=True)
     project.note(data=name, origin="upload", linked=True, rows=sum(rows.values()), columns=[], tables=rows, found=found)
     return {"rows": sum(rows.values()), "tables": rows}
 
@@ -71,9 +76,13 @@ def _unpacked(packed: Path, new: Path) -> LinkedPolicy:
         policy = LinkedPolicy.from_yaml(archive.read(members.pop(_POLICY)).decode("utf-8"), file=_POLICY)
         for kind in ("tables", "files"):
             (new / kind).mkdir(parents=True)
+        named = {Path(file).name for file in linked_files(policy)}
         for file, entry in members.items():
             safe_name(file)
             table = file.split(".")[0] in policy.tables and file.lower().endswith(TABLES)
+            if not table and file not in named:
+                raise DataError(f"The ZIP file has {file!r}, which is no table of the policy, nor named in it.",
+                                code="not-joined", hint="Name it in the policy, or leave it out.")  # fmt: skip
             with archive.open(entry) as source, (new / ("tables" if table else "files") / file).open("xb") as out:
                 shutil.copyfileobj(source, out)
     return policy

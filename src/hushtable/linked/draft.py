@@ -14,7 +14,7 @@ from hushtable.io.versions import FORMATS
 from hushtable.policy.starter import column_lines, with_quasi
 from hushtable.policy.text import in_a_comment, write_yaml
 from hushtable.schema.columns import Role
-from hushtable.schema.profile import ColumnProfile, profile, suggest_missing
+from hushtable.schema.profile import ColumnProfile, profile
 
 __all__ = ["Joined", "draft_policy", "join_tables"]
 
@@ -149,7 +149,7 @@ def _heading(name: str, left: int) -> Iterator[str]:
     yield f"# A starter policy for the tables of {in_a_comment(name)}, joined by its foreign keys."
     yield "# Every role below is a suggestion. Read the reasons, ask who could know what, and correct them."
     if left:
-        yield f"# {left} more tables of the schema do not lead to people, and are not published."
+        yield f"# Tables of the schema that do not lead to people, and are not published: {left}."
     yield f"format: {FORMATS['policy']}"
 
 
@@ -182,7 +182,7 @@ def _columns(own: Joined, table: pa.Table) -> Iterator[str]:
     found = profile(table)
     suited: Callable[[ColumnProfile], ColumnProfile] = _event if own.of is not None else (lambda column: column)
     for one in map(suited, (found if own.of is not None else with_quasi(found)).columns):
-        yield from column_lines(one, suggest_missing(found))
+        yield from column_lines(one, (), protected=False)
 
 
 def _event(column: ColumnProfile) -> ColumnProfile:
@@ -200,6 +200,7 @@ def _settings() -> Iterator[str]:
     yield "# How many events of a person an adversary may know: 1 to 4, or all."
     yield "knows: 2"
     yield "# All of these must hold for the people who match. 'hushtable models' lists what there is."
+    yield "# For a sensitive column of events, add for example distinct-l: {l: 3, on: table.column}."
     yield from write_yaml({"models": [{"k-anonymity": {"k": 5}}]}).rstrip("\n").split("\n")
     yield "# Share of the events that may be suppressed, from 0 to 1."
     yield "suppression: 0.2"

@@ -48,7 +48,9 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_names, json_schema_input_typ
 
 def _known(given: Any) -> Any:
     """Say in one sentence what a number of events may be."""
-    if given != "all" and (type(given) is not int or not 1 <= given <= MOST_KNOWN):
+    if isinstance(given, str) and given == "all":
+        return given
+    if type(given) is not int or not 1 <= given <= MOST_KNOWN:
         got = f"Got {given!r} instead." if type(given) is int else f"Got a {type(given).__name__} instead."
         raise ParameterError(
             f"It must be a whole number from 1 to {MOST_KNOWN}, or all. {got}",

@@ -111,7 +111,7 @@ def _columns(profile: Profile) -> Iterator[str]:
         yield from column_lines(column, listed)
 
 
-def column_lines(column: ColumnProfile, listed: Sequence[str]) -> Iterator[str]:
+def column_lines(column: ColumnProfile, listed: Sequence[str], *, protected: bool = True) -> Iterator[str]:
     """Yield the lines of one column: why it gets its role, then its settings.
 
     Parameters
@@ -119,9 +119,13 @@ def column_lines(column: ColumnProfile, listed: Sequence[str]) -> Iterator[str]:
     column : ColumnProfile
     listed : sequence of str
         Texts that the policy lists as missing values already.
+    protected : bool
+        Whether the policy has models of sensitive columns, which are explained then.
     """
     for comment in _comments(column, listed):
         yield f"  # {in_a_comment(comment)}"
+    if column.role is Role.SENSITIVE and protected:
+        yield from (f"  # {in_a_comment(comment)}" for comment in _protection(column))
     text = write_yaml({"columns": {column.name: _options(column)}})
     yield from text.rstrip("\n").split("\n")[1:]
 
@@ -144,8 +148,6 @@ def _comments(column: ColumnProfile, listed: Sequence[str]) -> Iterator[str]:
             yield f"{token.text!r} ({rows}) may stand for a missing value: if so, list it in missing_values"
     if column.times and column.role.published:
         yield "it holds times of day: as a quasi-identifier it is published as a date at most"
-    if column.role is Role.SENSITIVE:
-        yield from _protection(column)
 
 
 def _options(column: ColumnProfile) -> dict[str, Any]:

@@ -201,7 +201,7 @@ def held_against(now: Described, entries: Sequence[Entry], key: Key, *, expect_n
             "policy: 'expect_new_people: true' below 'ledger'); if not, people are called otherwise than before."
         )
     for name, column in now.promise.called.items():
-        if entries and name not in now.spelling.new and not any(column in entry.columns for entry in entries):
+        if singles and name not in now.spelling.new and not any(column in entry.columns for entry in singles):
             asked.append(
                 f"No earlier release has a column {column!r}. Name the one that it was in the policy, "
                 f"'same_as: ...' below the column, or write 'same_as: false' if it is new."

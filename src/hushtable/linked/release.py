@@ -78,6 +78,28 @@ class LinkedRelease:
         The original tables. A release that was opened from a folder has none.
     origin : mapping of str to int64 array
         For each published table, the original row of each row. It links rows to people.
+
+    Examples
+    --------
+    >>> from hushtable.linked.run import anonymize_linked
+    >>> policy = LinkedPolicy(
+    ...     tables={"people": {"key": "id", "columns": {"age": {"role": "quasi", "kind": "numeric"}}},
+    ...             "visits": {"of": "people", "columns": {"reason": {"role": "quasi"}}}},
+    ...     knows=1, models=[{"k-anonymity": {"k": 2}}], suppression=0.4)
+    >>> people = {"id": [7, 8, 9, 10], "age": [30, 31, 52, 53]}
+    >>> visits = {"id": [7, 8, 8, 9, 10], "reason": ["cold", "cold", "burn", "cold", "cold"]}
+    >>> release = anonymize_linked({"people": pa.table(people), "visits": pa.table(visits)}, policy)
+    >>> found = release.risk()
+    >>> found["events"].before.highest, found["events"].after.highest
+    (1.0, 0.5)
+    >>> found["combinations"].before.of_one_person, found["combinations"].after.of_one_person
+    (9, 0)
+    >>> release.attack("event-linkage").counts
+    {'fewest_candidates': 2}
+    >>> release.sample()["people"]["age"].type
+    DataType(int64)
+    >>> release.report(attacks=False).summary.ok
+    True
     """
 
     tables: Mapping[str, pa.Table]

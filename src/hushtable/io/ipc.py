@@ -103,7 +103,7 @@ def unpacked_ipc(path: Path, most: int) -> int:
                 claimed += size
                 if claimed > most:
                     return claimed
-    except (struct.error, ValueError, OSError):
+    except (struct.error, ValueError, OverflowError, OSError):
         claimed = -1
     table = _read(path) if claimed >= 0 else None
     if table is None:
@@ -125,9 +125,12 @@ def _parts(source: IO[bytes]) -> Iterator[int]:
                 (place,) = struct.unpack_from("<q", footer.data, at)
                 yield _part(source, place, size)[0]
     elif not head.startswith(b"FEA1"):  # the first Feather format packs nothing
-        place = 0
+        place, after = 0, 0
         while place < size:
-            unpacked, place = _part(source, place, size)
+            unpacked, after = _part(source, place, size)
+            if after <= place:
+                raise ValueError("a part ends before it begins")
+            place = after
             yield unpacked
 
 

@@ -128,6 +128,11 @@ def _same(n, text="x" * 10_000):
     return pa.table({"a": pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), [text])})
 
 
+def _nested(n, text):
+    inner = pa.StructArray.from_arrays([pa.array([text] * n)], ["b"])
+    return pa.table({"a": pa.ListArray.from_arrays(pa.array(range(n + 1), pa.int32()), inner)})
+
+
 def _runs(path):
     long = pa.RunEndEncodedArray.from_arrays(pa.array([2**31 - 1], pa.int32()), ["x"])
     with pa.ipc.new_file(str(path), pa.schema({"a": long.type})) as out:
@@ -153,6 +158,8 @@ def _views(path):
     ("name", "write"),
     [
         ("t.parquet", lambda path: pq.write_table(_same(50_000), path)),
+        ("t.parquet", lambda path: pq.write_table(_nested(3000, "x" * 30_000), path)),
+        ("t.parquet", lambda path: pq.write_table(pa.table({"a": [b"x" * 30_000] * 3000}), path)),
         ("t.pq", lambda path: pq.write_table(pa.table({"a": pa.nulls(70 << 20, pa.int8())}), path)),
         ("t.parquet", lambda path: pq.write_table(pa.table({"a": ["x" * (80 << 20)]}), path, compression="zstd")),
         (
@@ -164,11 +171,11 @@ def _views(path):
         ("t.arrow", _stream),
         ("t.arrow", _views),
     ],
-    ids=["same text", "nulls", "one text", "zeros", "dictionary", "run", "stream", "views"],
+    ids=["same text", "nested", "bytes", "nulls", "one text", "zeros", "dictionary", "run", "stream", "views"],
 )
 def test_columns_that_unpack_to_too_much_are_refused(tmp_path, name, write):
     write(tmp_path / name)
-    assert (tmp_path / name).stat().st_size < 1 << 20
+    assert (tmp_path / name).stat().st_size < 1 << 18
     with pytest.raises(DataError, match="unpacks to more than 64 MiB"):
         check_unpacked(tmp_path / name, name)
     check_unpacked(tmp_path / name, name, 1 << 16)
@@ -191,6 +198,15 @@ def test_arrow_files_that_are_cut_off_or_changed_are_refused_or_counted(tmp_path
     file.write_bytes(content)
     with contextlib.suppress(DataError):
         check_unpacked(file, "t.arrow")
+
+
+def test_a_row_with_a_long_list_is_refused_before_it_is_read(tmp_path):
+    n = 5 << 20
+    row = pa.ListArray.from_arrays(pa.array([0, n], pa.int32()), pa.array(np.zeros(n, np.int8)))
+    pq.write_table(pa.table({"a": row}), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="more than 4 MiB"):
+        check_unpacked(tmp_path / "t.parquet", "t.parquet", 4)
+    check_unpacked(tmp_path / "t.parquet", "t.parquet", 40)
 
 
 def test_a_project_sets_its_limit(tmp_path, monkeypatch):

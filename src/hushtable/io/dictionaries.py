@@ -278,6 +278,12 @@ def _plain_bytes(column: pa.Array) -> int:
         return 8 * len(column) + int((runs * _lengths(column.values)).sum())
     if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
         return 8 * len(column) + int(_lengths(column).sum())
+    if pa.types.is_struct(kind):
+        return sum(map(_plain_bytes, column.flatten()))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return 8 * len(column) + _plain_bytes(column.flatten())
+    if pa.types.is_map(kind):
+        return 8 * len(column) + _plain_bytes(column.keys) + _plain_bytes(column.items)
     return int(column.nbytes)
 
 

@@ -14,6 +14,7 @@ from pyarrow import parquet as pq
 from hushtable.errors import DataError
 from hushtable.io.batches import rebatch
 from hushtable.io.dictionaries import plain_bytes
+from hushtable.io.footer import claimed_values
 from hushtable.io.names import check_names, select_names
 from hushtable.io.plain import plain_types
 from hushtable.io.remote import open_remote
@@ -169,19 +170,27 @@ def unpacked_parquet(path: Path, most: int) -> int:
     108000
     """
     with _open(path) as source:
-        metadata = source.metadata
+        metadata, schema = source.metadata, source.schema
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         claimed: int = max(sum(one.total_byte_size for one in groups), metadata.num_rows * len(source.schema_arrow))
-        if claimed > most:
-            return claimed
-        seen = 0
-        try:
+        leaves = [schema.column(i) for i in range(len(schema))]
+    if any(leaf.max_repetition_level for leaf in leaves):
+        values = claimed_values(path)
+        if values < 0:
+            raise _damaged(path)
+        claimed = max(claimed, values)
+    if claimed > most:
+        return claimed
+    seen = 0
+    texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+    try:
+        with pq.ParquetFile(path, read_dictionary=texts) as source:
             for batch in source.iter_batches(batch_size=_COUNTED):
                 seen += plain_bytes(batch)
                 if seen > most:
                     break
-        except _FAULTS:
-            seen = -1
+    except _FAULTS:
+        seen = -1
     if seen < 0:
         raise _damaged(path)
     return max(seen, claimed)

@@ -181,3 +181,15 @@ def test_files_outside_the_project_are_not_read(studio, tmp_path):
     assert over.state == "failed"
     assert "outside the project" in over.error["message"]
     assert not project.linked
+
+
+def test_a_zip_that_unpacks_to_too_much_is_refused(studio, tmp_path):
+    file = packed(tmp_path)
+    project = studio.create("Bomb")
+    with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as out:
+        out.writestr("labs.tsv", "x" * (3 << 20))
+    studio.limit_unpacked(project, 2)
+    path = studio.new_upload(project, "clinic.zip")
+    shutil.copyfile(file, path)
+    over = studio.jobs.wait(studio.opened(project, path, "clinic.zip").id, 60)
+    assert (over.state, over.error["code"]) == ("failed", "too-large")

@@ -64,6 +64,8 @@ class T:
     )
     UPLOAD_LABEL = "Choose a file, or drop it here:"
     UPLOADING = "Uploading ..."
+    UNPACKED = "Unpacked size limit (MiB)"
+    UNPACKED_HINT = "A file that unpacks to more is refused. Empty: 64 to 1024 MiB, by the size of the file"
     REJECTED = "This file is too large or not of a kind that the studio takes."
     DATABASE = "Query a database"
     DATABASE_TEXT = "The address is used once and not kept. Only a single SELECT is run."

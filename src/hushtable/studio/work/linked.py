@@ -35,7 +35,8 @@ def open_tables(project: Project, report: Report, packed: Path, name: str) -> di
 
     Tables are files named like the policy's tables; other files are those that the policy names, such as hierarchies.
     """
-    check_unpacked(packed, name)
+    limit = project.facts.get("unpacked")
+    check_unpacked(packed, name, limit)
     report(0.0, "unpacking")
     new = project.folder / "data" / ".new-tables"
     shutil.rmtree(new, ignore_errors=True)
@@ -45,6 +46,8 @@ def open_tables(project: Project, report: Report, packed: Path, name: str) -> di
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, UnicodeDecodeError, zlib.error):
             raise DataError("The ZIP file is damaged, locked or not complete.", code="file-content",
                             hint="Pack it again, without a password.") from None  # fmt: skip
+        for file in (new / "tables").iterdir():
+            check_unpacked(file, file.name, limit)
         report(0.3, "matching keys")
         tables = read_linked([new / "tables"], policy)
         for given in (file.name for file in (new / "files").iterdir()):
@@ -60,8 +63,8 @@ def open_tables(project: Project, report: Report, packed: Path, name: str) -> di
     # what belonged to another table goes
     for old in [p for p in (project.folder / "data").iterdir() if p != project.tables and not p.name.startswith(".")]:
         old.unlink()
-    for file in ("profile.json", "preview.parquet", "sparks.json"):
-        (project.folder / file).unlink(missing_ok=True)
+    for gone in ("profile.json", "preview.parquet", "sparks.json"):
+        (project.folder / gone).unlink(missing_ok=True)
     project.note(data=name, origin="upload", linked=True, rows=sum(rows.values()), columns=[], tables=rows, found=found)
     return {"rows": sum(rows.values()), "tables": rows}
 
